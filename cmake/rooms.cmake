@@ -1,0 +1,26 @@
+# octavo_room(NAME [ENTERS room ...] [LIBRARIES target ...])
+#
+# A static library octavo_NAME from octavo/NAME/**/*.cpp, and from the *_test.cpp beside the sources one test program
+# octavo_NAME_test. A room links what it may enter and nothing else, so an arrow that runs up does not link; the include
+# lines are checked by python/tests/test_layering.py.
+function(octavo_room name)
+  cmake_parse_arguments(room "" "" "ENTERS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/octavo/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(TRANSFORM room_ENTERS PREPEND octavo_)
+  if(NOT sources)
+    add_library(octavo_${name} INTERFACE)
+    target_link_libraries(octavo_${name} INTERFACE ${room_ENTERS} ${room_LIBRARIES})
+    return()
+  endif()
+  add_library(octavo_${name} STATIC ${sources})
+  target_include_directories(octavo_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(octavo_${name} PUBLIC ${room_ENTERS} ${room_LIBRARIES})
+  if(OCTAVO_TESTS AND tests)
+    add_executable(octavo_${name}_test ${tests})
+    target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} GTest::gtest_main GTest::gmock)
+    gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+  endif()
+endfunction()

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <numeric>
+
+#include "octavo/base/bit_array.hpp"
+#include "octavo/base/byte_order.hpp"
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/base/ranks.hpp"
+#include "octavo/base/threads.hpp"
+
+namespace octavo::base {
+namespace {
+
+TEST(Error, names_what_where_and_what_to_do) {
+  const Error error = Error(Kind::corrupt, "checksum differs").at("field density").at("data.002").hint("repair it");
+  EXPECT_STREQ(error.what(), "checksum differs\n  in data.002, field density\n  try: repair it");
+  EXPECT_EQ(exit_code(error.kind()), 3);
+}
+
+TEST(Error, a_full_disk_is_no_space) {
+  EXPECT_EQ(system_error("write", ENOSPC).kind(), Kind::no_space);
+  EXPECT_EQ(system_error("open", ENOENT).kind(), Kind::unreadable);
+}
+
+TEST(BitArray, holds_what_was_pushed) {
+  BitArray bits;
+  for (std::size_t i = 0; i < 200; ++i) bits.push_back(i % 3 == 0);
+  EXPECT_EQ(bits.count(), 67u);
+  const auto positions = set_positions(bits);
+  ASSERT_EQ(positions.size(), 67u);
+  for (std::size_t i = 0; i < positions.size(); ++i) EXPECT_EQ(positions[i], 3 * i);
+  bits.resize(64);
+  EXPECT_EQ(bits.count(), 22u);
+  EXPECT_EQ(BitArray(70, true).count(), 70u);
+}
+
+TEST(ByteOrder, loads_what_was_stored_in_either_order) {
+  std::byte bytes[8];
+  store<std::uint32_t>(bytes, 0x01020304, std::endian::big);
+  EXPECT_EQ(bytes[0], std::byte{1});
+  EXPECT_EQ(load<std::uint32_t>(bytes, std::endian::little), 0x04030201u);
+  store<double>(bytes, -1.5, std::endian::big);
+  EXPECT_EQ(load<double>(bytes, std::endian::big), -1.5);
+}
+
+TEST(Checksum, is_xxh3) {
+  EXPECT_EQ(checksum({}), 0x2d06800538d394c2u);  // published value for no bytes, seed 0
+}
+
+TEST(Threads, commits_in_order_whatever_the_number_of_threads) {
+  for (int threads : {1, 2, 3, 8}) {
+    std::vector<std::size_t> order;
+    ordered_for(
+        100, threads, [](std::size_t i) { return i * i; },
+        [&](std::size_t i, std::size_t square) {
+          EXPECT_EQ(square, i * i);
+          order.push_back(i);
+        });
+    std::vector<std::size_t> expected(100);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(order, expected);
+  }
+}
+
+TEST(Threads, the_first_error_stops_the_rest) {
+  for (int threads : {1, 4}) {
+    std::atomic<int> done = 0;
+    const auto run = [&] {
+      parallel_for(1000, threads, [&](std::size_t i) {
+        if (i == 10) throw Error(Kind::corrupt, "ten");
+        ++done;
+      });
+    };
+    EXPECT_THROW(run(), Error);
+    EXPECT_LT(done, 20);
+  }
+}
+
+TEST(Ranks, every_rank_throws_the_error_of_the_lowest) {
+  Ranks ranks{0, 3, [](const std::string& mine) {
+                return std::vector<std::string>{mine, std::string("1bad") + '\0' + "fix" + '\0' + "file", mine};
+              }};
+  try {
+    agree(ranks, [] {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Kind::unreadable);
+    EXPECT_STREQ(error.what(), "bad\n  in rank 1, file\n  try: fix");
+  }
+  EXPECT_NO_THROW(agree(Ranks{}, [] {}));
+}
+
+}  // namespace
+}  // namespace octavo::base

@@ -1,0 +1,45 @@
+#include "octavo/base/ranks.hpp"
+
+#include <exception>
+#include <new>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::base {
+
+std::vector<std::string> all_gather(const Ranks& ranks, const std::string& mine) {
+  if (ranks.all_gather) return ranks.all_gather(mine);
+  return {mine};
+}
+
+void agree(const Ranks& ranks, const std::function<void()>& work) {
+  // An error travels as: kind digit, then message, places and advice separated by NUL.
+  std::string mine;
+  try {
+    work();
+  } catch (const Error& error) {
+    mine = std::to_string(static_cast<int>(error.kind())) + error.message();
+    mine += '\0' + error.advice();
+    for (const std::string& place : error.places()) mine += '\0' + place;
+  } catch (const std::bad_alloc&) {
+    mine = std::to_string(static_cast<int>(Kind::no_space)) + "out of memory" + '\0';
+  }
+  const auto all = all_gather(ranks, mine);
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].empty()) continue;
+    std::vector<std::string> words(1);
+    for (std::size_t i = 1; i < all[r].size(); ++i) {
+      if (all[r][i] == '\0')
+        words.emplace_back();
+      else
+        words.back() += all[r][i];
+    }
+    Error error(static_cast<Kind>(all[r][0] - '0'), words[0]);
+    for (std::size_t i = 2; i < words.size(); ++i) error.at(words[i]);
+    if (ranks.size > 1) error.at("rank " + std::to_string(r));
+    if (words.size() > 1 && !words[1].empty()) error.hint(words[1]);
+    throw error;
+  }
+}
+
+}  // namespace octavo::base

@@ -1,0 +1,85 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "octavo/base/bit_array.hpp"
+
+/// Numbers and bits <-> bytes, on spans. Knows no mesh, no file, no MPI. Every function here is pure, safe on any thread,
+/// and gives the same bytes on any machine (docs/format.md, "Codecs").
+namespace octavo::codec {
+
+/// How far a decoded value x' may be from the value x that was given.
+enum class BoundKind : std::uint8_t {
+  lossless = 0,            ///< the same bits, NaN payloads and -0.0 included
+  absolute = 1,            ///< |x - x'| <= bound
+  pointwise_relative = 2,  ///< |x - x'| <= bound * |x|; zeros and signs stay
+};
+struct Bound {
+  BoundKind kind = BoundKind::lossless;
+  double value = 0;
+  bool operator==(const Bound&) const = default;
+};
+
+enum class Effort : std::uint8_t {
+  normal,  ///< the command's "default"
+  max,     ///< slow searches allowed
+};
+
+/// Named methods. `automatic` chooses by trial on sizes, never on speed.
+enum class Method : std::uint8_t { automatic, raw, zstd, tree, delta, pcp };
+
+struct Settings {
+  Bound bound;
+  Effort effort = Effort::normal;
+  Method method = Method::automatic;
+  bool operator==(const Settings&) const = default;
+};
+
+/// Where the values of one tree level stand: value j of cell i is `values[i * width + j]`; the cells
+/// [f * family, (f + 1) * family) are the children of cell `parents[f]` of the level above, whose *decoded* values are
+/// `coarse` (same width). Level 0, particles and plain arrays have no parents: leave all empty.
+template <class T>
+struct Context {
+  std::span<const T> coarse;
+  std::span<const std::uint32_t> parents;
+  std::size_t family = 1;
+  std::size_t width = 1;
+};
+
+/// Appends one self-describing chunk holding `values` to `out`, and stores in `decoded` (same size) what decoding will
+/// give: bit for bit `values` where lossless. Every value of a lossy chunk has been decoded and compared; NaN, infinities,
+/// zeros of either sign and whatever would break the bound are stored exactly.
+/// Throws Error(usage) for a bound that is not finite and positive.
+void encode(std::span<const double> values, const Context<double>& context, const Settings& settings,
+            std::span<double> decoded, std::vector<std::byte>& out);
+void encode(std::span<const float> values, const Context<float>& context, const Settings& settings,
+            std::span<float> decoded, std::vector<std::byte>& out);
+
+/// Decodes the chunk at the front of `in` and returns the bytes it took. `out` has the size that was encoded.
+/// Throws Error(corrupt), at a byte of the chunk, for anything that is not a chunk of that many values.
+std::size_t decode(std::span<const std::byte> in, const Context<double>& context, std::span<double> out);
+std::size_t decode(std::span<const std::byte> in, const Context<float>& context, std::span<float> out);
+
+/// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
+void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);
+std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out);
+
+/// The bits of a mesh: family-aligned bytes + zstd for `family` 8, 4 and 2. `out.size()` of decode says how many.
+void encode_bits(const base::BitArray& bits, Effort effort, std::vector<std::byte>& out);
+std::size_t decode_bits(std::span<const std::byte> in, base::BitArray& out);
+
+/// What a chunk says of itself, for tables: "tree/2 point:0.002", "zstd", "raw" ... Throws as decode does.
+struct ChunkInfo {
+  std::string name;        ///< codec id by name
+  Bound bound;
+  std::size_t bytes = 0;   ///< of the chunk, header included
+  std::size_t values = 0;
+};
+ChunkInfo inspect(std::span<const std::byte> in);
+
+}  // namespace octavo::codec

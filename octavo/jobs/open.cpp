@@ -1,0 +1,57 @@
+#include "octavo/jobs/open.hpp"
+
+#include <unistd.h>
+
+#include <cctype>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
+
+namespace octavo::jobs {
+
+namespace {
+
+/// The number at the end of "output_00080", if the name ends in digits.
+std::optional<std::int64_t> trailing_number(const std::string& name) {
+  std::size_t first = name.size();
+  while (first > 0 && std::isdigit(static_cast<unsigned char>(name[first - 1])) != 0) --first;
+  if (first == name.size() || name.size() - first > 15) return {};
+  return std::stoll(name.substr(first));
+}
+
+}  // namespace
+
+mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) {
+  if (store::recognise(path)) return store::open_step(path, choice.flow, choice.step);
+  mesh::Dataset dataset = formats::open(path);
+  if (choice.flow || (choice.step && choice.step != step_number(dataset)))
+    throw base::Error(base::Kind::usage, "a " + dataset.format + " output is one step; a step can be chosen of a store")
+        .at(path.string());
+  return dataset;
+}
+
+std::vector<store::StepInfo> steps(const std::filesystem::path& path) {
+  if (store::recognise(path)) return store::list_steps(path);
+  const mesh::Dataset dataset = formats::open(path);
+  store::StepInfo info;
+  info.step = step_number(dataset).value_or(0);
+  info.time = dataset.header.time;
+  info.bytes = static_cast<std::uint64_t>(dataset.bytes);
+  info.parts = dataset.num_parts;
+  return {info};
+}
+
+std::optional<std::int64_t> step_number(const mesh::Dataset& dataset) {
+  const auto found = dataset.header.attributes.find("step");
+  if (found != dataset.header.attributes.end())
+    if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
+  std::filesystem::path path = dataset.path;
+  if (!path.has_filename()) path = path.parent_path();
+  return trailing_number(path.filename().string());
+}
+
+std::int64_t available_memory() {
+  return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace octavo::jobs

@@ -1,0 +1,31 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::jobs {
+
+/// Which step of a store. Nothing given: the newest of the analysis flow, else of the checkpoint flow.
+struct StepChoice {
+  std::optional<store::Flow> flow;
+  std::optional<std::int64_t> step;
+};
+
+/// Opens a step of a store or an output of any known format; reads headers or footers only.
+/// Throws Error(usage) where a step is asked of something that has only one.
+mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice = {});
+
+/// The steps at a path: those of a store, or the one that a native output is.
+std::vector<store::StepInfo> steps(const std::filesystem::path& path);
+
+/// The number a step gets in a store: the native output's own (RAMSES output_00080: 80), where it has one.
+std::optional<std::int64_t> step_number(const mesh::Dataset& dataset);
+
+/// Bytes of memory this process may use without the system killing it, as far as it says [bytes].
+std::int64_t available_memory();
+
+}  // namespace octavo::jobs

@@ -1,0 +1,60 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "octavo/base/bit_array.hpp"
+
+namespace octavo::mesh {
+
+using Index3 = std::array<std::int64_t, 3>;
+
+/// One part's refinement tree, breadth first (the LightAMR model; also VTK's hyper tree grid).
+///
+/// Level 0 holds `roots[0] * roots[1] * roots[2]` cells, x fastest. The children of the k-th refined cell of a level
+/// are the 2^dim consecutive cells of the next level from k * 2^dim on, x fastest: a *family*. Levels here are indices
+/// from 0; a code's own level number is this index plus `Header::level_origin - Header::unfolded`.
+///
+/// Each tree cell carries `block` values a field, 1x1x1 for cell-based codes, 16x16x16 for a FLASH block kept folded.
+/// In 1-D and 2-D the unused entries of `roots` and `block` are 1.
+struct Octree {
+  int dim = 3;
+  Index3 roots{1, 1, 1};
+  Index3 block{1, 1, 1};
+  std::vector<base::BitArray> refined;  ///< per level; the deepest level has no set bit
+  std::vector<base::BitArray> owned;    ///< per level, same sizes: this part answers for the cell
+  bool operator==(const Octree&) const = default;
+};
+
+inline int num_levels(const Octree& tree) { return static_cast<int>(tree.refined.size()); }
+inline std::size_t family_size(const Octree& tree) { return std::size_t{1} << tree.dim; }
+inline std::size_t block_size(const Octree& tree) {
+  return static_cast<std::size_t>(tree.block[0] * tree.block[1] * tree.block[2]);
+}
+inline std::size_t num_cells(const Octree& tree, int level) {
+  return tree.refined[static_cast<std::size_t>(level)].size();
+}
+/// Tree cells of all levels.
+std::size_t num_cells(const Octree& tree);
+/// Index of each level's first cell in an array over all levels; one entry more than levels.
+std::vector<std::size_t> level_offsets(const Octree& tree);
+/// Owned cells (refined ones too), and owned leaves, of one level.
+std::size_t num_owned(const Octree& tree, int level);
+std::size_t num_owned_leaves(const Octree& tree, int level);
+
+/// A cell's integer position on its level: cell (i, j, k) covers [i, i+1) x ... in units of the level's cell size;
+/// level l has `roots << l` cells along an axis.
+using Coordinate = std::array<std::uint32_t, 3>;
+
+/// Positions of the level-0 cells, x fastest.
+std::vector<Coordinate> root_coordinates(const Octree& tree);
+/// Positions of the cells of `level + 1`, given those of `level`. Walk a tree level by level, keeping two levels.
+std::vector<Coordinate> child_coordinates(const Octree& tree, int level, const std::vector<Coordinate>& coordinates);
+
+/// Throws Error(corrupt) naming the level and what was expected and found, unless: dim is 1-3; roots and block are
+/// positive (1 beyond dim); level 0 has roots cells; each level has 2^dim times the refined cells of the one before; the
+/// deepest level has no refined cell and no level but the first is empty; `owned` has the sizes of `refined`.
+void validate(const Octree& tree);
+
+}  // namespace octavo::mesh

@@ -1,0 +1,143 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/base/progress.hpp"
+#include "octavo/codec/codec.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+/// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
+namespace octavo::store {
+
+enum class Flow : std::uint8_t { checkpoint, analysis };
+std::string to_string(Flow flow);
+
+/// Tells the segments of one try to write a step from those of any other: 128 random bits, the same in all its segments.
+using Attempt = std::array<std::byte, 16>;
+Attempt random_attempt();
+
+// ---------------------------------------------------------------------------------------------- encoding (pure)
+
+struct EncodeOptions {
+  codec::Settings codec;                                ///< for every floating-point cell field without an entry below
+  std::map<std::string, codec::Settings> field_codec;   ///< by field name
+  bool single_precision = false;                        ///< float64 fields are stored as float32
+};
+
+/// One stream of a part: its bytes as they go to disk and what the footer says of them.
+struct Stream {
+  std::string field;      ///< "" the tree's refinement bits, "?" its ownership bits, else a field or "species/attribute"
+  int first_level = 0;    ///< level indices of this level group [first, last]
+  int last_level = 0;
+  std::uint64_t raw_bytes = 0;     ///< decoded size
+  std::uint64_t raw_checksum = 0;  ///< of the decoded values, little-endian
+  std::uint64_t stored_checksum = 0;
+  std::string codec;               ///< as codec::inspect names it, for tables
+  std::vector<std::byte> bytes;
+};
+
+struct EncodedPart {
+  int index = 0;
+  mesh::Octree shape;                                  ///< dim, roots, block only
+  std::vector<std::uint64_t> cells, owned, leaves;     ///< per level index: all, owned, owned leaves
+  mesh::Point3 lo{}, hi{};                             ///< bounding box of owned cells, in fractions of the x extent
+  std::vector<mesh::FieldInfo> fields;                 ///< as stored
+  std::vector<mesh::SpeciesInfo> species;              ///< counts of this part
+  std::vector<Stream> streams;
+};
+
+/// Encodes one part. Pure and thread-safe; the bytes depend on nothing but the arguments.
+/// Throws Error(unsupported) for a mesh other than an octree.
+EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options);
+
+// ---------------------------------------------------------------------------------------------- writing
+
+/// Identity of the segment that a SegmentWriter writes.
+struct SegmentPlan {
+  std::filesystem::path store;  ///< directory, made if missing
+  Flow flow = Flow::analysis;
+  std::int64_t step = 0;
+  Attempt attempt{};
+  int subfile = 0;              ///< which of the flow's files
+  int segment = 0, segments = 1;  ///< of this step: this one, and how many there are
+};
+
+/// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible
+/// until all its segments have. Not thread-safe: call add() from one thread at a time, in the order the parts shall have.
+/// A second writer on the same subfile gets Error(usage).
+class SegmentWriter {
+ public:
+  SegmentWriter(const SegmentPlan& plan, const mesh::Header& header);
+  ~SegmentWriter();  ///< without commit: what was written is never referred to
+  SegmentWriter(SegmentWriter&&) noexcept;
+  SegmentWriter& operator=(SegmentWriter&&) noexcept;
+
+  /// Writes the part's streams and forgets their bytes.
+  void add(EncodedPart part);
+  /// Streams, sync, footer, sync, commit record, sync. Throws Error(no_space) on a full disk; the segment is then gone.
+  void commit();
+  std::uint64_t bytes_written() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// ---------------------------------------------------------------------------------------------- reading
+
+/// Whether the path looks like a store (a directory with a store's marker, or a file in one); opens at most one file.
+bool recognise(const std::filesystem::path& path);
+
+/// A step all of whose segments are committed.
+struct StepInfo {
+  Flow flow = Flow::analysis;
+  std::int64_t step = 0;
+  double time = 0;
+  Attempt attempt{};
+  std::uint64_t bytes = 0;  ///< on disk
+  int parts = 0;
+};
+
+/// The complete steps, by flow, then step. Damaged or incomplete ones are left out and described in `notes` if given.
+std::vector<StepInfo> list_steps(const std::filesystem::path& store, std::vector<std::string>* notes = nullptr);
+
+/// Opens a complete step; nothing given: the newest of the analysis flow, else of the checkpoint flow. Reads footers only.
+/// Dataset::read reads and checks exactly the streams that the request needs.
+/// Throws Error(corrupt) with the list of what is damaged where no complete step is left.
+mesh::Dataset open_step(const std::filesystem::path& store, std::optional<Flow> flow = {},
+                        std::optional<std::int64_t> step = {});
+
+/// One row per stream of a step, without its bytes: what `octavo ls` shows.
+struct StreamInfo {
+  int part = 0;
+  std::string field;
+  int first_level = 0, last_level = 0;  ///< indices
+  std::uint64_t raw_bytes = 0, stored_bytes = 0;
+  std::string codec;
+  std::filesystem::path file;
+  std::uint64_t offset = 0;
+};
+std::vector<StreamInfo> list_streams(const std::filesystem::path& store, Flow flow, std::int64_t step);
+
+/// Something wrong in a store: where (file, byte, part, field), and what was expected and found.
+struct Finding {
+  std::string where;
+  std::string what;
+};
+struct Report {
+  std::vector<Finding> findings;
+  int steps = 0;
+  std::uint64_t streams = 0, bytes = 0;
+};
+/// Reads everything: every checksum, every size, every tree closed, counts consistent, owned leaf volumes of a complete
+/// domain summing up. Throws Error only where nothing could be opened.
+Report verify(const std::filesystem::path& store, int threads, const base::Progress& progress = {});
+
+}  // namespace octavo::store
