@@ -1,5 +1,5 @@
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
-                    -Woverloaded-virtual -Wnull-dereference -Wdouble-promotion>")
+                    -Woverloaded-virtual -Wdouble-promotion>")
 # Values must not depend on whether a compiler fuses multiply and add (docs/format.md, "Arithmetic").
 add_compile_options(-ffp-contract=off)
 if(OCTAVO_WERROR)

@@ -23,6 +23,8 @@ void agree(const Ranks& ranks, const std::function<void()>& work) {
     for (const std::string& place : error.places()) mine += '\0' + place;
   } catch (const std::bad_alloc&) {
     mine = std::to_string(static_cast<int>(Kind::no_space)) + "out of memory" + '\0';
+  } catch (const std::exception& error) {
+    mine = std::to_string(static_cast<int>(Kind::unreadable)) + error.what() + '\0';
   }
   const auto all = all_gather(ranks, mine);
   for (std::size_t r = 0; r < all.size(); ++r) {

@@ -9,8 +9,8 @@ namespace octavo::mesh {
 
 using Point3 = std::array<double, 3>;
 
-/// All lengths of a region are fractions of the domain's extent along x (so that a cube stays a cube), measured from the
-/// domain's lower corner. A region may reach past a periodic side and continues on the other.
+/// All lengths of a region are fractions of the domain's extent along x (so that a cube stays a cube), measured from
+/// the domain's lower corner. A region may reach past a periodic side and continues on the other.
 struct Box {
   Point3 lo{0, 0, 0};
   Point3 hi{1, 1, 1};
@@ -23,9 +23,12 @@ struct Sphere {
 };
 using Region = std::variant<Box, Sphere>;
 
-/// Reads "box:x,y,z:x,y,z" or "sphere:x,y,z:r" (2-D and 1-D give as many numbers as there are axes; "center" stands for
-/// the middle). Throws Error(usage) that quotes the text and says what was expected.
-Region parse_region(std::string_view text, int dim);
+/// Reads "box:x,y,z:x,y,z" or "sphere:x,y,z:r" (2-D and 1-D give as many numbers as there are axes; "center" in place
+/// of a point stands for the middle of a domain of that `extent`, see Domain). Throws Error(usage) that quotes the text
+/// and says what was expected: for another form, NaN or infinity, an upper corner not above the lower, a radius not
+/// above 0.
+Region parse_region(std::string_view text, int dim, const Point3& extent = {1, 1, 1});
+/// The inverse of parse_region, exact to the last bit.
 std::string to_string(const Region& region, int dim);
 
 /// The domain as regions see it: extent along each axis in fractions of the x extent, and which axes wrap.
@@ -35,9 +38,12 @@ struct Domain {
   std::array<bool, 3> periodic{false, false, false};
 };
 
-/// Whether the point is in the region (boxes half-open), periodic images considered.
+/// Whether the point is in the region: boxes are half-open, spheres open; images of the region along periodic axes
+/// count.
 bool contains(const Region& region, const Domain& domain, const Point3& point);
-/// Whether the axis-aligned cell [lo, hi) and the region share volume (a sphere: conservatively exact distance test).
+/// Whether the axis-aligned cell [lo, hi), no wider than the domain, and the region share volume; images count. A
+/// sphere is tested by the exact distance of its centre to the cell: a cell that holds a contained point always
+/// touches.
 bool touches(const Region& region, const Domain& domain, const Point3& lo, const Point3& hi);
 
 }  // namespace octavo::mesh

@@ -1,0 +1,234 @@
+#include "octavo/file/posix.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::file {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// Linux moves at most 0x7ffff000 bytes a call; smaller pieces let the observer's limit and EINTR cost little.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+std::atomic<bool> observed{false};
+std::mutex observer_mutex;
+std::function<Verdict(const Event&)> observer;
+
+Verdict announce(Operation operation, const fs::path& path, std::uint64_t offset = 0, std::uint64_t size = 0,
+                 std::span<const std::byte> bytes = {}, const fs::path& target = {}) {
+  if (!observed.load(std::memory_order_relaxed)) return {};
+  const std::scoped_lock lock(observer_mutex);
+  return observer ? observer(Event{operation, path, target, offset, size, bytes}) : Verdict{};
+}
+
+Error failed(std::string_view action, int error, const fs::path& path) {
+  return base::system_error(action, error).at(path.string());
+}
+
+Error failed(std::string_view action, int error, const fs::path& path, std::uint64_t byte) {
+  return base::system_error(action, error).at(path.string() + ", byte " + std::to_string(byte));
+}
+
+// Announces, and throws where the observer says so.
+void permit(std::string_view action, Operation operation, const fs::path& path, std::uint64_t size = 0) {
+  if (const Verdict verdict = announce(operation, path, 0, size); verdict.error != 0)
+    throw failed(action, verdict.error, path);
+}
+
+int open_retrying(const fs::path& path, int flags) {
+  int descriptor = -1;
+  do descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+void require_regular(const File& file) {
+  struct stat status {};
+  if (::fstat(file.descriptor(), &status) != 0) throw failed("look at the file", errno, file.path());
+  if (S_ISDIR(status.st_mode)) throw failed("open for reading", EISDIR, file.path());
+  if (!S_ISREG(status.st_mode)) throw Error(Kind::unreadable, "not a regular file").at(file.path().string());
+}
+
+// One pwrite after another until all is written; EINTR and short writes are normal.
+void write_pieces(const File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::pwrite(file.descriptor(), bytes.data(), std::min(bytes.size(), largest_transfer),
+                                  static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw failed("write", errno, file.path(), offset);
+    if (written == 0) throw failed("write", EIO, file.path(), offset);
+    offset += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+void File::close() {
+  // After EINTR Linux has closed the descriptor all the same.
+  if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
+    throw failed("close", errno, path_);
+}
+
+File open_read(const fs::path& path) {
+  permit("open for reading", Operation::open, path);
+  // O_NONBLOCK: opening a pipe by mistake must not wait for a writer.
+  const int descriptor = open_retrying(path, O_RDONLY | O_NONBLOCK);
+  if (descriptor < 0) throw failed("open for reading", errno, path);
+  File file(descriptor, path);
+  require_regular(file);
+  return file;
+}
+
+File create(const fs::path& path) {
+  permit("create", Operation::create, path);
+  const int descriptor = open_retrying(path, O_RDWR | O_CREAT | O_EXCL);
+  if (descriptor < 0 && errno == EEXIST) throw Error(Kind::usage, "the file exists already").at(path.string());
+  if (descriptor < 0) throw failed("create", errno, path);
+  return {descriptor, path};
+}
+
+File open_write(const fs::path& path) {
+  const int existing = open_retrying(path, O_RDWR);
+  if (existing >= 0) {
+    File file(existing, path);
+    permit("open for writing", Operation::open, path);
+    return file;
+  }
+  if (errno != ENOENT) throw failed("open for writing", errno, path);
+  permit("create", Operation::create, path);
+  const int descriptor = open_retrying(path, O_RDWR | O_CREAT);
+  if (descriptor < 0) throw failed("create", errno, path);
+  return {descriptor, path};
+}
+
+std::uint64_t size(const File& file) {
+  struct stat status {};
+  if (::fstat(file.descriptor(), &status) != 0) throw failed("look at the file", errno, file.path());
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::byte> out) {
+  if (const Verdict verdict = announce(Operation::read, file.path(), offset, out.size()); verdict.error != 0)
+    throw failed("read", verdict.error, file.path(), offset);
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const auto got = ::pread(file.descriptor(), out.data() + done, std::min(out.size() - done, largest_transfer),
+                             static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw failed("read", errno, file.path(), offset + done);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out) {
+  const std::size_t got = pread_some(file, offset, out);
+  if (got == out.size()) return;
+  throw Error(Kind::corrupt, "the file ends early: expected " + std::to_string(out.size()) + " bytes, found " +
+                                 std::to_string(got))
+      .at(file.path().string() + ", byte " + std::to_string(offset));
+}
+
+void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
+  const Verdict verdict = announce(Operation::write, file.path(), offset, bytes.size(), bytes);
+  if (verdict.error == 0) return write_pieces(file, offset, bytes);
+  const std::size_t before = std::min<std::size_t>(bytes.size(), static_cast<std::size_t>(verdict.limit));
+  write_pieces(file, offset, bytes.first(before));
+  throw failed("write", verdict.error, file.path(), offset + before);
+}
+
+void preallocate(const File& file, std::uint64_t bytes) {
+  permit("reserve space", Operation::preallocate, file.path(), bytes);
+  if (bytes == 0) return;
+  int error = 0;
+  do error = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
+  while (error == EINTR);
+  if (error != 0) throw failed("reserve space", error, file.path());
+}
+
+void resize(const File& file, std::uint64_t bytes) {
+  permit("resize", Operation::resize, file.path(), bytes);
+  if (::ftruncate(file.descriptor(), static_cast<off_t>(bytes)) != 0) throw failed("resize", errno, file.path());
+}
+
+void sync(const File& file) {
+  permit("sync", Operation::sync, file.path());
+  if (::fdatasync(file.descriptor()) != 0) throw failed("sync", errno, file.path());
+}
+
+bool try_lock(const File& file) {
+  if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  throw failed("lock", errno, file.path());
+}
+
+void sync_directory(const fs::path& directory) {
+  permit("sync the directory", Operation::sync_directory, directory);
+  const fs::path& name = directory.empty() ? fs::path(".") : directory;
+  const File handle(open_retrying(name, O_RDONLY | O_DIRECTORY), name);
+  if (!handle.is_open()) throw failed("open the directory", errno, name);
+  // Some network file systems cannot sync a directory and say EINVAL: there is nothing more one can do.
+  if (::fsync(handle.descriptor()) != 0 && errno != EINVAL) throw failed("sync the directory", errno, name);
+}
+
+void rename(const fs::path& from, const fs::path& to) {
+  if (const Verdict verdict = announce(Operation::rename, from, 0, 0, {}, to); verdict.error != 0)
+    throw failed("rename to " + to.string(), verdict.error, from);
+  if (::rename(from.c_str(), to.c_str()) != 0) throw failed("rename to " + to.string(), errno, from);
+}
+
+void remove(const fs::path& path) {
+  permit("remove", Operation::remove, path);
+  if (::unlink(path.c_str()) != 0) throw failed("remove", errno, path);
+}
+
+void make_directories(const fs::path& path) {
+  struct stat status {};
+  if (path.empty()) return;
+  if (::stat(path.c_str(), &status) == 0) {
+    if (S_ISDIR(status.st_mode)) return;
+    throw failed("make the directory", ENOTDIR, path);
+  }
+  make_directories(path.parent_path());
+  permit("make the directory", Operation::make_directory, path);
+  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw failed("make the directory", errno, path);
+  sync_directory(path.parent_path());
+}
+
+void set_observer(std::function<Verdict(const Event&)> new_observer) {
+  const std::scoped_lock lock(observer_mutex);
+  observer = std::move(new_observer);
+  observed.store(static_cast<bool>(observer), std::memory_order_relaxed);
+}
+
+}  // namespace octavo::file

@@ -1,0 +1,90 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+
+/// Positioned bytes in files. Every transfer is complete or an Error: partial transfers and EINTR are dealt with here.
+/// Errors are base::system_error (unreadable, or no_space) at the file and byte.
+namespace octavo::file {
+
+/// An open file; closed by the destructor, silently: call close() where a failure must be heard.
+class File {
+ public:
+  File() = default;
+  File(int descriptor, std::filesystem::path path) noexcept : descriptor_(descriptor), path_(std::move(path)) {}
+  ~File();
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+
+  bool is_open() const noexcept { return descriptor_ >= 0; }
+  int descriptor() const noexcept { return descriptor_; }
+  const std::filesystem::path& path() const noexcept { return path_; }
+  void close();
+
+ private:
+  int descriptor_ = -1;
+  std::filesystem::path path_;
+};
+
+/// Opens a regular file for reading. Error(unreadable) also for a directory, a pipe or a device.
+File open_read(const std::filesystem::path& path);
+/// Makes a file that must not exist yet, for reading and writing. An existing file is never truncated: Error(usage).
+File create(const std::filesystem::path& path);
+/// Opens for reading and writing, made if missing, contents kept.
+File open_write(const std::filesystem::path& path);
+
+std::uint64_t size(const File& file);
+/// Fills `out` from `offset` on. Error(corrupt) with expected and found sizes where the file ends before.
+void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out);
+/// As much as the file has from `offset` on, up to `out.size()`; returns how much.
+std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::byte> out);
+void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byte> bytes);
+/// Reserves disk space for [0, bytes) and makes the file at least that long. Error(no_space) on a full disk.
+void preallocate(const File& file, std::uint64_t bytes);
+/// Sets the file's length; what lay past it is gone.
+void resize(const File& file, std::uint64_t bytes);
+/// fdatasync: contents, and the length needed to read them, are on disk afterwards.
+void sync(const File& file);
+/// An advisory exclusive lock (flock) that lasts until the file is closed; false where another handle has it.
+bool try_lock(const File& file);
+
+/// Makes a file's creation, renaming or removal in this directory durable.
+void sync_directory(const std::filesystem::path& directory);
+/// Replaces `to` atomically. (Call it file::rename, as std::filesystem has one too; so with remove.)
+void rename(const std::filesystem::path& from, const std::filesystem::path& to);
+void remove(const std::filesystem::path& path);
+/// Makes the directory and those above it that are missing, and syncs the directories they were made in.
+void make_directories(const std::filesystem::path& path);
+
+// ---------------------------------------------------------------------------------------------- observing, for tests
+
+enum class Operation : std::uint8_t {
+  open, create, read, write, preallocate, resize, sync, sync_directory, rename, remove, make_directory
+};
+
+/// What is about to be done.
+struct Event {
+  Operation operation{};
+  std::filesystem::path path;
+  std::filesystem::path target;              ///< rename: the new name
+  std::uint64_t offset = 0;                  ///< read, write
+  std::uint64_t size = 0;                    ///< read: bytes wanted; write: bytes; preallocate, resize: the new length
+  std::span<const std::byte> bytes;          ///< write: the bytes; valid during the call
+};
+
+/// How it shall go. Default: as asked. With an `error` (ENOSPC, EIO ...) the operation fails so; a write first puts
+/// `limit` of its bytes in the file, as a disk that fills up does.
+struct Verdict {
+  int error = 0;
+  std::uint64_t limit = 0;
+};
+
+/// Called before every operation of this process on files, from the thread that does it, one at a time. Empty: nobody.
+/// For tests only: not to be changed while other threads are in this room.
+void set_observer(std::function<Verdict(const Event&)> observer);
+
+}  // namespace octavo::file

@@ -1,0 +1,102 @@
+#include "octavo/mesh/dataset.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::mesh {
+namespace {
+
+std::string lower(const std::string& text) {
+  std::string out = text;
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// Levenshtein distance: insertions, deletions and replacements that turn a into b.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+// Names that a user may have meant, best first: few edits away, or one within the other.
+std::vector<std::string> near_matches(const Header& header, const std::string& name) {
+  constexpr std::size_t most_shown = 5;
+  const std::string wanted = lower(name);
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (const FieldInfo& field : header.fields) {
+    const std::string have = lower(field.name);
+    const std::size_t distance = edit_distance(wanted, have);
+    const bool within = wanted.size() > 1 && (have.find(wanted) != std::string::npos ||
+                                              (have.size() > 1 && wanted.find(have) != std::string::npos));
+    if (within || distance <= std::max<std::size_t>(1, wanted.size() / 3)) ranked.emplace_back(distance, field.name);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (auto& [distance, field] : ranked)
+    if (names.size() < most_shown) names.push_back(std::move(field));
+  return names;
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+base::Error unknown_field(const Header& header, const std::string& name) {
+  base::Error error(base::Kind::usage, "unknown field \"" + name + "\"");
+  const auto near = near_matches(header, name);
+  if (!near.empty()) return error.hint("did you mean " + join(near) + "?");
+  std::vector<std::string> all;
+  for (const FieldInfo& field : header.fields) all.push_back(field.name);
+  return error.hint(all.empty() ? "there are no fields here" : "the fields are " + join(all));
+}
+
+}  // namespace
+
+Domain domain_of(const Header& header) {
+  Domain domain{.dim = header.dim, .extent = {1, 1, 1}, .periodic = header.periodic};
+  for (std::size_t axis = 1; axis < static_cast<std::size_t>(header.dim); ++axis)
+    domain.extent[axis] = (header.hi[axis] - header.lo[axis]) / (header.hi[0] - header.lo[0]);
+  return domain;
+}
+
+Point3 cell_size(const Header& header, int index) {
+  Point3 size{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double extent = header.hi[axis] - header.lo[axis];
+    const auto cells = static_cast<double>(header.roots[axis] * header.block[axis]);
+    size[axis] = axis < static_cast<std::size_t>(header.dim) ? std::ldexp(extent / cells, -index) : extent;
+  }
+  return size;
+}
+
+std::vector<std::size_t> select_fields(const Header& header, const std::optional<std::vector<std::string>>& names) {
+  std::vector<bool> wanted(header.fields.size(), !names);
+  for (const std::string& name : names.value_or(std::vector<std::string>{})) {
+    bool found = false;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      if (header.fields[i].name == name) found = wanted[i] = true;
+    if (!found) throw unknown_field(header, name);
+  }
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i]) positions.push_back(i);
+  return positions;
+}
+
+}  // namespace octavo::mesh

@@ -1,0 +1,158 @@
+#include "octavo/mesh/octree.hpp"
+
+#include <bit>
+#include <limits>
+#include <string>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::mesh {
+namespace {
+
+using base::BitArray;
+using base::Error;
+using base::Kind;
+
+std::string at_level(std::size_t level) { return "level index " + std::to_string(level); }
+
+std::string expected_found(std::size_t expected, std::size_t found) {
+  return "expected " + std::to_string(expected) + ", found " + std::to_string(found);
+}
+
+// The product of three positive numbers, or 0 where it does not fit.
+std::size_t product(const Index3& n) {
+  std::size_t all = 1;
+  for (std::int64_t i : n)
+    if (__builtin_mul_overflow(all, static_cast<std::size_t>(i), &all)) return 0;
+  return all;
+}
+
+void check_extents(const Index3& extents, int dim, const std::string& what) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t n = extents[axis];
+    const bool used = axis < static_cast<std::size_t>(dim);
+    if (used ? n < 1 : n != 1)
+      throw Error(Kind::corrupt, what + " along axis " + std::to_string(axis) + ": expected " +
+                                     (used ? "a positive number" : "1 (the axis is not used)") + ", found " +
+                                     std::to_string(n));
+    if (n > std::numeric_limits<std::uint32_t>::max())
+      throw Error(Kind::corrupt, what + " along axis " + std::to_string(axis) + ": expected less than 2^32, found " +
+                                     std::to_string(n));
+  }
+  if (product(extents) == 0) throw Error(Kind::corrupt, what + ": their product does not fit 64 bits");
+}
+
+// Positions are 32 bits: `roots << level` must be reached by them.
+void check_positions(const Octree& tree) {
+  const auto deepest = static_cast<std::size_t>(num_levels(tree) - 1);
+  for (std::int64_t n : tree.roots) {
+    const auto bits = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
+    if (deepest > 32 || bits + deepest > 32)
+      throw Error(Kind::corrupt, "more levels than 32-bit positions can reach: " + std::to_string(deepest + 1) +
+                                     " levels over " + std::to_string(n) + " roots along an axis");
+  }
+}
+
+void check_bits(const BitArray& bits, const std::string& name, std::size_t level) {
+  const auto& words = bits.words();
+  if (words.size() != (bits.size() + 63) / 64)
+    throw Error(Kind::corrupt,
+                name + " bits: words of storage " + expected_found((bits.size() + 63) / 64, words.size()))
+        .at(at_level(level));
+  const std::size_t tail = bits.size() % 64;
+  if (tail != 0 && (words.back() >> tail) != 0)
+    throw Error(Kind::corrupt, name + " bits: set bits past the last cell").at(at_level(level));
+}
+
+void check_level(const Octree& tree, std::size_t level, std::size_t expected) {
+  const BitArray& refined = tree.refined[level];
+  if (refined.size() != expected)
+    throw Error(Kind::corrupt, "number of cells: " + expected_found(expected, refined.size())).at(at_level(level));
+  if (refined.empty()) throw Error(Kind::corrupt, "a level without cells").at(at_level(level));
+  if (tree.owned[level].size() != expected)
+    throw Error(Kind::corrupt, "number of ownership bits: " + expected_found(expected, tree.owned[level].size()))
+        .at(at_level(level));
+  check_bits(refined, "refinement", level);
+  check_bits(tree.owned[level], "ownership", level);
+}
+
+template <int dim>
+std::vector<Coordinate> children(const BitArray& refined, const std::vector<Coordinate>& parents) {
+  constexpr std::uint32_t family = 1U << dim;
+  std::vector<Coordinate> out(refined.count() * family);
+  Coordinate* to = out.data();
+  refined.for_each_set([&](std::size_t i) {
+    const Coordinate parent = parents[i];
+    for (std::uint32_t c = 0; c < family; ++c, ++to) {
+      *to = {2 * parent[0] + (c & 1), 0, 0};
+      if constexpr (dim > 1) (*to)[1] = 2 * parent[1] + (c >> 1 & 1);
+      if constexpr (dim > 2) (*to)[2] = 2 * parent[2] + (c >> 2);
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+std::size_t num_cells(const Octree& tree) {
+  std::size_t n = 0;
+  for (const BitArray& level : tree.refined) n += level.size();
+  return n;
+}
+
+std::vector<std::size_t> level_offsets(const Octree& tree) {
+  std::vector<std::size_t> offsets{0};
+  offsets.reserve(tree.refined.size() + 1);
+  for (const BitArray& level : tree.refined) offsets.push_back(offsets.back() + level.size());
+  return offsets;
+}
+
+std::size_t num_owned(const Octree& tree, int level) { return tree.owned[static_cast<std::size_t>(level)].count(); }
+
+std::size_t num_owned_leaves(const Octree& tree, int level) {
+  const auto& owned = tree.owned[static_cast<std::size_t>(level)].words();
+  const auto& refined = tree.refined[static_cast<std::size_t>(level)].words();
+  std::size_t n = 0;
+  for (std::size_t w = 0; w < owned.size(); ++w) n += static_cast<std::size_t>(std::popcount(owned[w] & ~refined[w]));
+  return n;
+}
+
+std::vector<Coordinate> root_coordinates(const Octree& tree) {
+  std::vector<Coordinate> out;
+  out.reserve(product(tree.roots));
+  const auto nx = static_cast<std::uint32_t>(tree.roots[0]);
+  const auto ny = static_cast<std::uint32_t>(tree.roots[1]);
+  const auto nz = static_cast<std::uint32_t>(tree.roots[2]);
+  for (std::uint32_t z = 0; z < nz; ++z)
+    for (std::uint32_t y = 0; y < ny; ++y)
+      for (std::uint32_t x = 0; x < nx; ++x) out.push_back({x, y, z});
+  return out;
+}
+
+std::vector<Coordinate> child_coordinates(const Octree& tree, int level, const std::vector<Coordinate>& coordinates) {
+  const BitArray& refined = tree.refined[static_cast<std::size_t>(level)];
+  if (tree.dim == 1) return children<1>(refined, coordinates);
+  if (tree.dim == 2) return children<2>(refined, coordinates);
+  return children<3>(refined, coordinates);
+}
+
+void validate(const Octree& tree) {
+  if (tree.dim < 1 || tree.dim > 3)
+    throw Error(Kind::corrupt, "dimensions of a tree: expected 1 to 3, found " + std::to_string(tree.dim));
+  check_extents(tree.roots, tree.dim, "roots");
+  check_extents(tree.block, tree.dim, "block cells");
+  if (tree.refined.empty()) throw Error(Kind::corrupt, "a tree without levels: expected at least one");
+  if (tree.owned.size() != tree.refined.size())
+    throw Error(Kind::corrupt, "levels of ownership bits: " + expected_found(tree.refined.size(), tree.owned.size()));
+  check_positions(tree);
+  std::size_t expected = product(tree.roots);
+  for (std::size_t level = 0; level < tree.refined.size(); ++level) {
+    check_level(tree, level, expected);
+    expected = tree.refined[level].count() * family_size(tree);
+  }
+  if (expected != 0)
+    throw Error(Kind::corrupt, "refined cells on the deepest level: " + expected_found(0, expected / family_size(tree)))
+        .at(at_level(tree.refined.size() - 1));
+}
+
+}  // namespace octavo::mesh

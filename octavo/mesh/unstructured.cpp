@@ -1,0 +1,56 @@
+#include "octavo/mesh/unstructured.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::mesh {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+void check_triangle(const Unstructured& mesh, std::size_t triangle) {
+  const std::int64_t* p = &mesh.connectivity[3 * triangle];
+  const auto points = static_cast<std::int64_t>(mesh.x.size());
+  for (int i = 0; i < 3; ++i)
+    if (p[i] < 0 || p[i] >= points)
+      throw Error(Kind::corrupt,
+                  "point index: expected 0 to " + std::to_string(points - 1) + ", found " + std::to_string(p[i]))
+          .at("triangle " + std::to_string(triangle));
+  if (p[0] == p[1] || p[1] == p[2] || p[0] == p[2])
+    throw Error(Kind::corrupt, "a triangle names one point twice: " + std::to_string(p[0]) + ", " +
+                                   std::to_string(p[1]) + ", " + std::to_string(p[2]))
+        .at("triangle " + std::to_string(triangle));
+}
+
+void check_global_points(const Unstructured& mesh) {
+  if (mesh.global_point.empty()) return;
+  if (mesh.global_point.size() != mesh.x.size())
+    throw Error(Kind::corrupt, "global point numbers: expected none or " + std::to_string(mesh.x.size()) + ", found " +
+                                   std::to_string(mesh.global_point.size()));
+  std::vector<std::int64_t> sorted = mesh.global_point;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.front() < 0)
+    throw Error(Kind::corrupt, "global point numbers: expected 0 or more, found " + std::to_string(sorted.front()));
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw Error(Kind::corrupt, "global point number " + std::to_string(*twice) + " is given to two points");
+}
+
+}  // namespace
+
+void validate(const Unstructured& mesh) {
+  if (mesh.x.size() != mesh.y.size())
+    throw Error(Kind::corrupt, "point coordinates: " + std::to_string(mesh.x.size()) + " x and " +
+                                   std::to_string(mesh.y.size()) + " y, expected as many");
+  if (mesh.connectivity.size() % 3 != 0)
+    throw Error(Kind::corrupt, "connectivity: expected three points a triangle, found " +
+                                   std::to_string(mesh.connectivity.size()) + " entries");
+  if (mesh.planes < 1) throw Error(Kind::corrupt, "planes: expected at least 1, found " + std::to_string(mesh.planes));
+  for (std::size_t t = 0; t < mesh.connectivity.size() / 3; ++t) check_triangle(mesh, t);
+  check_global_points(mesh);
+}
+
+}  // namespace octavo::mesh
