@@ -19,9 +19,10 @@ void clip(Octree& tree, const Header& header, const Region& region) {
     auto& owned = tree.owned[static_cast<std::size_t>(level)];
     for (std::size_t i = 0; i < owned.size(); ++i) {
       if (!owned[i]) continue;
-      const Point3 lo = frame.corner(coordinates[i]);
-      const Point3 hi{lo[0] + frame.size[0], lo[1] + frame.size[1], lo[2] + frame.size[2]};
-      if (!touches(region, domain, lo, hi)) owned.set(i, false);
+      const auto& [x, y, z] = coordinates[i];
+      // Both corners from integers, so that neighbours share a face to the last bit.
+      if (!touches(region, domain, frame.corner(coordinates[i]), frame.corner({x + 1, y + 1, z + 1})))
+        owned.set(i, false);
     }
     if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
   }

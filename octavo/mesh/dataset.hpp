@@ -28,11 +28,11 @@ struct Header {
   std::string code;  ///< the simulation code: "RAMSES", "FLASH" ...
   double time = 0;   ///< [code time]
   int dim = 3;
-  Index3 roots{1, 1, 1};   ///< level-0 cells of the whole domain (Octree)
-  Index3 block{1, 1, 1};   ///< values a tree cell (Octree)
-  int level_origin = 0;    ///< the code's own number of tree level `unfolded`
-  int unfolded = 0;        ///< levels that a code's block was unfolded into; 0 for cell trees
-  Point3 lo{0, 0, 0};      ///< domain corners [code length]
+  Index3 roots{1, 1, 1};  ///< level-0 cells of the whole domain (Octree)
+  Index3 block{1, 1, 1};  ///< values a tree cell (Octree)
+  int level_origin = 0;   ///< the code's own number of tree level `unfolded`
+  int unfolded = 0;       ///< levels that a code's block was unfolded into; 0 for cell trees
+  Point3 lo{0, 0, 0};     ///< domain corners [code length]
   Point3 hi{1, 1, 1};
   std::array<bool, 3> periodic{false, false, false};
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs: [cm], [g/cm^3], [s]
@@ -43,7 +43,9 @@ struct Header {
 
 /// The code's own number of a tree level index, and back.
 inline int code_level(const Header& header, int index) { return index + header.level_origin - header.unfolded; }
-inline int level_index(const Header& header, int code_level) { return code_level - header.level_origin + header.unfolded; }
+inline int level_index(const Header& header, int code_level) {
+  return code_level - header.level_origin + header.unfolded;
+}
 /// The domain in the units of regions.
 Domain domain_of(const Header& header);
 /// Physical edge length of a cell of a tree level index along each axis [code length] (of a block's cell where folded).
@@ -59,16 +61,16 @@ struct Part {
 
 /// What to read of a part.
 struct Request {
-  std::optional<std::vector<std::string>> fields;            ///< nothing: all
-  int max_level = std::numeric_limits<int>::max();           ///< the code's own number; deeper cells are dropped and
-                                                             ///< refined cells of this level become leaves
+  std::optional<std::vector<std::string>> fields;   ///< nothing: all
+  int max_level = std::numeric_limits<int>::max();  ///< the code's own number; deeper cells are dropped and
+                                                    ///< refined cells of this level become leaves
   bool particles = false;
 };
 
 /// Owned cells of one level, over all parts. `level` is the code's own number.
 struct LevelCount {
   int level = 0;
-  std::int64_t cells = 0;   ///< refined ones too
+  std::int64_t cells = 0;  ///< refined ones too
   std::int64_t leaves = 0;
   bool operator==(const LevelCount&) const = default;
 };
@@ -83,12 +85,13 @@ struct Dataset {
   std::int64_t bytes = 0;  ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
-  std::vector<std::string> notes;  ///< what a user should know of this reading ("no descriptor: variables are var1 ...")
+  std::vector<std::string>
+      notes;  ///< what a user should know of this reading ("no descriptor: variables are var1 ...")
 
   /// The parts that can hold a cell touching the region, ascending; from headers alone.
   std::function<std::vector<int>(const Region&)> parts_touching;
-  /// Reads one part, pruned: the tree holds this part's owned cells and what closes it. Names in the request that do not
-  /// exist throw Error(usage) with near matches.
+  /// Reads one part, pruned: the tree holds this part's owned cells and what closes it. Names in the request that do
+  /// not exist throw Error(usage) with near matches.
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;

@@ -8,7 +8,16 @@
 
 namespace octavo::mesh {
 
-enum class ScalarType : std::uint8_t { float64 = 0, float32 = 1, int64 = 2, int32 = 3, int16 = 4, int8 = 5, uint64 = 6, uint8 = 7 };
+enum class ScalarType : std::uint8_t {
+  float64 = 0,
+  float32 = 1,
+  int64 = 2,
+  int32 = 3,
+  int16 = 4,
+  int8 = 5,
+  uint64 = 6,
+  uint8 = 7
+};
 
 std::size_t size_of(ScalarType type) noexcept;
 /// NumPy's name: "float64", "int32" ...
@@ -16,15 +25,40 @@ std::string_view name_of(ScalarType type) noexcept;
 /// The inverse of name_of; throws Error(corrupt) for any other text.
 ScalarType scalar_type(std::string_view name);
 
-template <class T> ScalarType scalar_type_of();
-template <> inline ScalarType scalar_type_of<double>() { return ScalarType::float64; }
-template <> inline ScalarType scalar_type_of<float>() { return ScalarType::float32; }
-template <> inline ScalarType scalar_type_of<std::int64_t>() { return ScalarType::int64; }
-template <> inline ScalarType scalar_type_of<std::int32_t>() { return ScalarType::int32; }
-template <> inline ScalarType scalar_type_of<std::int16_t>() { return ScalarType::int16; }
-template <> inline ScalarType scalar_type_of<std::int8_t>() { return ScalarType::int8; }
-template <> inline ScalarType scalar_type_of<std::uint64_t>() { return ScalarType::uint64; }
-template <> inline ScalarType scalar_type_of<std::uint8_t>() { return ScalarType::uint8; }
+template <class T>
+ScalarType scalar_type_of();
+template <>
+inline ScalarType scalar_type_of<double>() {
+  return ScalarType::float64;
+}
+template <>
+inline ScalarType scalar_type_of<float>() {
+  return ScalarType::float32;
+}
+template <>
+inline ScalarType scalar_type_of<std::int64_t>() {
+  return ScalarType::int64;
+}
+template <>
+inline ScalarType scalar_type_of<std::int32_t>() {
+  return ScalarType::int32;
+}
+template <>
+inline ScalarType scalar_type_of<std::int16_t>() {
+  return ScalarType::int16;
+}
+template <>
+inline ScalarType scalar_type_of<std::int8_t>() {
+  return ScalarType::int8;
+}
+template <>
+inline ScalarType scalar_type_of<std::uint64_t>() {
+  return ScalarType::uint64;
+}
+template <>
+inline ScalarType scalar_type_of<std::uint8_t>() {
+  return ScalarType::uint8;
+}
 
 /// Where on a cell a value stands.
 enum class Centring : std::uint8_t { cell = 0, face_x = 1, face_y = 2, face_z = 3, node = 4, particle = 5 };

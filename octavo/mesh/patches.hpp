@@ -12,8 +12,8 @@ struct IndexBox {
   bool operator==(const IndexBox&) const = default;
 };
 
-/// Block-structured AMR as AMReX has it: per level a list of boxes, each an array of cells, x fastest. Level l+1 refines
-/// level l by `ratio[l]` along every axis. Values of a field stand box after box, level after level.
+/// Block-structured AMR as AMReX has it: per level a list of boxes, each an array of cells, x fastest. Level l+1
+/// refines level l by `ratio[l]` along every axis. Values of a field stand box after box, level after level.
 struct Patches {
   int dim = 3;
   std::vector<IndexBox> domain;              ///< per level: all its cells' extent

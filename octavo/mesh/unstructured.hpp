@@ -6,7 +6,7 @@ namespace octavo::mesh {
 
 /// Triangles, or prisms between horizontal planes of triangles, as TELEMAC has them.
 struct Unstructured {
-  std::vector<double> x, y;               ///< point coordinates [code length], one entry a point of one plane
+  std::vector<double> x, y;                ///< point coordinates [code length], one entry a point of one plane
   std::vector<std::int64_t> connectivity;  ///< three point indices from 0 a triangle, counter-clockwise
   int planes = 1;                          ///< 1: 2-D; more: values stand plane after plane, from the bottom
   std::vector<std::int64_t> global_point;  ///< local to global number from 0; empty: the identity
