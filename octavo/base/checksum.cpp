@@ -4,8 +4,6 @@
 
 namespace octavo::base {
 
-std::uint64_t checksum(std::span<const std::byte> bytes) noexcept {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
+std::uint64_t checksum(std::span<const std::byte> bytes) noexcept { return XXH3_64bits(bytes.data(), bytes.size()); }
 
 }  // namespace octavo::base

@@ -48,8 +48,7 @@ void Error::compose() {
 }
 
 Error system_error(std::string_view action, int errno_value) {
-  const bool full =
-      errno_value == ENOSPC || errno_value == EDQUOT || errno_value == ENOMEM || errno_value == EFBIG;
+  const bool full = errno_value == ENOSPC || errno_value == EDQUOT || errno_value == ENOMEM || errno_value == EFBIG;
   return Error(full ? Kind::no_space : Kind::unreadable,
                "cannot " + std::string(action) + ": " + std::strerror(errno_value));
 }

@@ -39,8 +39,7 @@ void parallel_for(std::size_t count, int threads, const std::function<void(std::
 
 namespace detail {
 
-void ordered(std::size_t count, int threads,
-             const std::function<std::function<void()>(std::size_t)>& work) {
+void ordered(std::size_t count, int threads, const std::function<std::function<void()>(std::size_t)>& work) {
   std::mutex mutex;
   std::condition_variable turn;
   std::size_t next = 0, committed = 0;
@@ -75,8 +74,7 @@ void ordered(std::size_t count, int threads,
     }
   };
 
-  on_threads(static_cast<int>(std::min<std::size_t>(count, static_cast<std::size_t>(std::max(threads, 1)))),
-             body);
+  on_threads(static_cast<int>(std::min<std::size_t>(count, static_cast<std::size_t>(std::max(threads, 1)))), body);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -23,8 +23,7 @@ void parallel_for(std::size_t count, int threads, const std::function<void(std::
 
 namespace detail {
 /// work(i) returns a commit action; actions run in order of i.
-void ordered(std::size_t count, int threads,
-             const std::function<std::function<void()>(std::size_t)>& work);
+void ordered(std::size_t count, int threads, const std::function<std::function<void()>(std::size_t)>& work);
 }  // namespace detail
 
 template <class Work, class Commit>

@@ -1,0 +1,21 @@
+# HDF5, serial C library: used by octavo/file/hdf5.cpp alone. Without it (OCTAVO_HDF5 off, or none found) the same
+# functions answer Error(unsupported), so everything else builds and passes.
+#
+# Linked as a shared library and privately: an HDF5 that another module brings into the process (h5py's wheel has its own,
+# renamed) keeps its own symbols.
+option(OCTAVO_HDF5 "Read and write HDF5 formats (FLASH)" ON)
+if(OCTAVO_HDF5)
+  # Debian keeps the serial library apart from the MPI ones: hdf5-serial.pc; elsewhere it is plain hdf5.pc.
+  pkg_search_module(hdf5 QUIET IMPORTED_TARGET hdf5-serial hdf5)
+  if(NOT hdf5_FOUND)
+    message(STATUS "no serial HDF5 found: building without HDF5 formats")
+  endif()
+endif()
+
+# After the room file exists.
+function(octavo_link_hdf5)
+  if(OCTAVO_HDF5 AND hdf5_FOUND)
+    target_link_libraries(octavo_file PRIVATE PkgConfig::hdf5)
+    target_compile_definitions(octavo_file PRIVATE OCTAVO_HAVE_HDF5)
+  endif()
+endfunction()
