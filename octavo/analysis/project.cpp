@@ -1,0 +1,280 @@
+#include "octavo/analysis/project.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "octavo/analysis/select.hpp"
+#include "octavo/mesh/merge.hpp"
+
+namespace octavo::analysis {
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+// ---------------------------------------------------------------------------------------------------- one axis
+
+/// An axis of the frame: the window, and into how many pixels it is cut (one along the line of sight).
+struct Window {
+  int axis = 0;
+  double lo = 0, hi = 1;
+  std::size_t pixels = 1;
+};
+
+std::array<Window, 3> windows_of(const Frame& frame) {
+  const auto image = [&](std::size_t i) {
+    return Window{frame.image_axis[i], frame.lo[i], frame.hi[i], frame.pixels[i]};
+  };
+  return {image(0), image(1), Window{frame.axis, frame.depth_lo, frame.depth_hi, 1}};
+}
+
+/// Where the cells of one level lie in the window: cell i covers [edge(i), edge(i + 1)), in pixels, cut off at the
+/// window's ends. The cells with anything inside are [begin, end).
+struct Scale {
+  double step = 1, origin = 0, tolerance = 0, pixels = 1;
+  std::uint32_t begin = 0, end = 1;
+
+  double unclipped(std::uint32_t i) const { return static_cast<double>(i) * step + origin; }
+  // An edge that would be on a pixel's edge but for rounding is put there: else a maximum would see the next cell.
+  // Cells on both sides of an edge, also of different levels, compute the same number, so nothing is lost or counted
+  // twice.
+  double edge(std::uint32_t i) const {
+    const double e = std::min(std::max(unclipped(i), 0.0), pixels);
+    const auto near = static_cast<double>(static_cast<std::int32_t>(e + 0.5));
+    return std::abs(e - near) <= tolerance ? near : e;
+  }
+};
+
+/// Cells of a level along an axis, as many as 32 bits hold.
+std::uint32_t cells_along(const mesh::Header& header, int level, std::size_t axis) {
+  const auto roots = static_cast<std::uint64_t>(header.roots[axis] * header.block[axis]);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(roots << level, 0xFFFFFFFEU));
+}
+
+Scale scale_of(const mesh::Header& header, int level, const Window& window, int shift) {
+  const auto a = static_cast<std::size_t>(window.axis);
+  if (window.axis >= header.dim) return {};  // the one cell there is, in one pixel
+  const double extent = header.hi[a] - header.lo[a];
+  const double per_length = static_cast<double>(window.pixels) / (window.hi - window.lo);
+  const std::uint32_t cells = cells_along(header, level, a);
+  Scale scale;
+  scale.pixels = static_cast<double>(window.pixels);
+  scale.step = mesh::cell_size(header, level)[a] * per_length;
+  scale.origin = (header.lo[a] - window.lo + shift * extent) * per_length;
+  scale.tolerance =
+      2 * epsilon * per_length *
+      (std::abs(header.lo[a]) + std::abs(window.lo) + std::abs(window.hi) + (1 + std::abs(shift)) * extent);
+  // From below, and from above, the first cell that shows: found by division, then made exact.
+  const auto near = [&](double pixel) {
+    return static_cast<std::uint32_t>(std::clamp((pixel - scale.origin) / scale.step, 0.0, static_cast<double>(cells)));
+  };
+  scale.begin = near(0) - std::min(near(0), std::uint32_t{2});
+  scale.end = std::min(cells, near(scale.pixels) + 3);
+  while (scale.begin < scale.end && scale.edge(scale.begin + 1) <= 0) ++scale.begin;
+  while (scale.begin < scale.end && scale.edge(scale.end - 1) >= scale.pixels) --scale.end;
+  return scale;
+}
+
+/// By how many periods the domain can be moved to show in the window.
+std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
+  const auto a = static_cast<std::size_t>(window.axis);
+  if (window.axis >= header.dim || !header.periodic[a]) return {0};
+  const double extent = header.hi[a] - header.lo[a];
+  const auto first = static_cast<int>(std::floor((window.lo - header.hi[a]) / extent));
+  const auto last = static_cast<int>(std::ceil((window.hi - header.lo[a]) / extent));
+  std::vector<int> shifts;
+  for (int k = first; k <= last; ++k)
+    if (header.lo[a] + k * extent < window.hi && header.hi[a] + k * extent > window.lo) shifts.push_back(k);
+  return shifts;
+}
+
+// ---------------------------------------------------------------------------------------------------- one batch
+
+/// A cell to be drawn: position in the image plane, and what a pixel that it covers wholly gets of it.
+struct Stroke {
+  std::uint32_t u, v;
+  double amount;  ///< value; then times path (integral), or times path and weight (mean)
+  double weight;  ///< path; then times weight
+};
+
+/// What the strokes of a part are made with.
+struct Source {
+  const Frame& frame;
+  const mesh::Header& header;
+  const mesh::Field& field;
+  const mesh::Field* weight;  ///< null: by volume
+};
+
+/// One level, seen with the domain moved by some periods.
+struct View {
+  Scale u, v, depth;
+  std::array<std::size_t, 3> axes{};  ///< which entry of a position goes with each
+  double path = 1;                    ///< of a cell that is wholly in the window [code length]
+  bool whole = true;                  ///< all are
+  double depth_length = 1;
+  mesh::Point3 size{}, corner{};  ///< of cells; of the moved domain [code length]
+
+  double path_of(std::uint32_t i) const { return whole ? path : (depth.edge(i + 1) - depth.edge(i)) * depth_length; }
+};
+
+View view_of(const Source& source, int level, const std::array<int, 3>& shifts) {
+  const std::array<Window, 3> windows = windows_of(source.frame);
+  View view;
+  view.u = scale_of(source.header, level, windows[0], shifts[0]);
+  view.v = scale_of(source.header, level, windows[1], shifts[1]);
+  view.depth = scale_of(source.header, level, windows[2], shifts[2]);
+  view.size = mesh::cell_size(source.header, level);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto a = static_cast<std::size_t>(windows[i].axis);
+    view.axes[i] = a;
+    view.corner[a] = source.header.lo[a] + shifts[i] * (source.header.hi[a] - source.header.lo[a]);
+  }
+  if (source.frame.axis >= source.header.dim) return view;
+  view.depth_length = source.frame.depth_hi - source.frame.depth_lo;
+  const std::size_t a = view.axes[2];
+  view.path = view.size[a];
+  view.whole = view.depth.unclipped(0) >= 0 && view.depth.unclipped(cells_along(source.header, level, a)) <= 1;
+  return view;
+}
+
+bool centre_inside(const mesh::Sphere& sphere, const View& view, int dim, const mesh::Coordinate& at) {
+  double square = 0;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(dim); ++a) {
+    const double d = view.corner[a] + (at[a] + 0.5) * view.size[a] - sphere.centre[a];
+    square += d * d;
+  }
+  return square < sphere.radius * sphere.radius;
+}
+
+template <class Values>
+void list_strokes(const Source& source, const View& view, const Cells& cells, Values values,
+                  std::vector<Stroke>& strokes) {
+  const auto in = [](const Scale& scale, std::uint32_t i) { return i - scale.begin < scale.end - scale.begin; };
+  strokes.clear();
+  for (std::size_t k = 0; k < cells.positions.size(); ++k) {
+    const mesh::Coordinate& at = cells.positions[k];
+    const std::uint32_t u = at[view.axes[0]], v = at[view.axes[1]], depth = at[view.axes[2]];
+    if (!in(view.u, u) || !in(view.v, v) || !in(view.depth, depth)) continue;
+    if (source.frame.sphere && !centre_inside(*source.frame.sphere, view, source.header.dim, at)) continue;
+    strokes.push_back({u, v, static_cast<double>(values[cells.values[k]]), view.path_of(depth)});
+  }
+}
+
+void list_strokes(const Source& source, const mesh::Field& field, const View& view, const Cells& cells,
+                  std::vector<Stroke>& strokes) {
+  mesh::visit_values(field, [&](auto values) { list_strokes(source, view, cells, values, strokes); });
+}
+
+/// The strokes of one batch; `weights` is working space.
+void make_strokes(const Source& source, const View& view, const Cells& cells, std::vector<Stroke>& strokes,
+                  std::vector<Stroke>& weights) {
+  list_strokes(source, source.field, view, cells, strokes);
+  if (source.weight) {
+    list_strokes(source, *source.weight, view, cells, weights);
+    for (std::size_t k = 0; k < strokes.size(); ++k) strokes[k].weight *= weights[k].amount;
+  }
+  if (is_extreme(source.frame.kind)) return;
+  for (Stroke& stroke : strokes) stroke.amount *= stroke.weight;
+}
+
+// ---------------------------------------------------------------------------------------------------- drawing
+
+/// The pixels that a cell covers along one axis: all of [first, last] but parts of the outer two.
+struct Reach {
+  std::size_t first, last;
+  double head, tail;
+
+  double share(std::size_t p) const { return p == first ? head : p == last ? tail : 1.0; }
+};
+
+Reach reach_of(const Scale& scale, std::uint32_t i, std::size_t tile_first) {
+  const double a = scale.edge(i), b = scale.edge(i + 1);
+  const auto first = static_cast<std::int32_t>(a);
+  auto last = static_cast<std::int32_t>(b);
+  last -= static_cast<double>(last) == b ? 1 : 0;
+  const double head = last <= first ? b - a : first + 1 - a;
+  return {static_cast<std::size_t>(first) - tile_first, static_cast<std::size_t>(std::max(first, last)) - tile_first,
+          head, b - last};
+}
+
+// How a pixel takes up a cell that covers `share` of it. What is added to a sum is never -0.0: that means "no cell".
+template <Projection kind>
+void take(Tile& tile, std::size_t pixel, double share, const Stroke& stroke) {
+  double& sum = tile.sum[pixel];
+  if constexpr (kind == Projection::maximum) {
+    if (!(stroke.amount <= sum) && !std::isnan(stroke.amount)) sum = stroke.amount;
+  } else if constexpr (kind == Projection::minimum) {
+    if (!(stroke.amount >= sum) && !std::isnan(stroke.amount)) sum = stroke.amount;
+  } else {
+    sum += stroke.amount * share + 0.0;
+    if constexpr (kind == Projection::mean) tile.weight[pixel] += stroke.weight * share + 0.0;
+  }
+}
+
+template <Projection kind>
+void draw(Tile& tile, const View& view, const std::vector<Stroke>& strokes) {
+  for (const Stroke& stroke : strokes) {
+    const Reach x = reach_of(view.u, stroke.u, tile.first[0]);
+    const Reach y = reach_of(view.v, stroke.v, tile.first[1]);
+    if (x.first == x.last && y.first == y.last) {
+      take<kind>(tile, y.first * tile.size[0] + x.first, x.head * y.head, stroke);
+      continue;
+    }
+    for (std::size_t row = y.first; row <= y.last; ++row) {
+      const double share = y.share(row);
+      const std::size_t start = row * tile.size[0];
+      take<kind>(tile, start + x.first, x.head * share, stroke);
+      for (std::size_t column = x.first + 1; column < x.last; ++column) take<kind>(tile, start + column, share, stroke);
+      if (x.last != x.first) take<kind>(tile, start + x.last, x.tail * share, stroke);
+    }
+  }
+}
+
+void draw(Projection kind, Tile& tile, const View& view, const std::vector<Stroke>& strokes) {
+  if (strokes.empty()) return;
+  std::uint32_t u0 = strokes[0].u, u1 = u0, v0 = strokes[0].v, v1 = v0;
+  for (const Stroke& stroke : strokes) {
+    u0 = std::min(u0, stroke.u), u1 = std::max(u1, stroke.u);
+    v0 = std::min(v0, stroke.v), v1 = std::max(v1, stroke.v);
+  }
+  const Reach left = reach_of(view.u, u0, 0), right = reach_of(view.u, u1, 0);
+  const Reach low = reach_of(view.v, v0, 0), high = reach_of(view.v, v1, 0);
+  cover(kind, tile, {left.first, low.first}, {right.last + 1, high.last + 1});
+  switch (kind) {
+    case Projection::integral: return draw<Projection::integral>(tile, view, strokes);
+    case Projection::mean: return draw<Projection::mean>(tile, view, strokes);
+    case Projection::maximum: return draw<Projection::maximum>(tile, view, strokes);
+    case Projection::minimum: return draw<Projection::minimum>(tile, view, strokes);
+  }
+}
+
+/// Every combination of periods by which the domain shows.
+std::vector<std::array<int, 3>> all_shifts(const mesh::Header& header, const Frame& frame) {
+  const std::array<Window, 3> windows = windows_of(frame);
+  std::vector<std::array<int, 3>> all;
+  for (int d : shifts_of(header, windows[2]))
+    for (int v : shifts_of(header, windows[1]))
+      for (int u : shifts_of(header, windows[0])) all.push_back({u, v, d});
+  return all;
+}
+
+}  // namespace
+
+Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& frame, const std::string& field,
+             const std::string& weight, int max_level) {
+  const bool weighted = frame.kind == Projection::mean && !weight.empty();
+  const Source source{frame, header, cell_field(part, field), weighted ? &cell_field(part, weight) : nullptr};
+  const auto shifts = all_shifts(header, frame);
+  Tile tile;
+  std::vector<Stroke> strokes, weights;
+  for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
+    for (const auto& shift : shifts) {
+      const View view = view_of(source, cells.level, shift);
+      make_strokes(source, view, cells, strokes, weights);
+      draw(frame.kind, tile, view, strokes);
+    }
+  });
+  return tile;
+}
+
+}  // namespace octavo::analysis

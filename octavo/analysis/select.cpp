@@ -1,0 +1,136 @@
+#include "octavo/analysis/select.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/merge.hpp"
+
+namespace octavo::analysis {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr std::size_t batch_cells = 32768;  // some 600 kB: stays in the second-level cache
+
+/// Collects selected cells and hands them on when there are many.
+class Batch {
+ public:
+  explicit Batch(const std::function<void(const Cells&)>& visit) : visit_(visit) {
+    positions_.reserve(batch_cells);
+    values_.reserve(batch_cells);
+  }
+  void add(const mesh::Coordinate& position, std::size_t value) {
+    positions_.push_back(position);
+    values_.push_back(value);
+  }
+  void flush_if_full(int level, std::size_t next) {
+    if (positions_.size() + next > batch_cells) flush(level);
+  }
+  void flush(int level) {
+    if (!positions_.empty()) visit_({level, positions_, values_});
+    positions_.clear();
+    values_.clear();
+  }
+
+ private:
+  const std::function<void(const Cells&)>& visit_;
+  std::vector<mesh::Coordinate> positions_;
+  std::vector<std::size_t> values_;
+};
+
+/// Whether centres of cells of one level are in the region.
+class Membership {
+ public:
+  Membership(const mesh::Header& header, const std::optional<mesh::Region>& region, int level)
+      : region_(region), domain_(mesh::domain_of(header)), size_(mesh::cell_size(header, level)) {
+    for (double& length : size_) length /= header.hi[0] - header.lo[0];
+  }
+  bool everything() const { return !region_; }
+  bool contains(const mesh::Coordinate& at) const {
+    mesh::Point3 centre{};
+    for (std::size_t axis = 0; axis < 3; ++axis) centre[axis] = (at[axis] + 0.5) * size_[axis];
+    return mesh::contains(*region_, domain_, centre);
+  }
+
+ private:
+  const std::optional<mesh::Region>& region_;
+  mesh::Domain domain_;
+  mesh::Point3 size_;
+};
+
+/// Adds the cells of one tree cell's block, or the tree cell itself where there are no blocks.
+void add_block(Batch& batch, const Membership& inside, const mesh::Index3& block, const mesh::Coordinate& at,
+               std::size_t first_value) {
+  const mesh::Coordinate n{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
+                           static_cast<std::uint32_t>(block[2])};
+  std::size_t value = first_value;
+  for (std::uint32_t z = 0; z < n[2]; ++z)
+    for (std::uint32_t y = 0; y < n[1]; ++y)
+      for (std::uint32_t x = 0; x < n[0]; ++x, ++value) {
+        const mesh::Coordinate cell{at[0] * n[0] + x, at[1] * n[1] + y, at[2] * n[2] + z};
+        if (inside.everything() || inside.contains(cell)) batch.add(cell, value);
+      }
+}
+
+void visit_level(const mesh::Octree& tree, int level, bool refined_too, std::size_t first_cell,
+                 const std::vector<mesh::Coordinate>& coordinates, const Membership& inside, Batch& batch) {
+  const auto& owned = tree.owned[static_cast<std::size_t>(level)].words();
+  const auto& refined = tree.refined[static_cast<std::size_t>(level)].words();
+  const std::size_t block = mesh::block_size(tree);
+  for (std::size_t w = 0; w < owned.size(); ++w) {
+    batch.flush_if_full(level, 64 * block);
+    for (std::uint64_t rest = owned[w] & (refined_too ? ~std::uint64_t{0} : ~refined[w]); rest != 0; rest &= rest - 1) {
+      const std::size_t i = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
+      if (block != 1)
+        add_block(batch, inside, tree.block, coordinates[i], (first_cell + i) * block);
+      else if (inside.everything() || inside.contains(coordinates[i]))
+        batch.add(coordinates[i], first_cell + i);
+    }
+  }
+  batch.flush(level);
+}
+
+}  // namespace
+
+void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,
+                       const std::function<void(const Cells&)>& visit) {
+  const int last = mesh::num_levels(tree) - 1;
+  Batch batch(visit);
+  std::vector<mesh::Coordinate> coordinates = mesh::root_coordinates(tree);
+  std::size_t first_cell = 0;
+  for (int level = 0; level <= last; ++level) {
+    const int code_level = mesh::code_level(header, level);
+    if (code_level > selection.max_level) break;
+    visit_level(tree, level, code_level == selection.max_level, first_cell, coordinates,
+                Membership(header, selection.region, level), batch);
+    first_cell += mesh::num_cells(tree, level);
+    if (level < last && code_level < selection.max_level)
+      coordinates = mesh::child_coordinates(tree, level, coordinates);
+  }
+}
+
+const mesh::Field& cell_field(const mesh::Part& part, const std::string& name) {
+  const auto found = std::find_if(part.fields.begin(), part.fields.end(),
+                                  [&](const mesh::Field& field) { return field.info.name == name; });
+  if (found == part.fields.end())
+    throw Error(Kind::usage, "the part lacks the field \"" + name + "\"").at("part " + std::to_string(part.index));
+  const mesh::FieldInfo& info = found->info;
+  if (info.components != 1 || info.ghost != 0 || info.centring == mesh::Centring::node ||
+      info.centring == mesh::Centring::particle)
+    throw Error(Kind::unsupported, "a field must have one value a cell, without ghost cells, to be analysed")
+        .at("field " + name);
+  const mesh::Octree& tree = mesh::octree_of(part);
+  const std::size_t expected = mesh::num_cells(tree) * mesh::block_size(tree);
+  if (found->size() != expected)
+    throw Error(Kind::corrupt, "values of a field: expected " + std::to_string(expected) + ", one a cell, found " +
+                                   std::to_string(found->size()))
+        .at("part " + std::to_string(part.index) + ", field " + name);
+  return *found;
+}
+
+}  // namespace octavo::analysis

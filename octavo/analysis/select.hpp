@@ -1,0 +1,42 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// What can be computed of one part at a time; partial results of parts add up (reduce.hpp). No files, no threads.
+namespace octavo::analysis {
+
+/// Which cells take part: the owned leaves; with `max_level`, the owned leaves down to it and the owned refined cells
+/// on it, which carry the value of what lies below. With a region, those of them whose centre is inside. On trees with
+/// blocks every cell of a block is a cell.
+struct Selection {
+  std::optional<mesh::Region> region{};
+  int max_level = std::numeric_limits<int>::max();  ///< the code's own number
+};
+
+/// Some selected cells of one level, in the tree's order. `positions[k]` is the cell's integer position on its level,
+/// in units of mesh::cell_size(header, level) from the domain's lower corner (level l has `roots << l` times `block`
+/// cells along an axis); `values[k]` the cell's place in an array over all cells of the part, levels one after another:
+/// the index of a field's value where it has one component.
+struct Cells {
+  int level = 0;  ///< index from 0
+  std::span<const mesh::Coordinate> positions;
+  std::span<const std::size_t> values;
+};
+
+/// Calls visit for all selected cells of a part, coarse levels first, some ten thousand at a time; only non-empty.
+void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,
+                       const std::function<void(const Cells&)>& visit);
+
+/// The part's values of a field, one a cell. Throws Error(usage) where the part lacks the field; Error(unsupported)
+/// where it has several components, ghost cells, or values elsewhere than one a cell; Error(corrupt) where its size
+/// does not fit the tree.
+const mesh::Field& cell_field(const mesh::Part& part, const std::string& name);
+
+}  // namespace octavo::analysis
