@@ -9,8 +9,8 @@
 
 #include "octavo/base/bit_array.hpp"
 
-/// Numbers and bits <-> bytes, on spans. Knows no mesh, no file, no MPI. Every function here is pure, safe on any thread,
-/// and gives the same bytes on any machine (docs/format.md, "Codecs").
+/// Numbers and bits <-> bytes, on spans. Knows no mesh, no file, no MPI. Every function here is pure, safe on any
+/// thread, and gives the same bytes on any machine (docs/codecs.md).
 namespace octavo::codec {
 
 /// How far a decoded value x' may be from the value x that was given.
@@ -52,9 +52,9 @@ struct Context {
 };
 
 /// Appends one self-describing chunk holding `values` to `out`, and stores in `decoded` (same size) what decoding will
-/// give: bit for bit `values` where lossless. Every value of a lossy chunk has been decoded and compared; NaN, infinities,
-/// zeros of either sign and whatever would break the bound are stored exactly.
-/// Throws Error(usage) for a bound that is not finite and positive.
+/// give: bit for bit `values` where lossless. Every value of a lossy chunk has been decoded and compared; NaN,
+/// infinities, zeros of either sign and whatever would break the bound are stored exactly. Throws Error(usage) for a
+/// bound that is not finite and positive.
 void encode(std::span<const double> values, const Context<double>& context, const Settings& settings,
             std::span<double> decoded, std::vector<std::byte>& out);
 void encode(std::span<const float> values, const Context<float>& context, const Settings& settings,
@@ -75,9 +75,9 @@ std::size_t decode_bits(std::span<const std::byte> in, base::BitArray& out);
 
 /// What a chunk says of itself, for tables: "tree/2 point:0.002", "zstd", "raw" ... Throws as decode does.
 struct ChunkInfo {
-  std::string name;        ///< codec id by name
+  std::string name;  ///< codec id by name
   Bound bound;
-  std::size_t bytes = 0;   ///< of the chunk, header included
+  std::size_t bytes = 0;  ///< of the chunk, header included
   std::size_t values = 0;
 };
 ChunkInfo inspect(std::span<const std::byte> in);

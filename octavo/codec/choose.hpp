@@ -1,0 +1,164 @@
+#pragma once
+#include "octavo/codec/model.hpp"
+
+/// Inside the codec room: how the encoder finds a chunk's model. A decoder needs none of this.
+namespace octavo::codec {
+
+/// About the bits that a difference takes.
+template <class Grid>
+unsigned effort_for(const Numbers& numbers, std::size_t i, std::int64_t index, bool negative) {
+  if (numbers.kind[i] != Kind::plain) return 2;
+  const unsigned sign = Grid::signs_apart && (numbers.negative[i] != 0) != negative ? 1u : 0u;
+  return sign + static_cast<unsigned>(bit_length(zigzag(wrapping_difference(numbers.index[i], index))));
+}
+template <class Grid>
+std::uint64_t effort_for(const Numbers& numbers, const Cells& cells) {
+  std::uint64_t bits = 0;
+  for (std::size_t lane = 0; lane < cells.count; ++lane)
+    bits += effort_for<Grid>(numbers, cells.position[lane], cells.index[lane], cells.negative[lane] != 0);
+  return bits;
+}
+
+template <class Grid>
+std::uint64_t flat_cost(const Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample) {
+  std::uint64_t bits = 0;
+  const std::size_t size = model.place.members * model.place.width;
+  for (std::uint32_t f : sample)
+    for (std::size_t i = f * size; i < (f + 1) * size; ++i) {
+      const bool known = i > 0 && numbers.kind[i - 1] == Kind::plain;
+      bits += effort_for<Grid>(numbers, i, known ? numbers.index[i - 1] : 0, known && numbers.negative[i - 1] != 0);
+    }
+  return bits;
+}
+
+template <class Grid>
+std::uint64_t sample_cost(const Model<Grid>& model, Base base, const Stencil& stencil, const Numbers& numbers,
+                          std::span<const std::uint32_t> sample) {
+  if (base == Base::previous) return flat_cost(model, numbers, sample);
+  std::uint64_t bits = 0;
+  for (std::size_t s = 0; s < sample.size(); s += num_lanes)
+    for (std::size_t j = 0; j < model.place.width; ++j)
+      predict_by_base(model, base, stencil, numbers, sample.subspan(s, std::min(num_lanes, sample.size() - s)), j,
+                      [&](std::size_t, const Cells& cells) { bits += effort_for<Grid>(numbers, cells); });
+  return bits;
+}
+
+/// Families spread evenly over the chunk, about `cells` cells of them.
+std::vector<std::uint32_t> spread(const Place& place, std::size_t cells) {
+  const std::size_t families = place.families();
+  const std::size_t wanted = std::clamp<std::size_t>(cells / (place.members * place.width), 1, families);
+  std::vector<std::uint32_t> sample(wanted);
+  for (std::size_t s = 0; s < wanted; ++s) sample[s] = static_cast<std::uint32_t>(s * families / wanted);
+  return sample;
+}
+
+template <class Grid>
+void forget_tree(Model<Grid>& model, std::size_t count) {
+  model.base = Base::previous;
+  model.layout = {1, count, 1};
+}
+
+/// The best base with parents; whether none would be better still.
+template <class Grid>
+bool choose_base(Model<Grid>& model, const Numbers& numbers, std::size_t sample_size) {
+  const auto sample = spread(model.place, sample_size);
+  std::uint64_t best = ~std::uint64_t{0};
+  const auto consider = [&](Base base, const Stencil& stencil, std::uint64_t extra) {
+    const std::uint64_t cost = sample_cost(model, base, stencil, numbers, sample) + extra;
+    if (cost >= best) return;
+    best = cost;
+    model.base = base;
+    model.stencil = stencil;
+  };
+  consider(Base::parent, {}, 0);
+  const std::size_t m = model.place.members, families = model.place.families();
+  if (m > 1 && families >= 16) {
+    const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
+    for (Base base : Grid::fitted_bases)
+      consider(base, fit(model.place, model.coarse, numbers, base, sample), stencil_bits * sample.size() / families);
+  }
+  use_tree_layout(model);
+  return best > flat_cost(model, numbers, sample);
+}
+
+/// Tries the twin in the orientation of the last success, then in all; 0 where none saves more than naming it takes.
+template <class Grid>
+std::uint8_t choose_orientation(const Model<Grid>& model, const Numbers& numbers, std::uint32_t family,
+                                std::size_t& last, std::uint64_t& saved) {
+  std::uint64_t base_cost = 0;
+  predict_by_base(model, model.base, model.stencil, numbers, std::span(&family, 1), 0,
+                  [&](std::size_t, const Cells& cells) { base_cost += effort_for<Grid>(numbers, cells); });
+  if (base_cost < 6) return 0;
+  std::uint64_t lowest = 0;
+  predict_by_twin(model, numbers, family, last,
+                  [&](std::size_t, const Cells& cells) { lowest += effort_for<Grid>(numbers, cells); });
+  std::size_t best = last;
+  if (8 * lowest > base_cost) {
+    // What each cell costs after each cell of the twin, then every way to pair them.
+    const std::size_t m = model.place.members;
+    std::array<std::array<unsigned, 8>, 8> cost;
+    const auto& all = orientations(m);
+    for (std::size_t x = 0; x < m; ++x)  // mirrored by x: cell c stands on cell c ^ x
+      predict_by_twin(model, numbers, family, x, [&](std::size_t, const Cells& cells) {
+        const std::size_t c = cells.position[0] - family * m;
+        cost[c][all.map[x][c]] = static_cast<unsigned>(effort_for<Grid>(numbers, cells));
+      });
+    for (std::size_t turn = 0; turn < static_cast<std::size_t>(all.count); ++turn) {
+      std::uint64_t sum = 0;
+      for (std::size_t c = 0; c < m; ++c) sum += cost[c][all.map[turn][c]];
+      if (sum >= lowest) continue;
+      lowest = sum;
+      best = turn;
+    }
+  }
+  if (lowest + 8 >= base_cost) return 0;
+  last = best;
+  saved += base_cost - lowest - 8;
+  return static_cast<std::uint8_t>(1 + best);
+}
+
+/// Whether twins promise to save one part in sixteen of all bits: found out on some of the families.
+template <class Grid>
+bool twins_promise(const Model<Grid>& model, const Numbers& numbers) {
+  std::uint64_t saved = 0;
+  std::size_t last = 0;
+  const auto sample = spread(model.place, 512);
+  for (std::uint32_t f : sample)
+    if (model.twins[f] != no_twin) choose_orientation(model, numbers, f, last, saved);
+  return 16 * saved > sample_cost(model, model.base, model.stencil, numbers, sample);
+}
+
+template <class Grid>
+std::uint64_t try_twins(Model<Grid>& model, const Numbers& numbers, unsigned shift) {
+  model.shift = shift;
+  model.twins = twins_of(model, shift);
+  if (!twins_promise(model, numbers)) return 0;
+  model.orientation.assign(model.twins.size(), 0);
+  std::uint64_t saved = 0;
+  std::size_t last = 0;
+  for (std::uint32_t f = 0; f < model.twins.size(); ++f)
+    if (model.twins[f] != no_twin) model.orientation[f] = choose_orientation(model, numbers, f, last, saved);
+  return saved;
+}
+
+template <class Grid>
+void choose_twins(Model<Grid>& model, const Numbers& numbers, std::initializer_list<unsigned> shifts) {
+  if (model.place.width != 1 || model.place.members < 2) return;
+  std::uint64_t best = 8 * 24;
+  unsigned best_shift = 0;
+  std::vector<std::uint32_t> twins;
+  std::vector<std::uint8_t> orientation;
+  for (unsigned shift : shifts) {
+    const std::uint64_t saved = try_twins(model, numbers, shift);
+    if (saved <= best) continue;
+    best = saved;
+    best_shift = shift;
+    twins = std::move(model.twins);
+    orientation = std::move(model.orientation);
+  }
+  model.shift = best_shift;
+  model.twins = std::move(twins);
+  model.orientation = std::move(orientation);
+}
+
+}  // namespace octavo::codec

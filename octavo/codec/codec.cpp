@@ -1,0 +1,237 @@
+#include "octavo/codec/codec.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "octavo/codec/chunk.hpp"
+#include "octavo/codec/flat.hpp"
+#include "octavo/codec/grid.hpp"
+
+namespace octavo::codec {
+
+using base::Error;
+
+namespace {
+
+template <class T>
+void check_context(const Context<T>& context, std::size_t count) {
+  const auto refuse = [](const std::string& why) { throw Error(base::Kind::usage, "codec context: " + why); };
+  if (context.width == 0 || context.family == 0) refuse("width and family are at least 1");
+  if (context.parents.empty()) return;
+  if (count / context.width / context.family != context.parents.size() ||
+      count != context.parents.size() * context.family * context.width)
+    refuse("expected " + std::to_string(context.parents.size()) + " families of " + std::to_string(context.family) +
+           " cells of " + std::to_string(context.width) + " values, found " + std::to_string(count) + " values");
+  const std::uint32_t last = *std::max_element(context.parents.begin(), context.parents.end());
+  if (context.coarse.size() % context.width != 0 || last >= context.coarse.size() / context.width)
+    refuse("parent " + std::to_string(last) + " is not among the " +
+           std::to_string(context.coarse.size() / context.width) + " cells of the level above");
+}
+
+void check_bound(const Bound& bound) {
+  if (bound.kind == BoundKind::lossless) return;
+  if (!(bound.value > 0) || !std::isfinite(bound.value))
+    throw Error(base::Kind::usage, "an error bound is finite and positive, not " + std::to_string(bound.value))
+        .hint("lossless keeps every bit");
+}
+
+template <class T>
+Bytes bytes_of(std::span<const T> values) {
+  Bytes bytes(values.size_bytes());
+  to_little_endian(values, std::span<std::byte>(bytes));
+  return bytes;
+}
+
+/// The smallest encoding so far; at first the values as they are.
+struct Best {
+  Id id = Id::raw;
+  std::size_t size = 0;
+  Bytes payload;  ///< empty where raw
+  void consider(Id candidate, Bytes bytes) {
+    if (bytes.size() >= size) return;
+    id = candidate;
+    size = bytes.size();
+    payload = std::move(bytes);
+  }
+};
+
+/// Whether a general compressor can have a chance: values occur again, or end in zero bytes. Noise, which fields mostly
+/// are, says no and saves the trial.
+template <class T>
+bool may_repeat(std::span<const T> values) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  const auto slot_bits = static_cast<unsigned>(std::clamp<int>(bit_length(values.size()) + 1, 6, 16));
+  std::vector<Bits> last(std::size_t{1} << slot_bits, 0);
+  std::size_t again = 0, round = 0;
+  for (T value : values) {
+    const auto bits = std::bit_cast<Bits>(value);
+    Bits& slot = last[(std::uint64_t{bits} * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits)];
+    again += slot == bits ? 1u : 0u;
+    round += (bits & 255) == 0 ? 1u : 0u;
+    slot = bits;
+  }
+  return again * 50 > values.size() || round * 8 > values.size();
+}
+
+template <class T>
+void encode_lossless(std::span<const T> values, const Context<T>& context, const Settings& settings, Best& best) {
+  const bool thorough = settings.effort == Effort::max;
+  const auto add_tree = [&] {
+    Bytes payload;
+    if (encode_tree(values, context, settings.effort, payload)) best.consider(Id::tree, std::move(payload));
+  };
+  const auto add_zstd = [&](Id id, const Bytes& bytes, Search search) {
+    Bytes payload;
+    zstd_compress(bytes, search, payload);
+    best.consider(id, std::move(payload));
+  };
+  if (settings.method == Method::tree) return add_tree();
+  const Search usual = thorough ? Search::all : Search::repeats;
+  if (settings.method == Method::zstd) return add_zstd(Id::zstd, bytes_of(values), thorough ? usual : Search::quick);
+  add_tree();
+  if (!thorough && !context.parents.empty() && !may_repeat(values)) return;
+  const Bytes raw = bytes_of(values);
+  add_zstd(Id::zstd, raw, usual);
+  if (thorough || context.parents.empty()) add_zstd(Id::planes, split_planes(raw, sizeof(T)), usual);
+  // Half noise, half repetition: here the better search pays.
+  if (!thorough && best.id == Id::zstd && best.size * 4 > raw.size()) add_zstd(Id::zstd, raw, Search::thorough);
+}
+
+template <class T>
+void encode_published(std::span<const T> values, const Context<T>& context, Method method, Best& best) {
+  Bytes payload;
+  if (method == Method::delta)
+    encode_delta(values, payload);
+  else
+    encode_pcp(values, context, payload);
+  best.consider(method == Method::delta ? Id::delta : Id::pcp, std::move(payload));
+}
+
+template <class T>
+bool encode_lossy(std::span<const T> values, const Context<T>& context, const Settings& settings, std::span<T> decoded,
+                  Best& best) {
+  Bytes payload;
+  if (!encode_grid(values, context, settings.bound, settings.effort, decoded, payload)) return false;
+  const bool pointwise = settings.bound.kind == BoundKind::pointwise_relative;
+  Best grid{pointwise ? Id::log_grid : Id::linear_grid, payload.size(), std::move(payload)};
+  // Only where the grid did badly, or there is no tree to predict from, can a lossless encoding be smaller.
+  const bool few = context.parents.empty() || values.size() < 512;
+  if (grid.size * 3 > values.size_bytes() || (few && may_repeat(values)))
+    encode_lossless(values, context, {.bound = {}, .effort = settings.effort, .method = Method::zstd}, best);
+  if (grid.size >= best.size) return false;
+  best = std::move(grid);
+  return true;
+}
+
+template <class T>
+void encode_any(std::span<const T> values, const Context<T>& context, const Settings& settings, std::span<T> decoded,
+                std::vector<std::byte>& out) {
+  check_bound(settings.bound);
+  check_context(context, values.size());
+  if (decoded.size() != values.size()) throw Error(base::Kind::usage, "decoded has not the size of values");
+  Best best{Id::raw, values.size_bytes(), {}};
+  const Method method = settings.method;
+  bool lossy = false;
+  if (values.empty() || method == Method::raw) {
+  } else if (method == Method::delta || method == Method::pcp) {
+    encode_published(values, context, method, best);
+  } else {
+    lossy = settings.bound.kind != BoundKind::lossless && method != Method::zstd &&
+            encode_lossy(values, context, settings, decoded, best);
+    if (!lossy) encode_lossless(values, context, settings, best);
+  }
+  if (!lossy) std::copy(values.begin(), values.end(), decoded.begin());
+  put_chunk(out, best.id, scalar_of<T>, values.size(), best.id == Id::raw ? bytes_of(values) : best.payload);
+}
+
+template <class T>
+void decode_payload(const Head& head, Reader& in, const Context<T>& context, std::span<T> out) {
+  Bytes bytes;
+  switch (head.id) {
+    case Id::raw: return from_little_endian(in.take(out.size_bytes()), out);
+    case Id::zstd:
+      bytes.resize(out.size_bytes());
+      zstd_decompress(in.take(in.left()), bytes, in);
+      return from_little_endian(std::span<const std::byte>(bytes), out);
+    case Id::planes: {
+      Bytes planes(out.size_bytes());
+      zstd_decompress(in.take(in.left()), planes, in);
+      bytes.resize(out.size_bytes());
+      join_planes(planes, sizeof(T), bytes);
+      return from_little_endian(std::span<const std::byte>(bytes), out);
+    }
+    case Id::tree: return decode_tree(in, context, out);
+    case Id::log_grid: return decode_grid(in, BoundKind::pointwise_relative, context, out);
+    case Id::linear_grid: return decode_grid(in, BoundKind::absolute, context, out);
+    case Id::delta: return decode_delta(in, out);
+    case Id::pcp: return decode_pcp(in, context, out);
+    default: in.fail("expected a chunk of floating-point values");
+  }
+}
+
+template <class T>
+std::size_t decode_any(std::span<const std::byte> in, const Context<T>& context, std::span<T> out) {
+  check_context(context, out.size());
+  Reader reader(in);
+  const Head head = read_head(reader);
+  if (head.count != out.size())
+    reader.fail("expected " + std::to_string(out.size()) + " values, found " + std::to_string(head.count));
+  if (head.scalar != scalar_of<T>) reader.fail("the values have another type");
+  Reader payload = reader.part(head.payload);
+  decode_payload(head, payload, context, out);
+  payload.finish();
+  return reader.position();
+}
+
+std::string name_of(Id id) {
+  switch (id) {
+    case Id::raw: return "raw";
+    case Id::zstd: return "zstd";
+    case Id::planes: return "planes";
+    case Id::tree:
+    case Id::log_grid:
+    case Id::linear_grid: return "tree";
+    case Id::delta: return "delta";
+    case Id::pcp: return "pcp";
+    case Id::bits: return "bits";
+    case Id::integers: return "integers";
+  }
+  return "";
+}
+
+std::string shortest(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+}  // namespace
+
+void encode(std::span<const double> values, const Context<double>& context, const Settings& settings,
+            std::span<double> decoded, std::vector<std::byte>& out) {
+  encode_any(values, context, settings, decoded, out);
+}
+void encode(std::span<const float> values, const Context<float>& context, const Settings& settings,
+            std::span<float> decoded, std::vector<std::byte>& out) {
+  encode_any(values, context, settings, decoded, out);
+}
+std::size_t decode(std::span<const std::byte> in, const Context<double>& context, std::span<double> out) {
+  return decode_any(in, context, out);
+}
+std::size_t decode(std::span<const std::byte> in, const Context<float>& context, std::span<float> out) {
+  return decode_any(in, context, out);
+}
+
+ChunkInfo inspect(std::span<const std::byte> in) {
+  Reader reader(in);
+  const Head head = read_head(reader);
+  ChunkInfo info{name_of(head.id), {}, reader.position() + head.payload, head.count};
+  if (head.id == Id::log_grid || head.id == Id::linear_grid) {
+    const bool pointwise = head.id == Id::log_grid;
+    info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute, reader.number<double>()};
+    info.name += (pointwise ? " point:" : " abs:") + shortest(info.bound.value);
+  }
+  return info;
+}
+
+}  // namespace octavo::codec

@@ -1,0 +1,190 @@
+#include "octavo/codec/codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "octavo/base/error.hpp"
+#include "octavo/codec/test_values.hpp"
+
+namespace octavo::codec {
+namespace {
+
+using testing::Case;
+
+std::vector<Settings> all_settings() {
+  std::vector<Settings> all;
+  for (Effort effort : {Effort::normal, Effort::max}) {
+    for (Method method : {Method::automatic, Method::raw, Method::zstd, Method::tree, Method::delta, Method::pcp})
+      all.push_back({{}, effort, method});
+    for (double value : {1e-14, 1e-6, 2e-3, 0.3, 5.0})
+      for (BoundKind kind : {BoundKind::absolute, BoundKind::pointwise_relative})
+        all.push_back({{kind, value}, effort, Method::automatic});
+  }
+  return all;
+}
+
+template <class T>
+class EveryType : public ::testing::Test {};
+using Types = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(EveryType, Types);
+
+template <class T>
+std::vector<std::byte> encoded(const Case<T>& c, const Settings& settings, std::vector<T>& decoded) {
+  std::vector<std::byte> chunk;
+  decoded.resize(c.values.size());
+  encode(std::span<const T>(c.values), c.context(), settings, std::span<T>(decoded), chunk);
+  return chunk;
+}
+
+TYPED_TEST(EveryType, decoding_gives_what_the_encoder_said_and_the_bound_holds_for_every_value) {
+  using T = TypeParam;
+  for (const Case<T>& c : testing::cases<T>())
+    for (const Settings& settings : all_settings()) {
+      SCOPED_TRACE(c.name + ", bound " + std::to_string(settings.bound.value) + ", kind " +
+                   std::to_string(static_cast<int>(settings.bound.kind)) + ", method " +
+                   std::to_string(static_cast<int>(settings.method)));
+      std::vector<T> promised;
+      const auto chunk = encoded(c, settings, promised);
+      std::vector<T> values(c.values.size());
+      ASSERT_EQ(decode(chunk, c.context(), std::span<T>(values)), chunk.size());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        ASSERT_TRUE(testing::same_bits(values[i], promised[i])) << "value " << i;
+        ASSERT_TRUE(testing::honours(settings.bound, c.values[i], values[i]))
+            << "value " << i << ": " << c.values[i] << " became " << values[i];
+      }
+    }
+}
+
+TYPED_TEST(EveryType, bounds_hold_on_random_bit_patterns) {
+  using T = TypeParam;
+  Case<T> c;
+  c.values = testing::random_bits<T>(200000, 21);
+  for (double value : {1e-9, 1e-3, 0.1})
+    for (BoundKind kind : {BoundKind::absolute, BoundKind::pointwise_relative}) {
+      const Bound bound{kind, value};
+      std::vector<T> promised;
+      encoded(c, {bound, Effort::normal, Method::automatic}, promised);
+      for (std::size_t i = 0; i < promised.size(); ++i)
+        ASSERT_TRUE(testing::honours(bound, c.values[i], promised[i])) << i << " " << c.values[i];
+    }
+}
+
+TEST(Codec, bounds_hold_on_a_sweep_over_all_float32_patterns) {
+  Case<float> c;
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 4093)
+    c.values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  for (const Bound bound : {Bound{BoundKind::pointwise_relative, 2e-3}, Bound{BoundKind::pointwise_relative, 1e-6},
+                            Bound{BoundKind::absolute, 0.25}}) {
+    std::vector<float> promised;
+    encoded(c, {bound, Effort::normal, Method::automatic}, promised);
+    for (std::size_t i = 0; i < promised.size(); ++i)
+      ASSERT_TRUE(testing::honours(bound, c.values[i], promised[i])) << c.values[i] << " became " << promised[i];
+  }
+}
+
+TYPED_TEST(EveryType, random_bits_grow_by_no_more_than_a_head) {
+  using T = TypeParam;
+  Case<T> c;
+  c.values = testing::random_bits<T>(100000, 5);
+  std::vector<T> promised;
+  for (const Settings& settings : all_settings())
+    EXPECT_LE(encoded(c, settings, promised).size(), c.values.size() * sizeof(T) + 16);
+}
+
+TYPED_TEST(EveryType, chunks_stand_behind_one_another) {
+  using T = TypeParam;
+  const Case<T> c = testing::tree_case<T>("3-D", 100, 8, 1, 3, 1e-3, 1);
+  std::vector<T> decoded(c.values.size());
+  std::vector<std::byte> chunks;
+  const Settings lossy{{BoundKind::pointwise_relative, 1e-3}, Effort::normal, Method::automatic};
+  encode(std::span<const T>(c.values), c.context(), lossy, std::span<T>(decoded), chunks);
+  const std::size_t first = chunks.size();
+  encode(std::span<const T>(c.values), c.context(), {}, std::span<T>(decoded), chunks);
+  EXPECT_EQ(decode(chunks, c.context(), std::span<T>(decoded)), first);
+  EXPECT_EQ(decode(std::span(chunks).subspan(first), c.context(), std::span<T>(decoded)), chunks.size() - first);
+  EXPECT_EQ(decoded, c.values);
+  EXPECT_EQ(inspect(chunks).bytes, first);
+}
+
+TYPED_TEST(EveryType, bytes_do_not_depend_on_what_was_coded_before) {
+  using T = TypeParam;
+  const auto all = testing::cases<T>();
+  std::vector<T> decoded;
+  for (const Settings& settings : all_settings()) {
+    std::vector<std::vector<std::byte>> first;
+    for (const Case<T>& c : all) first.push_back(encoded(c, settings, decoded));
+    for (std::size_t i = all.size(); i-- > 0;) ASSERT_EQ(encoded(all[i], settings, decoded), first[i]) << all[i].name;
+  }
+}
+
+TEST(Codec, smooth_families_take_a_fraction_of_their_bytes) {
+  const auto c = testing::tree_case<double>("3-D", 4000, 8, 1, 3, 1e-4, 1);
+  std::vector<double> decoded;
+  const auto bytes = [&](const Settings& settings) {
+    return static_cast<double>(encoded(c, settings, decoded).size()) / static_cast<double>(8 * c.values.size());
+  };
+  EXPECT_LT(bytes({}), 0.82);
+  EXPECT_LT(bytes({{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::automatic}), 0.06);
+  EXPECT_LT(bytes({{BoundKind::absolute, 2e-3}, Effort::normal, Method::automatic}), 0.08);
+}
+
+TEST(Codec, a_last_child_that_follows_from_the_mean_costs_little) {
+  auto c = testing::tree_case<double>("3-D", 4000, 8, 1, 3, 1e-3, 1);
+  std::vector<double> decoded;
+  const std::size_t before = encoded(c, {}, decoded).size();
+  for (std::size_t f = 0; f < c.parents.size(); ++f) {
+    double sum = 0;
+    for (std::size_t k = 0; k < 8; ++k) sum += c.values[8 * f + k];
+    c.coarse[c.parents[f]] = sum / 8;
+  }
+  const std::size_t after = encoded(c, {}, decoded).size();
+  EXPECT_LT(after + 5 * c.parents.size(), before);
+}
+
+TEST(Codec, families_that_repeat_turned_are_found) {
+  const auto c = testing::mirrored_case<double>(2000, 3);
+  std::vector<double> decoded;
+  EXPECT_LT(encoded(c, {}, decoded).size() * 20, c.values.size() * 8);
+}
+
+TEST(Codec, a_bound_that_is_not_positive_and_finite_is_refused) {
+  const std::vector<double> values(8, 1.0);
+  std::vector<double> decoded(8);
+  std::vector<std::byte> chunk;
+  for (double value : {0.0, -1.0, HUGE_VAL, std::nan("")})
+    for (BoundKind kind : {BoundKind::absolute, BoundKind::pointwise_relative}) {
+      const Settings settings{{kind, value}, Effort::normal, Method::automatic};
+      try {
+        encode(values, {}, settings, decoded, chunk);
+        FAIL() << "accepted " << value;
+      } catch (const base::Error& error) {
+        EXPECT_EQ(error.kind(), base::Kind::usage);
+      }
+    }
+}
+
+TEST(Codec, a_context_that_does_not_fit_the_values_is_refused) {
+  const std::vector<double> values(8, 1.0), coarse(2, 1.0);
+  const std::vector<std::uint32_t> far{2}, two{0, 1};
+  std::vector<double> decoded(8);
+  std::vector<std::byte> chunk;
+  EXPECT_THROW(encode(values, {coarse, far, 8, 1}, {}, decoded, chunk), base::Error);
+  EXPECT_THROW(encode(values, {coarse, two, 8, 1}, {}, decoded, chunk), base::Error);
+  EXPECT_THROW(encode(values, {coarse, two, 4, 0}, {}, decoded, chunk), base::Error);
+}
+
+TEST(Codec, a_chunk_says_what_it_is) {
+  const auto c = testing::tree_case<double>("3-D", 600, 8, 1, 3, 1e-3, 1);
+  std::vector<double> decoded;
+  const auto info =
+      inspect(encoded(c, {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::automatic}, decoded));
+  EXPECT_EQ(info.name, "tree point:0.002");
+  EXPECT_EQ(info.bound, (Bound{BoundKind::pointwise_relative, 2e-3}));
+  EXPECT_EQ(info.values, c.values.size());
+  EXPECT_EQ(inspect(encoded(c, {{}, Effort::normal, Method::raw}, decoded)).name, "raw");
+  EXPECT_EQ(inspect(encoded(c, {{}, Effort::normal, Method::delta}, decoded)).name, "delta");
+  EXPECT_EQ(inspect(encoded(c, {{}, Effort::normal, Method::pcp}, decoded)).name, "pcp");
+  EXPECT_EQ(inspect(encoded(c, {}, decoded)).name, "tree");
+}
+
+}  // namespace
+}  // namespace octavo::codec

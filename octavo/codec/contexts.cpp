@@ -1,0 +1,134 @@
+#include "octavo/codec/contexts.hpp"
+
+#include "octavo/codec/quantise.hpp"
+
+namespace octavo::codec {
+
+namespace {
+
+/// n * log2(n), from a table for the many small ones.
+double n_log2_n(std::uint32_t n) {
+  static const std::array<double, 4096> table = [] {
+    std::array<double, 4096> t{};
+    for (std::uint32_t i = 2; i < t.size(); ++i) t[i] = i * log2_of(i);
+    return t;
+  }();
+  return n < table.size() ? table[n] : n * log2_of(n);
+}
+
+/// Bits that symbols with these counts take, their table included.
+double cost_of(const Counts& counts, unsigned symbols) {
+  std::uint32_t sum = 0;
+  double bits = 20;
+  for (unsigned s = 0; s < symbols; ++s) {
+    const std::uint32_t c = counts[s];
+    if (c == 0) continue;
+    sum += c;
+    bits += 5 - n_log2_n(c);
+  }
+  return bits + n_log2_n(sum);
+}
+
+void add(Counts& to, const Counts& from, unsigned symbols) {
+  for (unsigned s = 0; s < symbols; ++s) to[s] += from[s];
+}
+
+/// Joins neighbouring metrics wherever one table costs less than two.
+/// Only the first `symbols` symbols occur.
+Clusters cluster(const std::vector<Counts>& by_metric, unsigned symbols) {
+  Clusters clusters;
+  double current = 0;
+  for (unsigned m = 0; m < by_metric.size(); ++m) {
+    const bool any =
+        std::any_of(by_metric[m].begin(), by_metric[m].begin() + symbols, [](std::uint32_t c) { return c != 0; });
+    if (clusters.counts.empty()) {
+      clusters.counts.push_back(by_metric[m]);
+      current = cost_of(by_metric[m], symbols);
+      continue;
+    }
+    if (!any) continue;
+    Counts joined = clusters.counts.back();
+    add(joined, by_metric[m], symbols);
+    const double together = cost_of(joined, symbols), apart = cost_of(by_metric[m], symbols);
+    if (together <= current + apart) {
+      clusters.counts.back() = joined;
+      current = together;
+    } else {
+      clusters.bits += current;
+      clusters.begins |= 1u << m;
+      clusters.counts.push_back(by_metric[m]);
+      current = apart;
+    }
+  }
+  clusters.bits += current;
+  return clusters;
+}
+
+/// The 16 lengths that most symbols have; metrics count half lengths from the first of them.
+unsigned choose_base(const Symbols& symbols, const SymbolTable& table) {
+  std::array<std::size_t, 66> upto{};
+  for (std::uint8_t s : symbols.symbol) ++upto[table.weight[s] + 1u];
+  for (std::size_t i = 1; i < upto.size(); ++i) upto[i] += upto[i - 1];
+  std::size_t best = 0;
+  for (std::size_t first = 1; first + 16 < upto.size(); ++first)
+    if (upto[first + 16] - upto[first] > upto[best + 16] - upto[best]) best = first;
+  return static_cast<unsigned>(2 * best);
+}
+
+bool worth_trying(Rule rule, const Layout& layout, bool know_activity) {
+  const std::size_t n = layout.size();
+  if (rule == Rule::none) return true;
+  if (rule == Rule::activity) return know_activity && n >= 64;
+  if (layout.members < 2 || n < 64) return false;
+  return n >= 2048 || rule == Rule::two_before;
+}
+
+/// How often each symbol comes under each metric.
+std::vector<Counts> count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table,
+                                    const Layout& layout, std::span<const std::uint8_t> activity, unsigned base) {
+  std::vector<Counts> by_metric(rule == Rule::none ? 1 : num_metrics, Counts{});
+  for_each_metric(rule, layout, activity, symbol, table.weight, base,
+                  [&](std::size_t t, unsigned m) { ++by_metric[m][symbol[t]]; });
+  return by_metric;
+}
+
+}  // namespace
+
+std::array<std::uint8_t, num_metrics> clusters_of(std::uint32_t begins) {
+  std::array<std::uint8_t, num_metrics> cluster_at{};
+  for (unsigned m = 1; m < num_metrics; ++m)
+    cluster_at[m] = static_cast<std::uint8_t>(cluster_at[m - 1] + ((begins >> m) & 1));
+  return cluster_at;
+}
+
+ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const Layout& layout,
+                          std::span<const std::uint8_t> activity) {
+  ContextPlan best;
+  best.base = choose_base(symbols, table);
+  const std::size_t family = layout.members * layout.width;
+  const std::size_t slice = layout.families > 1 ? std::max<std::size_t>(4096 / family, 1) : layout.families;
+  const std::size_t step = std::max(slice, layout.families / 8);
+  const unsigned used = 1u + *std::max_element(symbols.symbol.begin(), symbols.symbol.end());
+  double fewest = 0;
+  for (int r = 0; r < num_rules; ++r) {
+    const auto rule = static_cast<Rule>(r);
+    if (!worth_trying(rule, layout, !activity.empty())) continue;
+    std::vector<Counts> by_metric(rule == Rule::none ? 1 : num_metrics, Counts{});
+    for (std::size_t f = 0; f < layout.families; f += step) {
+      const Layout part{std::min(slice, layout.families - f), layout.members, layout.width};
+      const auto part_activity = activity.empty() ? activity : activity.subspan(f * layout.width);
+      const auto counts =
+          count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base);
+      for (std::size_t m = 0; m < counts.size(); ++m) add(by_metric[m], counts[m], used);
+    }
+    const double bits = cluster(by_metric, used).bits;
+    if (rule == Rule::none || bits < fewest) {
+      fewest = bits;
+      best.rule = rule;
+    }
+  }
+  best.clusters = cluster(count_by_metric(best.rule, symbols.symbol.data(), table, layout, activity, best.base), used);
+  return best;
+}
+
+}  // namespace octavo::codec

@@ -1,0 +1,69 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "octavo/codec/chunk.hpp"
+
+/// Inside the codec room: integers -> symbols with raw low bits -> rANS under contexts (docs/codecs.md, "Coded block").
+namespace octavo::codec {
+
+/// The order of a block's symbols: `families` of `members` cells of `width` values. A symbol's context comes from the
+/// symbols of the same family at the same place of the cells before.
+struct Layout {
+  std::size_t families = 1;
+  std::size_t members = 0;
+  std::size_t width = 1;
+  std::size_t size() const { return families * members * width; }
+};
+
+/// What symbols stand for.
+enum class Alphabet : std::uint8_t {
+  numbers = 0,         ///< 0-2 special, then 3 + class
+  signed_numbers = 1,  ///< 0-2 special, then 3 + 2 * class + (sign differs)
+  plain = 2,           ///< symbols only
+};
+
+constexpr int num_specials = 3;
+
+/// What a symbol tells: `bits` raw bits follow, `weight` says how large the number is (for contexts).
+struct SymbolTable {
+  std::array<std::uint8_t, 256> bits{};
+  std::array<std::uint8_t, 256> weight{};
+  std::array<std::uint64_t, 256> base{};
+};
+const SymbolTable& symbol_table(Alphabet alphabet);
+
+/// The class of a number: 0-7 itself, above two classes for each length in bits.
+inline unsigned class_of(std::uint64_t u) {
+  if (u < 8) return static_cast<unsigned>(u);
+  const unsigned length = static_cast<unsigned>(bit_length(u));
+  return 8 + 2 * (length - 4) + static_cast<unsigned>((u >> (length - 2)) & 1);
+}
+
+/// Negative and positive numbers to naturals: 0, -1, 1, -2 ... -> 0, 1, 2, 3 ...
+inline std::uint64_t zigzag(std::int64_t r) {
+  return (static_cast<std::uint64_t>(r) << 1) ^ static_cast<std::uint64_t>(r >> 63);
+}
+inline std::int64_t unzigzag(std::uint64_t u) { return static_cast<std::int64_t>((u >> 1) ^ (~(u & 1) + 1)); }
+
+/// Symbols and their numbers (of which only the low bits that the symbol leaves open are written).
+struct Symbols {
+  std::vector<std::uint8_t> symbol;
+  std::vector<std::uint64_t> number;
+  Symbols() = default;
+  explicit Symbols(std::size_t size);
+  void resize(std::size_t size);
+};
+
+/// Appends a coded block. `activity[f * width + j]`: how large numbers are expected to be (length in bits), known to
+/// the decoder; empty: unknown.
+void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& layout,
+                    std::span<const std::uint8_t> activity, Bytes& out);
+/// Reads one into `symbols`; `number` of each symbol is complete.
+void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::span<const std::uint8_t> activity,
+                    Symbols& symbols);
+
+}  // namespace octavo::codec

@@ -1,0 +1,24 @@
+#pragma once
+#include "octavo/codec/chunk.hpp"
+#include "octavo/codec/codec.hpp"
+
+/// Inside the codec room: the codecs that know no tree, and the two published ones. Payloads only; all are lossless.
+namespace octavo::codec {
+
+/// First bytes of all values, then second bytes ...: the planes of `width`-byte elements, lowest first.
+Bytes split_planes(std::span<const std::byte> bytes, std::size_t width);
+void join_planes(std::span<const std::byte> planes, std::size_t width, std::span<std::byte> bytes);
+
+/// XOR with the value before; leading zeros common to eight counted once.
+template <class T>
+void encode_delta(std::span<const T> values, Bytes& payload);
+template <class T>
+void decode_delta(Reader& in, std::span<T> out);
+
+/// XOR with the parent; leading zeros common to a family counted once, at most 15.
+template <class T>
+void encode_pcp(std::span<const T> values, const Context<T>& context, Bytes& payload);
+template <class T>
+void decode_pcp(Reader& in, const Context<T>& context, std::span<T> out);
+
+}  // namespace octavo::codec

@@ -1,0 +1,240 @@
+#include "octavo/codec/grid.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "octavo/codec/choose.hpp"
+
+namespace octavo::codec {
+
+namespace {
+
+template <class Grid>
+void put_model(const Model<Grid>& model, Bytes& out) {
+  const bool twins = !model.twins.empty();
+  put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u));
+  if (model.base == Base::fitted_index || model.base == Base::fitted_value)
+    put_stencil(out, model.stencil, model.place.members);
+  if (!twins) return;
+  put_byte(out, model.shift);
+  Symbols symbols(model.orientation.size());
+  symbols.symbol = model.orientation;
+  encode_symbols(symbols, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, out);
+}
+
+template <class Grid>
+void get_model(Reader& in, Model<Grid>& model) {
+  const unsigned flags = in.byte();
+  if (flags > 15) in.fail("unknown prediction");
+  model.base = static_cast<Base>(flags & 3);
+  model.signs = (flags & 8) != 0;
+  const bool twins = (flags & 4) != 0;
+  if (model.base == Base::previous && !twins) return;
+  if (model.place.parents.empty() || model.base == Base::previous)
+    in.fail("prediction from parents, of which there are none");
+  use_tree_layout(model);
+  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members);
+  if (!twins) return;
+  model.shift = in.byte();
+  if (model.shift > 63 || model.place.width != 1) in.fail("twins where there can be none");
+  Symbols symbols;
+  decode_symbols(in, Alphabet::plain, {1, model.place.families(), 1}, {}, symbols);
+  model.orientation = std::move(symbols.symbol);
+  model.twins = twins_of(model, model.shift);
+  const int turns = orientations(model.place.members).count;
+  for (std::size_t f = 0; f < model.twins.size(); ++f)
+    if (model.orientation[f] > turns || (model.orientation[f] != 0 && model.twins[f] == no_twin))
+      in.fail("family " + std::to_string(f) + " has a twin that is not there");
+}
+
+template <class Grid>
+void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& symbols) {
+  symbols.resize(numbers.size());
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  const std::size_t m = model.layout.members, w = model.layout.width;
+  predict_all(model, numbers, [&](std::size_t k, std::size_t j, const Cells& cells) {
+    for (std::size_t lane = 0; lane < cells.count; ++lane) {
+      const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
+      if (Grid::has_specials && numbers.kind[i] != Kind::plain) {
+        symbols.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(numbers.kind[i]) - 1);
+        continue;
+      }
+      const std::uint64_t u = zigzag(wrapping_difference(numbers.index[i], cells.index[lane]));
+      const unsigned flip = with_sign && numbers.negative[i] != cells.negative[lane] ? 1u : 0u;
+      const unsigned c = class_of(u);
+      symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
+      symbols.number[t] = u;
+    }
+  });
+}
+
+/// Values stored as they are, in order of visit: how (0 plain, 1 zstd) and the bytes.
+template <class T>
+void put_exact(std::span<const T> values, Bytes& out) {
+  if (values.empty()) return;
+  Bytes plain(values.size_bytes()), packed;
+  to_little_endian(values, std::span<std::byte>(plain));
+  if (plain.size() >= 64) zstd_compress(plain, Search::quick, packed);
+  const bool pack = !packed.empty() && packed.size() + 5 < plain.size();
+  put_byte(out, pack ? 1 : 0);
+  if (pack) put_varint(out, packed.size());
+  put_bytes(out, pack ? packed : plain);
+}
+
+template <class T>
+std::vector<T> get_exact(Reader& in, std::size_t count) {
+  std::vector<T> values(count);
+  if (count == 0) return values;
+  const unsigned packed = in.byte();
+  if (packed > 1) in.fail("unknown way of storing exact values");
+  if (packed == 0) {
+    from_little_endian(in.take(count * sizeof(T)), std::span<T>(values));
+    return values;
+  }
+  Bytes plain(count * sizeof(T));
+  const std::uint64_t size = in.varint();
+  const auto frame = in.take(size);
+  zstd_decompress(frame, plain, in);
+  from_little_endian(plain, std::span<T>(values));
+  return values;
+}
+
+template <class Grid, class T>
+void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& context, const Numbers& numbers,
+               Effort effort, std::initializer_list<unsigned> shifts, Bytes& out) {
+  Model<Grid> model = make_model(grid, context, values.size());
+  if (Grid::signs_apart)
+    model.signs = std::any_of(numbers.negative.begin(), numbers.negative.end(), [](std::uint8_t n) { return n != 0; });
+  if (!model.place.parents.empty()) {
+    const std::size_t sample =
+        effort == Effort::max ? values.size() : std::clamp<std::size_t>(values.size() / 8, 512, 8192);
+    const bool flat_is_better = choose_base(model, numbers, sample);
+    choose_twins(model, numbers, shifts);
+    if (flat_is_better && model.twins.empty()) forget_tree(model, values.size());
+  }
+  put_model(model, out);
+  Symbols& symbols = scratch().symbols;
+  make_symbols(model, numbers, symbols);
+  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out);
+  if (!Grid::has_specials) return;
+  std::vector<T> exact;
+  for_each_position(model, values.size(), [&](std::size_t, std::size_t i) {
+    if (numbers.kind[i] == Kind::exact) exact.push_back(values[i]);
+  });
+  put_exact(std::span<const T>(exact), out);
+}
+
+/// Zeros and exact values, which follow from nothing: they are all put in place first.
+template <class Grid, class T>
+void place_specials(const Model<Grid>& model, const Symbols& symbols, std::span<const T> exact, Numbers& numbers,
+                    std::span<T> out) {
+  std::size_t next_exact = 0;
+  for_each_position(model, out.size(), [&](std::size_t t, std::size_t i) {
+    const unsigned s = symbols.symbol[t];
+    if (s >= num_specials) return;
+    numbers.kind[i] = static_cast<Kind>(s + 1);
+    out[i] = s == 0 ? T{0} : s == 1 ? -T{0} : exact[next_exact++];
+    numbers.value[i] = static_cast<double>(out[i]);
+    numbers.negative[i] = std::signbit(out[i]) ? 1 : 0;
+  });
+}
+
+template <class Grid, class T>
+void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::span<T> out) {
+  Model<Grid> model = make_model(grid, context, out.size());
+  get_model(in, model);
+  Symbols& symbols = scratch().symbols;
+  decode_symbols(in, model.alphabet(), model.layout, model_activity(model), symbols);
+  const auto is_special = [](std::uint8_t s) { return s < num_specials; };
+  const bool any_special = std::any_of(symbols.symbol.begin(), symbols.symbol.end(), is_special);
+  if (any_special && !Grid::has_specials) in.fail("a value is out of range");
+  Numbers& numbers = scratch().numbers;
+  numbers.resize(out.size());
+  std::fill(numbers.kind.begin(), numbers.kind.end(), Kind::plain);
+  if (any_special) {
+    const auto num_exact = static_cast<std::size_t>(std::count(symbols.symbol.begin(), symbols.symbol.end(), 2));
+    const std::vector<T> exact = get_exact<T>(in, num_exact);
+    place_specials(model, symbols, std::span<const T>(exact), numbers, out);
+  }
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  const std::size_t m = model.layout.members, w = model.layout.width;
+  bool sound = true;
+  predict_all(model, numbers, [&](std::size_t k, std::size_t j, const Cells& cells) {
+    for (std::size_t lane = 0; lane < cells.count; ++lane) {
+      const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
+      if (numbers.kind[i] != Kind::plain) continue;
+      const std::int64_t index = wrapping_sum(cells.index[lane], unzigzag(symbols.number[t]));
+      const bool good = Grid::in_range(index);
+      sound = sound && good;
+      numbers.index[i] = good ? index : 0;
+      const unsigned flip = (symbols.symbol[t] - static_cast<unsigned>(num_specials)) & 1u;
+      numbers.negative[i] = with_sign ? static_cast<std::uint8_t>(cells.negative[lane] ^ flip) : std::uint8_t{0};
+    }
+    grid.settle_values(cells, numbers, out);
+  });
+  if (!sound) in.fail("a value is out of range");
+}
+
+}  // namespace
+
+template <class T>
+bool encode_tree(std::span<const T> values, const Context<T>& context, Effort effort, Bytes& payload) {
+  const ExactGrid<T> grid;
+  Numbers& numbers = scratch().numbers;
+  numbers.resize(values.size());
+  grid.read(numbers, values);
+  encode_on(grid, values, context, numbers, effort, {sizeof(T) == 8 ? 8u : 4u, sizeof(T) == 8 ? 24u : 8u}, payload);
+  return true;
+}
+
+template <class T>
+void decode_tree(Reader& in, const Context<T>& context, std::span<T> out) {
+  decode_on(ExactGrid<T>(), in, context, out);
+}
+
+template <class T>
+bool encode_grid(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
+                 std::span<T> decoded, Bytes& payload) {
+  Numbers& numbers = scratch().numbers;
+  numbers.resize(values.size());
+  put_number(payload, bound.value);
+  if (bound.kind == BoundKind::pointwise_relative) {
+    // Below, the grid is as fine as the arithmetic.
+    if (bound.value < 0x1p-39) return false;
+    const PointwiseGrid<T> grid(bound.value);
+    grid.quantise(numbers, values, decoded);
+    encode_on(grid, values, context, numbers, effort, {0}, payload);
+  } else {
+    if (bound.value < 0x1p-1000 || bound.value > 0x1p1000) return false;
+    const AbsoluteGrid<T> grid(bound.value);
+    grid.quantise(numbers, values, decoded);
+    encode_on(grid, values, context, numbers, effort, {0}, payload);
+  }
+  return true;
+}
+
+template <class T>
+void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::span<T> out) {
+  const double bound = in.number<double>();
+  const bool pointwise = kind == BoundKind::pointwise_relative;
+  if (!(bound >= (pointwise ? 0x1p-39 : 0x1p-1000)) ||
+      !(bound <= (pointwise ? std::numeric_limits<double>::max() : 0x1p1000)))
+    in.fail("a bound out of range");
+  if (pointwise)
+    decode_on(PointwiseGrid<T>(bound), in, context, out);
+  else
+    decode_on(AbsoluteGrid<T>(bound), in, context, out);
+}
+
+template bool encode_tree(std::span<const double>, const Context<double>&, Effort, Bytes&);
+template bool encode_tree(std::span<const float>, const Context<float>&, Effort, Bytes&);
+template void decode_tree(Reader&, const Context<double>&, std::span<double>);
+template void decode_tree(Reader&, const Context<float>&, std::span<float>);
+template bool encode_grid(std::span<const double>, const Context<double>&, const Bound&, Effort, std::span<double>,
+                          Bytes&);
+template bool encode_grid(std::span<const float>, const Context<float>&, const Bound&, Effort, std::span<float>,
+                          Bytes&);
+template void decode_grid(Reader&, BoundKind, const Context<double>&, std::span<double>);
+template void decode_grid(Reader&, BoundKind, const Context<float>&, std::span<float>);
+
+}  // namespace octavo::codec

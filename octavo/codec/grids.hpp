@@ -1,0 +1,230 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "octavo/codec/predict.hpp"
+#include "octavo/codec/quantise.hpp"
+
+/// Inside the codec room: the three ways to put values on integers (docs/codecs.md, "Grids").
+namespace octavo::codec {
+
+constexpr std::int64_t index_limit = std::int64_t{1} << 50;
+
+/// Work space of one thread, kept from chunk to chunk: fresh memory costs as much as the coding itself.
+struct Scratch {
+  Numbers numbers, coarse;
+  Symbols symbols;
+  std::vector<double> tried;
+};
+inline Scratch& scratch() {
+  thread_local Scratch space;
+  return space;
+}
+
+inline std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+// A grid puts values on integers. `read` fills in entry i for a value, `value` is the way back, `estimate` puts a
+// predicted value on the grid (and leaves `expected` alone where it has no place there), `flip` changes an index's sign
+// and `key` is the same for both signs.
+
+/// Every bit pattern is an index, in the order of the values; ~index has the other sign.
+template <class T>
+struct ExactGrid {
+  using Value = T;
+  using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  static constexpr bool signs_apart = false;
+  static constexpr bool has_specials = false;
+  static constexpr Base fitted_bases[] = {Base::fitted_value};
+
+  static std::int64_t index_of(T x) {
+    const Bits bits = std::bit_cast<Bits>(x);
+    return bits < 0 ? ~std::int64_t{bits & std::numeric_limits<Bits>::max()} : std::int64_t{bits};
+  }
+  void read(Numbers& to, std::span<const T> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      to.index[i] = index_of(values[i]);
+      to.value[i] = static_cast<double>(values[i]);
+    }
+    std::fill(to.kind.begin(), to.kind.end(), Kind::plain);
+    std::fill(to.negative.begin(), to.negative.end(), std::uint8_t{0});
+  }
+  T value(const Numbers& of, std::size_t i) const {
+    const std::int64_t index = of.index[i];
+    const auto bits = static_cast<Bits>(index < 0 ? ~index : index);
+    return std::bit_cast<T>(static_cast<Bits>(index < 0 ? bits | std::numeric_limits<Bits>::min() : bits));
+  }
+  void estimate(Cells& cells) const {
+    for (std::size_t lane = 0; lane < num_lanes; ++lane)
+      if (const double x = cells.estimate[lane]; std::abs(x) <= static_cast<double>(std::numeric_limits<T>::max()))
+        cells.index[lane] = index_of(static_cast<T>(x));
+  }
+  void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+    for (std::size_t lane = 0; lane < cells.count; ++lane) {
+      const std::size_t i = cells.position[lane];
+      out[i] = value(numbers, i);
+      numbers.value[i] = static_cast<double>(out[i]);
+    }
+  }
+  static std::int64_t flip(std::int64_t index) { return ~index; }
+  static bool negative(const Numbers& of, std::size_t i) { return of.index[i] < 0; }
+  static std::uint64_t key(std::int64_t index) { return static_cast<std::uint64_t>(index < 0 ? ~index : index); }
+  static bool in_range(std::int64_t index) {
+    return sizeof(T) == 8 || (index >= std::numeric_limits<Bits>::min() && index <= std::numeric_limits<Bits>::max());
+  }
+};
+
+/// Whether y stands for x within `bound * |x|`: `bound` has been lowered by more than the product can be rounded up.
+inline bool within_relative(double x, double y, double bound) { return std::abs(x - y) <= bound * std::abs(x); }
+
+template <class T>
+struct PointwiseGrid {
+  using Value = T;
+  static constexpr bool signs_apart = true;
+  static constexpr bool has_specials = true;
+  static constexpr Base fitted_bases[] = {Base::fitted_index, Base::fitted_value};
+  LogGrid grid;
+  double bound;
+
+  explicit PointwiseGrid(double b) : grid(log_grid(b)), bound(b * (1 - 0x1p-50)) {}
+
+  static bool has_place(double magnitude) {
+    return magnitude >= log_grid_lowest && magnitude <= std::numeric_limits<double>::max();
+  }
+  /// Values that have been decoded: their index is whatever cell holds them.
+  void read(Numbers& to, std::span<const T> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
+    indices_on(grid, to.value.data(), to.index.data(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double magnitude = std::abs(to.value[i]);
+      to.negative[i] = std::signbit(values[i]) ? 1 : 0;
+      to.kind[i] = has_place(magnitude) ? Kind::plain : magnitude == 0 ? Kind::zero : Kind::exact;
+      if (to.kind[i] != Kind::plain) to.index[i] = 0;
+    }
+  }
+  /// Values to be coded, their decoded values tried.
+  void quantise(Numbers& to, std::span<const T> values, std::span<T> decoded) const {
+    read(to, values);
+    auto& tried = scratch().tried;
+    tried.resize(values.size());
+    values_on(grid, to.index.data(), tried.data(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      decoded[i] = values[i];
+      if (to.kind[i] != Kind::plain) {
+        if (to.kind[i] == Kind::zero && to.negative[i] != 0) to.kind[i] = Kind::minus_zero;
+        continue;
+      }
+      const T candidate = finish(tried[i], to.negative[i] != 0);
+      if (within_relative(to.value[i], static_cast<double>(candidate), bound)) {
+        decoded[i] = candidate;
+        to.value[i] = static_cast<double>(candidate);
+      } else {
+        to.kind[i] = Kind::exact;
+      }
+    }
+  }
+  static T finish(double magnitude, bool negative) {
+    const double limited = std::min(magnitude, static_cast<double>(std::numeric_limits<T>::max()));
+    return static_cast<T>(negative ? -limited : limited);
+  }
+  void estimate(Cells& cells) const {
+    std::array<std::int64_t, num_lanes> index;
+    indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
+    for (std::size_t lane = 0; lane < num_lanes; ++lane) {
+      const bool good = has_place(std::abs(cells.estimate[lane]));
+      cells.index[lane] = good ? index[lane] : cells.index[lane];
+      cells.negative[lane] = good ? (cells.estimate[lane] < 0 ? 1 : 0) : cells.negative[lane];
+    }
+  }
+  void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+    std::array<std::int64_t, num_lanes> index{};
+    std::array<double, num_lanes> magnitude;
+    for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
+    if (cells.count == 1)
+      magnitude[0] = value_on(grid, index[0]);
+    else
+      values_on(grid, index.data(), magnitude.data(), num_lanes);
+    for (std::size_t lane = 0; lane < cells.count; ++lane) {
+      const std::size_t i = cells.position[lane];
+      if (numbers.kind[i] != Kind::plain) continue;
+      out[i] = finish(magnitude[lane], numbers.negative[i] != 0);
+      numbers.value[i] = static_cast<double>(out[i]);
+    }
+  }
+  static std::int64_t flip(std::int64_t index) { return index; }
+  static bool negative(const Numbers& of, std::size_t i) { return of.negative[i] != 0; }
+  static std::uint64_t key(std::int64_t index) { return static_cast<std::uint64_t>(index); }
+  static bool in_range(std::int64_t index) { return std::abs(index) <= index_limit; }
+};
+
+template <class T>
+struct AbsoluteGrid {
+  using Value = T;
+  static constexpr bool signs_apart = false;
+  static constexpr bool has_specials = true;
+  static constexpr Base fitted_bases[] = {Base::fitted_index};
+  LinearGrid grid;
+  double bound;
+
+  explicit AbsoluteGrid(double b) : grid(linear_grid(b)), bound(b) {}
+
+  void read(Numbers& to, std::span<const T> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto v = static_cast<double>(values[i]);
+      const bool plain = std::abs(v) * grid.inverse < linear_grid_limit;
+      to.value[i] = v;
+      to.negative[i] = 0;
+      to.kind[i] = plain ? Kind::plain : Kind::exact;
+      to.index[i] = plain ? index_on(grid, v) : 0;
+    }
+  }
+  void quantise(Numbers& to, std::span<const T> values, std::span<T> decoded) const {
+    read(to, values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      decoded[i] = values[i];
+      if (values[i] == 0 && std::signbit(values[i])) to.kind[i] = Kind::minus_zero;
+      if (to.kind[i] != Kind::plain) continue;
+      const T candidate = value(to, i);
+      if (within(to.value[i], static_cast<double>(candidate))) {
+        decoded[i] = candidate;
+        to.value[i] = static_cast<double>(candidate);
+      } else {
+        to.kind[i] = Kind::exact;
+      }
+    }
+  }
+  /// |x - y| <= bound for the exact difference: what subtraction rounds away is found again and counted.
+  bool within(double x, double y) const {
+    const double difference = x - y;
+    const double y_back = x - difference, x_back = difference + y_back;
+    const double lost = std::abs((x - x_back) + (y_back - y));
+    return std::abs(difference) < bound || (std::abs(difference) == bound && lost == 0.0);
+  }
+  T value(const Numbers& of, std::size_t i) const {
+    const double v = value_on(grid, of.index[i]);
+    const double limit = static_cast<double>(std::numeric_limits<T>::max());
+    return static_cast<T>(std::min(std::max(v, -limit), limit));
+  }
+  void estimate(Cells&) const {}
+  void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+    for (std::size_t lane = 0; lane < cells.count; ++lane) {
+      const std::size_t i = cells.position[lane];
+      if (numbers.kind[i] != Kind::plain) continue;
+      out[i] = value(numbers, i);
+      numbers.value[i] = static_cast<double>(out[i]);
+    }
+  }
+  static std::int64_t flip(std::int64_t index) { return -index; }
+  static bool negative(const Numbers& of, std::size_t i) { return of.index[i] < 0; }
+  static std::uint64_t key(std::int64_t index) { return static_cast<std::uint64_t>(std::abs(index)); }
+  static bool in_range(std::int64_t index) { return std::abs(index) <= index_limit; }
+};
+
+}  // namespace octavo::codec

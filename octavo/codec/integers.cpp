@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "octavo/codec/codec.hpp"
+#include "octavo/codec/entropy.hpp"
+#include "octavo/codec/flat.hpp"
+
+namespace octavo::codec {
+
+using base::Error;
+using base::Kind;
+
+namespace {
+
+enum class Form : std::uint8_t { raw = 0, zstd = 1, planes = 2, differences = 3 };
+
+Scalar scalar_of_width(std::size_t width) {
+  switch (width) {
+    case 1: return Scalar::bytes1;
+    case 2: return Scalar::bytes2;
+    case 4: return Scalar::bytes4;
+    case 8: return Scalar::bytes8;
+    default: throw Error(Kind::usage, "integers have 1, 2, 4 or 8 bytes, not " + std::to_string(width));
+  }
+}
+
+Bytes little_endian(std::span<const std::byte> values, std::size_t width) {
+  Bytes bytes(values.begin(), values.end());
+  if constexpr (std::endian::native == std::endian::big) base::swap_bytes(bytes, width);
+  (void)width;
+  return bytes;
+}
+
+/// Element i as a number, its sign extended.
+std::int64_t element(std::span<const std::byte> bytes, std::size_t i, std::size_t width) {
+  std::uint64_t bits = 0;
+  for (std::size_t b = 0; b < width; ++b) bits |= static_cast<std::uint64_t>(bytes[i * width + b]) << (8 * b);
+  const unsigned unused = static_cast<unsigned>(64 - 8 * width);
+  return static_cast<std::int64_t>(bits << unused) >> unused;
+}
+
+/// Differences to the element before, as numbers under rANS.
+Bytes differences(const Bytes& bytes, std::size_t width) {
+  const std::size_t count = bytes.size() / width;
+  Symbols symbols;
+  std::uint64_t before = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto now = static_cast<std::uint64_t>(element(bytes, i, width));
+    const std::uint64_t u = zigzag(static_cast<std::int64_t>(now - before));
+    symbols.symbol.push_back(static_cast<std::uint8_t>(num_specials + class_of(u)));
+    symbols.number.push_back(u);
+    before = now;
+  }
+  Bytes out;
+  encode_symbols(symbols, Alphabet::numbers, {1, count, 1}, {}, out);
+  return out;
+}
+
+void undo_differences(Reader& in, std::size_t width, std::span<std::byte> bytes) {
+  const std::size_t count = bytes.size() / width;
+  Symbols symbols;
+  decode_symbols(in, Alphabet::numbers, {1, count, 1}, {}, symbols);
+  std::uint64_t now = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    now += static_cast<std::uint64_t>(unzigzag(symbols.number[i]));
+    for (std::size_t b = 0; b < width; ++b) bytes[i * width + b] = static_cast<std::byte>(now >> (8 * b));
+  }
+}
+
+}  // namespace
+
+void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out) {
+  const Scalar scalar = scalar_of_width(width);
+  if (values.size() % width != 0) throw Error(Kind::usage, "a part of an integer is left over");
+  const Bytes bytes = little_endian(values, width);
+  const Search search = effort == Effort::max ? Search::all : Search::quick;
+  Bytes best = bytes;
+  Form form = Form::raw;
+  const auto consider = [&](Form candidate, Bytes encoded) {
+    if (encoded.size() >= best.size()) return;
+    best = std::move(encoded);
+    form = candidate;
+  };
+  Bytes plain_frame, plane_frame;
+  zstd_compress(bytes, search, plain_frame);
+  consider(Form::zstd, std::move(plain_frame));
+  if (width > 1) {
+    zstd_compress(split_planes(bytes, width), search, plane_frame);
+    consider(Form::planes, std::move(plane_frame));
+  }
+  if (!bytes.empty()) consider(Form::differences, differences(bytes, width));
+  Bytes payload;
+  put_byte(payload, static_cast<std::size_t>(form));
+  put_bytes(payload, best);
+  put_chunk(out, Id::integers, scalar, bytes.size() / width, payload);
+}
+
+std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out) {
+  const Scalar scalar = scalar_of_width(width);
+  if (out.size() % width != 0) throw Error(Kind::usage, "a part of an integer is left over");
+  Reader reader(in);
+  const Head head = read_head(reader);
+  if (head.id != Id::integers || head.scalar != scalar)
+    reader.fail("expected integers of " + std::to_string(width) + " bytes");
+  if (head.count != out.size() / width)
+    reader.fail("expected " + std::to_string(out.size() / width) + " integers, found " + std::to_string(head.count));
+  Reader payload = reader.part(head.payload);
+  const auto form = static_cast<Form>(payload.byte());
+  if (form == Form::raw) {
+    const auto bytes = payload.take(out.size());
+    std::copy(bytes.begin(), bytes.end(), out.begin());
+  } else if (form == Form::zstd) {
+    zstd_decompress(payload.take(payload.left()), out, payload);
+  } else if (form == Form::planes) {
+    Bytes planes(out.size());
+    zstd_decompress(payload.take(payload.left()), planes, payload);
+    join_planes(planes, width, out);
+  } else if (form == Form::differences) {
+    undo_differences(payload, width, out);
+  } else {
+    payload.fail("unknown form of integers");
+  }
+  payload.finish();
+  if constexpr (std::endian::native == std::endian::big) base::swap_bytes(out, width);
+  return reader.position();
+}
+
+}  // namespace octavo::codec

@@ -1,0 +1,172 @@
+#pragma once
+#include "octavo/codec/codec.hpp"
+#include "octavo/codec/grids.hpp"
+
+/// Inside the codec room: what is expected of each value of a chunk, in encoder and decoder alike.
+namespace octavo::codec {
+
+/// All that says what is expected of each value.
+template <class Grid>
+struct Model {
+  const Grid& grid;
+  Place place;
+  Layout layout;
+  Numbers& coarse;
+  Base base = Base::previous;
+  bool signs = false;
+  Stencil stencil;
+  unsigned shift = 0;                     ///< of twins' keys
+  std::vector<std::uint32_t> twins;       ///< empty: none
+  std::vector<std::uint8_t> orientation;  ///< per family: 0 no twin, else 1 + orientation
+  Alphabet alphabet() const { return Grid::signs_apart && signs ? Alphabet::signed_numbers : Alphabet::numbers; }
+};
+
+template <class T>
+bool has_tree(const Context<T>& context) {
+  const std::size_t m = context.family;
+  return !context.parents.empty() && (m == 1 || m == 2 || m == 4 || m == 8);
+}
+
+template <class Grid, class T>
+Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t count) {
+  Model<Grid> model{grid, {}, {1, count, 1}, scratch().coarse, Base::previous, false, {}, 0, {}, {}};
+  if (!has_tree(context)) return model;
+  model.place = {context.parents, context.family, context.width};
+  model.coarse.resize(context.coarse.size());
+  grid.read(model.coarse, context.coarse);
+  return model;
+}
+
+template <class Grid>
+void use_tree_layout(Model<Grid>& model) {
+  model.layout = {model.place.families(), model.place.members, model.place.width};
+}
+
+template <class Grid>
+std::vector<std::uint32_t> twins_of(const Model<Grid>& model, unsigned shift) {
+  const std::size_t families = model.place.families();
+  std::vector<std::uint64_t> keys(families);
+  std::vector<std::uint8_t> usable(families);
+  for (std::size_t f = 0; f < families; ++f) {
+    const std::uint32_t parent = model.place.parents[f];
+    keys[f] = Grid::key(model.coarse.index[parent]) >> shift;
+    usable[f] = model.coarse.kind[parent] == Kind::plain ? 1 : 0;
+  }
+  return find_twins(keys, usable);
+}
+
+/// As predict_families, of one family, from its twin, turned by `turn`.
+template <class Grid, class Settle>
+void predict_by_twin(const Model<Grid>& model, const Numbers& numbers, std::uint32_t family, std::size_t turn,
+                     Settle&& settle) {
+  const std::size_t m = model.place.members;
+  const std::uint32_t parent = model.place.parents[family], twin = model.twins[family];
+  const bool other_sign =
+      Grid::negative(model.coarse, parent) != Grid::negative(model.coarse, model.place.parents[twin]);
+  const auto& map = orientations(m).map[turn];
+  Cells cells;
+  cells.count = 1;
+  cells.family[0] = family;
+  for (std::size_t k = 0; k < m; ++k) {
+    const std::size_t c = cell_of(k, parent, m);
+    const std::size_t like = twin * m + map[c];
+    const bool plain = numbers.kind[like] == Kind::plain;
+    cells.position[0] = family * m + c;
+    cells.index[0] = !plain       ? model.coarse.index[parent]
+                     : other_sign ? Grid::flip(numbers.index[like])
+                                  : numbers.index[like];
+    cells.negative[0] =
+        plain ? (numbers.negative[like] ^ (other_sign && Grid::signs_apart ? 1 : 0)) : model.coarse.negative[parent];
+    settle(k, cells);
+  }
+}
+
+template <class Grid, class Settle>
+void predict_by_base(const Model<Grid>& model, Base base, const Stencil& stencil, const Numbers& numbers,
+                     std::span<const std::uint32_t> families, std::size_t j, Settle&& settle) {
+  const auto predict = [&]<Base b>(std::integral_constant<Base, b>) {
+    predict_families<b>(model.place, model.coarse, numbers, stencil, families, j, model.grid, settle);
+  };
+  if (base == Base::parent)
+    predict(std::integral_constant<Base, Base::parent>());
+  else if (base == Base::fitted_index)
+    predict(std::integral_constant<Base, Base::fitted_index>());
+  else
+    predict(std::integral_constant<Base, Base::fitted_value>());
+}
+
+/// Visits all values that have parents; neighbouring families without twin together.
+template <class Grid, class Settle>
+void predict_tree(const Model<Grid>& model, const Numbers& numbers, Settle&& settle) {
+  std::array<std::uint32_t, num_lanes> waiting{};
+  std::size_t num_waiting = 0;
+  const auto flush = [&] {
+    for (std::size_t j = 0; j < model.place.width && num_waiting > 0; ++j)
+      predict_by_base(model, model.base, model.stencil, numbers, std::span(waiting.data(), num_waiting), j,
+                      [&](std::size_t k, const Cells& cells) { settle(k, j, cells); });
+    num_waiting = 0;
+  };
+  for (std::uint32_t family = 0; family < model.place.families(); ++family) {
+    if (!model.orientation.empty() && model.orientation[family] != 0) {
+      flush();
+      predict_by_twin(model, numbers, family, model.orientation[family] - 1u,
+                      [&](std::size_t k, const Cells& cells) { settle(k, 0, cells); });
+    } else {
+      waiting[num_waiting++] = family;
+      if (num_waiting == num_lanes) flush();
+    }
+  }
+  flush();
+}
+
+/// Visits all values one after another, each expected to be like the one before.
+template <class Settle>
+void predict_flat(const Numbers& numbers, Settle&& settle) {
+  Cells cells;
+  cells.count = 1;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    cells.position[0] = i;
+    settle(i, 0, cells);
+    if (numbers.kind[i] == Kind::plain) {
+      cells.index[0] = numbers.index[i];
+      cells.negative[0] = numbers.negative[i];
+    }
+  }
+}
+
+/// Visits all values: settle(k, j, cells), the order in the block following from family, k and j.
+template <class Grid, class Settle>
+void predict_all(const Model<Grid>& model, const Numbers& numbers, Settle&& settle) {
+  if (model.base == Base::previous)
+    predict_flat(numbers, settle);
+  else
+    predict_tree(model, numbers, settle);
+}
+
+/// Calls f(t, position in memory) for each value in the order of the block.
+template <class Grid, class F>
+void for_each_position(const Model<Grid>& model, std::size_t count, F&& f) {
+  const std::size_t m = model.place.members, w = model.place.width;
+  if (model.base == Base::previous) {
+    for (std::size_t i = 0; i < count; ++i) f(i, i);
+    return;
+  }
+  std::size_t t = 0;
+  for (std::size_t family = 0; family < model.place.families(); ++family)
+    for (std::size_t k = 0; k < m; ++k) {
+      const std::size_t cell = family * m + cell_of(k, model.place.parents[family], m);
+      for (std::size_t j = 0; j < w; ++j, ++t) f(t, cell * w + j);
+    }
+}
+
+template <class Grid>
+std::vector<std::uint8_t> model_activity(const Model<Grid>& model) {
+  if (model.base == Base::previous) return {};
+  std::vector<std::uint8_t> activity = activity_of(model.place, model.coarse);
+  if (!model.orientation.empty())
+    for (std::size_t f = 0; f < activity.size(); ++f)
+      if (model.orientation[f] != 0) activity[f] = 0;
+  return activity;
+}
+
+}  // namespace octavo::codec

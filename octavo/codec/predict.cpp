@@ -1,0 +1,173 @@
+#include "octavo/codec/predict.hpp"
+
+#include <algorithm>
+
+namespace octavo::codec {
+
+namespace {
+
+Orientations make_orientations(int axes) {
+  Orientations all;
+  std::array<int, 3> axis{0, 1, 2};
+  do {
+    for (unsigned mirror = 0; mirror < 1u << axes; ++mirror, ++all.count)
+      for (unsigned c = 0; c < 1u << axes; ++c) {
+        unsigned to = mirror;
+        for (int a = 0; a < axes; ++a) to ^= ((c >> axis[static_cast<std::size_t>(a)]) & 1) << a;
+        all.map[static_cast<std::size_t>(all.count)][c] = static_cast<std::uint8_t>(to);
+      }
+  } while (std::next_permutation(axis.begin(), axis.begin() + axes));
+  return all;
+}
+
+constexpr std::size_t max_terms = 11;
+using Matrix = std::array<std::array<double, max_terms>, max_terms>;
+
+/// Solves the first n equations of `a x = b` by Cholesky, a slightly lifted diagonal keeping it regular.
+bool solve(const Matrix& a, std::size_t n, std::size_t b, std::array<double, max_terms>& x) {
+  Matrix l{};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = i == j ? a[i][i] * (1.0 + 1e-9) + 1e-12 : a[i][j];
+      for (std::size_t k = 0; k < j; ++k) sum = sum - l[i][k] * l[j][k];
+      if (i != j) {
+        l[i][j] = sum / l[j][j];
+      } else {
+        if (!(sum > 0)) return false;
+        l[i][i] = std::sqrt(sum);
+      }
+    }
+  for (std::size_t i = 0; i < n; ++i) {
+    double sum = a[b][i];
+    for (std::size_t k = 0; k < i; ++k) sum = sum - l[i][k] * x[k];
+    x[i] = sum / l[i][i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    double sum = x[i];
+    for (std::size_t k = i + 1; k < n; ++k) sum = sum - l[k][i] * x[k];
+    x[i] = sum / l[i][i];
+  }
+  return true;
+}
+
+std::int8_t to_weight(double x) {
+  if (!(x > -4 && x < 4)) return 0;
+  return static_cast<std::int8_t>(std::clamp(x * 32.0 + (x < 0 ? -0.5 : 0.5), -127.0, 127.0));
+}
+
+/// Differences to the parent's value: the parent's siblings, then the children in order of visit.
+void differences(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, std::size_t family,
+                 std::size_t j, std::array<double, max_terms>& d) {
+  const std::size_t m = place.members, w = place.width;
+  const std::uint32_t parent = place.parents[family];
+  const std::size_t p = parent * w + j;
+  const auto axes = static_cast<std::size_t>(axes_of(m));
+  const auto difference = [&](const Numbers& of, std::size_t i) {
+    if (base == Base::fitted_value) return of.value[i] - coarse.value[p];
+    if (of.kind[i] != Kind::plain) return 0.0;
+    return static_cast<double>(of.index[i] - parent_index(place, coarse, parent, j));
+  };
+  for (std::size_t a = 0; a < axes; ++a) {
+    const std::size_t q = (parent ^ (std::size_t{1} << a)) * w + j;
+    d[a] = q < coarse.size() ? difference(coarse, q) : 0.0;
+  }
+  for (std::size_t k = 0; k < m; ++k) d[axes + k] = difference(numbers, (family * m + cell_of(k, parent, m)) * w + j);
+}
+
+}  // namespace
+
+const Orientations& orientations(std::size_t members) {
+  static const std::array<Orientations, 4> all{make_orientations(0), make_orientations(1), make_orientations(2),
+                                               make_orientations(3)};
+  return all[static_cast<std::size_t>(axes_of(members))];
+}
+
+int axes_of(std::size_t members) { return members == 8 ? 3 : members == 4 ? 2 : members == 2 ? 1 : 0; }
+
+std::int64_t parent_index(const Place& place, const Numbers& coarse, std::size_t parent, std::size_t j) {
+  const std::size_t w = place.width;
+  if (coarse.kind[parent * w + j] == Kind::plain) return coarse.index[parent * w + j];
+  for (std::size_t bit = 1; bit < place.members; bit <<= 1) {
+    const std::size_t q = (parent ^ bit) * w + j;
+    if (q < coarse.size() && coarse.kind[q] == Kind::plain) return coarse.index[q];
+  }
+  return 0;
+}
+
+std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> usable) {
+  const std::size_t families = keys.size();
+  const auto slot_bits = static_cast<unsigned>(bit_length(families) + 1);
+  std::vector<std::uint32_t> last(std::size_t{1} << slot_bits, no_twin), twins(families, no_twin);
+  for (std::size_t f = 0; f < families; ++f) {
+    if (usable[f] == 0) continue;
+    std::uint32_t& slot = last[(keys[f] * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits)];
+    if (slot != no_twin && keys[slot] == keys[f]) twins[f] = slot;
+    slot = static_cast<std::uint32_t>(f);
+  }
+  return twins;
+}
+
+std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse) {
+  const std::size_t w = place.width;
+  std::vector<std::uint8_t> activity(place.families() * w);
+  for (std::size_t f = 0; f < place.families(); ++f)
+    for (std::size_t j = 0; j < w; ++j) {
+      const std::size_t parent = place.parents[f];
+      const std::size_t p = parent * w + j;
+      std::uint64_t largest = 0;
+      for (std::size_t bit = 1; bit < place.members; bit <<= 1) {
+        const std::size_t q = (parent ^ bit) * w + j;
+        if (q >= coarse.size() || coarse.kind[q] != Kind::plain || coarse.kind[p] != Kind::plain) continue;
+        const std::uint64_t difference =
+            static_cast<std::uint64_t>(coarse.index[q]) - static_cast<std::uint64_t>(coarse.index[p]);
+        largest = std::max(largest, zigzag(static_cast<std::int64_t>(difference)));
+      }
+      activity[f * w + j] = static_cast<std::uint8_t>(1 + bit_length(largest));
+    }
+  return activity;
+}
+
+Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base,
+            std::span<const std::uint32_t> sample) {
+  Stencil stencil;
+  stencil.axes = axes_of(place.members);
+  const auto axes = static_cast<std::size_t>(stencil.axes);
+  const std::size_t terms = axes + place.members;
+  Matrix sums{};
+  std::array<double, max_terms> d{};
+  for (std::uint32_t f : sample)
+    for (std::size_t j = 0; j < place.width; j += 1 + place.width / 4) {
+      differences(place, coarse, numbers, base, f, j, d);
+      double energy = base == Base::fitted_value ? 0 : 1;
+      for (std::size_t r = 0; r < terms; ++r) energy = energy + d[r] * d[r];
+      if (!(energy > 1e-280) || !(energy < 1e280)) continue;
+      const double weight = 1.0 / energy;
+      for (std::size_t r = 0; r < terms; ++r)
+        for (std::size_t c = 0; c <= r; ++c) sums[r][c] = sums[r][c] + weight * d[r] * d[c];
+    }
+  for (std::size_t r = 0; r < terms; ++r)
+    for (std::size_t c = r + 1; c < terms; ++c) sums[r][c] = sums[c][r];
+  for (std::size_t k = 0; k < place.members; ++k) {
+    std::array<double, max_terms> x{};
+    if (!solve(sums, axes + k, axes + k, x)) continue;
+    for (std::size_t r = 0; r < axes + k; ++r) stencil.weight[k][r] = to_weight(x[r]);
+  }
+  return stencil;
+}
+
+void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members) {
+  for (std::size_t k = 0; k < members; ++k)
+    for (std::size_t r = 0; r < static_cast<std::size_t>(stencil.axes) + k; ++r)
+      put_byte(out, static_cast<std::uint8_t>(stencil.weight[k][r]));
+}
+
+Stencil get_stencil(Reader& in, std::size_t members) {
+  Stencil stencil;
+  stencil.axes = axes_of(members);
+  for (std::size_t k = 0; k < members; ++k)
+    for (std::size_t r = 0; r < static_cast<std::size_t>(stencil.axes) + k; ++r)
+      stencil.weight[k][r] = static_cast<std::int8_t>(in.byte());
+  return stencil;
+}
+
+}  // namespace octavo::codec

@@ -1,0 +1,166 @@
+#pragma once
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "octavo/codec/entropy.hpp"
+
+/// Inside the codec room: what a value is expected to be, from its parent, the parent's siblings, its own siblings, or
+/// a family elsewhere that looks alike (docs/codecs.md, "Prediction"). The same code runs in encoder and decoder.
+namespace octavo::codec {
+
+enum class Kind : std::uint8_t { plain = 0, zero = 1, minus_zero = 2, exact = 3 };
+
+/// Values on a grid: |value| is cell `index` of it. Lossless chunks have all bits in `index`.
+struct Numbers {
+  std::vector<std::int64_t> index;
+  std::vector<double> value;  ///< as decoded
+  std::vector<Kind> kind;
+  std::vector<std::uint8_t> negative;
+
+  void resize(std::size_t size) {
+    index.resize(size);
+    value.resize(size);
+    kind.resize(size);
+    negative.resize(size);
+  }
+  std::size_t size() const { return index.size(); }
+};
+
+/// A value's expected index, and sign.
+struct Expected {
+  std::int64_t index = 0;
+  bool negative = false;
+};
+
+enum class Base : std::uint8_t { previous = 0, parent = 1, fitted_index = 2, fitted_value = 3 };
+
+/// How a child follows from what is known before it: per child in order of visit, weights in 1/32 of the differences
+/// to the parent's value of the parent's siblings along each axis, and of the children before it.
+struct Stencil {
+  int axes = 0;
+  std::array<std::array<std::int8_t, 11>, 8> weight{};
+};
+
+/// Where the families of a chunk stand.
+struct Place {
+  std::span<const std::uint32_t> parents;  ///< empty: no parents, one family of all values
+  std::size_t members = 1;                 ///< cells a family
+  std::size_t width = 1;
+  std::size_t families() const { return parents.size(); }
+};
+
+/// Memory position of the k-th visited cell of a family: children are visited from the corner that points out of their
+/// parent's own family to the one that points in, so that position k always means the same surroundings.
+inline std::size_t cell_of(std::size_t k, std::uint32_t parent, std::size_t members) {
+  return k ^ (parent & (members - 1));
+}
+
+/// The ways to turn and mirror a family: orientation o maps cell c to `map[o][c]`. 2, 8 or 48 of them.
+struct Orientations {
+  int count = 0;
+  std::array<std::array<std::uint8_t, 8>, 48> map{};
+};
+const Orientations& orientations(std::size_t members);
+
+constexpr std::uint32_t no_twin = 0xffffffff;
+
+/// For each family, the last one before it whose parent has the same key, or `no_twin`. `keys`: one a family.
+/// `usable[f]`: whether the parent has an index at all.
+std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> usable);
+
+/// The bit length of the parent's largest difference to a sibling, plus one; per family and place in the cell.
+std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse);
+
+int axes_of(std::size_t members);
+
+/// The index that stands for a parent: its own, or where it has none that of its first sibling that has, or 0.
+std::int64_t parent_index(const Place& place, const Numbers& coarse, std::size_t parent, std::size_t j);
+
+/// Families are predicted several at a time: each waits for its own cells, one by one, but not for the others.
+constexpr std::size_t num_lanes = 8;
+
+/// The k-th visited cells of up to `num_lanes` families, and what is expected of them.
+struct Cells {
+  std::size_t count = 0;  ///< families
+  std::array<std::uint32_t, num_lanes> family{};
+  std::array<std::size_t, num_lanes> position{};  ///< in memory
+  std::array<std::int64_t, num_lanes> index{};
+  std::array<std::uint8_t, num_lanes> negative{};
+  std::array<double, num_lanes> estimate{};
+};
+
+/// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
+/// cells. `grid.estimate(cells)` puts the estimates on the grid, where they have a place there.
+template <Base base, class Grid, class Settle>
+void predict_families(const Place& place, const Numbers& coarse, const Numbers& numbers, const Stencil& stencil,
+                      std::span<const std::uint32_t> families, std::size_t j, const Grid& grid, Settle&& settle) {
+  const std::size_t m = place.members, w = place.width;
+  const auto axes = static_cast<std::size_t>(stencil.axes);
+  Cells cells;
+  cells.count = families.size();
+  std::array<std::uint32_t, num_lanes> parent;
+  std::array<std::int64_t, num_lanes> parent_at;
+  std::array<std::uint8_t, num_lanes> parent_negative;
+  std::array<double, num_lanes> parent_value;
+  std::array<std::array<std::int64_t, num_lanes>, 11> steps;
+  std::array<std::array<double, num_lanes>, 11> slopes;
+  for (std::size_t lane = 0; lane < num_lanes; ++lane) {
+    cells.family[lane] = families[lane < families.size() ? lane : 0];
+    parent[lane] = place.parents[cells.family[lane]];
+    const std::size_t p = parent[lane] * w + j;
+    parent_at[lane] = parent_index(place, coarse, parent[lane], j);
+    parent_negative[lane] = coarse.negative[p];
+    parent_value[lane] = coarse.value[p];
+    if constexpr (base == Base::fitted_index || base == Base::fitted_value)
+      for (std::size_t a = 0; a < axes; ++a) {
+        const std::size_t q = (parent[lane] ^ (std::size_t{1} << a)) * w + j;
+        const bool there = q < coarse.size();
+        if constexpr (base == Base::fitted_index)
+          steps[a][lane] = there && coarse.kind[q] == Kind::plain ? coarse.index[q] - parent_at[lane] : 0;
+        else
+          slopes[a][lane] = there ? coarse.value[q] - parent_value[lane] : 0.0;
+      }
+  }
+  for (std::size_t k = 0; k < m; ++k) {
+    for (std::size_t lane = 0; lane < num_lanes; ++lane)
+      cells.position[lane] = (cells.family[lane] * m + cell_of(k, parent[lane], m)) * w + j;
+    cells.index = parent_at;
+    cells.negative = parent_negative;
+    if constexpr (base == Base::fitted_index) {
+      std::array<std::int64_t, num_lanes> sum;
+      sum.fill(16);
+      for (std::size_t r = 0; r < axes + k; ++r)
+        for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] += stencil.weight[k][r] * steps[r][lane];
+      for (std::size_t lane = 0; lane < num_lanes; ++lane) cells.index[lane] += sum[lane] >> 5;
+    } else if constexpr (base == Base::fitted_value) {
+      std::array<double, num_lanes> sum{};
+      for (std::size_t r = 0; r < axes + k; ++r) {
+        const double weight = stencil.weight[k][r];
+        for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] = sum[lane] + weight * slopes[r][lane];
+      }
+      for (std::size_t lane = 0; lane < num_lanes; ++lane)
+        cells.estimate[lane] = parent_value[lane] + sum[lane] * 0.03125;
+      grid.estimate(cells);
+    }
+    settle(k, cells);
+    for (std::size_t lane = 0; lane < num_lanes; ++lane) {
+      const std::size_t i = cells.position[lane];
+      if constexpr (base == Base::fitted_index)
+        steps[axes + k][lane] = numbers.kind[i] == Kind::plain ? numbers.index[i] - parent_at[lane] : 0;
+      if constexpr (base == Base::fitted_value) slopes[axes + k][lane] = numbers.value[i] - parent_value[lane];
+    }
+  }
+}
+
+/// Least-squares stencil from the families `sample`, each weighted by its own inverse energy so that steep regions do
+/// not rule. Nothing where it cannot be found.
+Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base,
+            std::span<const std::uint32_t> sample);
+
+void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);
+Stencil get_stencil(Reader& in, std::size_t members);
+
+}  // namespace octavo::codec

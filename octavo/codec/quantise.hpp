@@ -1,0 +1,101 @@
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+/// Inside the codec room: our own log2 and exp2, and the grids of lossy chunks (docs/codecs.md, "Arithmetic"). Nothing
+/// but IEEE-754 double add, multiply and divide in a fixed order, so that every machine gets the same bits.
+namespace octavo::codec {
+
+/// log2 of |x|, for finite normal x. Absolute error below 1e-13.
+inline double log2_of(double x) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(x) & 0x7fffffffffffffffULL;
+  // The exponent is taken at sqrt(1/2), so that the mantissa m lies in [0.707, 1.414).
+  const std::uint64_t biased = (bits + 0x00095f619980c433ULL) >> 52;
+  const double m = std::bit_cast<double>(bits - ((biased - 1023) << 52));
+  // The exponent as a double, by way of the low bits of 2^52 + exponent.
+  const double exponent = std::bit_cast<double>(biased | 0x4330000000000000ULL) - 4503599627371519.0;
+  // log2(m) = 2/ln2 * (s + s^3/3 + s^5/5 + ...), s = (m - 1) / (m + 1), |s| < 0.172
+  const double s = (m - 1.0) / (m + 1.0);
+  const double z = s * s;
+  double sum = 0.16972882833987804;
+  sum = sum * z + 0.19235933878519512;
+  sum = sum * z + 0.22195308321368667;
+  sum = sum * z + 0.2623081892525388;
+  sum = sum * z + 0.3205988979753252;
+  sum = sum * z + 0.4121985831111324;
+  sum = sum * z + 0.5770780163555853;
+  sum = sum * z + 0.9617966939259756;
+  sum = sum * z + 2.8853900817779268;
+  return exponent + s * sum;
+}
+
+/// 2^y; 0 or infinity where y is out of range. Relative error below 1e-15.
+inline double exp2_of(double y) {
+  const double clamped = std::min(std::max(y, -1023.0), 1024.0);
+  // Adding 1.5 * 2^52 rounds to the nearest integer and leaves it in the low bits.
+  const double magic = 6755399441055744.0;
+  const double shifted = clamped + magic;
+  const double t = (clamped - (shifted - magic)) * 0.6931471805599453;
+  const std::uint64_t whole = std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(magic);
+  double sum = 2.08767569878681e-09;
+  sum = sum * t + 2.505210838544172e-08;
+  sum = sum * t + 2.755731922398589e-07;
+  sum = sum * t + 2.7557319223985893e-06;
+  sum = sum * t + 2.48015873015873e-05;
+  sum = sum * t + 0.0001984126984126984;
+  sum = sum * t + 0.001388888888888889;
+  sum = sum * t + 0.008333333333333333;
+  sum = sum * t + 0.041666666666666664;
+  sum = sum * t + 0.16666666666666666;
+  sum = sum * t + 0.5;
+  sum = sum * t + 1.0;
+  sum = sum * t + 1.0;
+  return sum * std::bit_cast<double>((whole + 1023) << 52);
+}
+
+/// The largest integer not above y; |y| < 2^51. By adding and subtracting, which compilers can do for several at once.
+inline std::int64_t floor_of(double y) {
+  const double magic = 6755399441055744.0;
+  const double nearest = (y + magic) - magic;
+  const double below = nearest > y ? nearest - 1.0 : nearest;
+  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(below + magic) - std::bit_cast<std::uint64_t>(magic));
+}
+
+/// An integer below 2^51 in magnitude as a double.
+inline double double_of(std::int64_t q) {
+  const double magic = 6755399441055744.0;
+  return std::bit_cast<double>(static_cast<std::uint64_t>(q) + std::bit_cast<std::uint64_t>(magic)) - magic;
+}
+
+/// Point-wise relative: cell q of the grid holds the |x| with q <= log2|x| / step < q + 1, and stands for
+/// 2^(q * step + offset). The step is the widest that keeps every |x| within `bound * |x|`, less one part in a million.
+struct LogGrid {
+  double step, inverse, offset;
+};
+LogGrid log_grid(double bound);
+
+/// Magnitudes on a log grid; anything below (and infinity, NaN) is stored exactly.
+constexpr double log_grid_lowest = 0x1p-960;
+
+inline std::int64_t index_on(const LogGrid& grid, double x) { return floor_of(log2_of(x) * grid.inverse); }
+inline double value_on(const LogGrid& grid, std::int64_t q) { return exp2_of(double_of(q) * grid.step + grid.offset); }
+/// index_on for the magnitudes of `count` values, any bits allowed: what has no place gets some index.
+void indices_on(const LogGrid& grid, const double* values, std::int64_t* indices, std::size_t count);
+/// value_on for `count` indices below 2^50.
+void values_on(const LogGrid& grid, const std::int64_t* indices, double* values, std::size_t count);
+
+/// Absolute: q stands for q * step, step = 2 * bound.
+struct LinearGrid {
+  double step, inverse;
+};
+LinearGrid linear_grid(double bound);
+
+/// Indices on a linear grid are below this.
+constexpr double linear_grid_limit = 0x1p50;
+
+inline std::int64_t index_on(const LinearGrid& grid, double x) { return floor_of(x * grid.inverse + 0.5); }
+inline double value_on(const LinearGrid& grid, std::int64_t q) { return double_of(q) * grid.step; }
+
+}  // namespace octavo::codec

@@ -1,0 +1,183 @@
+#pragma once
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "octavo/codec/codec.hpp"
+
+/// Values that codecs are tested on. Seeds are fixed.
+namespace octavo::codec::testing {
+
+/// A chunk's values and where they stand.
+template <class T>
+struct Case {
+  std::string name;
+  std::vector<T> values, coarse;
+  std::vector<std::uint32_t> parents;
+  std::size_t family = 1, width = 1;
+  Context<T> context() const { return {coarse, parents, family, width}; }
+};
+
+template <class T>
+std::vector<T> random_bits(std::size_t count, std::uint64_t seed) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  std::mt19937_64 random(seed);
+  std::vector<T> values(count);
+  for (T& v : values) v = std::bit_cast<T>(static_cast<Bits>(random()));
+  return values;
+}
+
+template <class T>
+std::vector<T> special_values() {
+  using Limits = std::numeric_limits<T>;
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  std::vector<T> values{T{0},
+                        -T{0},
+                        Limits::infinity(),
+                        -Limits::infinity(),
+                        Limits::quiet_NaN(),
+                        Limits::max(),
+                        -Limits::max(),
+                        Limits::min(),
+                        -Limits::min(),
+                        Limits::denorm_min(),
+                        -Limits::denorm_min(),
+                        T{1},
+                        -T{1},
+                        Limits::epsilon()};
+  const Bits infinity = std::bit_cast<Bits>(Limits::infinity());
+  values.push_back(std::bit_cast<T>(static_cast<Bits>(infinity | 1)));        // a signalling NaN
+  values.push_back(std::bit_cast<T>(static_cast<Bits>(infinity | 0x12345)));  // a payload
+  values.push_back(std::bit_cast<T>(static_cast<Bits>(~Bits{0})));            // a negative one, all bits set
+  return values;
+}
+
+/// A level of families below smooth coarse cells: a wave plus a little noise, around `offset`.
+template <class T>
+Case<T> tree_case(std::string name, std::size_t coarse_cells, std::size_t family, std::size_t width, double offset,
+                  double noise, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  Case<T> c;
+  c.name = std::move(name);
+  c.family = family;
+  c.width = width;
+  for (std::size_t i = 0; i < coarse_cells * width; ++i)
+    c.coarse.push_back(
+        static_cast<T>(offset + std::sin(0.05 * static_cast<double>(i / width)) + noise * uniform(random)));
+  for (std::uint32_t p = 0; p < coarse_cells; ++p) {
+    if (random() % 3 == 0) continue;
+    c.parents.push_back(p);
+    for (std::size_t k = 0; k < family * width; ++k)
+      c.values.push_back(
+          static_cast<T>(static_cast<double>(c.coarse[p * width + k % width]) * (1 + 0.01 * uniform(random)) +
+                         noise * uniform(random)));
+  }
+  return c;
+}
+
+/// A plane wave through zero on cells of a uniform coarse level, sampled exactly on both levels.
+template <class T>
+Case<T> wave_case(std::size_t families) {
+  Case<T> c;
+  c.name = "wave";
+  c.family = 8;
+  const auto wave = [](double x, double y, double z) {
+    return static_cast<T>(std::sin(0.31 * x + 0.17 * y - 0.23 * z));
+  };
+  for (std::uint32_t p = 0; p < 8 * families; ++p) {
+    const std::uint32_t group = p / 8;
+    const double x = 2.0 * (group % 4) + (p & 1), y = 2.0 * (group / 4 % 4) + ((p >> 1) & 1),
+                 z = 2.0 * (group / 16) + ((p >> 2) & 1);
+    c.coarse.push_back(wave(x, y, z));
+    c.parents.push_back(p);
+    for (int k = 0; k < 8; ++k)
+      c.values.push_back(wave(x + 0.5 * (k & 1) - 0.25, y + 0.5 * ((k >> 1) & 1) - 0.25, z + 0.5 * (k >> 2) - 0.25));
+  }
+  return c;
+}
+
+/// Families that repeat earlier ones, turned and with either sign.
+template <class T>
+Case<T> mirrored_case(std::size_t families, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Case<T> c;
+  c.name = "mirrored";
+  c.family = 8;
+  for (std::uint32_t f = 0; f < families; ++f) {
+    const std::size_t like = f < 8 ? f : f % 8;
+    const T sign = random() % 2 == 0 ? T{1} : T{-1};
+    const std::size_t turn = random() % 8;
+    c.parents.push_back(f);
+    c.coarse.push_back(sign * static_cast<T>(1.5 + static_cast<double>(like)));
+    for (std::size_t k = 0; k < 8; ++k)
+      c.values.push_back(sign * static_cast<T>(std::sin(1.0 + static_cast<double>(8 * like + (k ^ turn)) * 17.3)));
+  }
+  return c;
+}
+
+/// All kinds of chunks; `size` scales how many values they have.
+template <class T>
+std::vector<Case<T>> cases(double size = 1) {
+  std::vector<Case<T>> all;
+  const auto scaled = [&](double n) { return static_cast<std::size_t>(n * size); };
+  const auto flat = [&](std::string name, std::vector<T> values) {
+    Case<T> c;
+    c.name = std::move(name);
+    c.values = std::move(values);
+    all.push_back(std::move(c));
+  };
+  flat("empty", {});
+  flat("one", {T(3.25)});
+  flat("eight", {T(1), T(2), T(3), T(4), T(-5), T(6), T(7), T(8)});
+  flat("specials", special_values<T>());
+  flat("constant", std::vector<T>(scaled(1000), T(0.1)));
+  std::vector<T> alternating(scaled(777)), ramp(scaled(3000));
+  for (std::size_t i = 0; i < alternating.size(); ++i) alternating[i] = T(i % 2 == 0 ? 1.5 : -1.5);
+  for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<T>(0.001 * static_cast<double>(i) - 1);
+  flat("alternating", alternating);
+  flat("ramp", ramp);
+  flat("random bits", random_bits<T>(scaled(2000), 7));
+  all.push_back(tree_case<T>("3-D", scaled(600), 8, 1, 3, 1e-3, 1));
+  all.push_back(tree_case<T>("3-D, signs", scaled(600), 8, 1, 0, 1e-3, 2));
+  all.push_back(tree_case<T>("2-D", scaled(900), 4, 1, 3, 1e-6, 3));
+  all.push_back(tree_case<T>("1-D", scaled(400), 2, 1, -2, 1e-6, 4));
+  all.push_back(tree_case<T>("vectors", scaled(120), 8, 3, 1, 1e-2, 5));
+  all.push_back(tree_case<T>("one child", scaled(50), 1, 1, 1, 1e-2, 6));
+  all.push_back(tree_case<T>("refinement by 3", scaled(50), 27, 1, 1, 1e-2, 8));
+  all.push_back(mirrored_case<T>(scaled(400), 9));
+  all.push_back(wave_case<T>(scaled(100)));
+  Case<T> wild = tree_case<T>("specials in a tree", scaled(300), 8, 1, 1, 1e-2, 10);
+  const std::vector<T> special = special_values<T>();
+  for (std::size_t i = 0; i < wild.values.size(); i += 5) wild.values[i] = special[(i / 5) % special.size()];
+  for (std::size_t i = 0; i < wild.coarse.size(); i += 3) wild.coarse[i] = special[(i / 3) % special.size()];
+  all.push_back(wild);
+  Case<T> noise = tree_case<T>("random bits in a tree", scaled(300), 8, 1, 1, 1e-2, 11);
+  noise.values = random_bits<T>(noise.values.size(), 12);
+  noise.coarse = random_bits<T>(noise.coarse.size(), 13);
+  all.push_back(noise);
+  return all;
+}
+
+template <class T>
+bool same_bits(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
+}
+
+/// Whether y may stand for x, judged in long double.
+template <class T>
+bool honours(const Bound& bound, T x, T y) {
+  if (bound.kind == BoundKind::lossless || !std::isfinite(x) || x == 0) return same_bits(x, y);
+  if (!std::isfinite(y)) return false;
+  const long double error = std::fabs(static_cast<long double>(x) - static_cast<long double>(y));
+  if (bound.kind == BoundKind::absolute) return error <= static_cast<long double>(bound.value);
+  return error <= static_cast<long double>(bound.value) * std::fabs(static_cast<long double>(x)) &&
+         (bound.value >= 1 || std::signbit(x) == std::signbit(y));
+}
+
+}  // namespace octavo::codec::testing

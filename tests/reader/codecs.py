@@ -1,0 +1,682 @@
+"""A second, slow decoder of Octavo's chunks, written from docs/codecs.md: NumPy and zstandard, nothing compiled of ours.
+
+    values, size = decode_chunk(data, offset, coarse, parents, family, width, count, dtype)
+
+A chunk that is not one raises ValueError.
+"""
+
+import itertools
+import struct
+
+import numpy as np
+import zstandard
+
+MASK64 = (1 << 64) - 1
+RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BITS, INTEGERS = 0, 1, 2, 3, 4, 5, 6, 7, 16, 17
+SCALARS = {"float64": 0, "float32": 1}
+INTEGER_SCALARS = {1: 2, 2: 3, 4: 4, 8: 5}
+PREVIOUS, PARENT, FITTED_INDEX, FITTED_VALUE = 0, 1, 2, 3
+NUMBERS, SIGNED_NUMBERS, PLAIN = 0, 1, 2
+SPECIALS = 3
+
+
+# ------------------------------------------------------------------------------------------------ bytes
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = bytes(data), 0
+
+    def take(self, size):
+        if self.at + size > len(self.data):
+            raise ValueError(f"chunk ends early at byte {self.at}: {size} more bytes expected")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def rest(self):
+        return self.take(len(self.data) - self.at)
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def unpack(self, form):
+        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))[0]
+
+    def varint(self):
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+
+class Bits:
+    """Bits of a cursor's bytes, lowest first; only as many bytes are taken as hold the bits read."""
+
+    def __init__(self, cursor):
+        self.cursor, self.held, self.filled = cursor, 0, 0
+
+    def get(self, count):
+        while self.filled < count:
+            self.held |= self.cursor.byte() << self.filled
+            self.filled += 8
+        value = self.held & ((1 << count) - 1)
+        self.held >>= count
+        self.filled -= count
+        return value
+
+
+def read_head(cursor):
+    codec, second = cursor.byte(), cursor.byte()
+    if second >> 4 != 1:
+        raise ValueError(f"codec version {second >> 4}, this reader knows 1")
+    count, size = cursor.varint(), cursor.varint()
+    return codec, second & 15, count, Cursor(cursor.take(size))
+
+
+def open_chunk(data, offset, codecs, scalar, count):
+    cursor = Cursor(memoryview(data)[offset:])
+    codec, found_scalar, found_count, payload = read_head(cursor)
+    if codec not in codecs or found_scalar != scalar or found_count != count:
+        raise ValueError(f"chunk of codec {codec}, scalar {found_scalar}, {found_count} values: expected other ones")
+    return codec, payload, cursor.at
+
+
+def unzstd(frame, size):
+    decompressor = zstandard.ZstdDecompressor(format=zstandard.FORMAT_ZSTD1_MAGICLESS)
+    plain = decompressor.decompress(frame, max_output_size=size) if size else b""
+    if len(plain) != size:
+        raise ValueError(f"{len(plain)} bytes decompressed, {size} expected")
+    return plain
+
+
+def join_planes(planes, width):
+    return np.frombuffer(planes, np.uint8).reshape(width, -1).T.tobytes()
+
+
+# ------------------------------------------------------------------------------------------------ coded blocks
+
+
+def unzigzag(u):
+    return (u >> 1) ^ -(u & 1)
+
+
+def symbol_table(alphabet):
+    """For each symbol: raw bits that follow, weight, and the number without those bits."""
+    bits, weight, base = [0] * 256, [0] * 256, [0] * 256
+    for s in range(256):
+        if alphabet == PLAIN:
+            weight[s] = min(s, 15)
+        elif s >= SPECIALS:
+            c = (s - SPECIALS) // (2 if alphabet == SIGNED_NUMBERS else 1)
+            if c < 8:
+                weight[s], base[s] = c.bit_length(), c
+            else:
+                weight[s] = length = min(4 + (c - 8) // 2, 64)
+                bits[s], base[s] = length - 2, (2 + (c & 1)) << (length - 2)
+    return bits, weight, base
+
+
+def read_table(bits, alphabet):
+    counts, length = [0] * 256, [0] * 256
+    first, last = bits.get(8), bits.get(8)
+    for s in range(first, last + 1):
+        like = s - (2 if alphabet == SIGNED_NUMBERS and s >= SPECIALS + 2 else 1)
+        zeros = 0
+        while bits.get(1) == 0:
+            zeros += 1
+        gamma = (1 << zeros | bits.get(zeros)) - 1
+        length[s] = (4 if s == first else length[like]) + unzigzag(gamma)
+        if not 0 <= length[s] <= 32:
+            raise ValueError("a frequency is out of range")
+        if length[s]:
+            below = min(length[s] - 1, 2)
+            counts[s] = (1 << below | bits.get(below)) << (length[s] - 1 - below)
+    return counts
+
+
+def normalise(counts, scale):
+    total = sum(counts)
+    frequency = [max(1, (c << scale) // total) if c else 0 for c in counts]
+    rest = (1 << scale) - sum(frequency)
+    while rest != 0:
+        largest = frequency.index(max(frequency))
+        change = max(rest, 1 - frequency[largest])
+        frequency[largest] += change
+        rest -= change
+    return frequency
+
+
+def metric_of(rule, base, k, t, width, activity, symbols, weight):
+    if rule == 0:
+        return 0
+    if rule == 1 or k == 0:
+        metric = 2 * activity
+    elif rule == 2:
+        metric = 2 * weight[symbols[t - width]]
+    elif k == 1:
+        metric = weight[symbols[t - width]] + activity
+    else:
+        metric = weight[symbols[t - width]] + weight[symbols[t - 2 * width]]
+        if rule == 4 and k > 2:
+            metric = (2 * (metric + weight[symbols[t - 3 * width]]) + 1) // 3
+    return min(max(metric - base, 0), 31)
+
+
+def decode_symbols(cursor, alphabet, families, members, width, activity=None):
+    """The symbols of a coded block and the numbers they stand for, in order of visit."""
+    count = families * members * width
+    if count == 0:
+        return [], []
+    bits_of, weight, base_of = symbol_table(alphabet)
+    head = cursor.byte()
+    rule, lanes, scale = head & 7, 2 if head & 8 else 1, head >> 4
+    if rule > 4 or not 8 <= scale <= 12:
+        raise ValueError("not the head of a coded block")
+    base, begins = (cursor.byte(), cursor.unpack("I")) if rule else (0, 0)
+    cluster = [bin(begins & ((2 << m) - 1) & ~1).count("1") for m in range(32)]
+    bits = Bits(cursor)
+    slots = []
+    for _ in range(cluster[31] + 1):
+        frequency = normalise(read_table(bits, alphabet), scale)
+        slots.append([(s, f, i) for s, f in enumerate(frequency) for i in range(f)])
+    num_words = cursor.varint()
+    state = [cursor.unpack("I") for _ in range(lanes)]
+    words = iter(np.frombuffer(cursor.take(2 * num_words), "<u2").tolist())
+    symbols = [0] * count
+    mask = (1 << scale) - 1
+    t = 0
+    for family in range(families):
+        for k in range(members):
+            for j in range(width):
+                active = 0 if activity is None else activity[family * width + j]
+                metric = metric_of(rule, base, k, t, width, active, symbols, weight)
+                lane = t % lanes
+                x = state[lane]
+                symbols[t], frequency, offset = slots[cluster[metric]][x & mask]
+                x = frequency * (x >> scale) + offset
+                if x < 1 << 16:
+                    x = x << 16 | next(words)
+                state[lane] = x
+                t += 1
+    if any(x != 1 << 16 for x in state) or next(words, None) is not None:
+        raise ValueError("the coded symbols do not end where they should")
+    low = Bits(Cursor(cursor.take((sum(bits_of[s] for s in symbols) + 7) // 8)))
+    return symbols, [base_of[s] | low.get(bits_of[s]) for s in symbols]
+
+
+# ------------------------------------------------------------------------------------------------ arithmetic
+
+LOG2_TERMS = [
+    0.16972882833987804, 0.19235933878519512, 0.22195308321368667, 0.2623081892525388, 0.3205988979753252,
+    0.4121985831111324, 0.5770780163555853, 0.9617966939259756, 2.8853900817779268,
+]  # fmt: skip
+EXP_TERMS = [
+    2.08767569878681e-09, 2.505210838544172e-08, 2.755731922398589e-07, 2.7557319223985893e-06, 2.48015873015873e-05,
+    0.0001984126984126984, 0.001388888888888889, 0.008333333333333333, 0.041666666666666664, 0.16666666666666666,
+    0.5, 1.0, 1.0,
+]  # fmt: skip
+
+
+def bits_of_double(x):
+    return struct.unpack("<Q", struct.pack("<d", x))[0]
+
+
+def double_of_bits(bits):
+    return struct.unpack("<d", struct.pack("<Q", bits & MASK64))[0]
+
+
+def log2_of(x):
+    bits = bits_of_double(x) & 0x7FFFFFFFFFFFFFFF
+    exponent = ((bits + 0x00095F619980C433) >> 52) - 1023
+    m = double_of_bits(bits - (exponent << 52))
+    s = (m - 1.0) / (m + 1.0)
+    z = s * s
+    total = LOG2_TERMS[0]
+    for term in LOG2_TERMS[1:]:
+        total = total * z + term
+    return float(exponent) + s * total
+
+
+def exp2_of(y):
+    clamped = min(max(y, -1023.0), 1024.0)
+    whole = round(clamped)  # to nearest, halves to even
+    t = (clamped - whole) * 0.6931471805599453
+    total = EXP_TERMS[0]
+    for term in EXP_TERMS[1:]:
+        total = total * t + term
+    return total * double_of_bits((whole + 1023) << 52)
+
+
+def floor_of(y):
+    return int(y) - (1 if float(int(y)) > y else 0)
+
+
+# ------------------------------------------------------------------------------------------------ grids
+
+
+class ExactGrid:
+    signs_apart = has_specials = False
+
+    def __init__(self, dtype):
+        self.dtype = np.dtype(dtype)
+        self.int_type = np.dtype(f"<i{self.dtype.itemsize}")
+        self.max_value = float(np.finfo(self.dtype).max)
+        self.sign_bit = 1 << (8 * self.dtype.itemsize - 1)
+
+    def index_of(self, x):
+        bits = int(np.array(x, self.dtype).view(self.int_type))
+        return ~(bits & (self.sign_bit - 1)) if bits < 0 else bits
+
+    def read(self, array):
+        bits = array.view(self.int_type).astype(np.int64)
+        index = np.where(bits < 0, ~(bits & np.int64(self.sign_bit - 1)), bits)
+        with np.errstate(invalid="ignore"):
+            values = array.astype(np.float64)
+        return index.tolist(), values.tolist(), [True] * len(index), [False] * len(index)
+
+    def value(self, index, negative):
+        bits = (~index | self.sign_bit) if index < 0 else index
+        bits &= 2 * self.sign_bit - 1
+        raw = bits.to_bytes(self.dtype.itemsize, "little")
+        return np.frombuffer(raw, self.dtype)[0]
+
+    def estimate(self, x, expected):
+        if abs(x) <= self.max_value:
+            return self.index_of(x), expected[1]
+        return expected
+
+    def flip(self, index):
+        return ~index
+
+    def is_negative(self, index, negative):
+        return index < 0
+
+    def key(self, index):
+        return ~index if index < 0 else index
+
+    def wrap(self, index):
+        return (index + (1 << 63) & MASK64) - (1 << 63)
+
+
+class PointwiseGrid:
+    signs_apart = has_specials = True
+
+    def __init__(self, bound, dtype):
+        e = min(bound, 0.5)
+        above = log2_of(1.0 + e)
+        width = above - log2_of(1.0 - e)
+        self.step = width * (1.0 - 2.0**-20)
+        self.inverse = 1.0 / self.step
+        self.offset = above - width * 2.0**-21
+        self.dtype = np.dtype(dtype)
+        self.max_value = float(np.finfo(self.dtype).max)
+
+    def plain(self, magnitude):
+        return 2.0**-960 <= magnitude <= 1.7976931348623157e308
+
+    def index_on(self, magnitude):
+        return floor_of(log2_of(magnitude) * self.inverse)
+
+    def read(self, array):
+        values = array.astype(np.float64).tolist()
+        plain = [self.plain(abs(v)) for v in values]
+        index = [self.index_on(abs(v)) if p else 0 for v, p in zip(values, plain)]
+        return index, values, plain, np.signbit(array).tolist()
+
+    def value(self, index, negative):
+        magnitude = min(exp2_of(float(index) * self.step + self.offset), self.max_value)
+        return self.dtype.type(-magnitude if negative else magnitude)
+
+    def estimate(self, x, expected):
+        return (self.index_on(abs(x)), x < 0) if self.plain(abs(x)) else expected
+
+    def flip(self, index):
+        return index
+
+    def is_negative(self, index, negative):
+        return negative
+
+    def key(self, index):
+        return index & MASK64
+
+    def wrap(self, index):
+        if abs(index) > 1 << 50:
+            raise ValueError("a value is out of range")
+        return index
+
+
+class AbsoluteGrid:
+    signs_apart, has_specials = False, True
+
+    def __init__(self, bound, dtype):
+        self.step = 2.0 * bound
+        self.inverse = 1.0 / self.step
+        self.dtype = np.dtype(dtype)
+        self.max_value = float(np.finfo(self.dtype).max)
+
+    def read(self, array):
+        values = array.astype(np.float64).tolist()
+        plain = [abs(v) * self.inverse < 2.0**50 for v in values]
+        index = [floor_of(v * self.inverse + 0.5) if p else 0 for v, p in zip(values, plain)]
+        return index, values, plain, [False] * len(values)
+
+    def value(self, index, negative):
+        return self.dtype.type(min(max(float(index) * self.step, -self.max_value), self.max_value))
+
+    def estimate(self, x, expected):
+        return expected
+
+    def flip(self, index):
+        return -index
+
+    def is_negative(self, index, negative):
+        return index < 0
+
+    def key(self, index):
+        return abs(index)
+
+    wrap = PointwiseGrid.wrap
+
+
+# ------------------------------------------------------------------------------------------------ prediction
+
+
+def axes_of(members):
+    return {8: 3, 4: 2, 2: 1}.get(members, 0)
+
+
+def orientations(members):
+    axes = axes_of(members)
+    maps = []
+    for axis in itertools.permutations(range(axes)):
+        for mirror in range(1 << axes):
+            maps.append([mirror ^ sum((c >> axis[a] & 1) << a for a in range(axes)) for c in range(members)])
+    return maps
+
+
+class Tree:
+    """Decodes one chunk of codec 3, 4 or 5."""
+
+    def __init__(self, grid, coarse, parents, family, width, count):
+        self.grid, self.count, self.members, self.width = grid, count, family, width
+        self.parents = [] if parents is None or family not in (1, 2, 4, 8) else [int(p) for p in parents]
+        if self.parents:
+            self.c_index, self.c_value, self.c_plain, self.c_negative = grid.read(np.asarray(coarse, grid.dtype))
+
+    def parent_index(self, parent, j):
+        at = parent * self.width + j
+        if self.c_plain[at]:
+            return self.c_index[at]
+        bit = 1
+        while bit < self.members:
+            near = (parent ^ bit) * self.width + j
+            if near < len(self.c_index) and self.c_plain[near]:
+                return self.c_index[near]
+            bit <<= 1
+        return 0
+
+    def find_twins(self, shift):
+        families = len(self.parents)
+        slot_bits = families.bit_length() + 1
+        keys = [(self.grid.key(self.c_index[p]) & MASK64) >> shift for p in self.parents]
+        last, twins = {}, [None] * families
+        for f, parent in enumerate(self.parents):
+            if not self.c_plain[parent]:
+                continue
+            slot = (keys[f] * 0x9E3779B97F4A7C15 & MASK64) >> (64 - slot_bits)
+            if slot in last and keys[last[slot]] == keys[f]:
+                twins[f] = last[slot]
+            last[slot] = f
+        return twins
+
+    def activity(self):
+        result = []
+        for f, parent in enumerate(self.parents):
+            for j in range(self.width):
+                at, largest, bit = parent * self.width + j, 0, 1
+                while bit < self.members:
+                    near = (parent ^ bit) * self.width + j
+                    if near < len(self.c_index) and self.c_plain[near] and self.c_plain[at]:
+                        r = self.c_index[near] - self.c_index[at]
+                        r = (r + (1 << 63) & MASK64) - (1 << 63)
+                        largest = max(largest, (r << 1 ^ r >> 63) & MASK64)
+                    bit <<= 1
+                quiet = self.orientation is not None and self.orientation[f] != 0
+                result.append(0 if quiet else 1 + largest.bit_length())
+        return result
+
+    def read_model(self, cursor):
+        flags = cursor.byte()
+        self.base, self.signs, has_twins = flags & 3, bool(flags & 8), bool(flags & 4)
+        self.orientation = self.twins = None
+        self.layout = (1, self.count, 1)
+        if self.base == PREVIOUS:
+            if has_twins:
+                raise ValueError("twins without parents")
+            return
+        if not self.parents:
+            raise ValueError("prediction from parents, of which there are none")
+        self.layout = (len(self.parents), self.members, self.width)
+        self.axes = axes_of(self.members)
+        if self.base != PARENT:
+            self.weight = [
+                [cursor.unpack("b") for _ in range(self.axes + k)] for k in range(self.members)
+            ]
+        if has_twins:
+            shift = cursor.byte()
+            self.orientation, _ = decode_symbols(cursor, PLAIN, 1, len(self.parents), 1)
+            self.twins = self.find_twins(shift)
+
+    def decode(self, cursor):
+        self.read_model(cursor)
+        alphabet = SIGNED_NUMBERS if self.grid.signs_apart and self.signs else NUMBERS
+        activity = None if self.base == PREVIOUS else self.activity()
+        symbols, numbers = decode_symbols(cursor, alphabet, *self.layout, activity)
+        num_exact = symbols.count(2)
+        # In the order of the block, which with components is not that of decoding.
+        exact = self.read_exact(cursor, num_exact) if self.grid.has_specials else []
+        self.exact = dict(zip((t for t, s in enumerate(symbols) if s == 2), exact, strict=False))
+        self.symbols, self.numbers, self.signed = symbols, numbers, alphabet == SIGNED_NUMBERS
+        n = self.count
+        self.index, self.value, self.plain, self.negative = [0] * n, [0.0] * n, [False] * n, [False] * n
+        self.out = np.zeros(n, self.grid.dtype)
+        if self.base == PREVIOUS:
+            expected = (0, False)
+            for i in range(n):
+                self.place(i, i, expected)
+                if self.plain[i]:
+                    expected = (self.index[i], self.negative[i])
+        else:
+            for f in range(len(self.parents)):
+                for j in range(self.width):
+                    if self.orientation is not None and self.orientation[f] != 0:
+                        self.decode_by_twin(f)
+                    else:
+                        self.decode_family(f, j)
+        return self.out
+
+    def read_exact(self, cursor, count):
+        if count == 0:
+            return []
+        size = count * self.grid.dtype.itemsize
+        packed = cursor.byte()
+        plain = unzstd(cursor.take(cursor.varint()), size) if packed else cursor.take(size)
+        return np.frombuffer(plain, self.grid.dtype)
+
+    def place(self, t, i, expected):
+        """Decodes the t-th visited value, at position i."""
+        s = self.symbols[t]
+        if s < SPECIALS:
+            if not self.grid.has_specials:
+                raise ValueError("a value is out of range")
+            self.out[i] = (0.0, -0.0)[s] if s < 2 else self.exact[t]
+            self.negative[i] = bool(np.signbit(self.out[i]))
+        else:
+            self.plain[i] = True
+            self.index[i] = self.grid.wrap(expected[0] + unzigzag(self.numbers[t]))
+            self.negative[i] = self.signed and expected[1] != bool((s - SPECIALS) & 1)
+            # through bytes: a signalling NaN stays one
+            raw = np.array([self.grid.value(self.index[i], self.negative[i])], self.grid.dtype)
+            self.out[i : i + 1] = raw
+        self.value[i] = float(self.out[i])
+
+    def decode_by_twin(self, family):
+        m = self.members
+        parent, twin = self.parents[family], self.twins[family]
+        if twin is None:
+            raise ValueError(f"family {family} has a twin that is not there")
+        sign = [self.grid.is_negative(self.c_index[p], self.c_negative[p]) for p in (parent, self.parents[twin])]
+        other_sign = sign[0] != sign[1]
+        turn = orientations(m)[self.orientation[family] - 1]
+        for k in range(m):
+            c = k ^ (parent & (m - 1))
+            like = twin * m + turn[c]
+            expected = (self.c_index[parent], self.c_negative[parent])
+            if self.plain[like]:
+                index = self.grid.flip(self.index[like]) if other_sign else self.index[like]
+                expected = (index, self.negative[like] != other_sign)
+            self.place(family * m + k, family * m + c, expected)
+
+    def decode_family(self, family, j):
+        m, w = self.members, self.width
+        parent = self.parents[family]
+        p = parent * w + j
+        from_parent = (self.parent_index(parent, j), self.c_negative[p])
+        near = [(parent ^ (1 << a)) * w + j for a in range(axes_of(m))]
+        if self.base == FITTED_INDEX:
+            known = [
+                self.c_index[q] - from_parent[0] if q < len(self.c_index) and self.c_plain[q] else 0 for q in near
+            ]
+        elif self.base == FITTED_VALUE:
+            known = [self.c_value[q] - self.c_value[p] if q < len(self.c_index) else 0.0 for q in near]
+        for k in range(m):
+            i = (family * m + (k ^ (parent & (m - 1)))) * w + j
+            expected = from_parent
+            if self.base == FITTED_INDEX:
+                total = 16 + sum(a * b for a, b in zip(self.weight[k], known))
+                expected = (from_parent[0] + (total >> 5), from_parent[1])
+            elif self.base == FITTED_VALUE:
+                total = 0.0
+                for a, b in zip(self.weight[k], known):
+                    total = total + float(a) * b
+                expected = self.grid.estimate(self.c_value[p] + total * 0.03125, from_parent)
+            self.place((family * m + k) * w + j, i, expected)
+            if self.base == FITTED_INDEX:
+                known.append(self.index[i] - from_parent[0] if self.plain[i] else 0)
+            elif self.base == FITTED_VALUE:
+                known.append(self.value[i] - self.c_value[p])
+
+
+# ------------------------------------------------------------------------------------------------ published codecs
+
+
+def decode_delta(cursor, count, dtype):
+    bits, before, out = Bits(cursor), 0, []
+    for first in range(0, count, 8):
+        length = bits.get(7)
+        for _ in range(min(8, count - first)):
+            before ^= bits.get(length)
+            out.append(before)
+    return np.array(out, f"<u{dtype.itemsize}").view(dtype)
+
+
+def decode_pcp(cursor, count, coarse, parents, family, width, dtype):
+    bits = Bits(cursor)
+    unsigned = np.dtype(f"<u{dtype.itemsize}")
+    out = np.zeros(count, unsigned)
+    if parents is None or len(parents) == 0:
+        groups = [(0, first, 1, min(8, count - first)) for first in range(0, count, 8)]
+    else:
+        top = np.asarray(coarse, dtype).view(unsigned)
+        groups = [
+            (int(top[int(p) * width + j]), f * family * width + j, width, family)
+            for f, p in enumerate(parents)
+            for j in range(width)
+        ]
+    for parent, first, stride, members in groups:
+        length = 8 * dtype.itemsize - bits.get(4)
+        for k in range(members):
+            out[first + k * stride] = parent ^ bits.get(length)
+    return out.view(dtype)
+
+
+# ------------------------------------------------------------------------------------------------ entry points
+
+
+def decode_chunk(data, offset, coarse, parents, family, width, count, dtype):
+    """Decodes the chunk of `count` values of `dtype` ("float64" or "float32") at `offset` of `data`.
+
+    `coarse`: the decoded values of the level above, `parents`: for each family of `family` cells of `width` values its
+    parent's cell there; both None for a chunk without parents. Returns (values, bytes taken).
+    """
+    dtype = np.dtype(dtype).newbyteorder("<")
+    codec, payload, size = open_chunk(data, offset, range(8), SCALARS[np.dtype(dtype).name], count)
+    raw_size = count * dtype.itemsize
+    if codec == RAW:
+        values = np.frombuffer(payload.take(raw_size), dtype)
+    elif codec == ZSTD:
+        values = np.frombuffer(unzstd(payload.rest(), raw_size), dtype)
+    elif codec == PLANES:
+        values = np.frombuffer(join_planes(unzstd(payload.rest(), raw_size), dtype.itemsize), dtype)
+    elif codec == DELTA:
+        values = decode_delta(payload, count, dtype)
+    elif codec == PCP:
+        values = decode_pcp(payload, count, coarse, parents, family, width, dtype)
+    else:
+        if codec == TREE:
+            grid = ExactGrid(dtype)
+        elif codec == LOG_GRID:
+            grid = PointwiseGrid(payload.unpack("d"), dtype)
+        else:
+            grid = AbsoluteGrid(payload.unpack("d"), dtype)
+        with np.errstate(all="ignore"):
+            values = Tree(grid, coarse, parents, family, width, count).decode(payload)
+    if payload.rest():
+        raise ValueError("bytes are left over at the end of a chunk")
+    return values, size
+
+
+def decode_integers(data, offset, width, count):
+    """Decodes `count` integers of `width` bytes: returns (their bytes, little-endian, and the bytes taken)."""
+    _, payload, size = open_chunk(data, offset, (INTEGERS,), INTEGER_SCALARS[width], count)
+    form = payload.byte()
+    if form == 0:
+        raw = payload.take(count * width)
+    elif form == 1:
+        raw = unzstd(payload.rest(), count * width)
+    elif form == 2:
+        raw = join_planes(unzstd(payload.rest(), count * width), width)
+    elif form == 3:
+        _, numbers = decode_symbols(payload, NUMBERS, 1, count, 1)
+        now, out = 0, bytearray()
+        for u in numbers:
+            now += unzigzag(u)
+            out += (now & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        raw = bytes(out)
+    else:
+        raise ValueError(f"unknown form {form} of integers")
+    if payload.rest():
+        raise ValueError("bytes are left over at the end of a chunk")
+    return raw, size
+
+
+def decode_bits(data, offset, count):
+    """Decodes `count` bits: returns (a bool array, bytes taken)."""
+    _, payload, size = open_chunk(data, offset, (BITS,), 6, count)
+    form, packed_size = payload.byte(), (count + 7) // 8
+    if form == 0:
+        packed = payload.take(packed_size)
+    elif form == 1:
+        packed = unzstd(payload.rest(), packed_size)
+    elif form in (2, 3):
+        packed = (b"\0", b"\xff")[form - 2] * packed_size
+    elif form == 4:
+        packed = bytes(decode_symbols(payload, PLAIN, 1, packed_size, 1)[0])
+    else:
+        raise ValueError(f"unknown form {form} of bits")
+    if payload.rest():
+        raise ValueError("bytes are left over at the end of a chunk")
+    return np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little")[:count].astype(bool), size

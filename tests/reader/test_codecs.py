@@ -1,0 +1,85 @@
+"""The independent reader decodes what the library encodes: the golden chunks, and samples that this build wrote.
+
+Samples are written by `OCTAVO_CODEC_SAMPLES=DIR octavo_codec_test --gtest_filter='Golden.*'`; with the same variable
+set, this test reads them.
+"""
+
+import importlib.util
+import os
+import pathlib
+
+import numpy as np
+import pytest
+
+# By path: the standard library has a module of the same name.
+_spec = importlib.util.spec_from_file_location("octavo_reader_codecs", pathlib.Path(__file__).with_name("codecs.py"))
+reader = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(reader)
+
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "codec"
+
+
+def samples():
+    """One parameter set a sample: its line in samples.txt and its bytes from samples.bin."""
+    folders = [GOLDEN]
+    if os.environ.get("OCTAVO_CODEC_SAMPLES"):
+        folders.append(pathlib.Path(os.environ["OCTAVO_CODEC_SAMPLES"]))
+    found = []
+    for folder in folders:
+        data, at = (folder / "samples.bin").read_bytes(), 0
+        for line in (folder / "samples.txt").read_text().splitlines():
+            name, scalar, *numbers = line.split()
+            family, width, count, coarse, parents, chunk = map(int, numbers)
+            size = 1 if scalar == "bits" else int(scalar[5:]) if scalar.startswith("bytes") else np.dtype(scalar).itemsize
+            pieces = []
+            for length in (chunk, count * size, coarse * size, parents * 4):
+                pieces.append(data[at : at + length])
+                at += length
+            found.append(pytest.param(scalar, family, width, count, *pieces, id=f"{folder.name}-{name}"))
+        assert at == len(data)
+    return found
+
+
+SAMPLES = samples()
+
+
+@pytest.mark.parametrize("scalar, family, width, count, chunk, expected, coarse, parents", SAMPLES)
+def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, chunk, expected, coarse, parents):
+    data = b"before" + chunk + b"behind"
+    if scalar == "bits":
+        bits, size = reader.decode_bits(data, 6, count)
+        assert bits.tobytes() == expected
+    elif scalar.startswith("bytes"):
+        values, size = reader.decode_integers(data, 6, int(scalar[5:]), count)
+        assert values == expected
+    else:
+        above = np.frombuffer(coarse, scalar) if coarse else None
+        below = np.frombuffer(parents, np.uint32) if parents else None
+        values, size = reader.decode_chunk(data, 6, above, below, family, width, count, scalar)
+        assert values.tobytes() == expected
+    assert size == len(chunk)
+
+
+def test_samples_use_every_codec_and_every_prediction():
+    codecs, predictions = set(), set()
+    for sample in SAMPLES:
+        codec, _, _, payload = reader.read_head(reader.Cursor(sample.values[4]))
+        codecs.add(codec)
+        if codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
+            if codec != reader.TREE:
+                payload.unpack("d")
+            flags = payload.byte()
+            predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4))}
+    assert codecs == {*range(8), 16, 17}
+    for codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
+        assert {(codec, reader.PREVIOUS), (codec, reader.PARENT), (codec, "twins", True)} <= predictions
+    assert {(reader.TREE, 3), (reader.LOG_GRID, 2), (reader.LOG_GRID, 3), (reader.LINEAR_GRID, 2)} <= predictions
+
+
+def test_a_truncated_chunk_raises():
+    sample = next(s for s in SAMPLES if s.id.endswith("float64_3_D_point"))
+    _, family, width, count, chunk, _, coarse, parents = sample.values
+    above, below = np.frombuffer(coarse, "float64"), np.frombuffer(parents, np.uint32)
+    for size in (0, 1, 5, len(chunk) // 2, len(chunk) - 1):
+        with pytest.raises(ValueError):
+            reader.decode_chunk(chunk[:size], 0, above, below, family, width, count, "float64")
