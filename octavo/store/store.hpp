@@ -11,6 +11,7 @@
 
 #include "octavo/base/progress.hpp"
 #include "octavo/codec/codec.hpp"
+#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
@@ -19,37 +20,52 @@ namespace octavo::store {
 enum class Flow : std::uint8_t { checkpoint, analysis };
 std::string to_string(Flow flow);
 
-/// Tells the segments of one try to write a step from those of any other: 128 random bits, the same in all its segments.
+/// Tells the segments of one try to write a step from those of any other: 128 random bits, the same in all its
+/// segments.
 using Attempt = std::array<std::byte, 16>;
 Attempt random_attempt();
+
+/// A step of a flow as another refers to it.
+struct StepId {
+  std::int64_t step = 0;
+  Attempt attempt{};
+  bool operator==(const StepId&) const = default;
+};
 
 // ---------------------------------------------------------------------------------------------- encoding (pure)
 
 struct EncodeOptions {
-  codec::Settings codec;                                ///< for every floating-point cell field without an entry below
-  std::map<std::string, codec::Settings> field_codec;   ///< by field name
-  bool single_precision = false;                        ///< float64 fields are stored as float32
+  codec::Settings codec;                               ///< for every floating-point cell field without an entry below
+  std::map<std::string, codec::Settings> field_codec;  ///< by field name
+  bool single_precision = false;                       ///< float64 fields are stored as float32
 };
 
-/// One stream of a part: its bytes as they go to disk and what the footer says of them.
+/// What a stream holds.
+enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3 };
+
+/// One stream of a part: its bytes as they go to disk and what the table says of them.
 struct Stream {
-  std::string field;      ///< "" the tree's refinement bits, "?" its ownership bits, else a field or "species/attribute"
-  int first_level = 0;    ///< level indices of this level group [first, last]
+  StreamKind kind = StreamKind::field;
+  std::size_t index = 0;  ///< of the part's fields, or of the attributes of its species one after another
+  std::string field;    ///< "" the tree's refinement bits, "?" its ownership bits, else a field or "species/attribute"
+  int first_level = 0;  ///< level indices of this level group [first, last]
   int last_level = 0;
   std::uint64_t raw_bytes = 0;     ///< decoded size
   std::uint64_t raw_checksum = 0;  ///< of the decoded values, little-endian
   std::uint64_t stored_checksum = 0;
-  std::string codec;               ///< as codec::inspect names it, for tables
+  std::string codec;  ///< as codec::inspect names it, for tables
   std::vector<std::byte> bytes;
 };
 
 struct EncodedPart {
   int index = 0;
-  mesh::Octree shape;                                  ///< dim, roots, block only
-  std::vector<std::uint64_t> cells, owned, leaves;     ///< per level index: all, owned, owned leaves
-  mesh::Point3 lo{}, hi{};                             ///< bounding box of owned cells, in fractions of the x extent
-  std::vector<mesh::FieldInfo> fields;                 ///< as stored
-  std::vector<mesh::SpeciesInfo> species;              ///< counts of this part
+  mesh::Octree shape;                               ///< dim, roots, block only
+  std::vector<std::uint64_t> cells, owned, leaves;  ///< per level index: all, owned, owned leaves
+  mesh::Point3 lo{}, hi{};                          ///< bounding box of owned cells, in fractions of the x extent
+  mesh::KeyInterval keys;                           ///< Morton keys, 32 bits an axis, of owned leaves; empty if none
+  std::vector<mesh::FieldInfo> fields;              ///< as stored
+  std::vector<std::uint64_t> widths;                ///< per field: values a tree cell
+  std::vector<mesh::SpeciesInfo> species;           ///< counts of this part
   std::vector<Stream> streams;
 };
 
@@ -65,13 +81,17 @@ struct SegmentPlan {
   Flow flow = Flow::analysis;
   std::int64_t step = 0;
   Attempt attempt{};
-  int subfile = 0;              ///< which of the flow's files
+  int subfile = 0;                ///< which of the flow's files; segment 0 goes to subfile 0
   int segment = 0, segments = 1;  ///< of this step: this one, and how many there are
+  bool whole_domain = false;      ///< the step's owned leaves fill the domain: verify checks that they do
+  /// Where a resumed run took up: this step then supersedes all of the flow that were committed before it and have a
+  /// larger number than that. Nothing: it supersedes earlier attempts of its own number only.
+  std::optional<StepId> continues;
 };
 
 /// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible
-/// until all its segments have. Not thread-safe: call add() from one thread at a time, in the order the parts shall have.
-/// A second writer on the same subfile gets Error(usage).
+/// until all its segments have. Not thread-safe: call add() from one thread at a time, in the order the parts shall
+/// have. A second writer on the same subfile gets Error(usage).
 class SegmentWriter {
  public:
   SegmentWriter(const SegmentPlan& plan, const mesh::Header& header);
@@ -108,9 +128,9 @@ struct StepInfo {
 /// The complete steps, by flow, then step. Damaged or incomplete ones are left out and described in `notes` if given.
 std::vector<StepInfo> list_steps(const std::filesystem::path& store, std::vector<std::string>* notes = nullptr);
 
-/// Opens a complete step; nothing given: the newest of the analysis flow, else of the checkpoint flow. Reads footers only.
-/// Dataset::read reads and checks exactly the streams that the request needs.
-/// Throws Error(corrupt) with the list of what is damaged where no complete step is left.
+/// Opens a complete step; nothing given: the newest of the analysis flow, else of the checkpoint flow. Reads footers
+/// only. Dataset::read reads and checks exactly the streams that the request needs. Throws Error(corrupt) with the list
+/// of what is damaged where no complete step is left.
 mesh::Dataset open_step(const std::filesystem::path& store, std::optional<Flow> flow = {},
                         std::optional<std::int64_t> step = {});
 
@@ -133,6 +153,7 @@ struct Finding {
 };
 struct Report {
   std::vector<Finding> findings;
+  std::vector<std::string> notes;  ///< what is no damage: a step whose writer was interrupted, and is not listed
   int steps = 0;
   std::uint64_t streams = 0, bytes = 0;
 };

@@ -1,0 +1,116 @@
+#include "octavo/store/append.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+#include "octavo/store/scan.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// The same bytes whoever writes them: writers that meet here do no harm.
+void write_marker(const fs::path& store) {
+  const fs::path path = store / marker_name;
+  const std::string_view text = marker_text;
+  const file::File file = file::open_write(path);
+  const std::uint64_t size = file::size(file);
+  if (size == text.size()) return;
+  file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+  if (size > text.size()) file::resize(file, text.size());
+  file::sync(file);
+  file::sync_directory(store);
+}
+
+// An interrupted maker leaves a file without a head and with nothing behind; anything else without one is damage.
+bool needs_head(const file::File& file) {
+  const std::uint64_t size = file::size(file);
+  if (size > head_size) return false;
+  std::vector<std::byte> head(head_size);
+  if (file::pread_some(file, 0, head) < head_size) return true;
+  try {
+    parse_head(std::span<const std::byte>(head).first(sector_size));
+    return false;
+  } catch (const Error& error) {
+    if (error.kind() == Kind::unsupported) throw;
+    return true;
+  }
+}
+
+void write_head(const file::File& file, Flow flow) {
+  Head head;
+  head.file = random_attempt();
+  head.flow = flow;
+  std::vector<std::byte> bytes(head_size);
+  const Sector sector = to_sector(head);
+  std::copy(sector.begin(), sector.end(), bytes.begin());
+  file::pwrite_all(file, 0, bytes);
+  file::sync(file);
+  file::sync_directory(file.path().parent_path());
+}
+
+std::optional<CommitRecord> record_at(const file::File& file, std::size_t place, bool& damaged) {
+  std::vector<std::byte> bytes(sector_size);
+  file::pread_all(file, sector_size * (1 + place), bytes);
+  try {
+    return parse_record(bytes);
+  } catch (const Error&) {
+    damaged = true;
+    return {};
+  }
+}
+
+}  // namespace
+
+file::File open_subfile(const SegmentPlan& plan) {
+  if (plan.segment == 0 && plan.subfile != 0)
+    throw Error(Kind::usage, "segment 0 of a step goes to the flow's first subfile");
+  const fs::path directory = directory_of(plan.store, plan.flow, plan.step);
+  file::make_directories(directory);
+  write_marker(plan.store);
+  file::File file = file::open_write(directory / subfile_name(plan.subfile));
+  if (!file::try_lock(file)) throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
+  if (needs_head(file)) write_head(file, plan.flow);
+  return file;
+}
+
+Tail read_tail(const file::File& file) {
+  std::vector<std::byte> head(sector_size);
+  file::pread_all(file, 0, head);
+  Tail tail;
+  tail.file = parse_head(head).file;
+  bool damaged = false;
+  const auto a = record_at(file, 0, damaged), b = record_at(file, 1, damaged);
+  const auto& newest = a && b ? (a->sequence > b->sequence ? a : b) : (a ? a : b);
+  if (newest) {
+    const auto load = [&](const Link& link) -> std::optional<Footer> {
+      try {
+        return read_footer(file, tail.file, link);
+      } catch (const Error&) {
+        return {};
+      }
+    };
+    const Link link{newest->sequence, newest->footer};
+    tail.order = read_footer(file, tail.file, link).order;
+    tail.sequence = newest->sequence;
+    tail.links = links_after(link, load);
+    tail.end = align(newest->footer.offset + newest->footer.length);
+  }
+  // A damaged record may have been the newest: what it named is kept.
+  if (damaged) tail.end = std::max(tail.end, align(file::size(file)));
+  return tail;
+}
+
+std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail) {
+  if (plan.segment != 0) return 0;
+  std::uint64_t order = tail.order;
+  if (plan.flow == Flow::checkpoint)
+    for (const StepFound& step : scan_store(plan.store).steps)
+      if (step.flow == Flow::checkpoint) order = std::max(order, step.order);
+  return order + 1;
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,26 @@
+#pragma once
+#include "octavo/store/subfile.hpp"
+
+/// Where a segment begins: the subfile, made if it is missing, and what is in it already.
+namespace octavo::store {
+
+/// The segment's subfile, opened for writing and locked, with a valid head; the store's marker is written if it is
+/// missing. Throws Error(usage) where another writer has it.
+file::File open_subfile(const SegmentPlan& plan);
+
+/// What a commit at the end of a subfile follows.
+struct Tail {
+  Identity file{};
+  std::uint64_t sequence = 0;     ///< of the newest commit; 0: none
+  std::uint64_t order = 0;        ///< of the newest segment
+  std::uint64_t end = head_size;  ///< nothing that counts lies from here on
+  std::vector<Link> links;        ///< for the next footer
+};
+
+/// Throws Error(corrupt) where the newest footer is damaged.
+Tail read_tail(const file::File& file);
+
+/// Orders the steps of a flow in time. The analysis flow appends to one first subfile; checkpoints have one each.
+std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail);
+
+}  // namespace octavo::store

@@ -1,0 +1,153 @@
+#include "octavo/store/footer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "octavo/base/error.hpp"
+#include "octavo/store/cbor.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+
+cbor::Value number(std::uint64_t value) { return {static_cast<std::int64_t>(value)}; }
+cbor::Value identity(const Identity& bytes) { return {cbor::Bytes{{bytes.begin(), bytes.end()}, -1}}; }
+
+Identity identity(const cbor::Map& map, std::string_view key) {
+  Identity out;
+  const auto raw = cbor::bytes(map, key, out.size());
+  std::copy(raw.begin(), raw.end(), out.begin());
+  return out;
+}
+
+std::uint64_t unsigned_integer(const cbor::Map& map, std::string_view key) {
+  return static_cast<std::uint64_t>(cbor::integer(map, key, 0, largest));
+}
+
+cbor::Value links(const std::vector<Link>& previous) {
+  std::vector<std::uint64_t> sequence, offset, length, checksum;
+  for (const Link& link : previous) {
+    sequence.push_back(link.sequence);
+    offset.push_back(link.footer.offset);
+    length.push_back(link.footer.length);
+    checksum.push_back(link.footer.checksum);
+  }
+  return {cbor::Map{{"sequence", cbor::column(sequence)},
+                    {"offset", cbor::column(offset)},
+                    {"length", cbor::column(length)},
+                    {"checksum", cbor::column(checksum)}}};
+}
+
+std::vector<Link> parse_links(const cbor::Map& map, const Footer& footer, const Extent& at) {
+  // Distances 1, 2, 4 ... below the footer's own sequence.
+  std::size_t most = 0;
+  while (most < 63 && (std::uint64_t{1} << most) < footer.sequence) ++most;
+  const auto* sequence = std::get_if<cbor::Bytes>(&cbor::at(map, "sequence").value);
+  std::size_t count = 0;
+  // The width of the column is not known yet: try the few numbers of links there can be.
+  while (count <= most && sequence != nullptr) {
+    const std::size_t width = sequence->tag == 64 ? 1 : sequence->tag == 69 ? 2 : sequence->tag == 70 ? 4 : 8;
+    if (count * width == sequence->bytes.size()) break;
+    ++count;
+  }
+  const auto numbers = cbor::counts(map, "sequence", count);
+  const auto offset = cbor::counts(map, "offset", count), length = cbor::counts(map, "length", count),
+             checksum = cbor::counts(map, "checksum", count);
+  std::vector<Link> previous;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Link link{numbers[i], {offset[i], length[i], checksum[i]}};
+    if (link.sequence != footer.sequence - (std::uint64_t{1} << i) || link.footer.offset < head_size ||
+        link.footer.offset > at.offset || link.footer.length > at.offset - link.footer.offset)
+      throw Error(Kind::corrupt, "footer: link " + std::to_string(i) + " does not name an earlier footer");
+    previous.push_back(link);
+  }
+  return previous;
+}
+
+void check_places(const Footer& footer, const Extent& at) {
+  const Extent& table = footer.table;
+  if (footer.begin < head_size || footer.begin > table.offset || table.offset > at.offset ||
+      table.length > at.offset - table.offset || align(table.offset + table.length) != at.offset)
+    throw Error(Kind::corrupt, "footer: segment from byte " + std::to_string(footer.begin) + ", table of " +
+                                   std::to_string(table.length) + " bytes at " + std::to_string(table.offset) +
+                                   ": they do not stand before the footer");
+}
+
+}  // namespace
+
+std::vector<std::byte> to_bytes(const Footer& footer) {
+  cbor::Value continues{std::monostate{}};
+  if (footer.continues)
+    continues = {cbor::Map{{"step", {footer.continues->step}}, {"attempt", identity(footer.continues->attempt)}}};
+  const cbor::Map table{{"offset", number(footer.table.offset)},
+                        {"length", number(footer.table.length)},
+                        {"checksum", cbor::column(std::span<const std::uint64_t>(&footer.table.checksum, 1))}};
+  const cbor::Map map{{"file", identity(footer.file)},
+                      {"flow", {to_string(footer.flow)}},
+                      {"sequence", number(footer.sequence)},
+                      {"step", {footer.step}},
+                      {"attempt", identity(footer.attempt)},
+                      {"segment", {std::int64_t{footer.segment}}},
+                      {"segments", {std::int64_t{footer.segments}}},
+                      {"order", number(footer.order)},
+                      {"continues", continues},
+                      {"whole_domain", {footer.whole_domain}},
+                      {"time", {footer.time}},
+                      {"parts", {std::int64_t{footer.parts}}},
+                      {"begin", number(footer.begin)},
+                      {"table", {table}},
+                      {"previous", links(footer.previous)}};
+  std::vector<std::byte> out;
+  cbor::write({map}, out);
+  return out;
+}
+
+Footer parse_footer(std::span<const std::byte> bytes, const Extent& at) {
+  const cbor::Value value = cbor::parse(bytes);
+  const cbor::Map& map = cbor::map(value, "footer");
+  constexpr int most = std::numeric_limits<int>::max();
+  Footer footer;
+  footer.file = identity(map, "file");
+  const std::string flow = cbor::text(map, "flow");
+  if (flow != "checkpoint" && flow != "analysis") throw Error(Kind::corrupt, "footer: unknown flow \"" + flow + "\"");
+  footer.flow = flow == "analysis" ? Flow::analysis : Flow::checkpoint;
+  footer.sequence = static_cast<std::uint64_t>(cbor::integer(map, "sequence", 1, largest));
+  footer.step = cbor::integer(map, "step", smallest, largest);
+  footer.attempt = identity(map, "attempt");
+  footer.segments = static_cast<int>(cbor::integer(map, "segments", 1, most));
+  footer.segment = static_cast<int>(cbor::integer(map, "segment", 0, footer.segments - 1));
+  footer.order = unsigned_integer(map, "order");
+  if (const cbor::Value& continues = cbor::at(map, "continues");
+      !std::holds_alternative<std::monostate>(continues.value)) {
+    const cbor::Map& from = cbor::map(continues, "continues");
+    footer.continues = StepId{cbor::integer(from, "step", smallest, largest), identity(from, "attempt")};
+  }
+  footer.whole_domain = cbor::boolean(map, "whole_domain");
+  footer.time = cbor::real(map, "time");
+  footer.parts = static_cast<int>(cbor::integer(map, "parts", 0, most));
+  footer.begin = unsigned_integer(map, "begin");
+  const cbor::Map& table = cbor::map(cbor::at(map, "table"), "table");
+  footer.table = {unsigned_integer(table, "offset"), unsigned_integer(table, "length"),
+                  cbor::counts(table, "checksum", 1)[0]};
+  check_places(footer, at);
+  footer.previous = parse_links(cbor::map(cbor::at(map, "previous"), "previous"), footer, at);
+  return footer;
+}
+
+std::vector<Link> links_after(const Link& newest, const std::function<std::optional<Footer>(const Link&)>& load) {
+  // The footer 2^k commits ago is the one 2^(k-1) before the one 2^(k-1) ago.
+  std::vector<Link> links{newest};
+  for (std::size_t k = 1; k < 63; ++k) {
+    const auto half = load(links.back());
+    if (!half || half->previous.size() < k) break;
+    links.push_back(half->previous[k - 1]);
+  }
+  return links;
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "octavo/store/layout.hpp"
+
+namespace octavo::store {
+
+/// Where an earlier footer of the same file is.
+struct Link {
+  std::uint64_t sequence = 0;
+  Extent footer;
+  bool operator==(const Link&) const = default;
+};
+
+/// What a segment says of itself: small, so that listing the steps of a store costs little. The rest is in its table.
+struct Footer {
+  Identity file{};
+  Flow flow = Flow::analysis;
+  std::uint64_t sequence = 0;  ///< that of the commit record
+  std::int64_t step = 0;
+  Attempt attempt{};
+  int segment = 0, segments = 1;
+  std::uint64_t order = 0;  ///< of segment 0: larger than that of every step committed to the flow before
+  std::optional<StepId> continues;
+  bool whole_domain = false;
+  double time = 0;  ///< [code time]
+  int parts = 0;
+  std::uint64_t begin = 0;     ///< the segment's first byte; its last is the footer's
+  Extent table;                ///< ends where the footer begins, alignment apart
+  std::vector<Link> previous;  ///< the footers 1, 2, 4, 8 ... commits ago: one lost footer cuts nothing off
+  bool operator==(const Footer&) const = default;
+};
+
+std::vector<std::byte> to_bytes(const Footer& footer);
+/// Throws Error(corrupt). `at` is where the footer is: nothing it refers to lies behind.
+Footer parse_footer(std::span<const std::byte> bytes, const Extent& at);
+
+/// The links of a footer that follows `newest`: needs a few older footers, which `load` reads (nothing: damaged).
+std::vector<Link> links_after(const Link& newest, const std::function<std::optional<Footer>(const Link&)>& load);
+
+}  // namespace octavo::store

@@ -1,0 +1,67 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "octavo/store/store.hpp"
+
+/// The first 4096 bytes of a subfile: its head and two commit records (docs/format.md, "Subfile").
+namespace octavo::store {
+
+constexpr std::uint16_t version_major = 1;
+constexpr std::uint16_t version_minor = 0;
+
+constexpr std::size_t sector_size = 512;  ///< what a disk writes wholly or not at all
+constexpr std::size_t head_size = 4096;
+constexpr std::size_t stream_alignment = 8;
+
+/// 128 random bits that name one subfile: what belongs to another file is recognised, wherever it came from.
+using Identity = std::array<std::byte, 16>;
+using Sector = std::array<std::byte, sector_size>;
+
+/// A range of a file and the checksum of its bytes.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::uint64_t checksum = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+struct Head {
+  std::uint16_t major = version_major;
+  std::uint16_t minor = version_minor;
+  Identity file{};
+  Flow flow = Flow::analysis;
+  bool operator==(const Head&) const = default;
+};
+
+/// What makes a footer count: the file's newest is the valid record of the higher sequence.
+struct CommitRecord {
+  Identity file{};
+  std::uint64_t sequence = 0;  ///< 1 for the first commit of a file, then one more each
+  std::int64_t step = 0;
+  Attempt attempt{};
+  Extent footer;
+  bool operator==(const CommitRecord&) const = default;
+};
+
+/// Where in the file the record of a sequence stands: the two places are used in turn.
+inline std::uint64_t record_offset(std::uint64_t sequence) { return sector_size * (1 + (sequence + 1) % 2); }
+inline std::uint64_t align(std::uint64_t offset) {
+  return (offset + stream_alignment - 1) / stream_alignment * stream_alignment;
+}
+
+Sector to_sector(const Head& head);
+Sector to_sector(const CommitRecord& record);
+
+/// Whether these bytes begin like a subfile; nothing else is checked.
+bool has_magic(std::span<const std::byte> bytes) noexcept;
+/// Throws Error(corrupt), or Error(unsupported) for another major version.
+Head parse_head(std::span<const std::byte> sector);
+/// Nothing for a sector of zeros: no record was written. Throws Error(corrupt).
+std::optional<CommitRecord> parse_record(std::span<const std::byte> sector);
+bool all_zero(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace octavo::store

@@ -1,0 +1,298 @@
+#include "octavo/store/part.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/prune.hpp"
+#include "octavo/store/bounds.hpp"
+#include "octavo/store/pack.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::BitArray;
+using base::Error;
+using base::Kind;
+
+Error differs(const std::string& what, std::uint64_t expected, std::uint64_t found) {
+  return Error(Kind::corrupt, what + ": expected " + std::to_string(expected) + ", found " + std::to_string(found));
+}
+
+void check_raw(const StreamRow& stream, std::uint64_t found) {
+  if (found != stream.raw_checksum) throw Error(Kind::corrupt, "checksum of the decoded values differs");
+}
+
+void check_taken(const StreamRow& stream, std::size_t taken) {
+  if (taken != stream.stored_bytes) throw differs("bytes that decoding took", stream.stored_bytes, taken);
+}
+
+// Runs work, naming the stream in what it throws.
+template <class Work>
+void within(const Table& table, const StreamRow& stream, Work&& work) {
+  try {
+    work();
+  } catch (Error& error) {
+    throw error.at(describe(table, stream));
+  }
+}
+
+// ------------------------------------------------------------------ mesh
+
+// One level after another; `size_of_level` says how many bits the next has, or throws: nothing is allocated before it
+// is known to be right.
+template <class SizeOfLevel>
+std::vector<BitArray> decode_bits(const StreamRow& stream, const Fetch& fetch, std::size_t count,
+                                  SizeOfLevel&& size_of_level) {
+  const auto stored = fetch(stream);
+  std::vector<BitArray> levels;
+  std::vector<std::byte> raw;
+  std::size_t taken = 0;
+  for (std::size_t l = 0; l < count; ++l) {
+    BitArray level(size_of_level(l, levels));
+    taken += codec::decode_bits(std::span<const std::byte>(stored).subspan(taken), level);
+    pack_bits(level, raw);
+    levels.push_back(std::move(level));
+  }
+  check_taken(stream, taken);
+  check_raw(stream, base::checksum(raw));
+  return levels;
+}
+
+void check_counts(const mesh::Octree& tree, const PartRow& part) {
+  for (std::size_t l = 0; l < part.cells.size(); ++l) {
+    const int level = static_cast<int>(l);
+    const std::string where = " on level index " + std::to_string(l);
+    if (num_owned(tree, level) != part.owned[l])
+      throw differs("owned cells" + where, part.owned[l], num_owned(tree, level));
+    if (num_owned_leaves(tree, level) != part.leaves[l])
+      throw differs("owned leaves" + where, part.leaves[l], num_owned_leaves(tree, level));
+  }
+}
+
+mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& fetch) {
+  mesh::Octree tree;
+  tree.dim = table.header.dim;
+  tree.roots = table.header.roots;
+  tree.block = table.header.block;
+  const std::size_t levels = part.cells.size();
+  const StreamRow& refinement = table.streams[part.first_stream];
+  const StreamRow& ownership = table.streams[part.first_stream + 1];
+  // Level 0 has the roots' cells; every other as many as its parents have children.
+  const auto size_of_level = [&](std::size_t l, const std::vector<BitArray>& refined) {
+    const std::uint64_t expected = l == 0 ? part.cells[0] : refined[l - 1].count() * family_size(tree);
+    if (expected != part.cells[l]) throw differs("cells of level index " + std::to_string(l), part.cells[l], expected);
+    return static_cast<std::size_t>(expected);
+  };
+  within(table, refinement, [&] {
+    tree.refined = decode_bits(refinement, fetch, levels - 1, size_of_level);
+    tree.refined.emplace_back(size_of_level(levels - 1, tree.refined));
+  });
+  within(table, ownership, [&] {
+    tree.owned =
+        decode_bits(ownership, fetch, levels, [&](std::size_t l, const auto&) { return tree.refined[l].size(); });
+  });
+  validate(tree);
+  check_counts(tree, part);
+  return tree;
+}
+
+// ------------------------------------------------------------------ fields
+
+// A field's values on levels 0 to `deepest`, and where each level begins.
+struct Values {
+  mesh::Field field;
+  std::size_t width = 1;
+  std::vector<std::size_t> offsets;  // in cells
+  std::span<std::byte> levels(std::size_t first, std::size_t last) {
+    const std::size_t cell = width * mesh::size_of(field.info.type);
+    return std::span<std::byte>(field.bytes)
+        .subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
+  }
+  template <class T>
+  std::span<T> level(std::size_t l) {
+    return field.as<T>().subspan(offsets[l] * width, (offsets[l + 1] - offsets[l]) * width);
+  }
+};
+
+using Parents = std::vector<std::vector<std::uint32_t>>;
+
+template <class T>
+std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
+                         std::size_t family) {
+  codec::Context<T> context;
+  context.width = values.width;
+  if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
+  return codec::decode(stored, context, values.level<T>(level));
+}
+
+std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
+                         std::size_t family) {
+  switch (values.field.info.type) {
+    case mesh::ScalarType::float64: return decode_level<double>(stored, values, level, parents, family);
+    case mesh::ScalarType::float32: return decode_level<float>(stored, values, level, parents, family);
+    default: return codec::decode_integers(stored, mesh::size_of(values.field.info.type), values.levels(level, level));
+  }
+}
+
+// Levels [first_level, deepest] of the stream; the raw checksum can be checked where that is all of it.
+void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, std::size_t deepest, Values& values,
+                   const Parents& parents, std::size_t family) {
+  const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
+  std::size_t taken = 0;
+  for (std::size_t level = first; level <= std::min(last, deepest); ++level)
+    taken += decode_level(stored.subspan(taken), values, level, parents, family);
+  if (last > deepest) return;
+  check_taken(stream, taken);
+  check_raw(stream, checksum_little_endian(values.levels(first, last), mesh::size_of(values.field.info.type)));
+}
+
+std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const mesh::Octree& tree,
+                                       const std::vector<std::size_t>& chosen, std::size_t deepest,
+                                       const Fetch& fetch) {
+  std::vector<mesh::Field> fields;
+  if (chosen.empty()) return fields;
+  const Parents parents = parents_of(tree);
+  auto offsets = level_offsets(tree);
+  for (std::size_t index : chosen) {
+    Values values;
+    values.width = static_cast<std::size_t>(table.widths[index]);
+    values.offsets = offsets;
+    values.field = mesh::make_field(table.header.fields[index], offsets[deepest + 1] * values.width);
+    for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+      const StreamRow& stream = table.streams[s];
+      if (stream.kind != StreamKind::field || stream.index != index ||
+          static_cast<std::size_t>(stream.first_level) > deepest)
+        continue;
+      within(table, stream, [&] { decode_stream(fetch(stream), stream, deepest, values, parents, family_size(tree)); });
+    }
+    fields.push_back(std::move(values.field));
+  }
+  return fields;
+}
+
+// ------------------------------------------------------------------ particles
+
+mesh::Field decode_attribute(const mesh::FieldInfo& info, std::uint64_t count, const StreamRow& stream,
+                             std::span<const std::byte> stored) {
+  const auto width = static_cast<std::size_t>(info.components);
+  mesh::Field field = mesh::make_field(info, static_cast<std::size_t>(count) * width);
+  const std::size_t scalar = mesh::size_of(info.type);
+  std::size_t taken = 0;
+  if (info.type == mesh::ScalarType::float64) {
+    taken = codec::decode(stored, codec::Context<double>{{}, {}, 1, width}, field.as<double>());
+  } else if (info.type == mesh::ScalarType::float32) {
+    taken = codec::decode(stored, codec::Context<float>{{}, {}, 1, width}, field.as<float>());
+  } else {
+    taken = codec::decode_integers(stored, scalar, field.bytes);
+  }
+  check_taken(stream, taken);
+  check_raw(stream, checksum_little_endian(field.bytes, scalar));
+  return field;
+}
+
+std::vector<mesh::Particles> decode_particles(const Table& table, const PartRow& part, const Fetch& fetch) {
+  std::vector<mesh::Particles> all;
+  for (std::size_t s = 0; s < table.species.size(); ++s) {
+    mesh::Particles particles{table.species[s].name, static_cast<std::int64_t>(part.particles[s]), {}};
+    for (const mesh::FieldInfo& info : table.species[s].attributes) particles.attributes.push_back({info, {}});
+    all.push_back(std::move(particles));
+  }
+  const auto places = attribute_places(table.species);
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (stream.kind != StreamKind::particles) continue;
+    const AttributePlace place = places[stream.index];
+    mesh::Field& field = all[place.species].attributes[place.attribute];
+    within(table, stream,
+           [&] { field = decode_attribute(field.info, part.particles[place.species], stream, fetch(stream)); });
+  }
+  return all;
+}
+
+// ------------------------------------------------------------------ detail
+
+std::size_t deepest_level(const mesh::Header& header, const mesh::Request& request, const PartRow& part) {
+  const std::int64_t asked = std::int64_t{request.max_level} - header.level_origin + header.unfolded;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(asked, 0, static_cast<std::int64_t>(part.cells.size()) - 1));
+}
+
+// Branches whose owned cells were all below `deepest` are padding now: they go, as from any pruned part.
+void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std::vector<std::uint64_t>& widths) {
+  mesh::Extract pruned = mesh::prune(tree);
+  if (num_cells(pruned.tree) == num_cells(tree)) return;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    fields[f].bytes = mesh::gather(tree, pruned, fields[f].bytes,
+                                   static_cast<std::size_t>(widths[f]) * mesh::size_of(fields[f].info.type));
+  tree = std::move(pruned.tree);
+}
+
+// What the request makes of the part's decoded sizes must fit the machine: a size in a file is no reason to swap.
+void check_memory(const Table& table, const PartRow& part, std::size_t deepest, const mesh::Request& request,
+                  const std::vector<std::size_t>& chosen) {
+  std::uint64_t bytes = 0;
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    const bool wanted = stream.kind == StreamKind::particles ? request.particles
+                        : stream.kind == StreamKind::field
+                            ? static_cast<std::size_t>(stream.first_level) <= deepest &&
+                                  std::find(chosen.begin(), chosen.end(), stream.index) != chosen.end()
+                            : true;
+    if (wanted) bytes += std::min(stream.raw_bytes, std::numeric_limits<std::uint64_t>::max() - bytes);
+  }
+  const auto memory =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  if (bytes > memory)
+    throw Error(Kind::no_space, "reading takes " + std::to_string(bytes) + " bytes of memory, the computer has " +
+                                    std::to_string(memory))
+        .hint("ask for fewer fields or levels");
+}
+
+mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Fetch& fetch) {
+  const auto chosen = mesh::select_fields(table.header, request.fields);
+  const std::size_t deepest = deepest_level(table.header, request, row);
+  check_memory(table, row, deepest, request, chosen);
+  mesh::Part part;
+  part.index = row.index;
+  mesh::Octree tree = decode_tree(table, row, fetch);
+  part.fields = decode_fields(table, row, tree, chosen, deepest, fetch);
+  if (deepest + 1 < row.cells.size()) {
+    tree = mesh::truncate(tree, static_cast<int>(deepest)).tree;
+    std::vector<std::uint64_t> widths;
+    for (std::size_t index : chosen) widths.push_back(table.widths[index]);
+    prune_again(tree, part.fields, widths);
+  }
+  part.mesh = std::move(tree);
+  if (request.particles) part.particles = decode_particles(table, row, fetch);
+  return part;
+}
+
+}  // namespace
+
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Fetch& fetch) {
+  const PartRow& part = table.parts[row];
+  try {
+    return read_part(table, part, request, fetch);
+  } catch (Error& error) {
+    throw error.at("part " + std::to_string(part.index));
+  } catch (const std::bad_alloc&) {
+    throw Error(Kind::no_space, "out of memory").at("part " + std::to_string(part.index));
+  }
+}
+
+void check_part(const Table& table, std::size_t row, const mesh::Part& part) {
+  const PartRow& expected = table.parts[row];
+  const Bounds bounds = bounds_of(std::get<mesh::Octree>(part.mesh), domain_of(table.header));
+  if (bounds.lo != expected.lo || bounds.hi != expected.hi)
+    throw Error(Kind::corrupt, "the table's bounding box is not that of the owned cells")
+        .at("part " + std::to_string(expected.index));
+  if (bounds.keys != expected.keys)
+    throw Error(Kind::corrupt, "the table's curve keys are not those of the owned leaves")
+        .at("part " + std::to_string(expected.index));
+}
+
+}  // namespace octavo::store

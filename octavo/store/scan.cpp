@@ -1,0 +1,240 @@
+#include "octavo/store/scan.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <tuple>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::store {
+
+const char* const marker_name = "octavo.json";
+const char* const marker_text =
+    "{\"format\": \"octavo\", \"about\": \"steps of AMR simulations; docs/format.md of Octavo says what every byte "
+    "means\"}\n";
+
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+bool is_subfile_name(const std::string& name) {
+  constexpr std::string_view prefix = "data.";
+  return name.size() >= prefix.size() + 3 && name.compare(0, prefix.size(), prefix) == 0 &&
+         std::all_of(name.begin() + prefix.size(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+std::vector<fs::path> entries(const fs::path& directory) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+    paths.push_back(it->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw base::system_error("list the directory", error.value()).at(directory.string());
+  // data.1000 follows data.999.
+  std::sort(paths.begin(), paths.end(), [](const fs::path& a, const fs::path& b) {
+    const auto x = a.string(), y = b.string();
+    return std::make_tuple(x.size(), std::cref(x)) < std::make_tuple(y.size(), std::cref(y));
+  });
+  return paths;
+}
+
+std::vector<fs::path> subfile_paths(const fs::path& store) {
+  std::vector<fs::path> directories{store / "analysis"}, paths;
+  for (const fs::path& slot : entries(store / "checkpoint"))
+    if (std::error_code ignored; fs::is_directory(slot, ignored)) directories.push_back(slot);
+  for (const fs::path& directory : directories)
+    for (const fs::path& path : entries(directory))
+      if (is_subfile_name(path.filename().string())) paths.push_back(path);
+  return paths;
+}
+
+std::string hex(const Attempt& attempt) {
+  std::string text;
+  for (std::size_t i = 0; i < 4; ++i)
+    for (int shift : {4, 0}) text += "0123456789abcdef"[std::to_integer<unsigned>(attempt[i]) >> shift & 15];
+  return text;
+}
+
+// ------------------------------------------------------------------ segments make steps
+
+using Key = std::tuple<Flow, std::int64_t, Attempt>;
+
+std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
+  std::map<Key, StepFound> found;
+  for (std::size_t s = 0; s < subfiles.size(); ++s)
+    for (std::size_t c = 0; c < subfiles[s].commits.size(); ++c) {
+      const Footer& footer = subfiles[s].commits[c].footer;
+      StepFound& step = found[{footer.flow, footer.step, footer.attempt}];
+      step.flow = footer.flow;
+      step.step = footer.step;
+      step.attempt = footer.attempt;
+      if (footer.segment == 0) step.order = footer.order;
+      step.segments.push_back({s, c});
+    }
+  std::vector<StepFound> steps;
+  for (auto& [key, step] : found) steps.push_back(std::move(step));
+  return steps;
+}
+
+// Complete: each of the segments that every footer speaks of, once.
+void complete(const std::vector<Subfile>& subfiles, StepFound& step) {
+  const auto footer = [&](const SegmentPlace& place) -> const Footer& {
+    return subfiles[place.subfile].commits[place.commit].footer;
+  };
+  std::stable_sort(step.segments.begin(), step.segments.end(),
+                   [&](const SegmentPlace& a, const SegmentPlace& b) { return footer(a).segment < footer(b).segment; });
+  step.complete = static_cast<int>(step.segments.size()) == footer(step.segments[0]).segments;
+  for (std::size_t i = 0; i < step.segments.size(); ++i) {
+    const Footer& segment = footer(step.segments[i]);
+    step.complete = step.complete && segment.segment == static_cast<int>(i) &&
+                    segment.segments == static_cast<int>(step.segments.size());
+  }
+}
+
+// A later attempt at the same number supersedes; so does, for all larger numbers, a step that continues an earlier one.
+void supersede(const Scan& scan, std::vector<StepFound>& steps) {
+  for (const StepFound& later : steps) {
+    if (!later.complete) continue;
+    const auto& continues = committed(scan, later.segments[0]).footer.continues;
+    for (StepFound& earlier : steps) {
+      if (earlier.flow != later.flow || !earlier.complete || earlier.order >= later.order) continue;
+      if (earlier.step == later.step || (continues && earlier.step > continues->step)) earlier.superseded = true;
+    }
+  }
+}
+
+std::string missing_segments(const Scan& scan, const StepFound& step) {
+  const int expected = committed(scan, step.segments[0]).footer.segments;
+  std::vector<int> have;
+  for (const SegmentPlace& place : step.segments) have.push_back(committed(scan, place).footer.segment);
+  std::string text;
+  int shown = 0;
+  for (int segment = 0; segment < expected && shown < 8; ++segment)
+    if (std::find(have.begin(), have.end(), segment) == have.end())
+      text += (shown++ == 0 ? "" : ", ") + std::to_string(segment);
+  return text.empty() ? "a segment twice" : "segment " + text + " of " + std::to_string(expected);
+}
+
+// A writer that was interrupted leaves a step that lacks segments, and nothing complete after it in its subfiles, or
+// the same step written again. Anything else is a loss.
+bool interrupted(const Scan& scan, const StepFound& step) {
+  bool written_again = false, followed = false, any_complete = false;
+  for (const StepFound& other : scan.steps) {
+    if (!other.complete || other.flow != step.flow) continue;
+    any_complete = true;
+    bool after = false;
+    for (const SegmentPlace& mine : step.segments)
+      for (const SegmentPlace& theirs : other.segments)
+        after = after || (mine.subfile == theirs.subfile && theirs.commit > mine.commit);
+    followed = followed || after;
+    written_again = written_again || (after && other.step == step.step);
+  }
+  return any_complete && (!followed || written_again);
+}
+
+void report_incomplete(Scan& scan) {
+  for (const StepFound& step : scan.steps) {
+    const std::string path = scan.subfiles[step.segments[0].subfile].path.string();
+    const std::string which = name_of(step) + ", attempt " + hex(step.attempt);
+    if (step.superseded) {
+      scan.notes.push_back(which + " is superseded by a later one");
+    } else if (!step.complete) {
+      const std::string what = which + " is incomplete: " + missing_segments(scan, step) + " was not committed";
+      if (interrupted(scan, step))
+        scan.notes.push_back(what + "; its writer was interrupted");
+      else
+        scan.damage.push_back({scan.store.string(), what});
+    }
+  }
+}
+
+// A head that is damaged in a file with nothing behind it: its maker was interrupted, and nothing was ever in it.
+bool being_made(const Subfile& subfile) { return !subfile.head && subfile.size <= head_size; }
+
+void collect_damage(Scan& scan) {
+  const bool other_heads = std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
+                                       [](const Subfile& subfile) { return subfile.head.has_value(); });
+  for (const Subfile& subfile : scan.subfiles) {
+    if (being_made(subfile) && other_heads) {
+      scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted");
+      continue;
+    }
+    scan.damage.insert(scan.damage.end(), subfile.damage.begin(), subfile.damage.end());
+  }
+}
+
+}  // namespace
+
+std::string to_string(Flow flow) { return flow == Flow::analysis ? "analysis" : "checkpoint"; }
+
+std::string name_of(const StepFound& step) { return to_string(step.flow) + " step " + std::to_string(step.step); }
+
+std::string subfile_name(int subfile) {
+  std::string number = std::to_string(subfile);
+  if (number.size() < 3) number.insert(0, 3 - number.size(), '0');
+  return "data." + number;
+}
+
+fs::path directory_of(const fs::path& store, Flow flow, std::int64_t step) {
+  if (flow == Flow::analysis) return store / "analysis";
+  std::string number = std::to_string(step);
+  if (number.size() < 9) number.insert(number[0] == '-' ? 1 : 0, 9 - number.size(), '0');
+  return store / "checkpoint" / number;
+}
+
+fs::path store_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return path;
+  if (path.filename() == marker_name) return path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path directory = fs::absolute(path).parent_path();
+  return directory.filename() == "analysis" ? directory.parent_path() : directory.parent_path().parent_path();
+}
+
+bool recognise(const fs::path& path) {
+  std::error_code ignored;
+  try {
+    fs::path subfile = path;
+    if (fs::is_directory(path, ignored)) {
+      if (fs::is_regular_file(path / marker_name, ignored)) return true;
+      const auto paths = subfile_paths(path);
+      if (paths.empty()) return false;
+      subfile = paths[0];
+    } else if (!fs::is_regular_file(path, ignored)) {
+      return false;
+    } else if (path.filename() == marker_name) {
+      return true;
+    }
+    std::array<std::byte, 8> magic{};
+    const std::size_t got = file::pread_some(file::open_read(subfile), 0, magic);
+    return has_magic(std::span<const std::byte>(magic).first(got));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Scan scan_store(const fs::path& path) {
+  Scan scan;
+  scan.store = store_of(path);
+  std::error_code error;
+  if (!fs::is_directory(scan.store, error))
+    throw base::system_error("open the store", error ? error.value() : ENOENT).at(scan.store.string());
+  for (const fs::path& subfile : subfile_paths(scan.store)) scan.subfiles.push_back(read_subfile(subfile));
+  if (scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
+    throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")
+        .at(scan.store.string());
+  auto steps = group_segments(scan.subfiles);
+  for (StepFound& step : steps) complete(scan.subfiles, step);
+  supersede(scan, steps);
+  std::stable_sort(steps.begin(), steps.end(), [](const StepFound& a, const StepFound& b) {
+    return std::tie(a.flow, a.step, a.order) < std::tie(b.flow, b.step, b.order);
+  });
+  scan.steps = std::move(steps);
+  collect_damage(scan);
+  report_incomplete(scan);
+  return scan;
+}
+
+}  // namespace octavo::store

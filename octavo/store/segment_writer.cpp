@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <random>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/store/append.hpp"
+#include "octavo/store/table.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// Small streams go to the file together.
+constexpr std::size_t buffer_size = std::size_t{1} << 20;
+
+}  // namespace
+
+Attempt random_attempt() {
+  std::random_device device;
+  Attempt attempt;
+  for (std::byte& byte : attempt) byte = static_cast<std::byte>(device() & 0xFF);
+  return attempt;
+}
+
+struct SegmentWriter::State {
+  file::File file;
+  Footer footer;
+  Table table;
+  std::uint64_t position = 0;     // in the file, of the next byte
+  std::vector<std::byte> buffer;  // bytes before it that are not in the file yet
+  std::uint64_t written = 0;
+  bool failed = false;
+  bool record_written = false;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
+  std::uint64_t flushed() const { return position - buffer.size(); }
+  void put(std::span<const std::byte> bytes);
+  void pad();
+  void flush();
+  Extent put_block(std::span<const std::byte> bytes);
+  void accept(const EncodedPart& part);
+  void add_species(const std::vector<mesh::SpeciesInfo>& species);
+  void add_streams(EncodedPart& part);
+  void commit();
+};
+
+SegmentWriter::State::~State() {
+  if (!file.is_open() || footer.begin == 0 || record_written) return;
+  try {
+    // What was appended gives its space back; where that fails, the next writer goes over it.
+    if (file::size(file) > footer.begin) file::resize(file, footer.begin);
+  } catch (const Error&) {
+  }
+}
+
+void SegmentWriter::State::flush() {
+  if (buffer.empty()) return;
+  file::pwrite_all(file, flushed(), buffer);
+  buffer.clear();
+}
+
+void SegmentWriter::State::put(std::span<const std::byte> bytes) {
+  if (buffer.size() + bytes.size() > buffer_size) flush();
+  if (bytes.size() > buffer_size) {
+    file::pwrite_all(file, position, bytes);
+  } else {
+    buffer.insert(buffer.end(), bytes.begin(), bytes.end());
+  }
+  position += bytes.size();
+  written += bytes.size();
+}
+
+void SegmentWriter::State::pad() {
+  const std::vector<std::byte> zeros(static_cast<std::size_t>(align(position) - position));
+  put(zeros);
+}
+
+Extent SegmentWriter::State::put_block(std::span<const std::byte> bytes) {
+  pad();
+  const Extent extent{position, bytes.size(), base::checksum(bytes)};
+  put(bytes);
+  return extent;
+}
+
+void SegmentWriter::State::accept(const EncodedPart& part) {
+  const mesh::Octree& shape = part.shape;
+  if (shape.dim != table.header.dim || shape.roots != table.header.roots || shape.block != table.header.block)
+    throw Error(Kind::usage, "the part's tree has not the dimensions, roots or block of the header");
+  if (table.parts.empty()) {
+    table.header.fields = part.fields;
+    table.widths = part.widths;
+    check_header(table.header);
+  } else if (part.fields != table.header.fields || part.widths != table.widths) {
+    throw Error(Kind::usage, "the part's fields are not those of the parts before");
+  }
+}
+
+void SegmentWriter::State::add_species(const std::vector<mesh::SpeciesInfo>& species) {
+  for (const mesh::SpeciesInfo& info : species) {
+    const auto known = std::find_if(table.species.begin(), table.species.end(),
+                                    [&](const mesh::SpeciesInfo& other) { return other.name == info.name; });
+    if (known == table.species.end())
+      table.species.push_back({info.name, 0, info.attributes});
+    else if (known->attributes != info.attributes)
+      throw Error(Kind::usage, "the attributes of species " + info.name + " are not those of the parts before");
+  }
+}
+
+void SegmentWriter::State::add_streams(EncodedPart& part) {
+  // The part counts attributes over its own species, the table over all.
+  std::vector<std::size_t> attribute_at;
+  for (const mesh::SpeciesInfo& info : part.species) {
+    std::size_t first = 0;
+    for (const mesh::SpeciesInfo& known : table.species) {
+      if (known.name == info.name) break;
+      first += known.attributes.size();
+    }
+    for (std::size_t a = 0; a < info.attributes.size(); ++a) attribute_at.push_back(first + a);
+  }
+  const auto first_particles = std::find_if(part.streams.begin(), part.streams.end(),
+                                            [](const Stream& stream) { return stream.kind == StreamKind::particles; });
+  std::stable_sort(first_particles, part.streams.end(),
+                   [&](const Stream& a, const Stream& b) { return attribute_at[a.index] < attribute_at[b.index]; });
+  for (Stream& stream : part.streams) {
+    auto codec = std::find(table.codecs.begin(), table.codecs.end(), stream.codec);
+    if (codec == table.codecs.end()) codec = table.codecs.insert(codec, stream.codec);
+    StreamRow row{stream.kind,
+                  stream.kind == StreamKind::particles ? attribute_at[stream.index] : stream.index,
+                  stream.first_level,
+                  stream.last_level,
+                  0,
+                  stream.bytes.size(),
+                  stream.raw_bytes,
+                  stream.stored_checksum,
+                  stream.raw_checksum,
+                  static_cast<std::size_t>(codec - table.codecs.begin())};
+    row.offset = align(position);
+    pad();
+    put(stream.bytes);
+    stream.bytes = {};
+    table.streams.push_back(row);
+  }
+}
+
+// Each sync makes sure that what the next bytes speak of is on the disk before they are.
+void SegmentWriter::State::commit() {
+  footer.parts = static_cast<int>(table.parts.size());
+  for (PartRow& part : table.parts) part.particles.resize(table.species.size(), 0);
+  footer.table = put_block(to_bytes(table));
+  pad();
+  flush();
+  file::sync(file);
+  const Extent at = put_block(to_bytes(footer));
+  pad();
+  flush();
+  file::sync(file);
+  const Sector record = to_sector(CommitRecord{footer.file, footer.sequence, footer.step, footer.attempt, at});
+  record_written = true;
+  file::pwrite_all(file, record_offset(footer.sequence), record);
+  file::sync(file);
+  written += sector_size;
+}
+
+SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header) : state_(new State) {
+  State& state = *state_;
+  if (plan.segments < 1 || plan.segment < 0 || plan.segment >= plan.segments || plan.subfile < 0)
+    throw Error(Kind::usage, "segment " + std::to_string(plan.segment) + " of " + std::to_string(plan.segments) +
+                                 " in subfile " + std::to_string(plan.subfile) + " cannot be");
+  state.table.header = header;
+  // What a segment without parts says of its fields; otherwise the parts say it.
+  for (const mesh::FieldInfo& field : header.fields)
+    state.table.widths.push_back(static_cast<std::uint64_t>(field.components));
+  check_header(header);
+  state.file = open_subfile(plan);
+  Tail tail;
+  try {
+    tail = read_tail(state.file);
+  } catch (Error& error) {
+    throw error.at(state.file.path().string()).hint("octavo verify lists the damage; nothing was written");
+  }
+  state.position = tail.end;
+  state.footer.begin = tail.end;
+  state.footer.file = tail.file;
+  state.footer.previous = std::move(tail.links);
+  state.footer.sequence = tail.sequence + 1;
+  state.footer.order = next_order(plan, tail);
+  state.footer.flow = plan.flow;
+  state.footer.step = plan.step;
+  state.footer.attempt = plan.attempt;
+  state.footer.segment = plan.segment;
+  state.footer.segments = plan.segments;
+  state.footer.continues = plan.continues;
+  state.footer.whole_domain = plan.whole_domain;
+  state.footer.time = header.time;
+}
+
+SegmentWriter::~SegmentWriter() = default;
+SegmentWriter::SegmentWriter(SegmentWriter&&) noexcept = default;
+SegmentWriter& SegmentWriter::operator=(SegmentWriter&&) noexcept = default;
+
+void SegmentWriter::add(EncodedPart part) {
+  State& state = *state_;
+  if (state.failed || state.record_written) throw Error(Kind::usage, "this segment has been committed, or has failed");
+  state.failed = true;  // until all of the part is in
+  state.accept(part);
+  state.add_species(part.species);
+  PartRow row{
+      part.index, part.cells, part.owned, part.leaves, part.lo, part.hi, part.keys, {}, state.table.streams.size(), 0};
+  row.particles.resize(state.table.species.size(), 0);
+  for (const mesh::SpeciesInfo& info : part.species)
+    for (std::size_t s = 0; s < state.table.species.size(); ++s)
+      if (state.table.species[s].name == info.name) row.particles[s] += static_cast<std::uint64_t>(info.count);
+  state.add_streams(part);
+  row.last_stream = state.table.streams.size();
+  state.table.parts.push_back(std::move(row));
+  state.failed = false;
+}
+
+void SegmentWriter::commit() {
+  State& state = *state_;
+  if (state.failed || state.record_written) throw Error(Kind::usage, "this segment has been committed, or has failed");
+  state.failed = true;
+  state.commit();
+  state.failed = false;
+  state.file.close();
+}
+
+std::uint64_t SegmentWriter::bytes_written() const noexcept { return state_->written; }
+
+}  // namespace octavo::store

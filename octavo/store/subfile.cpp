@@ -1,0 +1,156 @@
+#include "octavo/store/subfile.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// Runs work; an error becomes a finding.
+template <class Work>
+void attempt_to(std::vector<Finding>& damage, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    damage.push_back(finding_of(error));
+  }
+}
+
+void read_head(std::span<const std::byte> head, Subfile& subfile) {
+  const std::string path = subfile.path.string();
+  attempt_to(subfile.damage, [&] {
+    try {
+      if (head.size() < head_size)
+        throw Error(Kind::corrupt, "the file ends early: expected a head of " + std::to_string(head_size) +
+                                       " bytes, found " + std::to_string(head.size()));
+      subfile.head = parse_head(head.first(sector_size));
+    } catch (Error& error) {
+      throw error.at(byte_range(subfile.path, 0, sector_size));
+    }
+  });
+  if (!subfile.head) return;
+  for (std::size_t place = 0; place < 2; ++place)
+    attempt_to(subfile.damage, [&] {
+      const std::size_t offset = sector_size * (1 + place);
+      try {
+        auto record = parse_record(head.subspan(offset, sector_size));
+        if (record && (record->file != subfile.head->file || record_offset(record->sequence) != offset))
+          throw Error(Kind::corrupt, "commit record of another file or place");
+        subfile.records[place] = record;
+      } catch (Error& error) {
+        throw error.at(byte_range(subfile.path, offset, sector_size));
+      }
+    });
+}
+
+// Follows the links from the newest footers down, each footer once. Where one is damaged, others name those before it.
+void read_footers(const file::File& file, Subfile& subfile) {
+  std::map<std::uint64_t, Extent> known;
+  for (const auto& record : subfile.records)
+    if (record) known[record->sequence] = record->footer;
+  std::uint64_t expected = known.empty() ? 0 : known.rbegin()->first;
+  while (!known.empty()) {
+    const auto newest = std::prev(known.end());
+    const Link link{newest->first, newest->second};
+    known.erase(newest);
+    if (link.sequence != expected)
+      subfile.damage.push_back({subfile.path.string(), "footers of commits " + std::to_string(link.sequence + 1) +
+                                                           " to " + std::to_string(expected) + " cannot be found"});
+    expected = link.sequence - 1;
+    attempt_to(subfile.damage, [&] {
+      Footer footer = read_footer(file, subfile.head->file, link);
+      if (footer.flow != subfile.head->flow)
+        throw Error(Kind::corrupt, "footer of the other flow")
+            .at(byte_range(subfile.path, link.footer.offset, link.footer.length));
+      for (const Link& earlier : footer.previous) known.emplace(earlier.sequence, earlier.footer);
+      subfile.commits.push_back({std::move(footer), link.footer});
+    });
+  }
+  if (expected != 0)
+    subfile.damage.push_back(
+        {subfile.path.string(), "footers of commits 1 to " + std::to_string(expected) + " cannot be found"});
+  std::reverse(subfile.commits.begin(), subfile.commits.end());
+}
+
+void check_records(Subfile& subfile) {
+  for (const auto& record : subfile.records) {
+    if (!record) continue;
+    const auto found = std::find_if(subfile.commits.begin(), subfile.commits.end(), [&](const Committed& commit) {
+      return commit.footer.sequence == record->sequence;
+    });
+    if (found != subfile.commits.end() &&
+        (found->footer.step != record->step || found->footer.attempt != record->attempt || found->at != record->footer))
+      subfile.damage.push_back({byte_range(subfile.path, record_offset(record->sequence), sector_size),
+                                "the commit record is not that of its footer"});
+  }
+}
+
+}  // namespace
+
+std::string byte_range(const fs::path& path, std::uint64_t offset, std::uint64_t length) {
+  return path.string() + ", bytes " + std::to_string(offset) + " to " + std::to_string(offset + length);
+}
+
+Finding finding_of(const Error& error) {
+  Finding finding{"", error.message()};
+  for (const std::string& place : error.places())
+    finding.where = place + (finding.where.empty() ? "" : ", ") + finding.where;
+  return finding;
+}
+
+std::vector<std::byte> read_extent(const file::File& file, const Extent& extent, const std::string& what) {
+  const std::uint64_t size = file::size(file);
+  if (extent.offset > size || extent.length > size - extent.offset)
+    throw Error(Kind::corrupt, what + ": expected up to byte " + std::to_string(extent.offset + extent.length) +
+                                   ", found a file of " + std::to_string(size))
+        .at(byte_range(file.path(), extent.offset, extent.length));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(extent.length));
+  file::pread_all(file, extent.offset, bytes);
+  if (base::checksum(bytes) != extent.checksum)
+    throw Error(Kind::corrupt, what + ": checksum differs").at(byte_range(file.path(), extent.offset, extent.length));
+  return bytes;
+}
+
+Footer read_footer(const file::File& file, const Identity& identity, const Link& link) {
+  const auto bytes = read_extent(file, link.footer, "footer");
+  try {
+    Footer footer = parse_footer(bytes, link.footer);
+    if (footer.file != identity || footer.sequence != link.sequence)
+      throw Error(Kind::corrupt, "footer of another file or commit");
+    return footer;
+  } catch (Error& error) {
+    throw error.at(byte_range(file.path(), link.footer.offset, link.footer.length));
+  }
+}
+
+std::optional<CommitRecord> newest_record(const Subfile& subfile) {
+  const auto& [a, b] = subfile.records;
+  if (a && b) return a->sequence > b->sequence ? a : b;
+  return a ? a : b;
+}
+
+Subfile read_subfile(const fs::path& path) {
+  Subfile subfile;
+  subfile.path = path;
+  attempt_to(subfile.damage, [&] {
+    const file::File file = file::open_read(path);
+    subfile.size = file::size(file);
+    std::vector<std::byte> head(head_size);
+    head.resize(file::pread_some(file, 0, head));
+    read_head(head, subfile);
+    if (!subfile.head) return;
+    read_footers(file, subfile);
+    check_records(subfile);
+  });
+  return subfile;
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,46 @@
+#pragma once
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/store/footer.hpp"
+
+namespace octavo::store {
+
+/// A footer that counts, and where it is.
+struct Committed {
+  Footer footer;
+  Extent at;
+};
+
+/// A subfile as its head, commit records and footers describe it.
+struct Subfile {
+  std::filesystem::path path;
+  std::uint64_t size = 0;
+  std::optional<Head> head;                            ///< nothing: damaged
+  std::array<std::optional<CommitRecord>, 2> records;  ///< by place in the file
+  std::vector<Committed> commits;                      ///< by sequence, ascending; damaged ones are missing
+  std::vector<Finding> damage;
+};
+
+/// Reads the head and all footers. Damage is not thrown but listed: what can still be read is.
+Subfile read_subfile(const std::filesystem::path& path);
+
+/// The valid record of the higher sequence.
+std::optional<CommitRecord> newest_record(const Subfile& subfile);
+
+/// Reads a range of the file and compares its checksum. Throws Error(corrupt) that names `what` and the bytes.
+std::vector<std::byte> read_extent(const file::File& file, const Extent& extent, const std::string& what);
+/// Reads the footer that a link or a record names, and checks that it is that one.
+Footer read_footer(const file::File& file, const Identity& identity, const Link& link);
+
+/// "data.000, bytes 4096 to 5000".
+std::string byte_range(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t length);
+/// An error as a finding: its places, outermost first, and its message.
+Finding finding_of(const base::Error& error);
+
+}  // namespace octavo::store

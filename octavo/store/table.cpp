@@ -1,0 +1,351 @@
+#include "octavo/store/table.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/store/cbor.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr std::int64_t most_int = std::numeric_limits<int>::max();
+
+const std::vector<std::string> centring_names{"cell", "face_x", "face_y", "face_z", "node", "particle"};
+
+Error inconsistent(const std::string& what) { return Error(Kind::corrupt, "table: " + what); }
+
+// ------------------------------------------------------------------ small pieces of the header
+
+cbor::Value from(const mesh::Index3& index) { return {cbor::Array{{index[0]}, {index[1]}, {index[2]}}}; }
+cbor::Value from(const mesh::Point3& point) { return {cbor::Array{{point[0]}, {point[1]}, {point[2]}}}; }
+
+template <class T>
+std::array<T, 3> triple(const cbor::Map& map, std::string_view key) {
+  const cbor::Array& items = cbor::array(cbor::at(map, key), key);
+  if (items.size() != 3) throw inconsistent(std::string(key) + ": expected 3 numbers");
+  std::array<T, 3> out;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const T* value = std::get_if<T>(&items[axis].value);
+    if (value == nullptr) throw inconsistent(std::string(key) + ": a number of another type");
+    out[axis] = *value;
+  }
+  return out;
+}
+
+struct AttributeWriter {
+  cbor::Value operator()(std::int64_t value) const { return {value}; }
+  cbor::Value operator()(double value) const { return {value}; }
+  cbor::Value operator()(const std::string& value) const { return {value}; }
+  cbor::Value operator()(const std::vector<std::int64_t>& values) const { return cbor::column(values); }
+  cbor::Value operator()(const std::vector<double>& values) const { return cbor::column(values); }
+  cbor::Value operator()(const std::vector<std::string>& values) const {
+    cbor::Array texts;
+    for (const std::string& text : values) texts.push_back({text});
+    return {std::move(texts)};
+  }
+};
+
+mesh::Attribute parse_attribute(const cbor::Value& value, const std::string& name) {
+  if (const auto* number = std::get_if<std::int64_t>(&value.value)) return *number;
+  if (const auto* number = std::get_if<double>(&value.value)) return *number;
+  if (const auto* items = std::get_if<cbor::Array>(&value.value)) {
+    std::vector<std::string> texts;
+    for (const cbor::Value& item : *items) texts.push_back(cbor::text(item, name));
+    return texts;
+  }
+  const auto* packed = std::get_if<cbor::Bytes>(&value.value);
+  if (packed == nullptr || packed->tag < 0) return cbor::text(value, name);
+  if (packed->tag == 86) return cbor::reals(value, name);
+  return cbor::integers(value, name);
+}
+
+cbor::Map from(const mesh::FieldInfo& info) {
+  return {{"name", {info.name}},
+          {"unit", {info.unit}},
+          {"type", {std::string(mesh::name_of(info.type))}},
+          {"centring", {centring_names[static_cast<std::size_t>(info.centring)]}},
+          {"components", {std::int64_t{info.components}}},
+          {"ghost", {std::int64_t{info.ghost}}}};
+}
+
+mesh::FieldInfo parse_field(const cbor::Map& map) {
+  mesh::FieldInfo info;
+  info.name = cbor::text(map, "name");
+  info.unit = cbor::text(map, "unit");
+  info.type = mesh::scalar_type(cbor::text(map, "type"));
+  const std::string centring = cbor::text(map, "centring");
+  const auto found = std::find(centring_names.begin(), centring_names.end(), centring);
+  if (found == centring_names.end()) throw inconsistent("unknown centring \"" + centring + "\"");
+  info.centring = static_cast<mesh::Centring>(found - centring_names.begin());
+  info.components = static_cast<int>(cbor::integer(map, "components", 1, static_cast<std::int64_t>(most_width)));
+  info.ghost = static_cast<int>(cbor::integer(map, "ghost", 0, 1024));
+  return info;
+}
+
+cbor::Map from_header(const Table& table) {
+  const mesh::Header& header = table.header;
+  cbor::Array fields;
+  for (std::size_t f = 0; f < header.fields.size(); ++f) {
+    cbor::Map field = from(header.fields[f]);
+    field.push_back({"width", {static_cast<std::int64_t>(table.widths[f])}});
+    fields.push_back({std::move(field)});
+  }
+  cbor::Map attributes;
+  for (const auto& [name, attribute] : header.attributes)
+    attributes.push_back({name, std::visit(AttributeWriter{}, attribute)});
+  cbor::Array periodic;
+  for (bool axis : header.periodic) periodic.push_back({axis});
+  return {{"code", {header.code}},
+          {"time", {header.time}},
+          {"dim", {std::int64_t{header.dim}}},
+          {"roots", from(header.roots)},
+          {"block", from(header.block)},
+          {"level_origin", {std::int64_t{header.level_origin}}},
+          {"unfolded", {std::int64_t{header.unfolded}}},
+          {"lo", from(header.lo)},
+          {"hi", from(header.hi)},
+          {"periodic", {std::move(periodic)}},
+          {"unit_length", {header.unit_length}},
+          {"unit_density", {header.unit_density}},
+          {"unit_time", {header.unit_time}},
+          {"fields", {std::move(fields)}},
+          {"attributes", {std::move(attributes)}}};
+}
+
+void parse_header(const cbor::Map& map, Table& table) {
+  mesh::Header& header = table.header;
+  header.code = cbor::text(map, "code");
+  header.time = cbor::real(map, "time");
+  header.dim = static_cast<int>(cbor::integer(map, "dim", 1, 3));
+  header.roots = triple<std::int64_t>(map, "roots");
+  header.block = triple<std::int64_t>(map, "block");
+  header.level_origin = static_cast<int>(cbor::integer(map, "level_origin", -1000, 1000));
+  header.unfolded = static_cast<int>(cbor::integer(map, "unfolded", 0, 32));
+  header.lo = triple<double>(map, "lo");
+  header.hi = triple<double>(map, "hi");
+  header.periodic = triple<bool>(map, "periodic");
+  header.unit_length = cbor::real(map, "unit_length");
+  header.unit_density = cbor::real(map, "unit_density");
+  header.unit_time = cbor::real(map, "unit_time");
+  for (const cbor::Value& item : cbor::array(cbor::at(map, "fields"), "fields")) {
+    const cbor::Map& field = cbor::map(item, "field");
+    header.fields.push_back(parse_field(field));
+    table.widths.push_back(
+        static_cast<std::uint64_t>(cbor::integer(field, "width", 1, static_cast<std::int64_t>(most_width))));
+  }
+  for (const auto& [name, value] : cbor::map(cbor::at(map, "attributes"), "attributes"))
+    header.attributes[name] = parse_attribute(value, name);
+  check_header(header);
+}
+
+// ------------------------------------------------------------------ species
+
+cbor::Array from_species(const std::vector<mesh::SpeciesInfo>& all) {
+  cbor::Array species;
+  for (const mesh::SpeciesInfo& info : all) {
+    cbor::Array attributes;
+    for (const mesh::FieldInfo& attribute : info.attributes) attributes.push_back({from(attribute)});
+    species.push_back({cbor::Map{{"name", {info.name}}, {"attributes", {std::move(attributes)}}}});
+  }
+  return species;
+}
+
+void parse_species(const cbor::Array& items, Table& table) {
+  std::set<std::string> names;
+  for (const cbor::Value& item : items) {
+    const cbor::Map& map = cbor::map(item, "species");
+    mesh::SpeciesInfo info;
+    info.name = cbor::text(map, "name");
+    for (const cbor::Value& attribute : cbor::array(cbor::at(map, "attributes"), "attributes"))
+      info.attributes.push_back(parse_field(cbor::map(attribute, "attribute")));
+    if (!names.insert(info.name).second) throw inconsistent("two species \"" + info.name + "\"");
+    table.species.push_back(std::move(info));
+  }
+}
+
+// ------------------------------------------------------------------ rows as columns
+
+using Counts = std::vector<std::uint64_t>;
+
+cbor::Map from_parts(const Table& table) {
+  Counts index, levels, cells, owned, leaves, keys, particles, streams;
+  std::vector<double> boxes;
+  for (const PartRow& part : table.parts) {
+    index.push_back(static_cast<std::uint64_t>(part.index));
+    levels.push_back(part.cells.size());
+    cells.insert(cells.end(), part.cells.begin(), part.cells.end());
+    owned.insert(owned.end(), part.owned.begin(), part.owned.end());
+    leaves.insert(leaves.end(), part.leaves.begin(), part.leaves.end());
+    boxes.insert(boxes.end(), part.lo.begin(), part.lo.end());
+    boxes.insert(boxes.end(), part.hi.begin(), part.hi.end());
+    keys.insert(keys.end(), {part.keys.begin.high, part.keys.begin.low, part.keys.end.high, part.keys.end.low});
+    particles.insert(particles.end(), part.particles.begin(), part.particles.end());
+    streams.push_back(part.last_stream - part.first_stream);
+  }
+  return {{"index", cbor::column(index)}, {"levels", cbor::column(levels)},       {"cells", cbor::column(cells)},
+          {"owned", cbor::column(owned)}, {"leaves", cbor::column(leaves)},       {"box", cbor::column(boxes)},
+          {"keys", cbor::column(keys)},   {"particles", cbor::column(particles)}, {"streams", cbor::column(streams)}};
+}
+
+cbor::Map from_streams(const Table& table) {
+  Counts kind, index, first, last, offset, stored, raw, codec, stored_sum, raw_sum;
+  for (const StreamRow& stream : table.streams) {
+    kind.push_back(static_cast<std::uint64_t>(stream.kind));
+    index.push_back(stream.index);
+    first.push_back(static_cast<std::uint64_t>(stream.first_level));
+    last.push_back(static_cast<std::uint64_t>(stream.last_level));
+    offset.push_back(stream.offset);
+    stored.push_back(stream.stored_bytes);
+    raw.push_back(stream.raw_bytes);
+    codec.push_back(stream.codec);
+    stored_sum.push_back(stream.stored_checksum);
+    raw_sum.push_back(stream.raw_checksum);
+  }
+  return {{"kind", cbor::column(kind)},
+          {"index", cbor::column(index)},
+          {"first_level", cbor::column(first)},
+          {"last_level", cbor::column(last)},
+          {"offset", cbor::column(offset)},
+          {"stored", cbor::column(stored)},
+          {"raw", cbor::column(raw)},
+          {"codec", cbor::column(codec)},
+          {"stored_checksum", cbor::column(stored_sum)},
+          {"raw_checksum", cbor::column(raw_sum)}};
+}
+
+// Number of elements of a column of counts whatever their width; its content is checked when it is read.
+std::size_t length(const cbor::Map& map, std::string_view key) {
+  const auto* packed = std::get_if<cbor::Bytes>(&cbor::at(map, key).value);
+  if (packed == nullptr) throw inconsistent(std::string(key) + ": expected a column");
+  const std::size_t width = packed->tag == 64 ? 1 : packed->tag == 69 ? 2 : packed->tag == 70 ? 4 : 8;
+  return packed->bytes.size() / width;
+}
+
+int small(std::uint64_t value, std::int64_t most, const char* what) {
+  if (value > static_cast<std::uint64_t>(most))
+    throw inconsistent(std::string(what) + ": expected at most " + std::to_string(most) + ", found " +
+                       std::to_string(value));
+  return static_cast<int>(value);
+}
+
+void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
+  const auto index = cbor::counts(map, "index", count), levels = cbor::counts(map, "levels", count);
+  std::size_t rows = 0;
+  for (std::uint64_t n : levels) {
+    if (n < 1 || n > most_levels) throw inconsistent("levels: expected 1 to 33, found " + std::to_string(n));
+    rows += static_cast<std::size_t>(n);
+  }
+  const auto cells = cbor::counts(map, "cells", rows), owned = cbor::counts(map, "owned", rows),
+             leaves = cbor::counts(map, "leaves", rows), keys = cbor::counts(map, "keys", 4 * count),
+             particles = cbor::counts(map, "particles", count * table.species.size()),
+             streams = cbor::counts(map, "streams", count);
+  const auto boxes = cbor::reals(map, "box", 6 * count);
+  std::size_t row = 0, stream = 0;
+  for (std::size_t p = 0; p < count; ++p) {
+    PartRow part;
+    part.index = small(index[p], most_int, "part index");
+    for (std::size_t l = 0; l < levels[p]; ++l, ++row) {
+      part.cells.push_back(cells[row]);
+      part.owned.push_back(owned[row]);
+      part.leaves.push_back(leaves[row]);
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      part.lo[axis] = boxes[6 * p + axis];
+      part.hi[axis] = boxes[6 * p + 3 + axis];
+    }
+    part.keys = {{keys[4 * p], keys[4 * p + 1]}, {keys[4 * p + 2], keys[4 * p + 3]}};
+    for (std::size_t s = 0; s < table.species.size(); ++s) {
+      part.particles.push_back(particles[p * table.species.size() + s]);
+      table.species[s].count += static_cast<std::int64_t>(std::min(part.particles.back(), most_particles));
+    }
+    part.first_stream = stream;
+    if (streams[p] > table.streams.size() - stream) throw inconsistent("more streams of parts than there are");
+    part.last_stream = stream += static_cast<std::size_t>(streams[p]);
+    table.parts.push_back(std::move(part));
+  }
+  if (stream != table.streams.size()) throw inconsistent("streams that belong to no part");
+}
+
+void parse_streams(const cbor::Map& map, Table& table) {
+  const std::size_t n = length(map, "kind");
+  const auto kind = cbor::counts(map, "kind", n), index = cbor::counts(map, "index", n),
+             first = cbor::counts(map, "first_level", n), last = cbor::counts(map, "last_level", n),
+             offset = cbor::counts(map, "offset", n), stored = cbor::counts(map, "stored", n),
+             raw = cbor::counts(map, "raw", n), codec = cbor::counts(map, "codec", n),
+             stored_sum = cbor::counts(map, "stored_checksum", n), raw_sum = cbor::counts(map, "raw_checksum", n);
+  table.streams.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    StreamRow& stream = table.streams[i];
+    stream.kind = static_cast<StreamKind>(small(kind[i], 3, "kind of stream"));
+    stream.index = static_cast<std::size_t>(index[i]);
+    stream.first_level = small(first[i], most_levels - 1, "first level");
+    stream.last_level = small(last[i], most_levels - 1, "last level");
+    stream.offset = offset[i];
+    stream.stored_bytes = stored[i];
+    stream.raw_bytes = raw[i];
+    stream.codec = static_cast<std::size_t>(codec[i]);
+    stream.stored_checksum = stored_sum[i];
+    stream.raw_checksum = raw_sum[i];
+    if (codec[i] >= table.codecs.size()) throw inconsistent("a codec without a name");
+  }
+}
+
+}  // namespace
+
+std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo>& species) {
+  std::vector<AttributePlace> places;
+  for (std::size_t s = 0; s < species.size(); ++s)
+    for (std::size_t a = 0; a < species[s].attributes.size(); ++a) places.push_back({s, a});
+  return places;
+}
+
+std::string name_of(const Table& table, const StreamRow& stream) {
+  if (stream.kind == StreamKind::refinement) return "";
+  if (stream.kind == StreamKind::ownership) return "?";
+  if (stream.kind == StreamKind::field) return table.header.fields[stream.index].name;
+  const AttributePlace place = attribute_places(table.species)[stream.index];
+  const mesh::SpeciesInfo& species = table.species[place.species];
+  return species.name + "/" + species.attributes[place.attribute].name;
+}
+
+std::string describe(const Table& table, const StreamRow& stream) {
+  if (stream.kind == StreamKind::refinement) return "refinement of the mesh";
+  if (stream.kind == StreamKind::ownership) return "ownership of cells";
+  if (stream.kind == StreamKind::particles) return "particles " + name_of(table, stream);
+  return "field " + name_of(table, stream) + ", level indices " + std::to_string(stream.first_level) + "-" +
+         std::to_string(stream.last_level);
+}
+
+std::vector<std::byte> to_bytes(const Table& table) {
+  cbor::Array codecs;
+  for (const std::string& name : table.codecs) codecs.push_back({name});
+  const cbor::Map map{{"header", {from_header(table)}},
+                      {"species", {from_species(table.species)}},
+                      {"codecs", {std::move(codecs)}},
+                      {"parts", {from_parts(table)}},
+                      {"streams", {from_streams(table)}}};
+  std::vector<std::byte> out;
+  cbor::write({map}, out);
+  return out;
+}
+
+Table parse_table(std::span<const std::byte> bytes, const Footer& footer) {
+  const cbor::Value value = cbor::parse(bytes);
+  const cbor::Map& map = cbor::map(value, "table");
+  Table table;
+  parse_header(cbor::map(cbor::at(map, "header"), "header"), table);
+  parse_species(cbor::array(cbor::at(map, "species"), "species"), table);
+  for (const cbor::Value& name : cbor::array(cbor::at(map, "codecs"), "codecs"))
+    table.codecs.push_back(cbor::text(name, "codec"));
+  parse_streams(cbor::map(cbor::at(map, "streams"), "streams"), table);
+  parse_parts(cbor::map(cbor::at(map, "parts"), "parts"), static_cast<std::size_t>(footer.parts), table);
+  check_table(table, footer);
+  return table;
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/curve.hpp"
+#include "octavo/store/footer.hpp"
+
+namespace octavo::store {
+
+constexpr std::int64_t most_roots = 0xFFFFFFFF;               ///< along an axis
+constexpr std::uint64_t most_cells = std::uint64_t{1} << 32;  ///< of a level: positions in it are 32 bits
+constexpr std::uint64_t most_levels = 33;                     ///< positions of cells are 32 bits
+constexpr std::uint64_t most_width = std::uint64_t{1} << 24;  ///< values a tree cell
+constexpr std::uint64_t most_particles = std::uint64_t{1} << 40;
+
+/// A part in a table; its streams are `[first_stream, last_stream)`.
+struct PartRow {
+  int index = 0;                                    ///< contributor
+  std::vector<std::uint64_t> cells, owned, leaves;  ///< per level index
+  mesh::Point3 lo{}, hi{};                          ///< of owned cells, in fractions of the x extent
+  mesh::KeyInterval keys;                           ///< Morton keys of owned leaves
+  std::vector<std::uint64_t> particles;             ///< per species of the table
+  std::size_t first_stream = 0, last_stream = 0;
+};
+
+/// A stream in a table. `index` counts the table's fields, or the attributes of all its species one after another.
+struct StreamRow {
+  StreamKind kind = StreamKind::field;
+  std::size_t index = 0;
+  int first_level = 0, last_level = 0;
+  std::uint64_t offset = 0;  ///< in the subfile
+  std::uint64_t stored_bytes = 0, raw_bytes = 0;
+  std::uint64_t stored_checksum = 0, raw_checksum = 0;
+  std::size_t codec = 0;  ///< position in the table's codec names
+};
+
+/// All that is known of a segment without reading its streams.
+struct Table {
+  mesh::Header header;                ///< its fields are those stored
+  std::vector<std::uint64_t> widths;  ///< per field: values a tree cell
+  std::vector<mesh::SpeciesInfo> species;
+  std::vector<std::string> codecs;
+  std::vector<PartRow> parts;
+  std::vector<StreamRow> streams;
+};
+
+std::vector<std::byte> to_bytes(const Table& table);
+/// Throws Error(corrupt) unless every count, level, size and place in it agrees with the rest and with the footer.
+Table parse_table(std::span<const std::byte> bytes, const Footer& footer);
+
+/// What parse_table asks of its content.
+void check_table(const Table& table, const Footer& footer);
+/// Throws Error(corrupt) unless the header can stand in a store: extents positive, names distinct ...
+void check_header(const mesh::Header& header);
+
+/// The attribute that a particle stream's index means.
+struct AttributePlace {
+  std::size_t species = 0, attribute = 0;
+};
+std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo>& species);
+
+/// What a stream's values are called in messages: "field density, levels 0-5".
+std::string describe(const Table& table, const StreamRow& stream);
+/// The name of its values: a field's, "species/attribute", "" (refinement) or "?" (ownership).
+std::string name_of(const Table& table, const StreamRow& stream);
+
+/// Bytes of `bits` bits, packed eight to a byte.
+inline std::uint64_t packed_bytes(std::uint64_t bits) { return (bits + 7) / 8; }
+}  // namespace octavo::store

@@ -1,0 +1,338 @@
+"""A second, slow reader of Octavo stores, written from docs/format.md: NumPy, cbor2, xxhash and zstandard.
+
+It shares no code with the library and exists to prove that the document is enough.
+
+    steps = octavo_reader.read_store("run.octavo")   # complete, not superseded; by flow, then number
+    part = octavo_reader.read_part(steps[-1], 0)     # part.fields["density"]: one array a level
+    python octavo_reader.py run.octavo               # reads and checks everything, prints what is there
+
+Whatever is not as the document says raises Damage.
+"""
+
+import importlib.util
+import json
+import re
+import sys
+from collections import namedtuple
+from pathlib import Path
+from struct import unpack_from
+
+import cbor2
+import numpy as np
+import xxhash
+
+# The standard library has a module of the same name, so this one is found by its path.
+_spec = importlib.util.spec_from_file_location("octavo_codecs", Path(__file__).with_name("codecs.py"))
+chunk = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(chunk)
+
+HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMIT\r\n"
+HEAD_SIZE, SECTOR = 4096, 512
+REFINEMENT, OWNERSHIP, FIELD, PARTICLES = range(4)
+COLUMN_TYPES = {64: "<u1", 69: "<u2", 70: "<u4", 71: "<u8", 79: "<i8", 86: "<f8"}
+
+Commit = namedtuple("Commit", "path footer offset length")
+Step = namedtuple("Step", "flow step attempt time header species segments parts")
+Part = namedtuple("Part", "index refined owned fields particles")
+
+
+class Damage(Exception):  # noqa: N818
+    pass
+
+
+def expect(holds, what):
+    if not holds:
+        raise Damage(what)
+
+
+def xxh3(data):
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def plain(value):
+    """CBOR as Python has it: columns become arrays, text that was not UTF-8 becomes text by its bytes."""
+    if isinstance(value, cbor2.CBORTag):
+        return np.frombuffer(value.value, COLUMN_TYPES[value.tag])
+    if isinstance(value, dict):
+        return {text(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def text(value):
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def columns(table):
+    """Columns of one length as a list of rows."""
+    row = namedtuple("Row", table)
+    return [row(*values) for values in zip(*(column.tolist() for column in table.values()), strict=True)]
+
+
+# ------------------------------------------------------------------------------------------------ subfiles
+
+
+def checked_sector(sector, magic):
+    """The bytes after the magic of a sector, or None where its magic or checksum is wrong."""
+    if sector[:8] != magic or xxh3(sector[:504]) != unpack_from("<Q", sector, 504)[0]:
+        return None
+    return sector[8:504]
+
+
+def read_records(data):
+    """The file's identity, and its valid commit records as (sequence, footer offset, length, checksum)."""
+    head = checked_sector(data[:SECTOR], HEAD_MAGIC)
+    expect(head is not None, "the head is damaged")
+    major, minor, size, identity, flow = unpack_from("<HHI16sB", head)
+    expect(major == 1, f"version {major}.{minor}")
+    expect(size == HEAD_SIZE and flow < 2 and not any(head[25:]), "the head says something unknown")
+    records = []
+    for place in (0, 1):
+        sector = checked_sector(data[SECTOR * (place + 1) : SECTOR * (place + 2)], RECORD_MAGIC)
+        if sector is None:
+            continue
+        sequence, _step, _attempt, offset, length, checksum, file = unpack_from("<Qq16sQQQ16s", sector)
+        if file == identity and sequence % 2 == 1 - place:
+            records.append((sequence, offset, length, checksum))
+    return identity, records
+
+
+def read_footer(data, identity, sequence, offset, length, checksum):
+    raw = data[offset : offset + length]
+    expect(len(raw) == length and xxh3(raw) == checksum, f"footer at byte {offset} is damaged")
+    footer = plain(cbor2.loads(raw))
+    expect(footer["file"] == identity and footer["sequence"] == sequence, "a footer of another commit")
+    return footer
+
+
+def read_commits(path):
+    """All footers of a subfile that can be reached, newest first."""
+    data = path.read_bytes()
+    identity, records = read_records(data)
+    known = {sequence: place for sequence, *place in records}
+    commits = []
+    while known:
+        sequence = max(known)
+        offset, length, checksum = known.pop(sequence)
+        try:
+            footer = read_footer(data, identity, sequence, offset, length, checksum)
+        except Damage:
+            continue
+        commits.append(Commit(path, footer, offset, length))
+        for link in columns(footer["previous"]):
+            known.setdefault(link.sequence, (link.offset, link.length, link.checksum))
+    return commits
+
+
+# ------------------------------------------------------------------------------------------------ steps
+
+
+def read_store(path):
+    path = Path(path)
+    files = [*path.glob("analysis/data.*"), *path.glob("checkpoint/*/data.*")]
+    attempts = {}
+    for file in sorted(files):
+        if not re.fullmatch(r"data\.\d{3,}", file.name):
+            continue
+        try:
+            commits = read_commits(file)
+        except Damage:
+            continue
+        for commit in commits:
+            footer = commit.footer
+            attempts.setdefault((footer["flow"], footer["step"], footer["attempt"]), []).append(commit)
+    complete = [sorted(a, key=lambda c: c.footer["segment"]) for a in attempts.values() if is_complete(a)]
+    listed = [a for a in complete if not any(supersedes(b[0].footer, a[0].footer) for b in complete)]
+    listed.sort(key=lambda a: (a[0].footer["flow"] == "analysis", a[0].footer["step"]))
+    return [open_step(commits) for commits in listed]
+
+
+def is_complete(commits):
+    found = sorted((commit.footer["segment"], commit.footer["segments"]) for commit in commits)
+    return found == [(segment, len(commits)) for segment in range(len(commits))]
+
+
+def supersedes(later, earlier):
+    if later["flow"] != earlier["flow"] or later["order"] <= earlier["order"]:
+        return False
+    continues = later["continues"]
+    return later["step"] == earlier["step"] or (continues is not None and earlier["step"] > continues["step"])
+
+
+def open_step(commits):
+    tables = [read_table(commit) for commit in commits]
+    full = next((table for table in tables if table["rows"]), tables[0])
+    species = {}
+    for table in tables:
+        for info in table["species"]:
+            species.setdefault(text(info["name"]), info["attributes"])
+    parts = sorted(
+        ((row.index, segment, row) for segment, table in enumerate(tables) for row in table["rows"]),
+        key=lambda part: part[0],
+    )
+    footer = commits[0].footer
+    identity = (footer["flow"], footer["step"], footer["attempt"], footer["time"])
+    return Step(*identity, full["header"], species, list(zip(commits, tables, strict=True)), parts)
+
+
+def read_table(commit):
+    place = commit.footer["table"]
+    offset, length, checksum = place["offset"], place["length"], int(place["checksum"][0])
+    with open(commit.path, "rb") as file:
+        file.seek(offset)
+        raw = file.read(length)
+    expect(xxh3(raw) == checksum, f"{commit.path}: the table is damaged")
+    table = plain(cbor2.loads(raw))
+    table["rows"] = part_rows(table)
+    expect(len(table["rows"]) == commit.footer["parts"], "the table has not the footer's number of parts")
+    return table
+
+
+def part_rows(table):
+    """A row a part: its counts by level, where it is, and its streams."""
+    row = namedtuple("PartRow", "index cells owned leaves box keys particles streams")
+    parts, streams, species = table["parts"], columns(table["streams"]), len(table["species"])
+    rows, level, stream = [], 0, 0
+    for p, index in enumerate(parts["index"].tolist()):
+        levels, count = int(parts["levels"][p]), int(parts["streams"][p])
+        counts = [parts[name][level : level + levels].tolist() for name in ("cells", "owned", "leaves")]
+        rows.append(
+            row(
+                index,
+                *counts,
+                parts["box"][6 * p : 6 * p + 6].tolist(),
+                parts["keys"][4 * p : 4 * p + 4].tolist(),
+                parts["particles"][species * p : species * (p + 1)].tolist(),
+                streams[stream : stream + count],
+            )
+        )
+        level += levels
+        stream += count
+    expect(stream == len(streams), "streams that belong to no part")
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------ parts
+
+
+def read_stream(path, stream):
+    with open(path, "rb") as file:
+        file.seek(stream.offset)
+        data = file.read(stream.stored)
+    sound = len(data) == stream.stored and xxh3(data) == stream.stored_checksum
+    expect(sound, f"stream at {stream.offset} is damaged")
+    return data
+
+
+def check_raw(stream, raw, taken):
+    place = f"stream at {stream.offset}"
+    expect(taken == stream.stored, f"{place}: decoding took {taken} bytes of {stream.stored}")
+    expect(len(raw) == stream.raw and xxh3(raw) == stream.raw_checksum, f"{place} decodes otherwise")
+
+
+def read_bits(data, stream, counts):
+    levels, taken, raw = [], 0, b""
+    for count in counts:
+        bits, size = chunk.decode_bits(data, taken, count)
+        levels.append(bits)
+        taken += size
+        raw += np.packbits(bits, bitorder="little").tobytes()
+    check_raw(stream, raw, taken)
+    return levels
+
+
+def read_part(step, number):
+    """Part `number` (from 0, by contributor) in full."""
+    _index, segment, row = step.parts[number]
+    commit, table = step.segments[segment]
+    header, family = table["header"], 2 ** table["header"]["dim"]
+    expect(row.cells[0] == np.prod(header["roots"]), "level 0 has not the roots' cells")
+    refined = read_bits(read_stream(commit.path, row.streams[0]), row.streams[0], row.cells[:-1])
+    refined.append(np.zeros(row.cells[-1], bool))
+    for above, cells in zip(refined[:-1], row.cells[1:], strict=True):
+        expect(above.sum() * family == cells, "a level has not the children of the one above")
+    owned = read_bits(read_stream(commit.path, row.streams[1]), row.streams[1], row.cells)
+    expect([int(bits.sum()) for bits in owned] == row.owned, "owned cells are not as many as the table says")
+    leaves = [int((bits & ~above).sum()) for bits, above in zip(owned, refined, strict=True)]
+    expect(leaves == row.leaves, "owned leaves are not as many as the table says")
+    fields = {text(field["name"]): [] for field in header["fields"]}
+    parents = parents_of(refined, header["block"])
+    for stream in row.streams[2:]:
+        if stream.kind == FIELD:
+            field = header["fields"][stream.index]
+            read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])])
+    return Part(row.index, refined, owned, fields, read_particles(commit.path, table, row))
+
+
+def parents_of(refined, block):
+    """For each level the parents of its families; None for level 0, and for blocks: they have no parents."""
+    if list(block) != [1, 1, 1]:
+        return [None] * len(refined)
+    return [None] + [np.flatnonzero(level) for level in refined[:-1]]
+
+
+def read_levels(path, stream, field, cells, parents, family, levels):
+    """Appends the levels of one stream to those before: arrays of shape (cells, width)."""
+    expect(len(levels) == stream.first_level, "level groups do not follow one another")
+    data, taken, raw, width = read_stream(path, stream), 0, b"", field["width"]
+    for level in range(stream.first_level, stream.last_level + 1):
+        coarse = levels[-1].ravel() if parents[level] is not None else None
+        count, context = cells[level] * width, (coarse, parents[level], family, width)
+        values, size = decode(data, taken, field["type"], count, *context)
+        levels.append(values.reshape(cells[level], width))
+        taken += size
+        raw += values.tobytes()
+    check_raw(stream, raw, taken)
+
+
+def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1):
+    """`count` values of a chunk, little-endian, and the bytes that it takes."""
+    if dtype in ("float64", "float32"):
+        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype)
+    form = np.dtype(dtype).newbyteorder("<")
+    raw, size = chunk.decode_integers(data, offset, form.itemsize, count)
+    return np.frombuffer(raw, form), size
+
+
+def read_particles(path, table, row):
+    """{species: {attribute: array of shape (count, components)}}"""
+    places, particles = [], {}
+    for info, count in zip(table["species"], row.particles, strict=True):
+        particles[text(info["name"])] = {}
+        places += [(text(info["name"]), attribute, count) for attribute in info["attributes"]]
+    for species, attribute, _ in places:
+        empty = np.zeros((0, attribute["components"]), np.dtype(attribute["type"]).newbyteorder("<"))
+        particles[species][text(attribute["name"])] = empty
+    for stream in row.streams:
+        if stream.kind == PARTICLES:
+            species, attribute, count = places[stream.index]
+            width = attribute["components"]
+            data = read_stream(path, stream)
+            values, taken = decode(data, 0, attribute["type"], count * width, width=width)
+            check_raw(stream, values.tobytes(), taken)
+            particles[species][text(attribute["name"])] = values.reshape(count, width)
+    return particles
+
+
+# ------------------------------------------------------------------------------------------------ command
+
+
+def summary(step):
+    """Counts and, for each field, minimum and maximum over all cells: reading all of it checks all of it."""
+    leaves, fields = 0, {}
+    for number in range(len(step.parts)):
+        part = read_part(step, number)
+        leaves += sum(int((o & ~r).sum()) for o, r in zip(part.owned, part.refined, strict=True))
+        for name, levels in part.fields.items():
+            values = np.concatenate([level.ravel() for level in levels])
+            low, high = fields.get(name, (np.inf, -np.inf))
+            with np.errstate(invalid="ignore"):
+                fields[name] = min(low, float(np.nanmin(values))), max(high, float(np.nanmax(values)))
+    counts = {"time": step.time, "parts": len(step.parts), "leaves": leaves}
+    return {"flow": step.flow, "step": step.step, **counts, "fields": fields}
+
+
+if __name__ == "__main__":
+    for found in read_store(sys.argv[1]):
+        print(json.dumps(summary(found)))
