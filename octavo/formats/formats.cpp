@@ -1,0 +1,49 @@
+#include "octavo/formats/formats.hpp"
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/amrex/amrex.hpp"
+#include "octavo/formats/ramses/reader.hpp"
+
+namespace octavo::formats {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+constexpr std::array<Format, 2> formats{{{"ramses", &ramses::recognise, &ramses::open}, {"amrex", &amrex::recognise, &amrex::open}}};
+
+/// Why nothing recognised it, in words.
+Error not_recognised(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status))
+    return base::system_error("open the output", error.value() != 0 ? error.value() : ENOENT).at(path.string());
+  std::string found = "a file of no known format";
+  if (fs::is_directory(status)) {
+    const fs::directory_iterator entries(path, error);
+    if (error) return base::system_error("list the directory", error.value()).at(path.string());
+    found = entries == fs::directory_iterator() ? "an empty directory" : "a directory without info_NNNNN.txt";
+  } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
+    found = "an empty file";
+  }
+  return Error(Kind::corrupt, "expected a RAMSES output or a store, found " + found)
+      .at(path.string())
+      .hint("give the output's directory, such as output_00080");
+}
+
+}  // namespace
+
+std::span<const Format> table() { return formats; }
+
+mesh::Dataset open(const fs::path& path) {
+  for (const Format& format : formats)
+    if (format.recognise(path)) return format.open(path);
+  throw not_recognised(path);
+}
+
+}  // namespace octavo::formats

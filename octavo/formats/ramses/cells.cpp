@@ -1,0 +1,143 @@
+#include "octavo/formats/ramses/cells.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "octavo/formats/ramses/oct_records.hpp"
+
+namespace octavo::formats::ramses {
+namespace {
+
+using file::Record;
+using file::RecordReader;
+
+constexpr int most_variables = 1 << 16;
+
+int count(RecordReader& reader, std::int64_t low, std::int64_t high, std::string_view what) {
+  const auto value = reader.scalar<std::int32_t>(what);
+  if (value >= low && value <= high) return value;
+  throw reader.error("the record before: expected " + std::string(what) + " from " + std::to_string(low) + " to " +
+                     std::to_string(high) + ", found " + std::to_string(value));
+}
+
+void require(RecordReader& reader, std::int64_t expected, std::string_view what) {
+  const auto value = reader.scalar<std::int32_t>(what);
+  if (value != expected)
+    throw reader.error("the record before: expected " + std::string(what) + " to be " + std::to_string(expected) +
+                       ", as in the amr file, found " + std::to_string(value));
+}
+
+// All that does not change from list to list.
+struct Walk {
+  RecordReader& reader;
+  std::size_t cells;      // 2^dim
+  std::size_t variables;  // in the file
+  std::span<const Wanted> wanted;
+  std::vector<Record> records;  // of the list at hand: cell position slowest
+};
+
+// Walks over the records of a list of `octs` octs, values of `width` bytes.
+void walk_list(Walk& walk, std::uint64_t octs, std::size_t width) {
+  const std::uint64_t a_record = octs * width + 2 * walk.reader.format().marker;
+  walk.reader.prefetch(a_record * walk.records.size());
+  for (Record& record : walk.records) record = walk.reader.next(octs * width, "values of a variable");
+}
+
+// Places one list's values of one variable: `family` says, oct by oct, where.
+template <class T>
+void scatter(Walk& walk, const Wanted& wanted, std::span<const std::uint32_t> family, const DomainTree& tree,
+             std::size_t level, std::size_t offset, CellTile<T>& tile) {
+  std::array<Record, 8> positions;
+  for (std::size_t c = 0; c < walk.cells; ++c)
+    positions[c] = walk.records[c * walk.variables + static_cast<std::size_t>(wanted.variable)];
+  T* const to = wanted.field->as<T>().data() + offset;
+  tile.for_each_oct(walk.reader, std::span(positions).first(walk.cells), family.size(),
+                    [&, cells = walk.cells](std::size_t i, auto values) {
+                      if (family[i] == no_family) return;
+                      const std::size_t first = family[i] * cells;
+                      if (level > 0)
+                        std::memcpy(to + first, values.data(), values.size_bytes());
+                      else
+                        for (std::size_t c = 0; c < cells; ++c) to[tree.root_cell[first + c]] = values[c];
+                    });
+}
+
+template <class T>
+void read_levels(Walk& walk, const AmrHeader& header, const DomainTree& tree, int levels) {
+  const auto offsets = mesh::level_offsets(tree.tree);
+  CellTile<T> tile;
+  for (int level = 0; level < levels; ++level) {
+    const auto l = static_cast<std::size_t>(level);
+    std::span<const std::uint32_t> rest =
+        l < tree.family_of_oct.size() ? tree.family_of_oct[l] : std::span<const std::uint32_t>{};
+    for (int list = 0; list < num_lists(header); ++list) {
+      const std::uint32_t octs = num_octs(header, level, list);
+      require(walk.reader, level + 1, "the level");
+      require(walk.reader, octs, "the number of octs of the list");
+      if (octs == 0) continue;
+      walk_list(walk, octs, sizeof(T));
+      if (list >= header.ncpu) continue;  // a wall
+      const auto family = rest.first(octs);
+      rest = rest.subspan(octs);
+      if (std::all_of(family.begin(), family.end(), [](std::uint32_t f) { return f == no_family; })) continue;
+      for (const Wanted& wanted : walk.wanted) scatter<T>(walk, wanted, family, tree, l, offsets[l], tile);
+    }
+  }
+}
+
+}  // namespace
+
+std::string prefix(CellKind kind) {
+  switch (kind) {
+    case CellKind::hydro: return "hydro";
+    case CellKind::grav: return "grav";
+    default: return "rt";
+  }
+}
+
+CellHeader read_cell_header(RecordReader& reader, CellKind kind, int ndim) {
+  CellHeader header;
+  header.ncpu = count(reader, 1, INT32_MAX, "ncpu");
+  header.variables = count(reader, 1, most_variables, "the number of variables");
+  if (kind != CellKind::grav) require(reader, ndim, "ndim");
+  header.nlevelmax = count(reader, 1, INT32_MAX, "nlevelmax");
+  header.nboundary = count(reader, 0, INT32_MAX, "nboundary");
+  if (kind != CellKind::grav) header.gamma = reader.reals(1, "gamma").front();
+  return header;
+}
+
+std::size_t find_value_width(RecordReader& reader) {
+  while (!reader.at_end()) {
+    reader.skip(1, 4, "the level");
+    const auto octs = static_cast<std::uint64_t>(count(reader, 0, INT32_MAX, "the number of octs of the list"));
+    if (octs == 0) continue;
+    const std::uint64_t bytes = reader.peek("values of a variable");
+    if (bytes == 8 * octs) return 8;
+    if (bytes == 4 * octs) return 4;
+    throw reader.error("values of a variable: expected a record of 8 or 4 bytes an oct, " + std::to_string(octs) +
+                       " octs, found " + std::to_string(bytes) + " bytes");
+  }
+  return 8;
+}
+
+void read_cells(RecordReader& reader, const CellHeader& cell_header, const AmrHeader& header, const DomainTree& tree,
+                std::span<const Wanted> wanted, bool whole) {
+  if (cell_header.ncpu != header.ncpu || cell_header.nlevelmax != header.nlevelmax ||
+      cell_header.nboundary != header.nboundary)
+    throw base::Error(base::Kind::corrupt,
+                      "files of different outputs: ncpu, nlevelmax or nboundary differ from the "
+                      "amr file's")
+        .at(reader.path().string());
+  if (wanted.empty()) return;
+  const std::size_t cells = std::size_t{1} << header.ndim, variables = static_cast<std::size_t>(cell_header.variables);
+  Walk walk{reader, cells, variables, wanted, std::vector<Record>(cells * variables)};
+  const int levels = whole ? header.nlevelmax : mesh::num_levels(tree.tree);
+  if (wanted.front().field->info.type == mesh::ScalarType::float32)
+    read_levels<float>(walk, header, tree, levels);
+  else
+    read_levels<double>(walk, header, tree, levels);
+  if (whole) reader.require_end();
+}
+
+}  // namespace octavo::formats::ramses

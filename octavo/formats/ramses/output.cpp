@@ -1,0 +1,255 @@
+#include "octavo/formats/ramses/output.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "octavo/formats/ramses/naming.hpp"
+
+namespace octavo::formats::ramses {
+namespace {
+
+using base::Error;
+using base::Kind;
+using file::RecordReader;
+
+// What of an output's headers is wanted takes a page or two, not a whole window.
+constexpr std::size_t header_window = std::size_t{1} << 16;
+
+std::optional<std::string> text_of(const Listing& listing, const std::string& name) {
+  const FileEntry* entry = find_file(listing, name);
+  if (entry == nullptr) return {};
+  return read_text(entry->path);
+}
+
+// "_00080.txt"
+std::string text_suffix(const Listing& listing) {
+  const std::string name = file_name(listing, "", 0);
+  return name.substr(0, name.find(".out")) + ".txt";
+}
+
+Info read_info(const Listing& listing) {
+  const FileEntry* entry = find_file(listing, "info" + text_suffix(listing));
+  return parse_info(read_text(entry->path), entry->path);
+}
+
+void check_info(const Info& info, const AmrHeader& amr, const Listing& listing) {
+  const auto require = [&](const std::string& name, std::int64_t in_amr) {
+    const std::int64_t in_info = integer(info, name);
+    if (in_info != in_amr)
+      throw Error(Kind::corrupt, "files of different outputs: " + name + " is " + std::to_string(in_info) + " in " +
+                                     info.path.filename().string() + " and " + std::to_string(in_amr) + " in " +
+                                     file_name(listing, "amr", 0))
+          .at(listing.directory.string());
+  };
+  require("ncpu", amr.ncpu);
+  require("ndim", amr.ndim);
+  require("levelmax", amr.nlevelmax);
+}
+
+void set_geometry(const AmrHeader& amr, mesh::Header& header) {
+  const RealCells real = find_real_cells(amr);
+  const double coarse_cell = amr.boxlen / static_cast<double>(real.count[0]);
+  header.dim = amr.ndim;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool used = axis < static_cast<std::size_t>(amr.ndim);
+    header.roots[axis] = used ? 2 * real.count[axis] : 1;
+    header.lo[axis] = 0;
+    header.hi[axis] = coarse_cell * static_cast<double>(real.count[axis]);
+    // Walls take coarse cells; without them an axis is periodic.
+    header.periodic[axis] = used && real.count[axis] == amr.coarse[axis];
+  }
+}
+
+void check_depth(const mesh::Header& header, int levels) {
+  const std::int64_t widest = *std::max_element(header.roots.begin(), header.roots.end());
+  if (levels > 32 || widest > (std::int64_t{1} << 32 >> (levels - 1)))
+    throw Error(Kind::unsupported,
+                "a tree of " + std::to_string(levels) + " levels: cell numbers take more than 32 bits");
+}
+
+void set_time_and_units(const Info& info, const AmrHeader& amr, mesh::Header& header) {
+  header.code = "RAMSES";
+  header.level_origin = 1;
+  header.time = amr.time;
+  header.unit_length = real_or(info, "unit_l", 1);
+  header.unit_density = real_or(info, "unit_d", 1);
+  header.unit_time = real_or(info, "unit_t", 1);
+}
+
+void set_info_attributes(const Info& info, const AmrHeader& amr, std::map<std::string, mesh::Attribute>& to) {
+  to["levelmin"] = integer(info, "levelmin");
+  to["nlevelmax"] = std::int64_t{amr.nlevelmax};
+  to["ngridmax"] = amr.ngridmax;
+  to["boxlen"] = amr.boxlen;
+  for (const char* name : {"aexp", "H0", "omega_m", "omega_l", "omega_k", "omega_b"})
+    if (info.values.contains(name)) to[name] = real(info, name);
+}
+
+void set_amr_attributes(const AmrHeader& amr, std::map<std::string, mesh::Attribute>& to) {
+  to["ncpu"] = std::int64_t{amr.ncpu};
+  to["coarse_cells"] = std::vector<std::int64_t>(amr.coarse.begin(), amr.coarse.end());
+  to["coarse_cpu_map"] = std::vector<std::int64_t>(amr.coarse_cpu.begin(), amr.coarse_cpu.end());
+  to["nboundary"] = std::int64_t{amr.nboundary};
+  to["output_counts"] = amr.output_counts;
+  to["tout"] = amr.tout;
+  to["aout"] = amr.aout;
+  to["dtold"] = amr.dtold;
+  to["dtnew"] = amr.dtnew;
+  to["nstep"] = amr.steps;
+  to["energy"] = amr.start;
+  to["cosmology"] = amr.cosmology;
+  to["expansion"] = amr.expansion;
+  to["mass_sph"] = amr.mass_sph;
+  to["ordering"] = amr.ordering;
+  to["real_bytes"] = std::int64_t{amr.real_bytes};
+  if (!amr.bound_key.empty()) to["bound_key"] = amr.bound_key;
+  if (!amr.bound_key_low.empty()) to["bound_key_low"] = amr.bound_key_low;
+  if (amr.ordering != "bisection") return;
+  to["bisection_wall"] = amr.bisection_wall;
+  to["bisection_next"] = amr.bisection_next;
+  to["bisection_indx"] = amr.bisection_indx;
+  to["cpubox_min"] = amr.cpubox_min;
+  to["cpubox_max"] = amr.cpubox_max;
+}
+
+// Cells of a level and the leaves among them follow from the octs of this and the next one.
+std::vector<mesh::LevelCount> count_levels(const AmrHeader& amr) {
+  std::vector<mesh::LevelCount> levels;
+  for (std::size_t l = 0; l < amr.total_octs.size() && amr.total_octs[l] > 0; ++l) {
+    const std::int64_t cells = amr.total_octs[l] << amr.ndim;
+    const std::int64_t refined = l + 1 < amr.total_octs.size() ? amr.total_octs[l + 1] : 0;
+    if (refined > cells)
+      throw Error(Kind::corrupt, "numbtot: " + std::to_string(refined) + " octs on level " + std::to_string(l + 2) +
+                                     ", but only " + std::to_string(cells) + " cells on the level above");
+    levels.push_back({static_cast<int>(l) + 1, cells, cells - refined});
+  }
+  return levels;
+}
+
+std::vector<std::string> variable_names(const Listing& listing, CellKind kind, const CellHeader& cell, int ndim,
+                                        std::vector<std::string>& notes) {
+  const std::string file = prefix(kind) + "_file_descriptor.txt";
+  std::vector<std::string> names = default_names(kind, cell.variables, ndim);
+  if (kind == CellKind::grav) return names;  // has none
+  const auto text = text_of(listing, file);
+  const auto described = text ? parse_descriptor(*text) : std::nullopt;
+  if (!described) {
+    notes.push_back("no usable " + file + ": variables are named " + names.front() + " to " + names.back());
+    return names;
+  }
+  if (described->size() != names.size())
+    notes.push_back(file + " names " + std::to_string(described->size()) + " variables, the files have " +
+                    std::to_string(names.size()) + ": the rest are named by their number");
+  for (std::size_t i = 0; i < std::min(names.size(), described->size()); ++i) names[i] = (*described)[i].name;
+  return names;
+}
+
+// A name that a field has already gets the file's before it.
+std::string unused_name(const mesh::Header& header, CellKind kind, const std::string& name) {
+  const auto taken = [&](const std::string& text) {
+    return std::any_of(header.fields.begin(), header.fields.end(), [&](const auto& f) { return f.name == text; });
+  };
+  std::string free = name;
+  while (taken(free)) free = prefix(kind) + "_" + free;
+  return free;
+}
+
+void add_variables(Output& output, CellKind kind) {
+  const std::string file = prefix(kind);
+  if (!has_kind(output.listing, file)) return;
+  RecordReader reader(file_of(output.listing, file, 0).path, header_window);
+  const CellHeader cell = read_cell_header(reader, kind, output.amr.ndim);
+  const auto type = find_value_width(reader) == 4 ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
+  std::vector<std::string> names;
+  int index = 0;
+  for (const auto& given : variable_names(output.listing, kind, cell, output.amr.ndim, output.notes)) {
+    names.push_back(unused_name(output.header, kind, given));
+    output.header.fields.push_back({names.back(), unit_of(names.back()), type, centring_of(names.back()), 1, 0});
+    output.variables.push_back({kind, index++});
+  }
+  output.kinds[kind] = cell;
+  output.header.attributes[file + "_variables"] = names;
+  if (kind == CellKind::hydro) output.header.attributes["gamma"] = cell.gamma;
+}
+
+// Widths of old particle files are only told by a file that has particles.
+ParticleLayout find_layout(const Listing& listing, int ncpu, const std::optional<std::vector<Variable>>& descriptor) {
+  ParticleLayout layout;
+  for (int domain = 0; domain < ncpu; ++domain) {
+    RecordReader reader(file_of(listing, "part", domain).path, header_window);
+    const auto header = read_particle_header(reader);
+    layout = find_particle_layout(reader, header, descriptor);
+    if (header.count > 0 || descriptor) break;
+  }
+  return layout;
+}
+
+std::int64_t count_particles(const Output& output) {
+  if (const auto text = text_of(output.listing, "header" + text_suffix(output.listing)))
+    if (const auto count = parse_header(*text).count) return *count;
+  std::int64_t sum = 0;
+  for (int domain = 0; domain < output.amr.ncpu; ++domain) {
+    RecordReader reader(file_of(output.listing, "part", domain).path, header_window);
+    sum += read_particle_header(reader).count;
+  }
+  return sum;
+}
+
+void add_particles(Output& output) {
+  if (!has_kind(output.listing, "part")) return;
+  const auto text = text_of(output.listing, "part_file_descriptor.txt");
+  const auto descriptor = text ? parse_descriptor(*text) : std::nullopt;
+  const ParticleLayout layout = find_layout(output.listing, output.amr.ncpu, descriptor);
+  if (layout.guessed)
+    output.notes.push_back("no part_file_descriptor.txt: particle attributes are named by their place and size");
+  output.particle_attributes = layout.attributes;
+  output.particle_count = count_particles(output);
+  RecordReader reader(file_of(output.listing, "part", 0).path, header_window);
+  const ParticleFileHeader header = read_particle_header(reader);
+  auto& to = output.header.attributes;
+  to["localseed"] = header.localseed;
+  to["nstar_tot"] = header.nstar_tot;
+  to["mstar_tot"] = header.mstar_tot;
+  to["mstar_lost"] = header.mstar_lost;
+  to["nsink"] = header.nsink;
+}
+
+// Texts that a copy of the output shall have again.
+void add_texts(Output& output) {
+  for (const auto& [file, name] : {std::pair{"namelist.txt", "namelist"}, std::pair{"compilation.txt", "compilation"}})
+    if (auto text = text_of(output.listing, file)) output.header.attributes[name] = std::move(*text);
+}
+
+void note_missing_files(Output& output) {
+  for (const char* kind : {"amr", "hydro", "grav", "rt", "part"})
+    for (int domain = 0; has_kind(output.listing, kind) && domain < output.amr.ncpu; ++domain)
+      if (const auto name = file_name(output.listing, kind, domain); find_file(output.listing, name) == nullptr)
+        output.notes.push_back("the output is not complete: " + name + " is missing");
+}
+
+}  // namespace
+
+Output open_output(Listing listing) {
+  Output output;
+  output.listing = std::move(listing);
+  const Info info = read_info(output.listing);
+  RecordReader reader(file_of(output.listing, "amr", 0).path, header_window);
+  output.amr = read_amr_header(reader);
+  check_info(info, output.amr, output.listing);
+  set_geometry(output.amr, output.header);
+  set_time_and_units(info, output.amr, output.header);
+  set_info_attributes(info, output.amr, output.header.attributes);
+  set_amr_attributes(output.amr, output.header.attributes);
+  output.header.attributes["output_number"] = std::int64_t{output.listing.number};
+  output.levels = count_levels(output.amr);
+  check_depth(output.header, static_cast<int>(output.levels.size()));
+  for (const CellKind kind : {CellKind::hydro, CellKind::grav, CellKind::rt}) add_variables(output, kind);
+  add_particles(output);
+  add_texts(output);
+  note_missing_files(output);
+  output.amr.numbl = {};
+  return output;
+}
+
+}  // namespace octavo::formats::ramses

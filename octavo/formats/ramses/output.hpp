@@ -1,0 +1,61 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/ramses/amr_header.hpp"
+#include "octavo/formats/ramses/cells.hpp"
+#include "octavo/formats/ramses/particles.hpp"
+#include "octavo/formats/ramses/text_files.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::ramses {
+
+struct FileEntry {
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+};
+
+/// The files of one output directory, group_GGGGG folders included, by name.
+struct Listing {
+  std::filesystem::path directory;
+  int number = 0;  ///< NNNNN of output_NNNNN, from the name of the info file
+  std::map<std::string, FileEntry, std::less<>> files;
+};
+
+/// The output directory that a path names: itself, or that of a file in it (or in a group folder of it). Nothing where
+/// there is no info_NNNNN.txt.
+std::optional<Listing> list_output(const std::filesystem::path& path);
+/// "amr_00080.out00017" for kind "amr", domain 16.
+std::string file_name(const Listing& listing, const std::string& kind, int domain);
+/// The entry of a domain's file; Error(unreadable) that names it where it is missing.
+const FileEntry& file_of(const Listing& listing, const std::string& kind, int domain);
+const FileEntry* find_file(const Listing& listing, const std::string& name);
+/// Whether any domain has a file of this kind.
+bool has_kind(const Listing& listing, const std::string& kind);
+
+/// One cell variable: which file, and which record in it.
+struct CellVariable {
+  CellKind kind{};
+  int index = 0;  ///< in record order, from 0
+};
+
+/// An output, opened: everything that all domains share.
+struct Output {
+  Listing listing;
+  AmrHeader amr;                                     ///< of domain 1, without its list tables
+  std::map<CellKind, CellHeader> kinds;              ///< of domain 1; the kinds there are
+  std::vector<CellVariable> variables;               ///< one a field of `header`
+  std::vector<mesh::FieldInfo> particle_attributes;  ///< empty: no part files
+  std::int64_t particle_count = 0;
+  mesh::Header header;
+  std::vector<mesh::LevelCount> levels;
+  std::vector<std::string> notes;
+};
+
+/// Opens the text files and the headers of the files of domain 1, nothing else.
+Output open_output(Listing listing);
+
+}  // namespace octavo::formats::ramses

@@ -1,0 +1,113 @@
+#include "octavo/formats/ramses/reader.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/ramses/domains.hpp"
+#include "octavo/formats/ramses/output.hpp"
+
+namespace octavo::formats::ramses {
+namespace {
+
+namespace fs = std::filesystem;
+using Shared = std::shared_ptr<const Output>;
+
+int num_levels(const Output& output, int max_level) {
+  return std::clamp(max_level - output.header.level_origin + 1, 1, output.amr.nlevelmax);
+}
+
+/// The wanted fields that this kind of file holds.
+std::vector<Wanted> wanted_of(const Output& output, CellKind kind, const std::vector<std::size_t>& chosen,
+                              std::vector<mesh::Field>& fields) {
+  std::vector<Wanted> wanted;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (output.variables[chosen[i]].kind == kind) wanted.push_back({output.variables[chosen[i]].index, &fields[i]});
+  return wanted;
+}
+
+void read_kind(const Output& output, CellKind kind, int domain, const AmrHeader& amr, const DomainTree& tree,
+               const std::vector<Wanted>& wanted, bool whole) {
+  file::RecordReader reader(file_of(output.listing, prefix(kind), domain).path);
+  const CellHeader header = read_cell_header(reader, kind, amr.ndim);
+  read_cells(reader, header, amr, tree, wanted, whole);
+}
+
+void read_mesh(const Output& output, int domain, const mesh::Request& request, mesh::Part& part) {
+  file::RecordReader reader(file_of(output.listing, "amr", domain).path);
+  const AmrHeader amr = read_amr_header(reader);
+  require_same_output(output.amr, amr, reader);
+  const int levels = num_levels(output, request.max_level);
+  DomainTree tree = read_tree(reader, amr, domain, levels);
+  const auto chosen = mesh::select_fields(output.header, request.fields);
+  for (const std::size_t f : chosen)
+    part.fields.push_back(mesh::make_field(output.header.fields[f], mesh::num_cells(tree.tree)));
+  for (const auto& [kind, header] : output.kinds) {
+    const auto wanted = wanted_of(output, kind, chosen, part.fields);
+    if (!wanted.empty()) read_kind(output, kind, domain, amr, tree, wanted, levels == amr.nlevelmax);
+  }
+  part.mesh = std::move(tree.tree);
+}
+
+void read_species(const Output& output, int domain, mesh::Part& part) {
+  if (output.particle_attributes.empty()) return;
+  file::RecordReader reader(file_of(output.listing, "part", domain).path);
+  const ParticleFileHeader header = read_particle_header(reader);
+  part.particles.push_back(read_particles(reader, header, output.particle_attributes));
+}
+
+mesh::Part read_part(const Output& output, int domain, const mesh::Request& request) {
+  mesh::Part part;
+  part.index = domain;
+  const bool particles_only = request.particles && request.fields && request.fields->empty();
+  if (!particles_only) read_mesh(output, domain, request, part);
+  if (request.particles) read_species(output, domain, part);
+  return part;
+}
+
+std::int64_t part_bytes(const Output& output, int domain) {
+  std::uint64_t bytes = file_of(output.listing, "amr", domain).bytes;
+  for (const auto& [kind, header] : output.kinds) bytes += file_of(output.listing, prefix(kind), domain).bytes;
+  if (!output.particle_attributes.empty()) bytes += file_of(output.listing, "part", domain).bytes;
+  return static_cast<std::int64_t>(bytes);
+}
+
+int coarsest_leaf(const Output& output) {
+  for (const mesh::LevelCount& count : output.levels)
+    if (count.leaves > 0) return mesh::level_index(output.header, count.level);
+  return 0;
+}
+
+}  // namespace
+
+bool recognise(const fs::path& path) {
+  try {
+    return list_output(path).has_value();
+  } catch (const base::Error&) {
+    return false;
+  }
+}
+
+mesh::Dataset open(const fs::path& path) {
+  auto listing = list_output(path);
+  if (!listing) throw base::Error(base::Kind::corrupt, "no info_NNNNN.txt in the output").at(path.string());
+  const Shared output = std::make_shared<const Output>(open_output(std::move(*listing)));
+  mesh::Dataset dataset;
+  dataset.format = "ramses";
+  dataset.path = path.string();
+  dataset.header = output->header;
+  dataset.num_parts = output->amr.ncpu;
+  for (const auto& [name, entry] : output->listing.files) dataset.bytes += static_cast<std::int64_t>(entry.bytes);
+  dataset.levels = output->levels;
+  if (!output->particle_attributes.empty())
+    dataset.species.push_back({species_name, output->particle_count, output->particle_attributes});
+  dataset.notes = output->notes;
+  dataset.parts_touching = [output](const mesh::Region& region) {
+    return domains_touching(output->amr, output->header, coarsest_leaf(*output), region);
+  };
+  dataset.read = [output](int domain, const mesh::Request& request) { return read_part(*output, domain, request); };
+  dataset.part_bytes = [output](int domain) { return part_bytes(*output, domain); };
+  return dataset;
+}
+
+}  // namespace octavo::formats::ramses

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The text files of a RAMSES output.
+namespace octavo::formats::ramses {
+
+/// The whole of a small text file. Error(corrupt) where it is larger than 64 MiB: not one of these.
+std::string read_text(const std::filesystem::path& path);
+
+/// info_NNNNN.txt: the lines `name = value`, names and values trimmed, up to the table of domains (whose keys have 16
+/// digits only: the amr files have them in full).
+struct Info {
+  std::filesystem::path path;
+  std::map<std::string, std::string> values;
+  std::string ordering;  ///< empty where the file has none
+};
+Info parse_info(std::string_view text, const std::filesystem::path& path);
+
+/// A value that must be there; Error(corrupt) naming the file and the line's name otherwise.
+std::int64_t integer(const Info& info, const std::string& name);
+double real(const Info& info, const std::string& name);
+/// A value that old or patched versions may lack.
+double real_or(const Info& info, const std::string& name, double otherwise);
+
+/// One line of a file descriptor. Types are struct-module letters: d f8, f f4, i i4, q i8, h i2, b i1.
+struct Variable {
+  std::string name;  ///< trimmed
+  char type = 'd';
+};
+/// hydro_file_descriptor.txt, part_file_descriptor.txt, rt_file_descriptor.txt, in record order; the version before the
+/// types ("variable #  1: density") too. Nothing where the text is neither. Names that repeat get their number
+/// appended.
+std::optional<std::vector<Variable>> parse_descriptor(std::string_view text);
+
+/// What header_NNNNN.txt says of particles.
+struct ParticleHeader {
+  std::optional<std::int64_t> count;  ///< of all families
+  std::vector<std::string> fields;    ///< "pos", "vel", "mass", "iord", "level" ...
+};
+ParticleHeader parse_header(std::string_view text);
+
+}  // namespace octavo::formats::ramses
