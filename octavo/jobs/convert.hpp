@@ -9,20 +9,10 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/codec/codec.hpp"
+#include "octavo/jobs/accuracy.hpp"
 #include "octavo/jobs/open.hpp"
 
 namespace octavo::jobs {
-
-/// A bound as a user states it. `range_relative` is measured against max - min of the whole field of the step, so its
-/// absolute bound is known only after a first pass over the input.
-struct Accuracy {
-  enum class Kind : std::uint8_t { lossless, absolute, range_relative, pointwise_relative } kind = Kind::lossless;
-  double value = 0;
-  bool operator==(const Accuracy&) const = default;
-};
-
-/// Reads "lossless", "abs:E", "range:E" or "point:E". Throws Error(usage) for anything else, and for E not finite and > 0.
-Accuracy parse_accuracy(const std::string& text);
 
 struct ConvertOptions {
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
@@ -49,18 +39,22 @@ struct ConvertReport {
   };
   int steps = 0;
   int parts = 0;
-  std::uint64_t input_bytes = 0;   ///< native files [bytes]
-  std::uint64_t stored_bytes = 0;  ///< the store, footers and heads included [bytes]
-  std::uint64_t mesh_bytes = 0;    ///< of these, refinement and ownership [bytes]
+  std::uint64_t input_bytes = 0;            ///< native files [bytes]
+  std::uint64_t stored_bytes = 0;           ///< the store, footers and heads included [bytes]
+  std::uint64_t mesh_bytes = 0;             ///< of these, refinement and ownership [bytes]
   std::map<std::string, FieldSize> fields;  ///< "species/attribute" for particles
   std::vector<std::string> notes;
 };
 
-/// Writes each input (a native output, or every step of a store) as one analysis step of the store `out`. Collective over
-/// the ranks, which share the parts. At most one part a thread is in memory. Until a step is complete it is not listed;
-/// an error or a kill leaves the steps before it, and with `overwrite` the store that was there.
-/// Throws Error(usage) where `out` exists and neither overwrite nor append is set.
+/// Writes each input (a native output, or every step of a store) as one analysis step of the store `out`. Collective
+/// over the ranks, which share the parts. At most one part a thread is in memory. Until a step is complete it is not
+/// listed; an error or a kill leaves the steps before it, and with `overwrite` the store that was there. Throws
+/// Error(usage) where `out` exists and neither overwrite nor append is set.
 ConvertReport convert(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& out,
+                      const ConvertOptions& options);
+
+/// The same for one step that is open already, under this number.
+ConvertReport convert(const mesh::Dataset& dataset, std::int64_t step, const std::filesystem::path& out,
                       const ConvertOptions& options);
 
 }  // namespace octavo::jobs

@@ -33,7 +33,8 @@ PartCount count_part(const mesh::Dataset& dataset, int part) {
     for (const mesh::Particles& species : read.particles) count.particles += species.count;
   } catch (const base::Error& error) {
     count.damage = error.message();
-    for (const std::string& place : error.places()) count.where = place + (count.where.empty() ? "" : ", ") + count.where;
+    for (const std::string& place : error.places())
+      count.where = place + (count.where.empty() ? "" : ", ") + count.where;
   }
   return count;
 }

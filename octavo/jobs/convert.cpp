@@ -1,0 +1,371 @@
+#include "octavo/jobs/convert.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
+#include "octavo/jobs/target.hpp"
+#include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/prune.hpp"
+
+namespace octavo::jobs {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+namespace {
+
+constexpr int default_per_file = 64;
+
+// ------------------------------------------------------------------ what to do: one source is one step of the store
+
+struct Source {
+  fs::path path;
+  std::int64_t step = 0;  ///< number in the new store
+  std::function<mesh::Dataset()> open;
+};
+
+/// Every step of every input. Numbers are the inputs' own where all have one and no two are the same.
+std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
+  std::vector<Source> sources;
+  for (const fs::path& path : inputs) {
+    if (store::recognise(path)) {
+      for (const store::StepInfo& info : store::list_steps(path))
+        sources.push_back({path, info.step, [path, info] { return open(path, {info.flow, info.step}); }});
+    } else {
+      const auto number = step_number(open(path)).value_or(static_cast<std::int64_t>(sources.size()));
+      sources.push_back({path, number, [path] { return open(path); }});
+    }
+  }
+  if (sources.empty())
+    throw Error(Kind::corrupt, "no complete step to convert").at(inputs.empty() ? "no input" : inputs[0].string());
+  std::stable_sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.step < b.step; });
+  for (std::size_t i = 1; i < sources.size(); ++i)
+    if (sources[i].step == sources[i - 1].step)
+      throw Error(Kind::usage, "two inputs are step " + std::to_string(sources[i].step) + " of one store: " +
+                                   sources[i - 1].path.string() + " and " + sources[i].path.string())
+          .hint("convert them to stores of their own");
+  return sources;
+}
+
+/// Which parts go to which file, and which rank writes it.
+struct Plan {
+  std::vector<int> parts;
+  int per_file = 1;
+  int files = 1;
+  int ranks = 1;
+
+  std::vector<int> parts_of(int file) const {
+    const auto first = static_cast<std::size_t>(file) * static_cast<std::size_t>(per_file);
+    const auto last = std::min(parts.size(), first + static_cast<std::size_t>(per_file));
+    return {parts.begin() + static_cast<std::ptrdiff_t>(first), parts.begin() + static_cast<std::ptrdiff_t>(last)};
+  }
+  int rank_of(int file) const { return static_cast<int>(static_cast<std::int64_t>(file) * ranks / files); }
+};
+
+Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
+  Plan plan;
+  plan.ranks = options.ranks.size;
+  if (options.region) {
+    plan.parts = dataset.parts_touching(*options.region);
+  } else {
+    for (int part = 0; part < dataset.num_parts; ++part) plan.parts.push_back(part);
+  }
+  if (plan.parts.empty())
+    throw Error(Kind::usage, "the region holds no cell: " + mesh::to_string(*options.region, dataset.header.dim))
+        .at(dataset.path);
+  const int count = static_cast<int>(plan.parts.size());
+  plan.per_file = options.per_file > 0 ? std::min(options.per_file, count)
+                                       : std::min(default_per_file, (count + plan.ranks - 1) / plan.ranks);
+  plan.files = (count + plan.per_file - 1) / plan.per_file;
+  return plan;
+}
+
+// ------------------------------------------------------------------ reading one part
+
+mesh::Request request_of(const ConvertOptions& options) {
+  mesh::Request request;
+  request.fields = options.fields;
+  if (options.max_level) request.max_level = *options.max_level;
+  request.particles = options.particles;
+  return request;
+}
+
+void keep_particles_in(const mesh::Region& region, const mesh::Header& header, mesh::Particles& species) {
+  std::array<std::span<const double>, 3> position;
+  const char* names[] = {"position_x", "position_y", "position_z"};
+  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
+    for (const mesh::Field& attribute : species.attributes)
+      if (attribute.info.name == names[a] && attribute.info.type == mesh::ScalarType::float64)
+        position[a] = attribute.as<double>();
+  if (position[0].empty()) return;
+  const mesh::Domain domain = mesh::domain_of(header);
+  const double unit = header.hi[0] - header.lo[0];
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(species.count); ++i) {
+    mesh::Point3 point{0, 0, 0};
+    for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
+      if (i < position[a].size()) point[a] = (position[a][i] - header.lo[a]) / unit;
+    if (mesh::contains(region, domain, point)) kept.push_back(i);
+  }
+  for (mesh::Field& attribute : species.attributes) {
+    const std::size_t width = mesh::size_of(attribute.info.type) * static_cast<std::size_t>(attribute.info.components);
+    std::vector<std::byte> bytes(kept.size() * width);
+    for (std::size_t k = 0; k < kept.size(); ++k)
+      std::copy_n(attribute.bytes.begin() + static_cast<std::ptrdiff_t>(kept[k] * width), width,
+                  bytes.begin() + static_cast<std::ptrdiff_t>(k * width));
+    attribute.bytes = std::move(bytes);
+  }
+  species.count = static_cast<std::int64_t>(kept.size());
+}
+
+void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
+  auto& tree = std::get<mesh::Octree>(part.mesh);
+  mesh::clip(tree, header, region);
+  const mesh::Extract extract = mesh::prune(tree);
+  for (mesh::Field& field : part.fields)
+    field.bytes = mesh::gather(
+        tree, extract, field.bytes,
+        mesh::block_size(tree) * static_cast<std::size_t>(field.info.components) * mesh::size_of(field.info.type));
+  part.mesh = extract.tree;
+  for (mesh::Particles& species : part.particles) keep_particles_in(region, header, species);
+}
+
+mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
+  mesh::Part part = dataset.read(index, request_of(options));
+  if (options.region) keep_region(*options.region, dataset.header, part);
+  return part;
+}
+
+// ------------------------------------------------------------------ bounds
+
+struct Range {
+  double lo = std::numeric_limits<double>::infinity();
+  double hi = -std::numeric_limits<double>::infinity();
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    lo = std::min(lo, value);
+    hi = std::max(hi, value);
+  }
+};
+
+/// max - min of each named field over all owned cells that will be stored: a pass over the whole input.
+std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const Plan& plan,
+                                           const std::vector<std::string>& names, const ConvertOptions& options) {
+  ConvertOptions pass = options;
+  pass.fields = names;
+  pass.particles = false;
+  std::map<std::string, Range> ranges;
+  std::vector<int> mine;
+  for (int file = 0; file < plan.files; ++file)
+    if (plan.rank_of(file) == options.ranks.rank)
+      for (int part : plan.parts_of(file)) mine.push_back(part);
+  base::agree(options.ranks, [&] {
+    base::ordered_for(
+        mine.size(), options.threads,
+        [&](std::size_t i) {
+          const mesh::Part part = read_part(dataset, mine[i], pass);
+          std::map<std::string, Range> local;
+          for (const mesh::Field& field : part.fields)
+            mesh::visit_values(field, [&](auto values) {
+              for (auto value : values) local[field.info.name].add(static_cast<double>(value));
+            });
+          return local;
+        },
+        [&](std::size_t, std::map<std::string, Range> local) {
+          for (const auto& [name, range] : local) {
+            ranges[name].add(range.lo);
+            ranges[name].add(range.hi);
+          }
+        });
+  });
+  nlohmann::json text = nlohmann::json::object();
+  for (const auto& [name, range] : ranges) text[name] = {range.lo, range.hi};
+  for (const std::string& other : base::all_gather(options.ranks, text.dump()))
+    for (const auto& [name, range] : nlohmann::json::parse(other).items())
+      for (const auto& end : range)
+        if (end.is_number()) ranges[name].add(end.get<double>());
+  std::map<std::string, double> widths;
+  for (const auto& [name, range] : ranges) widths[name] = range.hi - range.lo;
+  return widths;
+}
+
+const Accuracy& accuracy_of(const std::string& field, const ConvertOptions& options) {
+  const auto found = options.field_accuracy.find(field);
+  return found == options.field_accuracy.end() ? options.accuracy : found->second;
+}
+
+store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& plan, const ConvertOptions& options) {
+  const auto chosen = mesh::select_fields(dataset.header, options.fields);
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    mesh::select_fields(dataset.header, std::vector<std::string>{name});
+  std::vector<std::string> need_range;
+  for (std::size_t f : chosen)
+    if (accuracy_of(dataset.header.fields[f].name, options).kind == Accuracy::Kind::range_relative)
+      need_range.push_back(dataset.header.fields[f].name);
+  std::map<std::string, double> ranges;
+  if (!need_range.empty()) ranges = field_ranges(dataset, plan, need_range, options);
+
+  store::EncodeOptions encode;
+  encode.single_precision = options.single_precision;
+  for (std::size_t f : chosen) {
+    const std::string& name = dataset.header.fields[f].name;
+    encode.field_codec[name] = {bound_of(accuracy_of(name, options), ranges[name]), options.effort, options.method};
+  }
+  return encode;
+}
+
+// ------------------------------------------------------------------ writing
+
+struct Totals {
+  ConvertReport report;
+  std::int64_t done = 0, total = 0;  ///< input bytes of this rank
+};
+
+void count_streams(const store::EncodedPart& part, ConvertReport& report) {
+  ++report.parts;
+  for (const store::Stream& stream : part.streams) {
+    if (stream.field.empty() || stream.field == "?") {
+      report.mesh_bytes += stream.bytes.size();
+    } else {
+      report.fields[stream.field].raw += stream.raw_bytes;
+      report.fields[stream.field].stored += stream.bytes.size();
+    }
+  }
+}
+
+void write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
+                const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
+  mesh::Header header = dataset.header;
+  header.fields.clear();
+  for (std::size_t f : mesh::select_fields(dataset.header, options.fields))
+    header.fields.push_back(dataset.header.fields[f]);
+  store::SegmentWriter writer(segment, header);
+  const std::vector<int> parts = plan.parts_of(file);
+  base::ordered_for(
+      parts.size(), options.threads,
+      [&](std::size_t i) { return store::encode(read_part(dataset, parts[i], options), header, encode); },
+      [&](std::size_t i, store::EncodedPart part) {
+        count_streams(part, totals.report);
+        writer.add(std::move(part));
+        totals.done += dataset.part_bytes(parts[i]);
+        if (options.progress && !options.progress(totals.done, std::max(totals.done, totals.total)))
+          throw Error(Kind::interrupted, "interrupted");
+      });
+  writer.commit();
+  totals.report.stored_bytes += writer.bytes_written();
+}
+
+store::Attempt shared_attempt(const base::Ranks& ranks) {
+  store::Attempt attempt = store::random_attempt();
+  std::string text(reinterpret_cast<const char*>(attempt.data()), attempt.size());
+  text = base::all_gather(ranks, text)[0];
+  std::transform(text.begin(), text.end(), attempt.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return attempt;
+}
+
+void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
+  mesh::Dataset dataset;
+  Plan plan;
+  base::agree(options.ranks, [&] {
+    dataset = source.open();
+    plan = make_plan(dataset, options);
+    totals.total = 0;
+    for (int file = 0; file < plan.files; ++file)
+      if (plan.rank_of(file) == options.ranks.rank)
+        for (int part : plan.parts_of(file)) totals.total += dataset.part_bytes(part);
+    totals.done = 0;
+  });
+  store::EncodeOptions encode;
+  // Collective inside where a range is asked for: every rank enters with the same options and the same headers.
+  encode = encode_options(dataset, plan, options);
+  store::SegmentPlan segment;
+  segment.store = out;
+  segment.step = source.step;
+  segment.attempt = shared_attempt(options.ranks);
+  segment.segments = plan.files;
+  segment.whole_domain = !options.region;
+  base::agree(options.ranks, [&] {
+    for (int file = 0; file < plan.files; ++file) {
+      if (plan.rank_of(file) != options.ranks.rank) continue;
+      segment.subfile = segment.segment = file;
+      write_file(dataset, plan, file, segment, encode, options, totals);
+    }
+  });
+  totals.report.input_bytes += static_cast<std::uint64_t>(dataset.bytes);
+  ++totals.report.steps;
+  for (const std::string& note : dataset.notes) totals.report.notes.push_back(source.path.string() + ": " + note);
+}
+
+// ------------------------------------------------------------------ reports of all ranks
+
+std::string to_text(const ConvertReport& report) {
+  nlohmann::json text{{"parts", report.parts}, {"stored", report.stored_bytes}, {"mesh", report.mesh_bytes}};
+  for (const auto& [name, size] : report.fields) text["fields"][name] = {size.raw, size.stored};
+  return text.dump();
+}
+
+void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
+  const auto all = base::all_gather(ranks, to_text(report));
+  report.parts = 0;
+  report.stored_bytes = report.mesh_bytes = 0;
+  report.fields.clear();
+  for (const std::string& text : all) {
+    const auto other = nlohmann::json::parse(text);
+    report.parts += other["parts"].get<int>();
+    report.stored_bytes += other["stored"].get<std::uint64_t>();
+    report.mesh_bytes += other["mesh"].get<std::uint64_t>();
+    if (!other.contains("fields")) continue;
+    for (const auto& [name, size] : other["fields"].items()) {
+      report.fields[name].raw += size[0].get<std::uint64_t>();
+      report.fields[name].stored += size[1].get<std::uint64_t>();
+    }
+  }
+}
+
+ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out, const ConvertOptions& asked) {
+  ConvertOptions options = asked;
+  options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
+  const bool existed = fs::exists(out);
+  std::string where;
+  base::agree(options.ranks, [&] {
+    std::vector<std::int64_t> steps;
+    for (const Source& source : sources) steps.push_back(source.step);
+    if (options.ranks.rank == 0) where = prepare_target(out, steps, options.overwrite, options.append).string();
+  });
+  const fs::path target = base::all_gather(options.ranks, where)[0];
+
+  Totals totals;
+  try {
+    for (const Source& source : sources) write_step(source, target, options, totals);
+  } catch (...) {
+    if (options.ranks.rank == 0) discard_target(target, out, existed);
+    throw;
+  }
+  sum_over_ranks(options.ranks, totals.report);
+  base::agree(options.ranks, [&] {
+    if (options.ranks.rank == 0) finish_target(target, out);
+  });
+  return totals.report;
+}
+
+}  // namespace
+
+ConvertReport convert(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {
+  std::vector<Source> sources;
+  base::agree(options.ranks, [&] { sources = list_sources(inputs); });
+  return write_all(sources, out, options);
+}
+
+ConvertReport convert(const mesh::Dataset& dataset, std::int64_t step, const fs::path& out,
+                      const ConvertOptions& options) {
+  return write_all({{dataset.path, step, [&] { return dataset; }}}, out, options);
+}
+
+}  // namespace octavo::jobs

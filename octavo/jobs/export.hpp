@@ -1,0 +1,19 @@
+#pragma once
+#include <filesystem>
+
+#include "octavo/base/progress.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::jobs {
+
+struct ExportOptions {
+  int number = 1;           ///< NNNNN of a RAMSES output
+  bool overwrite = false;   ///< an existing output is replaced, once the new one is complete
+  base::Progress progress;  ///< in parts
+};
+
+/// Writes a step as a RAMSES output of as many domains as it has parts (formats/ramses/writer.hpp says what can be).
+/// The directory gets its name once it is complete.
+void export_ramses(const mesh::Dataset& dataset, const std::filesystem::path& out, const ExportOptions& options);
+
+}  // namespace octavo::jobs

@@ -1,0 +1,50 @@
+#include "octavo/jobs/stats.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "octavo/jobs/scope.hpp"
+#include "octavo/jobs/sum_parts.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+using analysis::PartialStatistics;
+
+bool has_density(const mesh::Header& header) {
+  return std::any_of(header.fields.begin(), header.fields.end(),
+                     [](const mesh::FieldInfo& field) { return field.name == "density" && field.components == 1; });
+}
+
+}  // namespace
+
+Stats stats(const mesh::Dataset& dataset, const StatsOptions& options) {
+  const mesh::Header& header = dataset.header;
+  const bool density = has_density(header);
+  std::vector<std::string> fields;
+  for (std::size_t i : mesh::select_fields(header, options.fields)) fields.push_back(header.fields[i].name);
+  mesh::Request request;
+  request.fields = fields;
+  if (density && std::find(fields.begin(), fields.end(), "density") == fields.end())
+    request.fields->push_back("density");
+  if (options.max_level) request.max_level = *options.max_level;
+  request.particles = options.particles && !dataset.species.empty();
+  const auto species = options.particles ? dataset.species : std::vector<mesh::SpeciesInfo>{};
+  const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max())};
+  Stats result;
+  Scope scope = scope_of(dataset, options.region, options.max_level);
+  result.selection = std::move(scope.text);
+  result.parts = std::move(scope.parts);
+  result.bytes_read = scope.bytes;
+  const auto work = [&](int part) {
+    return analysis::statistics(dataset.read(part, request), header, selection, fields, species, density);
+  };
+  const PartialStatistics all = sum_parts(
+      result.parts, Workers{options.threads, options.ranks, options.progress},
+      Summation{work, [](PartialStatistics& to, PartialStatistics&& other) { analysis::add(to, other); },
+                [](const PartialStatistics& one) { return analysis::pack(one); }, analysis::unpack_statistics});
+  result.statistics = analysis::finish(all, header, fields, species, density);
+  return result;
+}
+
+}  // namespace octavo::jobs
