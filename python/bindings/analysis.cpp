@@ -1,0 +1,247 @@
+#include "bindings.hpp"
+#include "octavo/analysis/cells.hpp"
+#include "octavo/jobs/map.hpp"
+#include "octavo/jobs/stats.hpp"
+
+namespace octavo::bindings {
+
+base::Ranks ranks_from(const nb::object& ranks);
+
+namespace {
+
+using Names = std::optional<std::vector<std::string>>;
+using Text = std::optional<std::string>;
+
+std::optional<mesh::Region> region_in(const mesh::Dataset& dataset, const Text& text) {
+  if (!text) return {};
+  return mesh::parse_region(*text, dataset.header.dim, mesh::domain_of(dataset.header).extent);
+}
+
+int axis_named(const std::string& name) {
+  if (name == "x" || name == "y" || name == "z") return name[0] - 'x';
+  throw base::Error(base::Kind::usage, "no axis '" + name + "': there are x, y and z");
+}
+
+analysis::Projection kind_named(const std::string& name) {
+  if (name == "integral") return analysis::Projection::integral;
+  if (name == "mean") return analysis::Projection::mean;
+  if (name == "max") return analysis::Projection::maximum;
+  if (name == "min") return analysis::Projection::minimum;
+  throw base::Error(base::Kind::usage, "no kind of map '" + name + "': there are integral, mean, max and min");
+}
+
+// ---------------------------------------------------------------------------------------------- map
+
+jobs::Map map(const mesh::Dataset& dataset, const std::string& field, const std::string& axis, const std::string& kind,
+              const Text& weight, std::optional<int> max_level, const Text& region, std::size_t pixels, int threads,
+              const nb::object& ranks, nb::object progress) {
+  jobs::MapOptions options;
+  options.field = field;
+  options.axis = axis_named(axis);
+  options.kind = kind_named(kind);
+  if (weight && options.kind != analysis::Projection::mean)
+    throw base::Error(base::Kind::usage, "a weight belongs to a mean, and the map is of kind " + kind);
+  if (weight && *weight != "volume") options.weight = *weight;
+  options.max_level = max_level;
+  options.region = region_in(dataset, region);
+  options.pixels = pixels;
+  options.threads = threads;
+  options.ranks = ranks_from(ranks);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  nb::gil_scoped_release release;
+  return jobs::map(dataset, options);
+}
+
+std::string label_of(const jobs::Map& image) {
+  if (image.kind == "mean") return image.field + ", mean weighted by " + image.weight;
+  return image.field + ", " + image.kind + " along " + image.axis;
+}
+
+nb::dict facts_of(const jobs::Map& image) {
+  nb::dict facts;
+  facts["field"] = image.field;
+  facts["kind"] = image.kind;
+  facts["weight"] = image.weight;
+  facts["axis"] = image.axis;
+  facts["axes"] = std::vector<std::string>{image.axes[0], image.axes[1]};
+  facts["label"] = label_of(image);
+  facts["title"] = label_of(image) + (image.selection.empty() ? "" : "   (" + image.selection + ")");
+  facts["unit"] = image.unit;
+  facts["extent"] = std::vector<double>{image.lo[0], image.hi[0], image.lo[1], image.hi[1]};
+  facts["depth"] = std::vector<double>{image.depth_lo, image.depth_hi};
+  facts["pixels"] = std::vector<std::size_t>{image.nx, image.ny};
+  facts["selection"] = image.selection;
+  facts["time"] = image.time;
+  facts["unit_length"] = image.unit_length;
+  facts["unit_density"] = image.unit_density;
+  facts["unit_time"] = image.unit_time;
+  facts["parts_read"] = image.parts.size();
+  facts["bytes_read"] = image.bytes_read;
+  return facts;
+}
+
+nb::object values_of(nb::handle self) {
+  const auto& image = nb::cast<const jobs::Map&>(self);
+  const std::size_t shape[2] = {image.ny, image.nx};
+  return nb::cast(nb::ndarray<nb::numpy, const double>(image.values.data(), 2, shape, self));
+}
+
+void bind_map(nb::module_& m) {
+  nb::class_<jobs::Map>(m, "Map", "An image and what it shows.")
+      .def_prop_ro(
+          "values", [](nb::handle self) { return values_of(self); },
+          "float64 array (ny, nx), lowest row first, NaN where no cell is; a view.")
+      .def("facts", &facts_of)
+      .def(
+          "write_npy", [](const jobs::Map& image, const std::filesystem::path& path) { jobs::write_npy(path, image); },
+          nb::arg("path"));
+  m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::kw_only(), nb::arg("axis") = "z",
+        nb::arg("kind") = "integral", nb::arg("weight") = nb::none(), nb::arg("max_level") = nb::none(),
+        nb::arg("region") = nb::none(), nb::arg("pixels") = 1024, nb::arg("threads") = 0, nb::arg("ranks") = nb::none(),
+        nb::arg("progress") = nb::none(), "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
+}
+
+// ---------------------------------------------------------------------------------------------- stats
+
+nb::list place_of(const analysis::Extreme& extreme, int dim) {
+  nb::list at;
+  for (int axis = 0; axis < dim; ++axis) at.append(extreme.centre[static_cast<std::size_t>(axis)]);
+  return at;
+}
+
+nb::dict describe(const analysis::Summary& summary, int dim) {
+  nb::dict row;
+  row["leaves"] = summary.cells;
+  row["min"] = summary.min.value;
+  row["min_at"] = place_of(summary.min, dim);
+  row["min_level"] = summary.min.level;
+  row["max"] = summary.max.value;
+  row["max_at"] = place_of(summary.max, dim);
+  row["max_level"] = summary.max.level;
+  row["mean"] = summary.mean;
+  row["volume_mean"] = summary.volume_mean;
+  row["mass_mean"] = nb::cast(summary.mass_mean);
+  row["sum"] = summary.sum;
+  row["integral"] = summary.integral;
+  row["nan"] = summary.nan;
+  row["inf"] = summary.inf;
+  return row;
+}
+
+nb::dict describe(const analysis::AttributeStatistics& attribute) {
+  nb::dict row;
+  row["count"] = attribute.count;
+  if (attribute.integer && attribute.count > 0) {
+    row["min"] = attribute.int_min;
+    row["max"] = attribute.int_max;
+    row["sum"] = attribute.int_sum;
+  } else {
+    row["min"] = attribute.min;
+    row["max"] = attribute.max;
+    row["sum"] = attribute.sum;
+  }
+  row["nan"] = attribute.nan;
+  return row;
+}
+
+nb::dict describe_particles(const std::vector<analysis::SpeciesStatistics>& all) {
+  nb::dict rows;
+  for (const analysis::SpeciesStatistics& species : all)
+    for (const analysis::AttributeStatistics& attribute : species.attributes)
+      rows[nb::cast(all.size() == 1 ? attribute.name : species.name + "/" + attribute.name)] = describe(attribute);
+  return rows;
+}
+
+nb::dict stats(const mesh::Dataset& dataset, Names fields, std::optional<int> max_level, const Text& region,
+               bool particles, int threads, const nb::object& ranks, nb::object progress) {
+  jobs::StatsOptions options;
+  options.fields = std::move(fields);
+  options.max_level = max_level;
+  options.region = region_in(dataset, region);
+  options.particles = particles;
+  options.threads = threads;
+  options.ranks = ranks_from(ranks);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::Stats stats;
+  {
+    nb::gil_scoped_release release;
+    stats = jobs::stats(dataset, options);
+  }
+  nb::dict all;
+  for (const analysis::FieldStatistics& field : stats.statistics.fields) {
+    nb::dict row = describe(field.all, dataset.header.dim);
+    row["unit"] = field.unit;
+    nb::list levels;
+    for (const analysis::LevelSummary& level : field.levels) {
+      nb::dict one = describe(level.summary, dataset.header.dim);
+      one["level"] = level.level;
+      levels.append(one);
+    }
+    row["levels"] = levels;
+    all[nb::cast(field.name)] = row;
+  }
+  nb::dict result;
+  result["leaves"] = stats.statistics.leaves;
+  result["volume"] = stats.statistics.volume;
+  result["selection"] = stats.selection;
+  result["fields"] = all;
+  result["particles"] = describe_particles(stats.statistics.particles);
+  return result;
+}
+
+void bind_stats(nb::module_& m) {
+  m.def("stats", &stats, nb::arg("dataset"), nb::kw_only(), nb::arg("fields") = nb::none(),
+        nb::arg("max_level") = nb::none(), nb::arg("region") = nb::none(), nb::arg("particles") = true,
+        nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(),
+        "Statistics over the selected owned leaf cells. Releases the GIL. Collective over `ranks`.");
+}
+
+// ---------------------------------------------------------------------------------------------- cells
+
+nb::object take(mesh::Field&& field) {
+  auto* owned = new mesh::Field(std::move(field));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<mesh::Field*>(p); });
+  return mesh::visit_values(*owned, [&](auto values) -> nb::object {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    const std::size_t shape[1] = {values.size()};
+    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), 1, shape, owner));
+  });
+}
+
+nb::dict cells(const mesh::Dataset& dataset, int part, Names fields, std::optional<int> max_level, const Text& region) {
+  analysis::Selection selection;
+  selection.region = region_in(dataset, region);
+  mesh::Request request;
+  request.fields = fields;
+  if (max_level) selection.max_level = request.max_level = *max_level;
+  std::vector<std::string> names;
+  for (const std::size_t f : mesh::select_fields(dataset.header, fields))
+    names.push_back(dataset.header.fields[f].name);
+  analysis::CellArrays arrays;
+  {
+    nb::gil_scoped_release release;
+    arrays = analysis::cell_arrays(dataset.read(part, request), dataset.header, selection, names);
+  }
+  const std::size_t count = arrays.level.size();
+  nb::dict result;
+  for (mesh::Field& field : arrays.fields) result[nb::cast(field.info.name)] = take(std::move(field));
+  result["x"] = to_array(std::move(arrays.x), {count});
+  if (dataset.header.dim > 1) result["y"] = to_array(std::move(arrays.y), {count});
+  if (dataset.header.dim > 2) result["z"] = to_array(std::move(arrays.z), {count});
+  result["dx"] = to_array(std::move(arrays.dx), {count});
+  result["level"] = to_array(std::move(arrays.level), {count});
+  return result;
+}
+
+}  // namespace
+
+void bind_analysis(nb::module_& m) {
+  bind_map(m);
+  bind_stats(m);
+  m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("fields").none(), nb::arg("max_level").none(),
+        nb::arg("region").none(), "The selected cells of one part as arrays. Releases the GIL.");
+}
+
+}  // namespace octavo::bindings

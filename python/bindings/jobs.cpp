@@ -1,0 +1,224 @@
+#include "bindings.hpp"
+#include "octavo/base/ranks.hpp"
+#include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/export.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/jobs/sample.hpp"
+#include "octavo/jobs/verify.hpp"
+
+namespace octavo::bindings {
+
+store::Flow flow_named(const std::string& name);
+
+/// None is one process.
+base::Ranks ranks_from(const nb::object& ranks) {
+  return ranks.is_none() ? base::Ranks{} : nb::cast<base::Ranks>(ranks);
+}
+
+namespace {
+
+using Path = std::filesystem::path;
+using Names = std::optional<std::vector<std::string>>;
+
+mesh::Dataset open(const Path& path, const std::optional<std::string>& flow, std::optional<std::int64_t> step) {
+  jobs::StepChoice choice;
+  if (flow) choice.flow = flow_named(*flow);
+  choice.step = step;
+  return jobs::open(path, choice);
+}
+
+nb::list steps(const Path& path) {
+  nb::list rows;
+  for (const store::StepInfo& info : jobs::steps(path)) {
+    nb::dict row;
+    row["flow"] = store::to_string(info.flow);
+    row["step"] = info.step;
+    row["time"] = info.time;
+    row["bytes"] = info.bytes;
+    row["parts"] = info.parts;
+    rows.append(row);
+  }
+  return rows;
+}
+
+nb::dict verify(const Path& path, int threads, nb::object progress) {
+  StopOnSignal guard;
+  const base::Progress callback = progress_from(std::move(progress));
+  store::Report report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::verify(path, threads, callback);
+  }
+  nb::list findings;
+  for (const store::Finding& finding : report.findings) {
+    nb::dict row;
+    row["where"] = finding.where;
+    row["what"] = finding.what;
+    findings.append(row);
+  }
+  nb::dict result;
+  result["findings"] = findings;
+  result["steps"] = report.steps;
+  result["streams"] = report.streams;
+  result["bytes"] = report.bytes;
+  return result;
+}
+
+template <class Value>
+Value named(const char* what, const std::string& name, const std::vector<std::pair<const char*, Value>>& values) {
+  std::string known;
+  for (const auto& [label, value] : values) {
+    if (name == label) return value;
+    known += (known.empty() ? "" : ", ") + std::string(label);
+  }
+  throw base::Error(base::Kind::usage, std::string("no ") + what + " '" + name + "': there are " + known);
+}
+
+codec::Method method_named(const std::string& name) {
+  return named<codec::Method>("method", name,
+                              {{"auto", codec::Method::automatic},
+                               {"raw", codec::Method::raw},
+                               {"zstd", codec::Method::zstd},
+                               {"tree", codec::Method::tree},
+                               {"delta", codec::Method::delta},
+                               {"pcp", codec::Method::pcp}});
+}
+
+std::optional<mesh::Region> region_from(const std::optional<std::string>& text, const Path& path) {
+  if (!text) return {};
+  const mesh::Header header = jobs::open(path).header;
+  return mesh::parse_region(*text, header.dim, mesh::domain_of(header).extent);
+}
+
+nb::dict describe(const jobs::ConvertReport& report) {
+  nb::dict fields;
+  for (const auto& [name, size] : report.fields) {
+    nb::dict row;
+    row["raw"] = size.raw;
+    row["stored"] = size.stored;
+    fields[nb::cast(name)] = row;
+  }
+  nb::dict result;
+  result["steps"] = report.steps;
+  result["parts"] = report.parts;
+  result["input_bytes"] = report.input_bytes;
+  result["stored_bytes"] = report.stored_bytes;
+  result["mesh_bytes"] = report.mesh_bytes;
+  result["fields"] = fields;
+  result["notes"] = report.notes;
+  return result;
+}
+
+nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields, std::optional<int> max_level,
+                 const std::optional<std::string>& region, const std::string& codec,
+                 const std::map<std::string, std::string>& field_codec, const std::string& effort,
+                 const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
+                 bool append, int threads, const nb::object& ranks, nb::object progress) {
+  if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
+  jobs::ConvertOptions options;
+  options.fields = std::move(fields);
+  options.max_level = max_level;
+  options.region = region_from(region, inputs.front());
+  options.accuracy = jobs::parse_accuracy(codec);
+  for (const auto& [name, text] : field_codec) options.field_accuracy[name] = jobs::parse_accuracy(text);
+  options.effort =
+      named<codec::Effort>("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
+  options.method = method_named(method);
+  options.single_precision = single_precision;
+  options.particles = particles;
+  options.per_file = per_file;
+  options.overwrite = overwrite;
+  options.append = append;
+  options.threads = threads;
+  options.ranks = ranks_from(ranks);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::ConvertReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::convert(inputs, out, options);
+  }
+  return describe(report);
+}
+
+/// The number a RAMSES output gets: that at the end of its name, else the step's.
+int output_number(const Path& out, const mesh::Dataset& dataset) {
+  mesh::Dataset named;
+  named.path = out.string();
+  const std::int64_t number = jobs::step_number(named).value_or(jobs::step_number(dataset).value_or(1));
+  return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
+}
+
+void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite, nb::object progress) {
+  jobs::ExportOptions options;
+  options.number = output_number(out, dataset);
+  options.overwrite = overwrite;
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  nb::gil_scoped_release release;
+  jobs::export_ramses(dataset, out, options);
+}
+
+mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_min, int level_max, std::uint64_t seed,
+                     std::int64_t particles, int threads) {
+  jobs::SampleOptions options;
+  options.kind = named<jobs::SampleKind>(
+      "kind of sample", kind, {{"sedov", jobs::SampleKind::sedov}, {"turbulence", jobs::SampleKind::turbulence}});
+  options.dim = dim;
+  options.domains = domains;
+  options.level_min = level_min;
+  options.level_max = level_max;
+  options.seed = seed;
+  options.particles = particles;
+  options.threads = threads;
+  nb::gil_scoped_release release;
+  return jobs::sample(options);
+}
+
+nb::dict store_dataset(const mesh::Dataset& dataset, std::int64_t step, const Path& out, bool overwrite, int threads,
+                       nb::object progress) {
+  jobs::ConvertOptions options;
+  options.overwrite = overwrite;
+  options.threads = threads;
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::ConvertReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::convert(dataset, step, out, options);
+  }
+  return describe(report);
+}
+
+void bind_convert(nb::module_& m) {
+  m.def("convert", &convert, nb::arg("inputs"), nb::arg("out"), nb::arg("fields") = nb::none(),
+        nb::arg("max_level") = nb::none(), nb::arg("region") = nb::none(), nb::arg("codec") = "lossless",
+        nb::arg("field_codec") = std::map<std::string, std::string>{}, nb::arg("effort") = "default",
+        nb::arg("method") = "auto", nb::arg("single_precision") = false, nb::arg("particles") = true,
+        nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("threads") = 0,
+        nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(),
+        "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
+}
+
+}  // namespace
+
+void bind_jobs(nb::module_& m) {
+  nb::class_<base::Ranks>(m, "Ranks", "The processes that share a job.")
+      .def_ro("rank", &base::Ranks::rank)
+      .def_ro("size", &base::Ranks::size);
+  m.def("open", &open, nb::arg("path"), nb::arg("flow") = nb::none(), nb::arg("step") = nb::none(),
+        "Opens a step of a store or a native output: headers only.");
+  m.def("steps", &steps, nb::arg("path"));
+  m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none());
+  bind_convert(m);
+  m.def("sample", &sample, nb::kw_only(), nb::arg("kind"), nb::arg("dim"), nb::arg("domains"), nb::arg("level_min"),
+        nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
+        "A made-up step whose parts are made when they are read.");
+  m.def("export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
+        nb::arg("progress") = nb::none(), "Writes a step as a RAMSES output. Releases the GIL.");
+  m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
+        nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+        "Writes an open step as a step of a store, losslessly. Releases the GIL.");
+}
+
+}  // namespace octavo::bindings

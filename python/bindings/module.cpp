@@ -1,0 +1,75 @@
+#include <signal.h>
+
+#include <atomic>
+
+#include "bindings.hpp"
+
+namespace octavo::bindings {
+
+namespace {
+
+std::atomic<bool> stop_asked = false;
+std::atomic<int> guards = 0;
+struct sigaction before_int, before_term;
+
+void ask_to_stop(int) { stop_asked = true; }
+
+}  // namespace
+
+StopOnSignal::StopOnSignal() {
+  if (guards++ > 0) return;
+  stop_asked = false;
+  struct sigaction action = {};
+  action.sa_handler = ask_to_stop;
+  sigaction(SIGINT, &action, &before_int);
+  sigaction(SIGTERM, &action, &before_term);
+}
+
+StopOnSignal::~StopOnSignal() {
+  if (--guards > 0) return;
+  sigaction(SIGINT, &before_int, nullptr);
+  sigaction(SIGTERM, &before_term, nullptr);
+}
+
+base::Progress progress_from(nb::object callable) {
+  // The callable is released under the GIL, whichever thread drops the last copy.
+  auto held = std::shared_ptr<nb::object>(new nb::object(std::move(callable)), [](nb::object* object) {
+    nb::gil_scoped_acquire gil;
+    delete object;
+  });
+  const bool silent = held->is_none();
+  return [held, silent](std::int64_t done, std::int64_t total) {
+    if (stop_asked) return false;
+    if (silent) return true;
+    nb::gil_scoped_acquire gil;
+    nb::object answer = (*held)(done, total);
+    return answer.is_none() || nb::cast<bool>(answer);
+  };
+}
+
+namespace {
+
+void raise(const base::Error& error) {
+  nb::object make = nb::module_::import_("octavo.errors").attr("make");
+  nb::object exception = make(static_cast<int>(error.kind()), error.message(), error.places(), error.advice());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+}  // namespace
+}  // namespace octavo::bindings
+
+NB_MODULE(_core, m) {
+  using namespace octavo;
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const base::Error& error) {
+      bindings::raise(error);
+    }
+  });
+  m.attr("version") = OCTAVO_VERSION;
+  bindings::bind_mesh(m);
+  bindings::bind_store(m);
+  bindings::bind_jobs(m);
+  bindings::bind_analysis(m);
+}

@@ -1,0 +1,68 @@
+"""Octavo: input and output for large mesh simulations.
+
+    import octavo
+
+    ds = octavo.open("output_00080")          # a RAMSES output or a store: headers only
+    core = ds.sphere("center", 0.1).level(9)   # a lazy selection: nothing is read
+    core.map("density", axis="z").save("core.png")
+    core.sum("density", weight="volume")       # the mass
+    for cells in core.chunks(["density"], memory="256 MiB"):
+        ...                                    # dicts of NumPy arrays
+
+Names are imported when first used, so that the command starts as fast as the interpreter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from octavo.dataset import Dataset, Selection
+    from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
+
+__all__ = [
+    "Damaged",
+    "Dataset",
+    "Error",
+    "NoSpace",
+    "Selection",
+    "Unreadable",
+    "Unsupported",
+    "UsageError",
+    "convert",
+    "open",
+    "steps",
+    "verify",
+]
+
+_HOMES = {
+    "Dataset": "dataset",
+    "Selection": "dataset",
+    "open": "dataset",
+    "steps": "dataset",
+    "convert": "dataset",
+    "verify": "dataset",
+    "Error": "errors",
+    "UsageError": "errors",
+    "Unreadable": "errors",
+    "Damaged": "errors",
+    "Unsupported": "errors",
+    "NoSpace": "errors",
+    "Interrupted": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "__version__":
+        from octavo import _core
+
+        return _core.version
+    if name not in _HOMES:
+        raise AttributeError(f"module 'octavo' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"octavo.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,132 @@
+"""The command `octavo`: a table of verbs, one file each.
+
+Data goes to stdout, messages and progress to stderr. Exit codes: 0 good, 1 differences or a check failed, 2 wrong use,
+3 unreadable or damaged input, 4 not supported, 5 would exceed memory or disk, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+
+# verb -> what it does; the module octavo.cli.VERB has configure(parser) and run(arguments) -> exit code.
+VERBS = {
+    "info": "what is in an output or a store, from headers alone",
+    "ls": "steps, domains and fields of a store, with sizes, codecs and ratios",
+    "convert": "write outputs as steps of a compact store",
+    "verify": "read everything and check it",
+    "stats": "extremes, means and integrals of fields and particles",
+    "map": "project a field to a picture or an array",
+    "sample": "make a sample output to try things on",
+}
+
+
+def version() -> str:
+    from octavo import _core
+
+    return _core.version
+
+
+class _Version(argparse.Action):
+    def __call__(self, *_: object) -> None:
+        print("octavo", version())
+        raise SystemExit(0)
+
+
+def _verb_parser(verb: str) -> argparse.ArgumentParser:
+    module = importlib.import_module(f"octavo.cli.{verb}")
+    parser = argparse.ArgumentParser(
+        prog=f"octavo {verb}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="examples:\n" + "".join(f"  {line}\n" for line in module.EXAMPLES),
+    )
+    module.configure(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no messages but errors")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.set_defaults(run=module.run)
+    return parser
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    verbs = "".join(f"  {verb:9} {text}\n" for verb, text in VERBS.items())
+    parser = argparse.ArgumentParser(
+        prog="octavo",
+        usage="octavo VERB [options]",
+        description="Input and output for large mesh simulations.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"verbs:\n{verbs}  help VERB  its options, with examples\n",
+    )
+    parser.add_argument("--version", nargs=0, action=_Version, help="print the version")
+    parser.add_argument("verb", metavar="VERB", nargs="?")
+    return parser
+
+
+def _parse(words: list[str]) -> argparse.Namespace | None:
+    """The arguments of a verb, or None where help was printed."""
+    top = _top_parser()
+    if words and words[0] == "help":
+        (_verb_parser(words[1]) if words[1:2] and words[1] in VERBS else top).print_help()
+        return None
+    if not words:
+        top.print_help()
+        return None
+    if words[0].startswith("-"):
+        top.parse_args(words)
+        top.error("name a verb first")
+    if words[0] not in VERBS:
+        import difflib
+
+        near = difflib.get_close_matches(words[0], VERBS, 1)
+        top.error(f"no verb '{words[0]}'" + (f"; did you mean {near[0]}?" if near else ""))
+    return _verb_parser(words[0]).parse_args(words[1:])
+
+
+def main(words: list[str] | None = None) -> int:
+    """Runs the command; returns its exit code."""
+    words = sys.argv[1:] if words is None else words
+    try:
+        arguments = _parse(words)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    if arguments is None:
+        return 0
+    from octavo.errors import Error
+
+    try:
+        code = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return 130
+    except Error as error:
+        if arguments.debug:
+            raise
+        return _report(str(error), error.exit_code)
+    except MemoryError:
+        if arguments.debug:
+            raise
+        return _report("out of memory\n  try: fewer threads (-j 1), a region (--roi) or fewer levels (--level)", 5)
+    except OSError as error:
+        if arguments.debug:
+            raise
+        import errno
+
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        place = f"\n  in {error.filename}" if error.filename else ""
+        return _report(f"{error.strerror or error}{place}", 5 if full else 3)
+
+
+def _report(text: str, code: int) -> int:
+    """Prints an error: what, where, what to do. Under mpirun every rank has the same one; rank 0 tells it."""
+    from octavo.ranks import is_root
+
+    if is_root():
+        print("error: " + text, file=sys.stderr)
+    return code

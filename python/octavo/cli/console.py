@@ -1,0 +1,137 @@
+"""How the command talks: tables and JSON on stdout, messages and progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from octavo.ranks import is_root
+
+
+def print_json(value: Any) -> None:
+    """JSON on stdout; numbers that JSON can not hold (NaN, infinities) become null."""
+    if is_root():
+        json.dump(_finite(value), sys.stdout, indent=1)
+        sys.stdout.write("\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+def say(quiet: bool, text: str) -> None:
+    """A message on stderr, by rank 0."""
+    if not quiet and is_root():
+        print(text, file=sys.stderr)
+
+
+def size(count: float) -> str:
+    """Bytes for people: 1.5 MB (decimal prefixes)."""
+    for prefix in ("B", "kB", "MB", "GB", "TB"):
+        if abs(count) < 1000 or prefix == "TB":
+            return f"{count:.0f} {prefix}" if prefix == "B" else f"{count:.3g} {prefix}"
+        count /= 1000
+    raise AssertionError
+
+
+def number(value: Any) -> str:
+    """A count with thin groups, or a float with six digits."""
+    if isinstance(value, bool) or value is None:
+        return "-" if value is None else str(value)
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ")
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
+    """A table on stdout; columns whose values are numbers are aligned right."""
+    if not is_root():
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    rows = [list(row) for row in rows]
+    out = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for index, name in enumerate(columns):
+        texts = [row[index] for row in rows]
+        numeric = all(isinstance(text, (int, float)) or text is None or _is_measure(text) for text in texts)
+        out.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        out.add_row(*(number(value) for value in row))
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False).print(out)
+
+
+def _is_measure(text: Any) -> bool:
+    return isinstance(text, str) and text[:1].isdigit()
+
+
+class Progress:
+    """One line on stderr while long work runs: shown after 0.3 s, gone at the end on a terminal; plain lines every 10 s
+    in a log. An instance is the callable (done, total) that the compiled jobs take."""
+
+    def __init__(self, label: str, quiet: bool, unit: str = "bytes") -> None:
+        self._label, self._unit = label, unit
+        self._shown = not quiet and is_root()
+        self._start = self._last = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, done: int, total: int) -> bool:
+        if not self._shown:
+            return True
+        now = time.monotonic()
+        if sys.stderr.isatty():
+            if now - self._start > 0.3:
+                self._draw(done, total)
+        elif now - self._last > 10:
+            self._last = now
+            amount = f"{size(done)} of {size(total)}" if self._unit == "bytes" else f"{done}/{total} {self._unit}"
+            print(f"{self._label}: {amount}, {now - self._start:.0f} s", file=sys.stderr, flush=True)
+        return True
+
+    def _draw(self, done: int, total: int) -> None:
+        if self._bar is None:
+            from rich import progress
+            from rich.console import Console
+
+            amount = (
+                [progress.DownloadColumn(), progress.TransferSpeedColumn()]
+                if self._unit == "bytes"
+                else [progress.MofNCompleteColumn(), progress.TextColumn(self._unit)]
+            )
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}"),
+                progress.BarColumn(),
+                *amount,
+                progress.TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+                refresh_per_second=5,
+            )
+            self._bar.start()
+            self._task = self._bar.add_task(self._label, total=total)
+        self._bar.update(self._task, completed=done, total=total)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+Callback = Callable[[int, int], bool]

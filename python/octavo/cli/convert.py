@@ -1,0 +1,140 @@
+"""Write outputs as steps of a compact store. Under mpirun the ranks share the domains; otherwise threads do. Each step
+appears whole or not at all."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import re
+
+from octavo.cli import options
+from octavo.errors import UsageError
+
+EXAMPLES = [
+    "octavo convert output_00080 run.octavo",
+    "octavo convert output_00080 small.octavo --codec point:2e-3",
+    "octavo convert 'output_*' run.octavo --codec point:1e-3,pressure=range:1e-4 --field density,pressure",
+    "octavo convert output_00080 part.octavo --roi sphere:0.5,0.5,0.5:0.1 --level 9 --precision single",
+    "mpirun -n 8 octavo convert output_00080 run.octavo --per-file 16",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store")
+    parser.add_argument("--to", choices=["octavo", "ramses"], default="octavo",
+                        help="ramses: a native output of as many domains as the input has (whole steps only)")  # fmt: skip
+    parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
+    options.add_selection(parser)
+    parser.add_argument(
+        "--codec",
+        default="lossless",
+        metavar="CODEC",
+        help="lossless, abs:E (absolute), range:E (relative to the field's max - min) or point:E (relative to each value); "
+        "per field as FIELD=CODEC, several separated by commas",
+    )
+    parser.add_argument("--effort", choices=["default", "max"], default="default", help="max searches slowly for less")
+    parser.add_argument("--method", choices=["auto", "raw", "zstd", "tree", "delta", "pcp"], default="auto",
+                        help="one lossless method instead of the best by trial, to compare")  # fmt: skip
+    parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
+    parser.add_argument("--no-particles", action="store_true", help="leave particles out")
+    parser.add_argument("--per-file", type=options.positive, default=0, metavar="K", help="domains per file (default: up to 64)")
+    parser.add_argument("-f", "--force", action="store_true", help="replace an existing store, once the new one is complete")
+    parser.add_argument("--append", action="store_true", help="add steps to an existing store")
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def parse_codecs(text: str) -> tuple[str, dict[str, str]]:
+    """("point:1e-3", {"pressure": "range:1e-4"}) of "point:1e-3,pressure=range:1e-4"."""
+    default, by_field = "lossless", {}
+    for word in options.names(text):
+        name, equals, codec = word.rpartition("=")
+        if equals:
+            by_field[name] = codec
+        else:
+            default = codec
+    return default, by_field
+
+
+def expand(patterns: list[str]) -> list[str]:
+    """Paths of names and patterns (which the shell may have left alone), in natural order."""
+    paths: list[str] = []
+    for pattern in patterns:
+        found = glob.glob(pattern) if glob.has_magic(pattern) else [pattern]
+        if not found:
+            raise UsageError("nothing matches the pattern", [pattern], "")
+        paths += sorted(found, key=lambda path: [int(w) if w.isdigit() else w for w in re.split(r"(\d+)", path)])
+    return paths
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    """Writes one input as a RAMSES output."""
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.errors import Unsupported
+
+    inputs = expand(arguments.paths[:-1])
+    if len(inputs) != 1:
+        raise UsageError(f"a RAMSES output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
+    if arguments.field or arguments.roi or arguments.level is not None or arguments.codec != "lossless":
+        raise Unsupported("a RAMSES output is written whole and in full precision", [], "leave out --field, --roi, --level, --codec")
+    with console.Progress("convert", arguments.quiet, unit="domains") as progress:
+        _core.export_ramses(_core.open(inputs[0], None, None), arguments.paths[-1], arguments.force, progress)
+    console.say(arguments.quiet, f"{arguments.paths[-1]}: {console.size(_core.open(arguments.paths[-1], None, None).bytes)}")
+    return 0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.ranks import world
+
+    if len(arguments.paths) < 2:
+        raise UsageError("convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo")
+    if arguments.to == "ramses":
+        return _export(arguments)
+    codec, field_codec = parse_codecs(arguments.codec)
+    inputs = expand(arguments.paths[:-1])
+    with console.Progress("convert", arguments.quiet) as progress:
+        report = _core.convert(
+            inputs,
+            arguments.paths[-1],
+            fields=arguments.field,
+            max_level=arguments.level,
+            region=arguments.roi,
+            codec=codec,
+            field_codec=field_codec,
+            effort=arguments.effort,
+            method=arguments.method,
+            single_precision=arguments.precision == "single",
+            particles=not arguments.no_particles,
+            per_file=arguments.per_file,
+            overwrite=arguments.force,
+            append=arguments.append,
+            threads=arguments.threads,
+            ranks=world(),
+            progress=progress,
+        )
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
+    if arguments.json:
+        console.print_json(report)
+    elif not arguments.quiet:
+        _print(report, arguments.paths[-1])
+    return 0
+
+
+def _print(report: dict, out: str) -> None:
+    from octavo.cli.console import size, table
+
+    def ratio(raw: int, stored: int) -> str | None:
+        return f"{raw / stored:.2f}" if stored else None
+
+    rows = [[name, size(f["raw"]), size(f["stored"]), ratio(f["raw"], f["stored"])] for name, f in report["fields"].items()]
+    rows.append(["(mesh)", None, size(report["mesh_bytes"]), None])
+    table(f"{out}: {report['steps']} steps, {report['parts']} domains", ["field", "raw", "stored", "ratio"], rows)
+    table(
+        "",
+        ["native", "store", "ratio"],
+        [[size(report["input_bytes"]), size(report["stored_bytes"]), ratio(report["input_bytes"], report["stored_bytes"])]],
+    )

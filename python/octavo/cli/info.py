@@ -1,0 +1,94 @@
+"""What is in an output or a store: code, time, units, levels, domains, fields, particles, bytes. Reads headers or
+footers only."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from octavo.cli import options
+
+EXAMPLES = [
+    "octavo info output_00080",
+    "octavo info run.octavo --step 80",
+    "octavo info output_00080 --json",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an output directory, or a store")
+    options.add_step(parser)
+    options.add_json(parser)
+
+
+def describe(ds: Any) -> dict[str, Any]:
+    """The stable interface of `--json`."""
+    levels = ds.levels
+    return {
+        "format": ds.format,
+        "code": ds.code,
+        "path": ds.path,
+        "time": ds.time,
+        "ndim": ds.dim,
+        "cells": sum(level["cells"] for level in levels),
+        "leaves": sum(level["leaves"] for level in levels),
+        "levels": levels,
+        "domains": ds.num_parts,
+        "fields": [{"name": f["name"], "unit": f["unit"], "dtype": f["dtype"]} for f in ds.fields],
+        "particles": sum(species["count"] for species in ds.species),
+        "particle_fields": {
+            species["name"]: [{"name": a["name"], "dtype": a["dtype"]} for a in species["attributes"]]
+            for species in ds.species
+        },
+        "box": {"lo": ds.lo, "hi": ds.hi, "periodic": ds.periodic},
+        "units": ds.units,
+        "bytes": ds.bytes,
+    }
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+
+    ds = options.open_dataset(arguments)
+    facts = describe(ds)
+    if _core.is_store(arguments.path):
+        facts["steps"] = [{"flow": s["flow"], "step": s["step"], "time": s["time"]} for s in _core.steps(arguments.path)]
+    if arguments.json:
+        console.print_json(facts)
+        return 0
+    for note in ds.notes:
+        console.say(arguments.quiet, "note: " + note)
+    _print(facts, ds)
+    return 0
+
+
+def _print(facts: dict[str, Any], ds: Any) -> None:
+    from octavo.cli.console import number, size, table
+
+    box = facts["box"]
+    axes = "xyz"[: facts["ndim"]]
+    extent = " x ".join(f"{hi - lo:g}" for lo, hi in zip(box["lo"], box["hi"], strict=True))
+    wraps = "".join(axis for axis, wrap in zip(axes, box["periodic"], strict=True) if wrap)
+    lines = [
+        ("code", f"{facts['code']} ({facts['format']})"),
+        ("time", f"{facts['time']:.10g} code units = {facts['time'] * ds.units['time']:.6g} s"),
+        ("box", f"{extent} code units = {(box['hi'][0] - box['lo'][0]) * ds.units['length']:.6g} cm along x"),
+        ("periodic", wraps or "no"),
+        ("units", "length {length:g} cm, density {density:g} g/cm^3, time {time:g} s".format(**facts["units"])),
+        ("domains", number(facts["domains"])),
+        ("cells", f"{number(facts['cells'])}, of which {number(facts['leaves'])} leaves"),
+        ("particles", number(facts["particles"])),
+        ("bytes", size(facts["bytes"])),
+    ]
+    if facts.get("steps"):
+        steps = facts["steps"]
+        lines.insert(1, ("steps", f"{len(steps)}: " + ", ".join(f"{s['flow']} {s['step']}" for s in steps[-6:])))
+    print(facts["path"])
+    for name, text in lines:
+        print(f"  {name:10}{text}")
+    print()
+    table("levels", ["level", "cells", "leaves"], ([v["level"], v["cells"], v["leaves"]] for v in facts["levels"]))
+    table("fields", ["field", "unit", "type"], ([f["name"], f["unit"], f["dtype"]] for f in facts["fields"]))
+    for name, attributes in facts["particle_fields"].items():
+        table(name, ["attribute", "type"], ([a["name"], a["dtype"]] for a in attributes))

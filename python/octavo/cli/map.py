@@ -1,0 +1,109 @@
+"""Project a field along an axis to a picture (.png), a NumPy array (.npy) or HDF5 (.h5). Every cell counts with the exact
+part of each pixel that it covers. 2-D data gives the map of its values."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from octavo.cli import options
+from octavo.errors import UsageError
+
+EXAMPLES = [
+    "octavo map output_00080 --field density",
+    "octavo map run.octavo --field pressure --weight density --axis x --pixels 2048 -o pressure.png",
+    "octavo map run.octavo --field density --roi box:0.4,0.4,0.4:0.6,0.6,0.6 -o core.npy",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an output directory, or a store")
+    parser.add_argument("--field", required=True, help="the field to project")
+    parser.add_argument("--axis", choices=["x", "y", "z"], default="z", help="line of sight (default: z)")
+    parser.add_argument(
+        "--kind", choices=["integral", "mean", "max", "min"], help="default: integral, or mean where a weight is given"
+    )
+    parser.add_argument("--weight", metavar="W", help="mean along the line, weighted by this field (or 'volume')")
+    options.add_selection(parser)
+    parser.add_argument("--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="out.png, out.npy or out.h5 (default: a PNG named for the map)")
+    parser.add_argument("--limits", metavar="LO,HI", help="colour limits of a picture")
+    parser.add_argument("--linear", action="store_true", help="a linear colour scale whatever the range")
+    parser.add_argument("-f", "--force", action="store_true", help="overwrite the output file")
+    options.add_step(parser)
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def _output(arguments: argparse.Namespace) -> str:
+    path = arguments.output
+    if path is None:
+        name = os.path.basename(os.path.normpath(arguments.path)).removesuffix(".octavo")
+        path = f"{name}_{arguments.field}_{arguments.axis}.png"
+    if not path.endswith((".png", ".npy", ".h5")):
+        raise UsageError("the output must end in .png, .npy or .h5", [path], "-o map.png")
+    options.check_output(path, arguments.force)
+    return path
+
+
+def _limits(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        lo, hi = (float(word) for word in text.split(","))
+    except ValueError:
+        raise UsageError(f"'{text}': expected two numbers", [], "--limits 0.1,10") from None
+    return lo, hi
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.ranks import is_root, world
+
+    path, limits = _output(arguments), _limits(arguments.limits)
+    ds = options.open_dataset(arguments)
+    with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
+        image = _core.map(
+            ds,
+            arguments.field,
+            axis=arguments.axis,
+            kind=arguments.kind or ("mean" if arguments.weight else "integral"),
+            weight=arguments.weight,
+            max_level=arguments.level,
+            region=arguments.roi,
+            pixels=arguments.pixels,
+            threads=arguments.threads,
+            ranks=world(),
+            progress=progress,
+        )
+    for note in ds.notes:
+        console.say(arguments.quiet, "note: " + note)
+    if not is_root():
+        return 0
+    _save(image, path, limits, arguments.linear)
+    facts = image.facts()
+    if arguments.json:
+        console.print_json({"output": path, **facts})
+    else:
+        console.say(
+            arguments.quiet,
+            f"{path}: {facts['pixels'][0]} x {facts['pixels'][1]} pixels, read {facts['parts_read']} of {ds.num_parts} "
+            f"domains",
+        )
+    return 0
+
+
+def _save(image, path: str, limits: tuple[float, float] | None, linear: bool) -> None:  # noqa: ANN001
+    temporary = f"{path}.partial{os.path.splitext(path)[1]}"
+    try:
+        if path.endswith(".npy"):
+            image.write_npy(temporary)
+        else:
+            from octavo import picture
+
+            picture.save(picture.Picture.of(image), temporary, limits=limits, linear=linear)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)

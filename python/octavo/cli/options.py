@@ -1,0 +1,63 @@
+"""Options that several verbs share: the same words everywhere."""
+
+from __future__ import annotations
+
+import argparse
+
+from octavo.errors import UsageError
+
+
+def names(text: str) -> list[str]:
+    """A comma-separated list."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+
+
+def add_step(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--step", type=int, metavar="N", help="step of a store (default: the newest complete one)")
+    parser.add_argument(
+        "--flow", choices=["analysis", "checkpoint"], help="flow of a store (default: analysis, if it has a step)"
+    )
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--level", type=int, metavar="L", help="deepest level kept, the code's own number; coarse cells take their stored value"
+    )
+    parser.add_argument(
+        "--roi",
+        metavar="REGION",
+        help="box:x,y,z:x,y,z or sphere:x,y,z:r, in fractions of the box length; may cross a periodic side",
+    )
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-j", "--threads", type=positive, default=0, metavar="N", help="threads (default: all cores)")
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive number, found {text}")
+    return value
+
+
+def open_dataset(arguments: argparse.Namespace):  # noqa: ANN201 - a compiled type
+    """The step that PATH, --flow and --step name; headers only."""
+    from octavo import _core
+
+    return _core.open(arguments.path, arguments.flow, arguments.step)
+
+
+def check_output(path: str, overwrite: bool) -> None:
+    """Refuses to overwrite silently, and to write where nothing can be written."""
+    import os
+
+    if os.path.exists(path) and not overwrite:
+        raise UsageError("the output exists", [path], "-f replaces it")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UsageError("the folder of the output does not exist", [folder], "")

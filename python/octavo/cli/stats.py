@@ -1,0 +1,87 @@
+"""Extremes and where they are, means, integrals and NaN counts of every field, over owned leaf cells, in all and per
+level; and of every particle attribute."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from octavo.cli import options
+
+EXAMPLES = [
+    "octavo stats output_00080",
+    "octavo stats run.octavo --field density,pressure --roi sphere:0.5,0.5,0.5:0.1",
+    "octavo stats run.octavo --json",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an output directory, or a store")
+    parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
+    options.add_selection(parser)
+    parser.add_argument("--no-particles", action="store_true", help="leave particles out")
+    options.add_step(parser)
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.ranks import world
+
+    ds = options.open_dataset(arguments)
+    with console.Progress("stats", arguments.quiet, unit="domains") as progress:
+        result = _core.stats(
+            ds,
+            fields=arguments.field,
+            max_level=arguments.level,
+            region=arguments.roi,
+            particles=not arguments.no_particles,
+            threads=arguments.threads,
+            ranks=world(),
+            progress=progress,
+        )
+    for note in ds.notes:
+        console.say(arguments.quiet, "note: " + note)
+    if arguments.json:
+        console.print_json(result)
+    else:
+        _print(result)
+    return 0
+
+
+def _place(values: list[float]) -> str:
+    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
+
+
+def _print(result: dict[str, Any]) -> None:
+    from octavo.cli.console import number, table
+
+    print(f"{number(result['leaves'])} leaves, volume {result['volume']:.10g}")
+    fields = result["fields"].items()
+    table(
+        "fields",
+        ["field", "min", "at", "max", "at", "mean", "volume-weighted", "mass-weighted", "integral", "NaN"],
+        (
+            [name, f["min"], _place(f["min_at"]), f["max"], _place(f["max_at"]), f["mean"], f["volume_mean"],
+             f["mass_mean"], f["integral"], f["nan"]]
+            for name, f in fields
+        ),
+    )  # fmt: skip
+    table(
+        "per level",
+        ["field", "level", "leaves", "min", "max", "mean", "integral"],
+        (
+            [name, v["level"], v["leaves"], v["min"], v["max"], v["mean"], v["integral"]]
+            for name, f in fields
+            for v in f["levels"]
+            if v["leaves"]
+        ),
+    )
+    if result["particles"]:
+        table(
+            "particles",
+            ["attribute", "min", "max", "sum"],
+            ([name, p["min"], p["max"], p["sum"]] for name, p in result["particles"].items()),
+        )

@@ -1,0 +1,35 @@
+"""Read everything and check it: every checksum, sizes, tree closed, counts consistent. Exit code 1 and a list where damage
+was found, 3 where nothing could be opened."""
+
+from __future__ import annotations
+
+import argparse
+
+from octavo.cli import options
+
+EXAMPLES = ["octavo verify run.octavo", "octavo verify output_00080 --json"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="a store, or an output directory")
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+
+    with console.Progress("verify", arguments.quiet, unit="parts") as progress:
+        report = _core.verify(arguments.path, arguments.threads, progress)
+    findings = report["findings"]
+    if arguments.json:
+        console.print_json(report)
+    elif findings:
+        console.table(f"{arguments.path}: damaged", ["where", "what"], ([f["where"], f["what"]] for f in findings))
+    elif not arguments.quiet:
+        print(
+            f"{arguments.path}: good. {console.number(report['steps'])} steps, "
+            f"{console.number(report['streams'])} streams or domains, {console.size(report['bytes'])} read"
+        )
+    return 1 if findings else 0

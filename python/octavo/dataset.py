@@ -1,0 +1,261 @@
+"""Data sets and lazy selections: what an analyst holds in a notebook."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from octavo import _core
+from octavo.errors import UsageError
+from octavo.picture import Picture
+
+Path = str | os.PathLike[str]
+
+#: Fields that follow from the mesh, available wherever a field is.
+GEOMETRY = ("x", "y", "z", "dx", "level", "cell_volume")
+
+
+def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dataset:
+    """Opens one step of a store, or a native output: reads headers or footers only.
+
+    `step` and `flow` ("analysis" or "checkpoint") choose a step of a store; without them it is the newest complete one.
+    Raises Unreadable, Damaged or UsageError with the place and what to do.
+    """
+    return Dataset(_core.open(os.fspath(path), flow, step))
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    """The complete steps at a path: dicts of flow, step, time, parts, bytes."""
+    return _core.steps(os.fspath(path))
+
+
+def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[str, Any]:
+    """Writes outputs as steps of a store; see `octavo help convert`.
+
+    Options: fields, max_level, region, codec ("lossless", "abs:E", "range:E", "point:E"), field_codec ({name: codec}),
+    effort ("default" or "max"), single_precision, particles, per_file, overwrite, append, threads, ranks, progress.
+    Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
+    """
+    paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    return _core.convert([os.fspath(path) for path in paths], os.fspath(out), **options)
+
+
+def verify(path: Path, *, threads: int = 0) -> dict[str, Any]:
+    """Reads and checks everything; `findings` of the result lists the damage, and is empty where all is well."""
+    return _core.verify(os.fspath(path), threads, None)
+
+
+def _bytes(memory: int | str) -> int:
+    """256 MiB -> 268435456."""
+    if isinstance(memory, int):
+        return memory
+    factors = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    number = memory.rstrip("kKMGiB ")
+    unit = memory[len(number) :].strip() or "B"
+    try:
+        return int(float(number) * factors[unit])
+    except (ValueError, KeyError):
+        raise UsageError(f"'{memory}' is no amount of memory", [], "256 MiB") from None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
+    `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that the region touches.
+
+    A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
+    """
+
+    _data: Any
+    region: str | None = None
+    max_level: int | None = None
+
+    def box(self, lo: Sequence[float], hi: Sequence[float]) -> Selection:
+        """The cells in a box; corners in fractions of the box length. It may cross a periodic side (lo < 0 or hi > 1)."""
+        return self._within(f"box:{_numbers(lo)}:{_numbers(hi)}")
+
+    def sphere(self, centre: Sequence[float] | str, radius: float) -> Selection:
+        """The cells in a sphere; centre ("center" for the middle) and radius in fractions of the box length."""
+        return self._within(f"sphere:{centre if isinstance(centre, str) else _numbers(centre)}:{radius!r}")
+
+    def level(self, deepest: int) -> Selection:
+        """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
+        return replace(self, max_level=deepest if self.max_level is None else min(deepest, self.max_level))
+
+    def _within(self, region: str) -> Selection:
+        if self.region is not None:
+            raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
+        self._data.parts_touching(region)  # says now, not later, what is wrong with it
+        return replace(self, region=region)
+
+    @property
+    def parts(self) -> list[int]:
+        """The domains, from 0, that may hold cells of the selection: those that reading it opens."""
+        return self._data.parts_touching(self.region)
+
+    @property
+    def domains(self) -> int:
+        """How many domains that are."""
+        return len(self.parts)
+
+    def map(
+        self, field: str, *, axis: str = "z", kind: str | None = None, weight: str | None = None, pixels: int = 1024,
+        threads: int = 0,
+    ) -> Picture:  # fmt: skip
+        """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a field,
+        or "volume"), "max" or "min". Releases the GIL."""
+        kind = kind or ("mean" if weight else "integral")
+        image = _core.map(
+            self._data, field, axis=axis, kind=kind, weight=weight, max_level=self.max_level, region=self.region,
+            pixels=pixels, threads=threads, ranks=None, progress=None,
+        )  # fmt: skip
+        return Picture.of(image)
+
+    def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
+        """Extremes, means and integrals per field, as `octavo stats --json` gives them."""
+        return _core.stats(
+            self._data, fields=_listed(fields), max_level=self.max_level, region=self.region, particles=particles,
+            threads=threads, ranks=None, progress=None,
+        )  # fmt: skip
+
+    def sum(self, field: str, *, weight: str | None = None, threads: int = 0) -> float:
+        """Sum over the cells: of the values, or of value times volume (weight="volume"): the mass, for density."""
+        if weight not in (None, "volume"):
+            raise UsageError(f"no weight '{weight}'", [], 'weight="volume", or None for the plain sum')
+        stats = self.stats([field], threads=threads, particles=False)["fields"][field]
+        return stats["integral" if weight else "sum"]
+
+    def arrays(self, fields: str | Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """The selected cells as arrays: each field (default: all), the cell centres x, y, z and sizes dx [code length],
+        and their level. All of it in memory: `chunks` bounds that."""
+        chunks = list(self.chunks(fields, memory=1 << 62))
+        return chunks[0] if chunks else {}
+
+    def chunks(
+        self, fields: str | Sequence[str] | None = None, *, memory: int | str = "256 MiB"
+    ) -> Iterator[dict[str, np.ndarray]]:
+        """The same in pieces of whole domains that take at most `memory` together (or one domain, if that is more).
+        Arrays of a piece that is one domain are handed over without a copy."""
+        limit, waiting, held = _bytes(memory), [], 0
+        for part in self.parts:
+            cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
+            size = sum(array.nbytes for array in cells.values())
+            if waiting and held + size > limit:
+                yield _join(waiting)
+                waiting, held = [], 0
+            waiting.append(cells)
+            held += size
+        if waiting:
+            yield _join(waiting)
+
+    def particles(self, species: str | None = None) -> dict[str, np.ndarray]:
+        """The attributes of a species (default: the first) of all domains, whatever the region."""
+        known = [row["name"] for row in self._data.species]
+        if not known:
+            return {}
+        name = species or known[0]
+        if name not in known:
+            raise UsageError(f"no species '{name}'", [self._data.path], "there are: " + ", ".join(known))
+        parts = [self._data.read(part, [], None, True).particles.get(name, {}) for part in range(self._data.num_parts)]
+        return _join([part for part in parts if part])
+
+
+def _listed(fields: str | Sequence[str] | None) -> list[str] | None:
+    return [fields] if isinstance(fields, str) else None if fields is None else list(fields)
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ",".join(repr(float(value)) for value in values)
+
+
+def _join(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(parts) == 1:
+        return parts[0]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+
+
+class Dataset(Selection):
+    """One step, opened. A selection of everything in it, with what its headers say."""
+
+    @property
+    def path(self) -> str:
+        return self._data.path
+
+    @property
+    def format(self) -> str:
+        return self._data.format
+
+    @property
+    def time(self) -> float:
+        """[code time]"""
+        return self._data.time
+
+    @property
+    def fields(self) -> list[str]:
+        return [field["name"] for field in self._data.fields]
+
+    @property
+    def levels(self) -> list[int]:
+        """The code's own numbers of the levels that hold cells, coarsest first."""
+        return [level["level"] for level in self._data.levels]
+
+    @property
+    def level_counts(self) -> list[dict[str, int]]:
+        """Owned cells and leaves of each level."""
+        return self._data.levels
+
+    @property
+    def domains(self) -> int:
+        return self._data.num_parts
+
+    @property
+    def units(self) -> dict[str, float]:
+        """One code unit of length, density and time in cgs."""
+        return self._data.units
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """Everything else that the code wrote into its headers."""
+        return self._data.attributes
+
+    def part(self, index: int, fields: str | Sequence[str] | None = None) -> Any:
+        """One domain as it is stored: `.refined` and `.owned` per level, `.fields` over all its tree cells."""
+        return self._data.read(index, _listed(fields))
+
+    def __repr__(self) -> str:
+        leaves = sum(level["leaves"] for level in self._data.levels)
+        return (
+            f"<octavo.Dataset {self.path}: {self._data.code}, {self._data.dim}-D, t = {self.time:.6g}, "
+            f"{leaves} leaves in {self.domains} domains, fields {', '.join(self.fields)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        def rows(pairs: Sequence[tuple[str, Any]]) -> str:
+            return "".join(
+                f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+                for name, value in pairs
+            )
+
+        head = rows(
+            [
+                ("code", f"{self._data.code} ({self.format})"),
+                ("time", f"{self.time:.10g}"),
+                ("domains", self.domains),
+                ("fields", ", ".join(self.fields)),
+                ("particles", sum(species["count"] for species in self._data.species)),
+            ]
+        )
+        levels = "".join(
+            f"<tr><td>{level['level']}</td><td>{level['cells']}</td><td>{level['leaves']}</td></tr>"
+            for level in self._data.levels
+        )
+        return (
+            f"<b>{html.escape(self.path)}</b><table>{head}</table>"
+            f"<details><summary>levels</summary><table><tr><th>level</th><th>cells</th><th>leaves</th></tr>{levels}"
+            "</table></details>"
+        )

@@ -1,0 +1,136 @@
+"""Maps as labelled pictures: colour bar with unit, axes, time; and as HDF5 with the same facts beside the values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image with what one must know to read it.
+
+    `values` has shape (ny, nx), row 0 at the bottom; pixels that no cell covers are NaN. `extent` is (x lo, x hi, y lo,
+    y hi) in code units.
+    """
+
+    values: np.ndarray
+    extent: tuple[float, float, float, float]
+    axes: tuple[str, str]
+    label: str
+    unit: str
+    time: float
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, image: Any) -> Picture:
+        """The picture of a compiled map."""
+        facts = image.facts()
+        return cls(
+            values=image.values,
+            extent=tuple(facts["extent"]),
+            axes=tuple(facts["axes"]),
+            label=facts["label"],
+            unit=facts["unit"],
+            time=facts["time"],
+            facts=facts,
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype, copy=copy) if copy else np.asarray(self.values, dtype=dtype)
+
+    def sum(self) -> float:
+        """Sum of the pixels times the area of one: the integral over the window, for a map of kind integral."""
+        ny, nx = self.values.shape
+        x0, x1, y0, y1 = self.extent
+        return float(np.nansum(self.values)) * (x1 - x0) / nx * (y1 - y0) / ny
+
+    def save(self, path: str, **options: Any) -> None:
+        """Writes .png, .npy or .h5."""
+        save(self, path, **options)
+
+    def plot(self, **options: Any) -> Any:
+        """A matplotlib figure."""
+        return draw(self, **options)
+
+    def _repr_png_(self) -> bytes:
+        import io
+
+        buffer = io.BytesIO()
+        draw(self).savefig(buffer, format="png", dpi=100, bbox_inches="tight")
+        return buffer.getvalue()
+
+
+def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = None, linear: bool = False) -> None:
+    """Writes the picture by the ending of `path`: .png, .npy or .h5."""
+    if path.endswith(".npy"):
+        np.save(path, picture.values)
+    elif path.endswith(".h5"):
+        _save_hdf5(picture, path)
+    else:
+        import json
+
+        figure = draw(picture, limits=limits, linear=linear)
+        figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"octavo": json.dumps(picture.facts)})
+
+
+def _save_hdf5(picture: Picture, path: str) -> None:
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        data = file.create_dataset("map", data=picture.values, compression="gzip", shuffle=True)
+        for name, value in picture.facts.items():
+            if value is not None:
+                data.attrs[name] = value
+
+
+def scale(values: np.ndarray, limits: tuple[float, float] | None, linear: bool) -> tuple[Any, str]:
+    """Colour scale and map: logarithmic where all is positive over more than a factor 100, symmetric where signs differ."""
+    from matplotlib import colors
+
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if limits:
+        low, high = limits
+    if low < 0 < high:
+        bound = max(-low, high)
+        return colors.Normalize(*(limits or (-bound, bound))), "RdBu_r"
+    if not linear and low > 0 and high / low > 100:
+        return colors.LogNorm(low, high), "viridis"
+    return colors.Normalize(low, high), "viridis"
+
+
+def unit_text(unit: str) -> str:
+    """A unit with powers gathered, as matplotlib sets it: "a/b**3*b" -> "a b$^{-2}$"."""
+    powers: dict[str, int] = {}
+    for sign, name, power in re.findall(r"([*/]?)([A-Za-z_]\w*)(?:\*\*(-?\d+))?", unit):
+        powers[name] = powers.get(name, 0) + int(power or 1) * (-1 if sign == "/" else 1)
+    words = [(name.replace("_", " "), power) for name, power in powers.items() if power]
+    return " ".join(name if power == 1 else f"({name})$^{{{power}}}$" for name, power in words)
+
+
+def draw(picture: Picture, *, limits: tuple[float, float] | None = None, linear: bool = False) -> Any:
+    """A matplotlib figure of the picture, without a display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    norm, colours = scale(picture.values, limits, linear)
+    x0, x1, y0, y1 = picture.extent
+    ratio = min(max((y1 - y0) / (x1 - x0), 0.15), 4.0)
+    figure = Figure(figsize=(8.0, max(2.2, 6.4 * ratio + 0.9)), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    image = axes.imshow(
+        picture.values, origin="lower", extent=picture.extent, norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
+        interpolation="nearest",
+    )  # fmt: skip
+    axes.set_xlabel(f"{picture.axes[0]} [code length]")
+    axes.set_ylabel(f"{picture.axes[1]} [code length]")
+    axes.set_title(f"{picture.facts.get('title', picture.label)}   t = {picture.time:.6g}", fontsize=10, loc="left")
+    bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
+    unit = unit_text(picture.unit)
+    bar.set_label(f"{picture.label}   [{unit}]" if unit else picture.label)
+    return figure

@@ -1,0 +1,41 @@
+"""Whether this process is one of several that mpirun started, told from the environment without loading MPI."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+# (rank, size) as Open MPI, MPICH/Intel (PMI) and Slurm's PMIx name them.
+_NAMES = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("PMIX_RANK", "SLURM_NTASKS"),
+)
+
+
+def launched() -> tuple[int, int]:
+    """(rank, number of ranks) of this process; (0, 1) without mpirun."""
+    for rank, size in _NAMES:
+        if rank in os.environ and size in os.environ:
+            return int(os.environ[rank]), int(os.environ[size])
+    return 0, 1
+
+
+def is_root() -> bool:
+    """Whether this rank does the talking."""
+    return launched()[0] == 0
+
+
+def world() -> Any:
+    """What the compiled jobs share work over: all ranks under mpirun, else None. Collective under mpirun."""
+    if launched()[1] == 1:
+        return None
+    try:
+        from octavo import _mpi
+    except ImportError as error:
+        from octavo.errors import Unsupported
+
+        raise Unsupported(
+            "this build of octavo has no MPI", [str(error)], "run it without mpirun: it uses threads (-j)"
+        ) from None
+    return _mpi.world()

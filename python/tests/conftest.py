@@ -1,0 +1,68 @@
+"""Fixtures that the Python tests share: the command, real data, samples."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+OCTAVO = Path(sys.prefix) / "bin" / "octavo"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="also run the long tests")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--long"):
+        return
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="long: make test-long runs it"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; run by make test-long")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real outputs; tests that need it skip where it is missing."""
+    path = Path(os.environ.get("OCTAVO_DATA", ROOT.parent / "shared" / "data"))
+    if not (path / "ramses").is_dir():
+        pytest.skip(f"no real data at {path}: set OCTAVO_DATA")
+    return path
+
+
+@pytest.fixture(scope="session")
+def run():
+    """run("info", path, ...) -> CompletedProcess of the command; check=False to look at failures."""
+
+    def call(*words, check=True, ranks=0, **options):
+        command = [str(OCTAVO), *map(str, words)]
+        if ranks:
+            command = ["mpirun", "-n", str(ranks), *command]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+        assert not check or done.returncode == 0, done.stderr
+        return done
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def run_json(run):
+    """The parsed --json output of a verb."""
+    return lambda *words, **options: json.loads(run(*words, "--json", **options).stdout)
+
+
+@pytest.fixture(scope="session")
+def sample(run, tmp_path_factory) -> Path:
+    """A 3-D sample of 8 domains with particles, as a RAMSES output."""
+    path = tmp_path_factory.mktemp("sample") / "output_00007"
+    run("sample", path, "--domains", 8, "--levels", "4-6", "--particles", 2000, "-q")
+    return path

@@ -1,0 +1,228 @@
+"""The command as a user meets it: help, exit codes, errors in three lines, JSON, overwriting."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+
+def test_version_and_help(run):
+    assert run("--version").stdout.startswith("octavo ")
+    assert "verbs:" in run("--help").stdout
+    for verb in ("info", "ls", "convert", "verify", "stats", "map", "sample"):
+        assert "examples:" in run("help", verb).stdout
+        assert run(verb, "--help").returncode == 0
+
+
+@pytest.mark.parametrize("words", [["--bogus"], ["nonsense"], ["info"], ["info", "a", "b"], ["map", "x"]])
+def test_wrong_use_is_2(run, words):
+    done = run(*words, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+
+
+def test_a_near_verb_is_suggested(run):
+    assert "convert" in run("convrt", check=False).stderr
+
+
+@pytest.mark.parametrize("verb", ["info", "ls", "verify", "stats"])
+def test_what_can_not_be_opened_is_3(run, verb, tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("no output")
+    for name in ("missing", "empty", "file"):
+        done = run(verb, tmp_path / name, check=False)
+        assert done.returncode == 3, (name, done.stderr)
+        assert done.stderr.startswith("error: ") and name in done.stderr
+        assert "Traceback" not in done.stderr
+        assert len(done.stderr.strip().splitlines()) <= 3
+
+
+def test_an_unknown_field_names_near_ones(run, sample):
+    done = run("stats", sample, "--field", "dens", check=False)
+    assert done.returncode == 2
+    assert "density" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--roi", "box:0,0:1,1"],
+        ["--roi", "cube"],
+        ["--roi", "sphere:0,0,0:-1"],
+        ["--roi", "box:0.5,0,0:0.4,1,1"],
+        ["--roi", "sphere:nan,0,0:1"],
+    ],
+)
+def test_a_bad_region_is_2(run, sample, words):
+    done = run("stats", sample, *words, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "box:" in done.stderr or "sphere:" in done.stderr
+
+
+@pytest.mark.parametrize("codec", ["point", "point:", "point:-1", "point:nan", "rel:1e-3", "range:2", "density=foo"])
+def test_a_bad_codec_is_2(run, sample, tmp_path, codec):
+    assert run("convert", sample, tmp_path / "o", "--codec", codec, check=False).returncode == 2
+    assert not (tmp_path / "o").exists()
+
+
+def test_info_json_is_the_stable_interface(run_json, sample):
+    facts = run_json("info", sample)
+    assert {"format", "time", "ndim", "cells", "leaves", "levels", "domains", "fields", "particles"} <= set(facts)
+    assert facts["domains"] == 8 and facts["ndim"] == 3 and facts["particles"] == 2000
+    assert set(facts["levels"][0]) == {"level", "cells", "leaves"}
+    assert set(facts["fields"][0]) == {"name", "unit", "dtype"}
+
+
+def test_stats_json_is_the_stable_interface(run_json, sample):
+    stats = run_json("stats", sample)
+    assert stats["leaves"] == run_json("info", sample)["leaves"]
+    assert {"min", "max", "mean", "integral", "nan"} <= set(stats["fields"]["density"])
+    assert {"min", "max", "sum"} <= set(stats["particles"]["mass"])
+
+
+def test_overwriting_takes_a_word(run, sample, tmp_path):
+    out = tmp_path / "run.octavo"
+    run("convert", sample, out)
+    assert run("convert", sample, out, check=False).returncode == 2
+    run("convert", sample, out, "-f", "--codec", "point:1e-2")
+    assert run("verify", out).returncode == 0
+    picture = tmp_path / "map.npy"
+    run("map", out, "--field", "density", "-o", picture, "--pixels", 16)
+    assert run("map", out, "--field", "density", "-o", picture, "--pixels", 16, check=False).returncode == 2
+    run("map", out, "--field", "density", "-o", picture, "--pixels", 32, "-f")
+    assert np.load(picture).shape == (32, 32)
+
+
+def test_force_never_replaces_what_is_no_store(run, sample, tmp_path):
+    mine = tmp_path / "thesis"
+    mine.mkdir()
+    (mine / "chapter1").write_text("years of work")
+    assert run("convert", sample, mine, "-f", check=False).returncode == 2
+    assert (mine / "chapter1").read_text() == "years of work"
+
+
+def test_several_outputs_are_steps_of_one_store(run, run_json, sample, tmp_path):
+    for number in (3, 20, 100):
+        run("sample", tmp_path / f"output_{number:05}", "--levels", "3-4", "--domains", 2, "--seed", number, "-q")
+    out = tmp_path / "run.octavo"
+    run("convert", str(tmp_path / "output_*"), out)
+    assert [step["step"] for step in run_json("ls", out)["steps"]] == [3, 20, 100]
+    one, its_step = tmp_path / "output_00020", run_json("stats", out, "--step", 20)
+    assert its_step["fields"] == run_json("stats", one)["fields"]
+    run("convert", sample, out, "--append")
+    assert [step["step"] for step in run_json("ls", out)["steps"]] == [3, 7, 20, 100]
+    assert run("convert", sample, out, "--append", check=False).returncode == 2
+    assert run("info", out, "--step", 4, check=False).returncode in (2, 3)
+
+
+def test_maps_of_every_ending_hold_the_same_numbers(run, sample, tmp_path):
+    import h5py
+
+    for ending in ("npy", "h5", "png"):
+        run("map", sample, "--field", "density", "--pixels", 48, "-o", tmp_path / f"map.{ending}")
+    with h5py.File(tmp_path / "map.h5") as file:
+        assert np.array_equal(file["map"][()], np.load(tmp_path / "map.npy"))
+        assert file["map"].attrs["unit"]
+    assert (tmp_path / "map.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_quiet_is_quiet(run, sample, tmp_path):
+    done = run("convert", sample, tmp_path / "o", "-q")
+    assert done.stdout == "" and done.stderr == ""
+
+
+def test_ctrl_c_leaves_no_partial_step(run, sample, tmp_path):
+    """A store that is being replaced stays what it was."""
+    import signal
+    import time
+
+    from conftest import OCTAVO
+
+    big, out = tmp_path / "output_00001", tmp_path / "run.octavo"
+    run("sample", big, "--levels", "5-7", "--domains", 12, "-q")
+    run("convert", sample, out, "-q")
+    before = run("ls", out, "--json").stdout
+    for delay in (0.02, 0.1, 0.3):
+        process = subprocess.Popen([OCTAVO, "convert", big, out, "-f", "-j", "1", "--effort", "max"], stderr=subprocess.PIPE)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, message = process.communicate(timeout=60)
+        assert process.returncode == 130, message
+        assert b"Traceback" not in message
+        assert run("ls", out, "--json").stdout == before
+        assert run("verify", out).returncode == 0
+
+
+def test_a_full_disk_is_5_and_keeps_what_was_complete(run, run_json, sample, tmp_path):
+    """A small tmpfs where one may be mounted, else a limit on file sizes."""
+    out, limit = tmp_path / "run.octavo", 200_000
+    if os.geteuid() == 0 and shutil.which("mount"):
+        small = tmp_path / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], capture_output=True)
+        if mounted.returncode == 0:
+            try:
+                _check_full(run, run_json, sample, tmp_path, small / "run.octavo", {})
+            finally:
+                subprocess.run(["umount", small], check=True)
+            return
+    _check_full(run, run_json, sample, tmp_path, out, {"preexec_fn": lambda: _limit_files(limit)})
+
+
+def _limit_files(size):
+    import signal
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def _check_full(run, run_json, sample, tmp_path, out, limits):
+    tiny = tmp_path / "output_00001"
+    run("sample", tiny, "--levels", "3-3", "--domains", 2, "-q")
+    run("convert", tiny, out, "-q")
+    done = run("convert", sample, out, "--append", check=False, **limits)
+    assert done.returncode == 5, done.stderr
+    assert [step["step"] for step in run_json("ls", out)["steps"]] == [1]
+    assert run("verify", out).returncode == 0
+
+
+def test_info_costs_little_more_than_the_interpreter(sample):
+    """CPU seconds of the whole process, least of five."""
+    from conftest import OCTAVO
+
+    def cost():
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([OCTAVO, "info", sample, "--json"], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(cost() for _ in range(5)) < 0.15
+
+
+def test_a_closed_pipe_is_no_error(sample):
+    from conftest import OCTAVO
+
+    text = f"{OCTAVO} stats {sample} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+def test_h5py_and_octavo_live_together():
+    for order in ("import h5py, octavo; octavo.open", "import octavo; octavo.open; import h5py"):
+        subprocess.run([sys.executable, "-c", order], check=True)
+
+
+def test_json_of_ls_names_codecs(run_json, run, sample, tmp_path):
+    out = tmp_path / "run.octavo"
+    run("convert", sample, out, "--codec", "point:1e-3,pressure=abs:1e-2,density=lossless")
+    fields = {f["field"]: f for f in run_json("ls", out)["steps"][0]["fields"]}
+    assert json.dumps(fields["density"]["codecs"]).find("point") < 0
+    assert any("point" in codec for codec in fields["velocity_x"]["codecs"])
+    assert any("abs" in codec for codec in fields["pressure"]["codecs"])
