@@ -1,0 +1,61 @@
+# Octavo: two commands do all set-up on a fresh machine.
+#
+#   make demo [INPUT=path/to/output_00080]   build, convert, verify, draw
+#   make test                                all tests, under 25 minutes on 2 cores
+#
+# and: make (build only), make test-long, make bench, make format, make lint, make clean.
+
+JOBS   ?= $(shell nproc)
+BUILD  := build/release
+PYTHON := .venv/bin/python
+SITE    = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+
+# Open MPI refuses root and more ranks than cores unless told otherwise; tests run both.
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export OMPI_MCA_btl_vader_single_copy_mechanism := none
+
+.PHONY: all demo test test-long bench format lint clean setup-run setup-test setup-long build-tests
+all: setup-run install
+
+setup-run:
+	@scripts/setup run
+setup-test:
+	@scripts/setup run test
+setup-long:
+	@scripts/setup run test long
+
+# The command and the package, into .venv.
+.PHONY: install
+install: setup-run
+	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_python
+	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
+	@scripts/install-package
+
+demo: install
+	@scripts/demo $(INPUT)
+
+build-tests: setup-test
+	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=ON -DOCTAVO_BENCH=ON -- all
+	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
+	@scripts/install-package
+
+test: build-tests
+	@scripts/test
+
+test-long: setup-long build-tests
+	@scripts/test --long
+
+bench: build-tests setup-long
+	@$(PYTHON) bench/run.py
+
+format:
+	clang-format -i $$(git ls-files '*.cpp' '*.hpp')
+	.venv/bin/ruff format python tests scripts
+lint:
+	.venv/bin/ruff check python tests bench
+	.venv/bin/ruff format --check python tests bench
+
+clean:
+	rm -rf build demo

@@ -1,0 +1,218 @@
+"""Measures Octavo beside its peers in one run and prints the tables of docs/performance.md.
+
+    make bench                              all tables, on samples made here and on the real sets where they are
+    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info
+
+CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
+interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+OCTAVO = Path(sys.prefix) / "bin" / "octavo"
+DATA = Path(os.environ.get("OCTAVO_DATA", ROOT.parent / "shared" / "data")) / "ramses"
+SETS = ["sedov3d_1rank", "sedov3d_4ranks", "sedov3d_4ranks_medium", "dm_gas_gravity3d_3ranks"]
+HYDRO = "density,velocity_x,velocity_y,velocity_z,pressure"
+
+
+def measure(words, runs=3):
+    """(CPU seconds, peak MB) of a command, the least of some runs."""
+    seconds, peak = [], []
+    for _ in range(runs):
+        with open(os.devnull, "w") as null:
+            process = subprocess.Popen(list(map(str, words)), stdout=null, stderr=subprocess.PIPE)
+        message = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        if status:
+            raise SystemExit(f"{' '.join(map(str, words))}\n{message.decode()}")
+        seconds.append(usage.ru_utime + usage.ru_stime)
+        peak.append(usage.ru_maxrss / 1024)
+    return min(seconds), min(peak)
+
+
+def row(*cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+
+def head(*cells):
+    print()
+    row(*cells)
+    row(*["---"] * len(cells))
+
+
+def native_bytes(output):
+    return sum(path.stat().st_size for kind in ("amr", "hydro") for path in output.glob(f"{kind}_*.out*"))
+
+
+def store_bytes(path):
+    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+
+
+def convert(source, out, *options):
+    words = [OCTAVO, "convert", source, out, "-f", "--no-particles", "--json", *options]
+    return json.loads(subprocess.run(list(map(str, words)), check=True, capture_output=True, text=True).stdout)
+
+
+def outputs(folder):
+    """The real sets, and a turbulence sample, by name."""
+    found = {name: DATA / name / "output_00002" for name in SETS if (DATA / name).is_dir()}
+    sample = folder / "output_00001"
+    if not sample.exists():
+        subprocess.run([OCTAVO, "sample", sample, "--levels", "6-8", "--domains", "8", "-q"], check=True)
+    return {**found, "turbulence sample, 8 domains, 6-8": sample}
+
+
+def sizes(folder):
+    """Whole stores against native amr + hydro bytes; all hydro fields, double precision."""
+    head("set", "native amr+hydro", "lossless", "lossless, max", "point:2e-3", "point:2e-4", "mesh share of lossless")
+    for name, source in outputs(folder).items():
+        native, cells = native_bytes(source), []
+        for options in (["--effort", "default"], ["--effort", "max"], ["--codec", "point:2e-3"], ["--codec", "point:2e-4"]):
+            report = convert(source, folder / "o", "--field", HYDRO, *options)
+            cells.append(f"{native / store_bytes(folder / 'o'):.2f}")
+            if options == ["--effort", "default"]:
+                mesh = report["mesh_bytes"] / report["stored_bytes"]
+        row(name, f"{native / 1e6:.2f} MB", *cells, f"{100 * mesh:.3f} %")
+
+
+def chunks(source):
+    """Every chunk of an output: (field, values of one level of one domain)."""
+    import octavo
+
+    ds = octavo.open(source)
+    for index in range(ds.domains):
+        part = ds.part(index, HYDRO.split(","))
+        sizes = [len(bits) for bits in part.refined]
+        for name, values in part.fields.items():
+            start = 0
+            for size in sizes:
+                yield name, values[start : start + size]
+                start += size
+
+
+def lossless(folder):
+    """The same chunks (one level of one field of one domain) by zstd and pcodec; ours as stored."""
+    import pcodec
+    import zstandard
+    from pcodec import standalone
+
+    config = pcodec.ChunkConfig(compression_level=8)
+    fast, slow = zstandard.ZstdCompressor(level=3), zstandard.ZstdCompressor(level=19)
+    head("set", "field", "raw", "octavo default", "best of zstd-3 and pcodec", "ratio", "octavo max", "zstd-19", "ratio")
+    for name, source in outputs(folder).items():
+        best, nineteen, raw = {}, {}, {}
+        for field, values in chunks(source):
+            data = values.tobytes()
+            peers = (len(fast.compress(data)), len(standalone.simple_compress(values.copy(), config)))
+            best[field] = best.get(field, 0) + min(peers)
+            nineteen[field] = nineteen.get(field, 0) + len(slow.compress(data))
+            raw[field] = raw.get(field, 0) + len(data)
+        normal = convert(source, folder / "o", "--field", HYDRO)["fields"]
+        hard = convert(source, folder / "o", "--field", HYDRO, "--effort", "max")["fields"]
+        for field in raw:
+            ours, most = normal[field]["stored"], hard[field]["stored"]
+            row(name, field, raw[field], ours, best[field], f"{ours / best[field]:.3f}", most, nineteen[field],
+                f"{most / nineteen[field]:.3f}")  # fmt: skip
+
+
+def big_sample(folder):
+    path = folder / "output_00064"
+    if not path.exists():
+        subprocess.run([OCTAVO, "sample", path, "--levels", "7-9", "--domains", "64", "-q"], check=True)
+    return path
+
+
+def convert_speed(folder):
+    """One thread, a 64-domain sample."""
+    source = big_sample(folder)
+    facts = json.loads(subprocess.run([OCTAVO, "info", source, "--json"], capture_output=True, check=True).stdout)
+    native = native_bytes(source)
+    largest = max(
+        sum((source / f"{kind}_00064.out{domain:05}").stat().st_size for kind in ("amr", "hydro")) for domain in range(1, 65)
+    )
+    bare = measure([OCTAVO, "--version"])
+    print(f"\n{facts['leaves']} leaves, {native / 1e6:.0f} MB native amr+hydro, largest domain {largest / 1e6:.1f} MB")
+    head("convert", "CPU s", "MB/s of native", "ratio", "peak MB above the interpreter", "bound MB")
+    for label, threads, options in [
+        ("lossless", 1, []),
+        ("lossless, 2 threads", 2, []),
+        ("point:2e-3", 1, ["--codec", "point:2e-3"]),
+        ("lossless, max", 1, ["--effort", "max"]),
+    ]:
+        words = [OCTAVO, "convert", source, folder / "o", "-f", "-q", "-j", threads, *options]
+        seconds, peak = measure(words, 1 if "max" in label else 3)
+        cost = seconds - bare[0]
+        row(label, f"{cost:.2f}", f"{native / 1e6 / cost:.0f}", f"{native / store_bytes(folder / 'o'):.2f}",
+            f"{peak - bare[1]:.0f}", f"{(3 * largest * threads) / 1e6 + 64:.0f}")  # fmt: skip
+
+
+YT_MAP = """
+import sys, numpy as np, yt
+yt.set_log_level(50)
+ds = yt.load(sys.argv[1])
+frb = ds.proj(("gas", "density"), "z").to_frb(ds.domain_width[0], 1024)
+np.save(sys.argv[2], frb["gas", "density"].to_ndarray())
+"""
+
+
+def maps(folder):
+    """A 1024^2 projection to .npy: whole processes, one thread."""
+    source, store = big_sample(folder), folder / "big.octavo"
+    subprocess.run([OCTAVO, "convert", source, store, "-q", "-f"], check=True)
+    bare = measure([OCTAVO, "--version"])
+    words = ["--field", "density", "--pixels", "1024", "-o", folder / "map.npy", "-f", "-q", "-j", "1"]
+    head("map 1024^2", "CPU s above the interpreter", "peak MB above the interpreter")
+    for label, path, extra in [
+        ("octavo, from the store", store, []),
+        ("octavo, from the RAMSES output", source, []),
+        ("octavo, from the store, box 0.4-0.6", store, ["--roi", "box:0.4,0.4,0.4:0.6,0.6,0.6"]),
+        ("octavo, from the store, level 7", store, ["--level", "7"]),
+    ]:
+        seconds, peak = measure([OCTAVO, "map", path, *words, *extra])
+        row(label, f"{seconds - bare[0]:.2f}", f"{peak - bare[1]:.0f}")
+    try:
+        import yt  # noqa: F401
+    except ImportError:
+        row("yt", "not installed", "")
+        return
+    python = measure([sys.executable, "-c", "pass"])
+    seconds, peak = measure([sys.executable, "-c", YT_MAP, source, folder / "yt.npy"], 1)
+    row("yt, from the RAMSES output", f"{seconds - python[0]:.2f}", f"{peak - python[1]:.0f}")
+
+
+def info(folder):
+    """Headers only, a 64-domain output; interpreter included."""
+    source, store = big_sample(folder), folder / "big.octavo"
+    if not store.exists():
+        subprocess.run([OCTAVO, "convert", source, store, "-q", "-f"], check=True)
+    head("info", "CPU s, interpreter included", "peak MB")
+    for label, words in [
+        ("bare interpreter", [sys.executable, "-c", "pass"]),
+        ("octavo --version", [OCTAVO, "--version"]),
+        ("octavo info, RAMSES output", [OCTAVO, "info", source]),
+        ("octavo info, store", [OCTAVO, "info", store]),
+    ]:
+        seconds, peak = measure(words, 9)
+        row(label, f"{seconds:.3f}", f"{peak:.0f}")
+
+
+TABLES = {"sizes": sizes, "lossless": lossless, "convert": convert_speed, "map": maps, "info": info}
+
+
+def main(names):
+    with tempfile.TemporaryDirectory(prefix="octavo-bench-") as folder:
+        for name in names or TABLES:
+            print(f"\n## {name}\n\n{TABLES[name].__doc__}")
+            TABLES[name](Path(folder))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,36 @@
+"""sizes.py INPUT LOSSLESS LOSSY: a table of bytes, native and stored, per field."""
+
+from __future__ import annotations
+
+import sys
+
+from octavo import _core
+from octavo.cli import console
+from octavo.cli.ls import by_field
+
+
+def stored(path: str) -> tuple[dict[str, dict], int]:
+    """Per field {raw, stored}, and all bytes, of a store's newest step."""
+    step = _core.steps(path)[-1]
+    rows = by_field(_core.list_streams(path, step["flow"], step["step"]))
+    return {row["field"]: row for row in rows}, step["bytes"]
+
+
+def main(native: str, lossless: str, lossy: str) -> None:
+    input_bytes = _core.open(native, None, None).bytes
+    (exact, exact_bytes), (near, near_bytes) = stored(lossless), stored(lossy)
+    rows = [
+        [name, console.size(row["raw"]), console.size(row["stored"]), f"{row['raw'] / row['stored']:.2f}",
+         console.size(near[name]["stored"]), f"{row['raw'] / near[name]['stored']:.2f}"]
+        for name, row in exact.items()
+        if row["stored"]
+    ]  # fmt: skip
+    rows.append(
+        ["whole, of native", console.size(input_bytes), console.size(exact_bytes), f"{input_bytes / exact_bytes:.2f}",
+         console.size(near_bytes), f"{input_bytes / near_bytes:.2f}"]
+    )  # fmt: skip
+    console.table("sizes", ["field", "values, or native", "lossless", "ratio", "lossy", "ratio"], rows)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
