@@ -187,10 +187,12 @@ std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const P
   });
   nlohmann::json text = nlohmann::json::object();
   for (const auto& [name, range] : ranges) text[name] = {range.lo, range.hi};
-  for (const std::string& other : base::all_gather(options.ranks, text.dump()))
-    for (const auto& [name, range] : nlohmann::json::parse(other).items())
+  for (const std::string& other : base::all_gather(options.ranks, text.dump())) {
+    const nlohmann::json theirs = nlohmann::json::parse(other);
+    for (const auto& [name, range] : theirs.items())
       for (const auto& end : range)
         if (end.is_number()) ranges[name].add(end.get<double>());
+  }
   std::map<std::string, double> widths;
   for (const auto& [name, range] : ranges) widths[name] = range.hi - range.lo;
   return widths;

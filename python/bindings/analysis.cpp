@@ -226,7 +226,10 @@ nb::dict cells(const mesh::Dataset& dataset, int part, Names fields, std::option
   }
   const std::size_t count = arrays.level.size();
   nb::dict result;
-  for (mesh::Field& field : arrays.fields) result[nb::cast(field.info.name)] = take(std::move(field));
+  for (mesh::Field& field : arrays.fields) {
+    const nb::object name = nb::cast(field.info.name);
+    result[name] = take(std::move(field));
+  }
   result["x"] = to_array(std::move(arrays.x), {count});
   if (dataset.header.dim > 1) result["y"] = to_array(std::move(arrays.y), {count});
   if (dataset.header.dim > 2) result["z"] = to_array(std::move(arrays.z), {count});

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -85,13 +85,13 @@ class Selection:
 
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
-        return replace(self, max_level=deepest if self.max_level is None else min(deepest, self.max_level))
+        return Selection(self._data, self.region, deepest if self.max_level is None else min(deepest, self.max_level))
 
     def _within(self, region: str) -> Selection:
         if self.region is not None:
             raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
         self._data.parts_touching(region)  # says now, not later, what is wrong with it
-        return replace(self, region=region)
+        return Selection(self._data, region, self.max_level)
 
     @property
     def parts(self) -> list[int]:
@@ -208,10 +208,6 @@ class Dataset(Selection):
     def level_counts(self) -> list[dict[str, int]]:
         """Owned cells and leaves of each level."""
         return self._data.levels
-
-    @property
-    def domains(self) -> int:
-        return self._data.num_parts
 
     @property
     def units(self) -> dict[str, float]:

@@ -149,12 +149,13 @@ def test_ctrl_c_leaves_no_partial_step(run, sample, tmp_path):
     run("sample", big, "--levels", "5-7", "--domains", 12, "-q")
     run("convert", sample, out, "-q")
     before = run("ls", out, "--json").stdout
-    for delay in (0.02, 0.1, 0.3):
+    for delay in (0.06, 0.1, 0.2, 0.4):
         process = subprocess.Popen([OCTAVO, "convert", big, out, "-f", "-j", "1", "--effort", "max"], stderr=subprocess.PIPE)
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         _, message = process.communicate(timeout=60)
-        assert process.returncode == 130, message
+        # The earliest one may hit the interpreter before it can do anything but die of it.
+        assert process.returncode in (130, -signal.SIGINT), message
         assert b"Traceback" not in message
         assert run("ls", out, "--json").stdout == before
         assert run("verify", out).returncode == 0
@@ -166,7 +167,7 @@ def test_a_full_disk_is_5_and_keeps_what_was_complete(run, run_json, sample, tmp
     if os.geteuid() == 0 and shutil.which("mount"):
         small = tmp_path / "small"
         small.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small], capture_output=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", small], capture_output=True)
         if mounted.returncode == 0:
             try:
                 _check_full(run, run_json, sample, tmp_path, small / "run.octavo", {})

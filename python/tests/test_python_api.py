@@ -106,7 +106,7 @@ def test_particles(ds):
 
 
 def test_a_region_opens_only_the_domains_it_touches(ds):
-    corner = ds.box((0, 0, 0), (0.01, 0.01, 0.01))
+    corner = ds.box((0, 0, 0), (0.1, 0.1, 0.1))
     assert corner.domains < ds.domains
     assert corner.arrays("density")["density"].size > 0
 

@@ -72,7 +72,12 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
     for row in rows:
         out.add_row(*(number(value) for value in row))
     width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(out)
+
+    class Stdout(Console):
+        def on_broken_pipe(self) -> None:  # a reader that has seen enough is no error
+            raise BrokenPipeError
+
+    Stdout(width=width, highlight=False).print(out)
 
 
 def _is_measure(text: Any) -> bool:
