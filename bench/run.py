@@ -75,7 +75,12 @@ def sizes(folder):
     head("set", "native amr+hydro", "lossless", "lossless, max", "point:2e-3", "point:2e-4", "mesh share of lossless")
     for name, source in outputs(folder).items():
         native, cells = native_bytes(source), []
-        for options in (["--effort", "default"], ["--effort", "max"], ["--codec", "point:2e-3"], ["--codec", "point:2e-4"]):
+        for options in (
+            ["--effort", "default"],
+            ["--effort", "max"],
+            ["--codec", "point:2e-3"],
+            ["--codec", "point:2e-4"],
+        ):
             report = convert(source, folder / "o", "--field", HYDRO, *options)
             cells.append(f"{native / store_bytes(folder / 'o'):.2f}")
             if options == ["--effort", "default"]:
@@ -106,7 +111,9 @@ def lossless(folder):
 
     config = pcodec.ChunkConfig(compression_level=8)
     fast, slow = zstandard.ZstdCompressor(level=3), zstandard.ZstdCompressor(level=19)
-    head("set", "field", "raw", "octavo default", "best of zstd-3 and pcodec", "ratio", "octavo max", "zstd-19", "ratio")
+    head(
+        "set", "field", "raw", "octavo default", "best of zstd-3 and pcodec", "ratio", "octavo max", "zstd-19", "ratio"
+    )
     for name, source in outputs(folder).items():
         best, nineteen, raw = {}, {}, {}
         for field, values in chunks(source):
@@ -136,7 +143,8 @@ def convert_speed(folder):
     facts = json.loads(subprocess.run([OCTAVO, "info", source, "--json"], capture_output=True, check=True).stdout)
     native = native_bytes(source)
     largest = max(
-        sum((source / f"{kind}_00064.out{domain:05}").stat().st_size for kind in ("amr", "hydro")) for domain in range(1, 65)
+        sum((source / f"{kind}_00064.out{domain:05}").stat().st_size for kind in ("amr", "hydro"))
+        for domain in range(1, 65)
     )
     bare = measure([OCTAVO, "--version"])
     print(f"\n{facts['leaves']} leaves, {native / 1e6:.0f} MB native amr+hydro, largest domain {largest / 1e6:.1f} MB")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from octavo import _core
 from octavo.cli import console
 from octavo.cli.ls import by_field
+
+from octavo import _core
 
 
 def stored(path: str) -> tuple[dict[str, dict], int]:

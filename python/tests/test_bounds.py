@@ -115,7 +115,9 @@ def test_only_the_needed_streams_are_read(run, run_json, tmp_path):
     size = {
         "all": sum(s["stored_bytes"] for s in listed),
         "density": sum(s["stored_bytes"] for s in listed if s["field"] in ("", "?", "density")),
-        "coarse": sum(s["stored_bytes"] for s in listed if s["field"] in ("", "?", "density") and s["first_level"] <= 5),
+        "coarse": sum(
+            s["stored_bytes"] for s in listed if s["field"] in ("", "?", "density") and s["first_level"] <= 5
+        ),
     }
     facts = os.path.getsize(out / "analysis" / "data.000") - sum(
         s["stored_bytes"] for s in listed if s["file"].endswith("data.000")
@@ -131,7 +133,10 @@ def test_only_the_needed_streams_are_read(run, run_json, tmp_path):
     corner = [*stats, "--roi", "box:0,0,0:0.01,0.01,0.01"]
     region, _ = bytes_read(corner, "/analysis/data.")
     assert region < everything / 2 + 2 * overhead
-    _, native = bytes_read([OCTAVO, "stats", sample, "--field", "density", "--no-particles", "--roi", "box:0,0,0:0.01,0.01,0.01"], "/hydro_")
+    _, native = bytes_read(
+        [OCTAVO, "stats", sample, "--field", "density", "--no-particles", "--roi", "box:0,0,0:0.01,0.01,0.01"],
+        "/hydro_",
+    )
     assert native < 8
 
 
@@ -144,7 +149,8 @@ def test_peak_memory_of_convert_is_a_few_domains(run, sample, tmp_path, threads)
     big = tmp_path / "output_00001"
     run("sample", big, "--levels", "6-8", "--domains", 48, "--kind", "turbulence", "-q")
     domains = [
-        sum(os.path.getsize(big / f"{kind}_00001.out{domain:05}") for kind in ("amr", "hydro")) for domain in range(1, 49)
+        sum(os.path.getsize(big / f"{kind}_00001.out{domain:05}") for kind in ("amr", "hydro"))
+        for domain in range(1, 49)
     ]
     bound = 3 * max(domains) * threads + 64e6
 

@@ -150,7 +150,9 @@ def test_ctrl_c_leaves_no_partial_step(run, sample, tmp_path):
     run("convert", sample, out, "-q")
     before = run("ls", out, "--json").stdout
     for delay in (0.06, 0.1, 0.2, 0.4):
-        process = subprocess.Popen([OCTAVO, "convert", big, out, "-f", "-j", "1", "--effort", "max"], stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [OCTAVO, "convert", big, out, "-f", "-j", "1", "--effort", "max"], stderr=subprocess.PIPE
+        )
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
         _, message = process.communicate(timeout=60)

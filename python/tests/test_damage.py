@@ -56,7 +56,9 @@ def test_a_cut_file_is_named(run, small, tmp_path, kind):
         assert run("verify", copy, "-q", check=False).returncode in (1, 3)
 
 
-@pytest.mark.parametrize("name", ["amr_00001.out00003", "hydro_00001.out00001", "part_00001.out00002", "info_00001.txt"])
+@pytest.mark.parametrize(
+    "name", ["amr_00001.out00003", "hydro_00001.out00001", "part_00001.out00002", "info_00001.txt"]
+)
 def test_a_missing_file_is_named(run, small, tmp_path, name):
     copy = tmp_path / "output_00001"
     shutil.copytree(small / "output_00001", copy)

@@ -323,7 +323,7 @@ class PointwiseGrid:
     def read(self, array):
         values = array.astype(np.float64).tolist()
         plain = [self.plain(abs(v)) for v in values]
-        index = [self.index_on(abs(v)) if p else 0 for v, p in zip(values, plain)]
+        index = [self.index_on(abs(v)) if p else 0 for v, p in zip(values, plain, strict=False)]
         return index, values, plain, np.signbit(array).tolist()
 
     def value(self, index, negative):
@@ -360,7 +360,7 @@ class AbsoluteGrid:
     def read(self, array):
         values = array.astype(np.float64).tolist()
         plain = [abs(v) * self.inverse < 2.0**50 for v in values]
-        index = [floor_of(v * self.inverse + 0.5) if p else 0 for v, p in zip(values, plain)]
+        index = [floor_of(v * self.inverse + 0.5) if p else 0 for v, p in zip(values, plain, strict=False)]
         return index, values, plain, [False] * len(values)
 
     def value(self, index, negative):
@@ -462,9 +462,7 @@ class Tree:
         self.layout = (len(self.parents), self.members, self.width)
         self.axes = axes_of(self.members)
         if self.base != PARENT:
-            self.weight = [
-                [cursor.unpack("b") for _ in range(self.axes + k)] for k in range(self.members)
-            ]
+            self.weight = [[cursor.unpack("b") for _ in range(self.axes + k)] for k in range(self.members)]
         if has_twins:
             shift = cursor.byte()
             self.orientation, _ = decode_symbols(cursor, PLAIN, 1, len(self.parents), 1)
@@ -547,20 +545,18 @@ class Tree:
         from_parent = (self.parent_index(parent, j), self.c_negative[p])
         near = [(parent ^ (1 << a)) * w + j for a in range(axes_of(m))]
         if self.base == FITTED_INDEX:
-            known = [
-                self.c_index[q] - from_parent[0] if q < len(self.c_index) and self.c_plain[q] else 0 for q in near
-            ]
+            known = [self.c_index[q] - from_parent[0] if q < len(self.c_index) and self.c_plain[q] else 0 for q in near]
         elif self.base == FITTED_VALUE:
             known = [self.c_value[q] - self.c_value[p] if q < len(self.c_index) else 0.0 for q in near]
         for k in range(m):
             i = (family * m + (k ^ (parent & (m - 1)))) * w + j
             expected = from_parent
             if self.base == FITTED_INDEX:
-                total = 16 + sum(a * b for a, b in zip(self.weight[k], known))
+                total = 16 + sum(a * b for a, b in zip(self.weight[k], known, strict=False))
                 expected = (from_parent[0] + (total >> 5), from_parent[1])
             elif self.base == FITTED_VALUE:
                 total = 0.0
-                for a, b in zip(self.weight[k], known):
+                for a, b in zip(self.weight[k], known, strict=False):
                     total = total + float(a) * b
                 expected = self.grid.estimate(self.c_value[p] + total * 0.03125, from_parent)
             self.place((family * m + k) * w + j, i, expected)

@@ -36,7 +36,7 @@ Step = namedtuple("Step", "flow step attempt time header species segments parts"
 Part = namedtuple("Part", "index refined owned fields particles")
 
 
-class Damage(Exception):  # noqa: N818
+class Damage(Exception):
     pass
 
 

@@ -30,7 +30,9 @@ def samples():
         for line in (folder / "samples.txt").read_text().splitlines():
             name, scalar, *numbers = line.split()
             family, width, count, coarse, parents, chunk = map(int, numbers)
-            size = 1 if scalar == "bits" else int(scalar[5:]) if scalar.startswith("bytes") else np.dtype(scalar).itemsize
+            size = (
+                1 if scalar == "bits" else int(scalar[5:]) if scalar.startswith("bytes") else np.dtype(scalar).itemsize
+            )
             pieces = []
             for length in (chunk, count * size, coarse * size, parents * 4):
                 pieces.append(data[at : at + length])

@@ -64,7 +64,7 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
     from rich.table import Table
 
     rows = [list(row) for row in rows]
-    out = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(columns):
         texts = [row[index] for row in rows]
         numeric = all(isinstance(text, (int, float)) or text is None or _is_measure(text) for text in texts)
@@ -77,7 +77,10 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
         def on_broken_pipe(self) -> None:  # a reader that has seen enough is no error
             raise BrokenPipeError
 
-    Stdout(width=width, highlight=False).print(out)
+    console = Stdout(width=width, highlight=False)
+    if title:
+        console.print(title, style="bold")
+    console.print(out)
 
 
 def _is_measure(text: Any) -> bool:

@@ -20,7 +20,9 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store")
+    parser.add_argument(
+        "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
+    )
     parser.add_argument("--to", choices=["octavo", "ramses"], default="octavo",
                         help="ramses: a native output of as many domains as the input has (whole steps only)")  # fmt: skip
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
@@ -37,8 +39,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="one lossless method instead of the best by trial, to compare")  # fmt: skip
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
-    parser.add_argument("--per-file", type=options.positive, default=0, metavar="K", help="domains per file (default: up to 64)")
-    parser.add_argument("-f", "--force", action="store_true", help="replace an existing store, once the new one is complete")
+    parser.add_argument(
+        "--per-file", type=options.positive, default=0, metavar="K", help="domains per file (default: up to 64)"
+    )
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="replace an existing store, once the new one is complete"
+    )
     parser.add_argument("--append", action="store_true", help="add steps to an existing store")
     options.add_threads(parser)
     options.add_json(parser)
@@ -77,10 +83,14 @@ def _export(arguments: argparse.Namespace) -> int:
     if len(inputs) != 1:
         raise UsageError(f"a RAMSES output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
     if arguments.field or arguments.roi or arguments.level is not None or arguments.codec != "lossless":
-        raise Unsupported("a RAMSES output is written whole and in full precision", [], "leave out --field, --roi, --level, --codec")
+        raise Unsupported(
+            "a RAMSES output is written whole and in full precision", [], "leave out --field, --roi, --level, --codec"
+        )
     with console.Progress("convert", arguments.quiet, unit="domains") as progress:
         _core.export_ramses(_core.open(inputs[0], None, None), arguments.paths[-1], arguments.force, progress)
-    console.say(arguments.quiet, f"{arguments.paths[-1]}: {console.size(_core.open(arguments.paths[-1], None, None).bytes)}")
+    console.say(
+        arguments.quiet, f"{arguments.paths[-1]}: {console.size(_core.open(arguments.paths[-1], None, None).bytes)}"
+    )
     return 0
 
 
@@ -90,7 +100,9 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.ranks import world
 
     if len(arguments.paths) < 2:
-        raise UsageError("convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo")
+        raise UsageError(
+            "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
+        )
     if arguments.to == "ramses":
         return _export(arguments)
     codec, field_codec = parse_codecs(arguments.codec)
@@ -130,11 +142,19 @@ def _print(report: dict, out: str) -> None:
     def ratio(raw: int, stored: int) -> str | None:
         return f"{raw / stored:.2f}" if stored else None
 
-    rows = [[name, size(f["raw"]), size(f["stored"]), ratio(f["raw"], f["stored"])] for name, f in report["fields"].items()]
+    rows = [
+        [name, size(f["raw"]), size(f["stored"]), ratio(f["raw"], f["stored"])] for name, f in report["fields"].items()
+    ]
     rows.append(["(mesh)", None, size(report["mesh_bytes"]), None])
     table(f"{out}: {report['steps']} steps, {report['parts']} domains", ["field", "raw", "stored", "ratio"], rows)
     table(
         "",
         ["native", "store", "ratio"],
-        [[size(report["input_bytes"]), size(report["stored_bytes"]), ratio(report["input_bytes"], report["stored_bytes"])]],
+        [
+            [
+                size(report["input_bytes"]),
+                size(report["stored_bytes"]),
+                ratio(report["input_bytes"], report["stored_bytes"]),
+            ]
+        ],
     )

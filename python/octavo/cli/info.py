@@ -53,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     ds = options.open_dataset(arguments)
     facts = describe(ds)
     if _core.is_store(arguments.path):
-        facts["steps"] = [{"flow": s["flow"], "step": s["step"], "time": s["time"]} for s in _core.steps(arguments.path)]
+        facts["steps"] = [
+            {"flow": s["flow"], "step": s["step"], "time": s["time"]} for s in _core.steps(arguments.path)
+        ]
     if arguments.json:
         console.print_json(facts)
         return 0

@@ -52,9 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_native(arguments)
     if arguments.step is not None or arguments.flow is not None:
         _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly if there is no such step
-        steps = [
-            s for s in steps if arguments.step in (None, s["step"]) and arguments.flow in (None, s["flow"])
-        ]
+        steps = [s for s in steps if arguments.step in (None, s["step"]) and arguments.flow in (None, s["flow"])]
     listed = []
     for step in steps:
         streams = _core.list_streams(arguments.path, step["flow"], step["step"])

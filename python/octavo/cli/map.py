@@ -25,8 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--weight", metavar="W", help="mean along the line, weighted by this field (or 'volume')")
     options.add_selection(parser)
-    parser.add_argument("--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="out.png, out.npy or out.h5 (default: a PNG named for the map)")
+    parser.add_argument(
+        "--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="out.png, out.npy or out.h5 (default: a PNG named for the map)"
+    )
     parser.add_argument("--limits", metavar="LO,HI", help="colour limits of a picture")
     parser.add_argument("--linear", action="store_true", help="a linear colour scale whatever the range")
     parser.add_argument("-f", "--force", action="store_true", help="overwrite the output file")
@@ -94,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _save(image, path: str, limits: tuple[float, float] | None, linear: bool) -> None:  # noqa: ANN001
+def _save(image, path: str, limits: tuple[float, float] | None, linear: bool) -> None:
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"
     try:
         if path.endswith(".npy"):

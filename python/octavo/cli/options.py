@@ -25,7 +25,10 @@ def add_step(parser: argparse.ArgumentParser) -> None:
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--level", type=int, metavar="L", help="deepest level kept, the code's own number; coarse cells take their stored value"
+        "--level",
+        type=int,
+        metavar="L",
+        help="deepest level kept, the code's own number; coarse cells take their stored value",
     )
     parser.add_argument(
         "--roi",
@@ -45,7 +48,7 @@ def positive(text: str) -> int:
     return value
 
 
-def open_dataset(arguments: argparse.Namespace):  # noqa: ANN201 - a compiled type
+def open_dataset(arguments: argparse.Namespace):
     """The step that PATH, --flow and --step name; headers only."""
     from octavo import _core
 

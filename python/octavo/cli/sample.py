@@ -20,7 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", choices=["sedov", "turbulence"], default="turbulence")
     parser.add_argument("--dim", type=int, choices=[1, 2, 3], default=3)
     parser.add_argument("--domains", type=options.positive, default=8, metavar="N")
-    parser.add_argument("--levels", default="5-7", metavar="MIN-MAX", help="coarsest leaf and finest level (default: 5-7)")
+    parser.add_argument(
+        "--levels", default="5-7", metavar="MIN-MAX", help="coarsest leaf and finest level (default: 5-7)"
+    )
     parser.add_argument("--particles", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="S")
     parser.add_argument("-f", "--force", action="store_true", help="replace an existing output")
