@@ -1,0 +1,235 @@
+#include "octavo/formats/amrex/amrex.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/patches_to_octree.hpp"
+#include "octavo/mesh/prune.hpp"
+
+namespace octavo::formats::amrex {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::IndexBox;
+
+/// An opened output and how it is shared between parts.
+struct Shared {
+  Output output;
+  mesh::Header header;
+  mesh::PatchTree tree;
+  std::vector<IndexBox> regions;  ///< of the parts, in level-0 cells
+  std::optional<Error> no_tree;   ///< why there can be none
+};
+
+/// Ratio between level 0 and each level.
+std::vector<std::int64_t> total_ratios(const mesh::Patches& patches) {
+  std::vector<std::int64_t> total{1};
+  for (int ratio : patches.ratio) total.push_back(total.back() * ratio);
+  return total;
+}
+
+std::int64_t cells_of(const std::vector<IndexBox>& boxes, int dim) {
+  std::int64_t n = 0;
+  for (const IndexBox& box : boxes) n += mesh::num_cells(box, dim);
+  return n;
+}
+
+/// Levels by the code's numbers; refined cells are those that finer boxes cover.
+std::vector<mesh::LevelCount> count_levels(const mesh::Patches& patches, const mesh::PatchTree* tree) {
+  std::vector<mesh::LevelCount> counts;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+    const std::int64_t cells = cells_of(patches.boxes[level], patches.dim);
+    const int number = tree != nullptr ? tree->index[level] - tree->unfolded : static_cast<int>(level);
+    if (level > 0) {
+      const std::int64_t family = std::int64_t{1} << patches.dim;
+      const bool between = number - counts.back().level == 2;
+      std::int64_t covered = cells;
+      for (int axis = 0; axis < patches.dim; ++axis) covered /= patches.ratio[level - 1];
+      counts.back().leaves -= covered;
+      if (between) counts.push_back({number - 1, cells / family, 0});
+    }
+    counts.push_back({number, cells, cells});
+  }
+  while (counts.size() > 1 && counts.back().cells == 0) counts.pop_back();
+  return counts;
+}
+
+void plan_tree(Shared& shared, const DatasetOptions& options, std::vector<std::string>& notes) {
+  const mesh::Patches& patches = shared.output.patches;
+  mesh::Header& header = shared.header;
+  try {
+    shared.tree = mesh::plan_patch_tree(patches, mesh::unfolding_for(patches, options.max_roots));
+  } catch (const Error& error) {
+    if (error.kind() != Kind::unsupported) throw;
+    shared.no_tree = error;
+    notes.push_back(error.message() + "; the patches themselves can be read");
+    shared.regions = {mesh::flat(patches.domain[0], patches.dim)};
+    return;
+  }
+  header.roots = shared.tree.roots;
+  header.unfolded = shared.tree.unfolded;
+  shared.regions = mesh::plan_patch_parts(patches, shared.tree, options.part_cells);
+  if (std::find(patches.ratio.begin(), patches.ratio.end(), 4) != patches.ratio.end())
+    notes.push_back(
+        "a refinement ratio of 4 is two levels here; cells of the level between are the means of finer ones");
+}
+
+/// A box of level-0 cells in fractions of the domain's x extent.
+std::pair<mesh::Point3, mesh::Point3> fractions_of(const Shared& shared, const IndexBox& box) {
+  const IndexBox& domain = shared.output.patches.domain[0];
+  const mesh::Domain extent = mesh::domain_of(shared.header);
+  mesh::Point3 lo{0, 0, 0}, hi{1, 1, 1};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(shared.header.dim); ++axis) {
+    const auto cells = static_cast<double>(domain.hi[axis] - domain.lo[axis]);
+    lo[axis] = static_cast<double>(box.lo[axis] - domain.lo[axis]) / cells * extent.extent[axis];
+    hi[axis] = static_cast<double>(box.hi[axis] - domain.lo[axis]) / cells * extent.extent[axis];
+  }
+  return {lo, hi};
+}
+
+std::vector<int> parts_touching(const Shared& shared, const mesh::Region& region) {
+  std::vector<int> parts;
+  for (std::size_t i = 0; i < shared.regions.size(); ++i) {
+    const auto [lo, hi] = fractions_of(shared, shared.regions[i]);
+    if (mesh::touches(region, mesh::domain_of(shared.header), lo, hi)) parts.push_back(static_cast<int>(i));
+  }
+  return parts;
+}
+
+// ---------------------------------------------------------------------------------------------------------- particles
+
+bool holds(const IndexBox& box, const mesh::Index3& at, int dim) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
+  return true;
+}
+
+/// The level-0 cell of a position; nothing far outside of the domain, or for NaN.
+std::optional<mesh::Index3> level_0_cell(const Shared& shared, const mesh::Point3& position) {
+  const IndexBox& domain = shared.output.patches.domain[0];
+  mesh::Index3 at{0, 0, 0};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(shared.header.dim); ++axis) {
+    const double lo = shared.header.lo[axis], hi = shared.header.hi[axis];
+    const double cell = (position[axis] - lo) / (hi - lo) * static_cast<double>(domain.hi[axis] - domain.lo[axis]);
+    if (!(cell > -1e9 && cell < 1e9)) return {};
+    at[axis] = domain.lo[axis] + static_cast<std::int64_t>(std::floor(cell));
+  }
+  return at;
+}
+
+/// The box a grid of particles lies in, in level-0 cells, kept inside the domain.
+IndexBox grid_box(const Shared& shared, const ParticleFolder& folder, const GridNumber& number) {
+  const mesh::Patches& patches = shared.output.patches;
+  const IndexBox domain = mesh::flat(patches.domain[0], patches.dim);
+  const auto ratios = total_ratios(patches);
+  IndexBox box = domain;
+  if (number.level < ratios.size() && number.grid < folder.boxes[number.level].boxes.size())
+    box = mesh::coarsened_box(folder.boxes[number.level].boxes[number.grid], ratios[number.level], patches.dim);
+  const auto shared_cells = mesh::intersection(box, domain, patches.dim);
+  return shared_cells.value_or(domain);
+}
+
+mesh::Particles read_species(const Shared& shared, const ParticleFolder& folder, const IndexBox& region) {
+  const int dim = shared.header.dim;
+  std::vector<GridNumber> wanted;
+  for (std::size_t level = 0; level < folder.grids.size(); ++level)
+    for (std::size_t grid = 0; grid < folder.grids[level].size(); ++grid)
+      if (mesh::intersection(grid_box(shared, folder, {level, grid}), region, dim)) wanted.push_back({level, grid});
+  GridNumber last;
+  IndexBox box = grid_box(shared, folder, last);
+  return read_particles(folder, wanted, [&, last](const GridNumber& number, const mesh::Point3& position) mutable {
+    if (!(number == last)) box = grid_box(shared, folder, number);
+    last = number;
+    const auto at = level_0_cell(shared, position);
+    return holds(region, at && holds(box, *at, dim) ? *at : box.lo, dim);
+  });
+}
+
+// --------------------------------------------------------------------------------------------------------------- read
+
+/// How many levels of patches the levels up to this tree level index need: where that is between two (ratio 4), both.
+std::size_t levels_needed(const mesh::PatchTree& tree, int deepest) {
+  const auto found = std::lower_bound(tree.index.begin(), tree.index.end(), deepest);
+  return static_cast<std::size_t>(found - tree.index.begin()) + 1;
+}
+
+void truncate(mesh::Part& part, int deepest) {
+  const auto& tree = std::get<mesh::Octree>(part.mesh);
+  if (mesh::num_levels(tree) <= deepest + 1) return;
+  mesh::Extract extract = mesh::truncate(tree, deepest);
+  for (mesh::Field& field : part.fields)
+    field.bytes = mesh::gather(tree, extract, field.bytes, mesh::size_of(field.info.type));
+  part.mesh = std::move(extract.tree);
+}
+
+mesh::Part read(const Shared& shared, int number, const mesh::Request& request) {
+  if (number < 0 || static_cast<std::size_t>(number) >= shared.regions.size())
+    throw Error(Kind::usage, "part " + std::to_string(number) + " of " + std::to_string(shared.regions.size()));
+  if (shared.no_tree) throw Error(*shared.no_tree).at(shared.output.path.string());
+  if (request.max_level < 0) throw Error(Kind::usage, "levels of AMReX begin at 0").at(shared.output.path.string());
+  const IndexBox& region = shared.regions[static_cast<std::size_t>(number)];
+  const int deepest =
+      std::min(request.max_level, shared.tree.index.back() - shared.tree.unfolded) + shared.tree.unfolded;
+  PatchRequest wanted{.fields = request.fields, .levels = levels_needed(shared.tree, deepest), .region = region};
+  mesh::Part patches = read_patches(shared.output, wanted);
+  patches.index = number;
+  mesh::Part part;
+  try {
+    part = mesh::patches_to_octree(patches, shared.tree);
+  } catch (Error& error) {
+    throw error.at(shared.output.path.string());
+  }
+  truncate(part, deepest);
+  if (request.particles)
+    for (const ParticleFolder& folder : shared.output.particles)
+      part.particles.push_back(read_species(shared, folder, region));
+  return part;
+}
+
+std::int64_t part_bytes(const Shared& shared, int number) {
+  const IndexBox& region = shared.regions.at(static_cast<std::size_t>(number));
+  const mesh::Patches& patches = shared.output.patches;
+  const auto ratios = total_ratios(patches);
+  std::uint64_t bytes = 0;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level)
+    for (std::size_t i = 0; i < patches.boxes[level].size(); ++i)
+      if (mesh::intersection(mesh::coarsened_box(patches.boxes[level][i], ratios[level], patches.dim), region,
+                             patches.dim))
+        for (const MultiFab& multifab : shared.output.multifabs[level])
+          bytes += multifab.places[i].end - multifab.places[i].offset;
+  for (const ParticleFolder& folder : shared.output.particles)
+    for (std::size_t level = 0; level < folder.grids.size(); ++level)
+      for (std::size_t grid = 0; grid < folder.grids[level].size(); ++grid)
+        if (mesh::intersection(grid_box(shared, folder, {level, grid}), region, patches.dim))
+          bytes += static_cast<std::uint64_t>(folder.grids[level][grid].count) * particle_bytes(folder);
+  return static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace
+
+mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& options) {
+  const auto shared = std::make_shared<Shared>();
+  shared->output = open_output(path, options.open);
+  shared->header = shared->output.header;
+  mesh::Dataset dataset;
+  dataset.notes = shared->output.notes;
+  plan_tree(*shared, options, dataset.notes);
+  dataset.format = "amrex";
+  dataset.path = path.string();
+  dataset.header = shared->header;
+  dataset.num_parts = static_cast<int>(shared->regions.size());
+  dataset.bytes = shared->output.bytes;
+  dataset.levels = count_levels(shared->output.patches, shared->no_tree ? nullptr : &shared->tree);
+  for (const ParticleFolder& folder : shared->output.particles) dataset.species.push_back(species_of(folder));
+  dataset.parts_touching = [shared](const mesh::Region& region) { return parts_touching(*shared, region); };
+  dataset.read = [shared](int part, const mesh::Request& request) { return read(*shared, part, request); };
+  dataset.part_bytes = [shared](int part) { return part_bytes(*shared, part); };
+  return dataset;
+}
+
+}  // namespace octavo::formats::amrex

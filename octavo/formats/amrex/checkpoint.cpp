@@ -1,0 +1,334 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "octavo/formats/amrex/headers.hpp"
+#include "octavo/mesh/boxes.hpp"
+
+namespace octavo::formats::amrex {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using mesh::IndexBox;
+
+constexpr std::size_t most_levels = 64;
+
+/// "(coordinates (offset)(cell size) 1)", "(RealBox lo hi ... )", the box of the domain, "P(1,1)".
+struct Geometry {
+  std::int64_t coordinates = 0;
+  mesh::Point3 lo{0, 0, 0}, hi{1, 1, 1};
+  TypedBox domain;
+  std::array<bool, 3> periodic{false, false, false};
+};
+
+void skip_reals(Text& text, int dim) {
+  text.expect("(");
+  for (int axis = 0; axis < dim; ++axis) {
+    if (axis != 0) text.expect(",");
+    text.real();
+  }
+  text.expect(")");
+}
+
+Geometry read_geometry(Text& text, int dim) {
+  Geometry geometry;
+  text.expect("(");
+  geometry.coordinates = text.integer();
+  skip_reals(text, dim);
+  skip_reals(text, dim);
+  text.integer();
+  text.expect(")");
+  text.expect("(RealBox");
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
+    geometry.lo[axis] = text.real();
+    geometry.hi[axis] = text.real();
+    if (!(geometry.lo[axis] < geometry.hi[axis]))
+      throw text.error("a domain whose upper corner is not above its lower");
+  }
+  text.expect(")");
+  geometry.domain = text.box();
+  if (geometry.domain.dim != dim) throw text.error("a domain of another dimension");
+  text.expect("P");
+  const auto periodic = text.tuple();
+  for (std::size_t axis = 0; axis < periodic.size(); ++axis) geometry.periodic[axis] = periodic[axis] != 0;
+  return geometry;
+}
+
+/// What an application appended to the entry of a level is jumped over: the next entry is its number on a line, and a
+/// geometry.
+void find_level(Text& text, std::size_t level) {
+  while (!text.at_end()) {
+    const std::size_t here = text.position();
+    if (text.line() == std::to_string(level) && text.follows("(")) {
+      text.seek(here);
+      return;
+    }
+  }
+  throw text.error("expected the entry of level " + std::to_string(level));
+}
+
+/// The entry of one level; returns the names of its MultiFabs.
+std::vector<std::string> read_level(Text& text, Output& output, std::size_t level) {
+  find_level(text, level);
+  text.integer();
+  read_geometry(text, output.header.dim);
+  const BoxArray boxes = text.box_array();
+  if (!boxes.boxes.empty() && boxes.dim != output.header.dim) throw text.error("boxes of another dimension");
+  output.patches.boxes.push_back(boxes.boxes);
+  const std::size_t states = text.count(4);
+  std::vector<std::string> names;
+  for (std::size_t state = 0; state < states; ++state) {
+    text.box();
+    text.box_array();
+    for (int i = 0; i < 4; ++i) text.real();  // times between which its two sets stand
+    const std::size_t sets = text.count(4);
+    for (std::size_t set = 0; set < sets; ++set) {
+      const fs::path path(text.word());
+      path_below(output.path, path.string(), text);
+      if (path.parent_path() != level_name(level))
+        throw text.error("a MultiFab of level " + std::to_string(level) + " in " + path.string());
+      names.push_back(path.filename().string());
+    }
+  }
+  return names;
+}
+
+/// Names with which a level's folder has MultiFabs, sorted.
+std::set<std::string> list_multifabs(const fs::path& level) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(level)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() > 2 && name.ends_with("_H") && name != "Particle_H") names.insert(name.substr(0, name.size() - 2));
+  }
+  return names;
+}
+
+/// The lists of boxes that a hand-written header holds, in their order.
+std::vector<BoxArray> find_box_arrays(Text& text) {
+  std::vector<BoxArray> found;
+  while (!text.at_end()) {
+    const std::size_t here = text.position();
+    try {
+      found.push_back(text.box_array());
+    } catch (const Error&) {
+      text.seek(here);
+      text.line();
+    }
+  }
+  return found;
+}
+
+/// The smallest box around all.
+IndexBox around(const std::vector<IndexBox>& boxes) {
+  IndexBox out = boxes.front();
+  for (const IndexBox& box : boxes)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      out.lo[axis] = std::min(out.lo[axis], box.lo[axis]);
+      out.hi[axis] = std::max(out.hi[axis], box.hi[axis]);
+    }
+  return out;
+}
+
+bool lies_in(const IndexBox& box, const IndexBox& domain, int dim) {
+  return mesh::intersection(box, domain, dim) == mesh::flat(box, dim);
+}
+
+bool is_within_32_bits(const IndexBox& box, int dim) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    if (box.lo[axis] < INT32_MIN || box.hi[axis] > INT32_MAX) return false;
+  return true;
+}
+
+/// Level 0 covers its domain; the others' domains follow from the ratios.
+void infer_domains(Output& output, const OpenOptions& options, const Text& text) {
+  mesh::Patches& patches = output.patches;
+  const int dim = output.header.dim;
+  patches.domain = {mesh::flat(around(patches.boxes[0]), dim)};
+  for (std::size_t level = 1; level < patches.boxes.size(); ++level) {
+    const bool given = level - 1 < options.ratio.size();
+    int ratio = given ? options.ratio[level - 1] : 2;
+    const auto fits = [&] {
+      return patches.boxes[level].empty() ||
+             lies_in(around(patches.boxes[level]), mesh::refined_box(patches.domain.back(), ratio, dim), dim);
+    };
+    if (!given && !fits()) ratio = 4;
+    if (ratio < 2 || !fits())
+      throw Error(Kind::corrupt, "boxes of level " + std::to_string(level) + " reach out of the domain, refined by " +
+                                     std::to_string(ratio))
+          .at(text.path().string());
+    if (level > most_levels || !is_within_32_bits(mesh::refined_box(patches.domain.back(), ratio, dim), dim))
+      throw text.error("more levels than integer positions can reach");
+    patches.ratio.push_back(ratio);
+    patches.domain.push_back(mesh::refined_box(patches.domain.back(), ratio, dim));
+  }
+}
+
+/// The widespread form: title, finest level, then steps, time steps and times of the levels. Nothing else is known of
+/// such a header, so all must fit.
+bool read_common_form(Text& text, Output& output, std::size_t levels) {
+  const std::size_t here = text.position();
+  try {
+    text.line();
+    if (text.integer() + 1 != static_cast<std::int64_t>(levels)) return false;
+    std::vector<std::int64_t> steps;
+    std::vector<double> times;
+    for (std::size_t level = 0; level < levels; ++level) steps.push_back(text.integer());
+    text.end_line();
+    for (int list = 0; list < 2; ++list) {
+      times.clear();
+      for (std::size_t level = 0; level < levels; ++level) times.push_back(text.real());
+      text.end_line();
+    }
+    if (!text.follows("(")) throw text.error("expected boxes");
+    output.header.time = times[0];
+    output.header.attributes["step"] = steps[0];
+    output.header.attributes["level_steps"] = steps;
+    return true;
+  } catch (const Error&) {
+    text.seek(here);
+    return false;
+  }
+}
+
+void check_against_header(Text& text, const Output& output) {
+  const auto arrays = find_box_arrays(text);
+  if (arrays.empty()) return;
+  const auto& levels = output.patches.boxes;
+  if (arrays.size() > levels.size())
+    throw Error(Kind::corrupt, "the Header has boxes of " + std::to_string(arrays.size()) + " levels, but there are " +
+                                   std::to_string(levels.size()) + " with data")
+        .at(output.path.string());
+  for (std::size_t level = 0; level < arrays.size(); ++level)
+    if (arrays[level].boxes != levels[level])
+      throw Error(Kind::corrupt, "Header and data disagree on the boxes of level " + std::to_string(level))
+          .at(output.path.string());
+}
+
+bool is_on_all_levels(const Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
+  for (std::size_t level = 0; level < opened.size(); ++level) {
+    const MultiFab& multifab = opened[level][which];
+    if (multifab.boxes.boxes != output.patches.boxes[level] || multifab.boxes.nodal != mesh::Index3{0, 0, 0} ||
+        multifab.components != opened[0][which].components)
+      return false;
+  }
+  return true;
+}
+
+void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
+  const std::string name = opened[0][which].prefix.filename().string();
+  const std::size_t place = output.multifabs[0].size();
+  mesh::ScalarType type = mesh::ScalarType::float32;
+  for (std::size_t level = 0; level < opened.size(); ++level) {
+    const MultiFab& multifab = opened[level][which];
+    if (!multifab.places.empty() && multifab.format.type == mesh::ScalarType::float64) type = mesh::ScalarType::float64;
+    output.multifabs[level].push_back(multifab);
+  }
+  const int components = opened[0][which].components;
+  for (int c = 0; c < components; ++c) {
+    output.header.fields.push_back(
+        {.name = components == 1 ? name : name + "_" + std::to_string(c), .unit = "", .type = type});
+    output.sources.push_back({place, c});
+  }
+}
+
+}  // namespace
+
+void add_multifabs(Output& output, const std::vector<std::string>& names) {
+  const std::size_t levels = output.patches.boxes.size();
+  std::vector<std::vector<MultiFab>> opened(levels);
+  for (std::size_t level = 0; level < levels; ++level)
+    for (const std::string& name : names)
+      opened[level].push_back(open_multifab(output.path / level_name(level) / name));
+  output.multifabs.resize(levels);
+  for (std::size_t which = 0; which < names.size(); ++which) {
+    if (is_on_all_levels(output, opened, which)) {
+      add_fields(output, opened, which);
+      continue;
+    }
+    for (std::size_t level = 0; level < levels; ++level)
+      output.others.push_back(level_name(level) + "/" + names[which]);
+  }
+  output.notes.push_back("checkpoints do not name the components: fields are called after their MultiFab and number");
+  if (!output.others.empty())
+    output.notes.push_back("values on faces, nodes or other boxes are not among the fields: " +
+                           std::to_string(output.others.size()) + " MultiFabs, as " + output.others.front());
+}
+
+void open_amr_level(Text& text, Output& output) {
+  mesh::Header& header = output.header;
+  header.attributes["version"] = text.name();
+  header.dim = output.patches.dim = static_cast<int>(text.integer());
+  if (header.dim < 1 || header.dim > 3) throw text.error("dimensions: expected 1 to 3");
+  header.time = text.real();
+  const std::int64_t highest = text.integer(most_levels), finest = text.integer(most_levels);
+  if (finest < 0 || highest < finest) throw text.error("expected levels from 0 to at most the highest allowed");
+  const auto allowed = static_cast<std::size_t>(highest) + 1, levels = static_cast<std::size_t>(finest) + 1;
+  for (std::size_t level = 0; level < allowed; ++level) {
+    const Geometry geometry = read_geometry(text, header.dim);
+    if (level < levels) output.patches.domain.push_back(geometry.domain.cells);
+    if (level != 0) continue;
+    header.lo = geometry.lo;
+    header.hi = geometry.hi;
+    header.periodic = geometry.periodic;
+    header.attributes["coordinate_system"] = geometry.coordinates;
+    if (geometry.coordinates != 0)
+      output.notes.push_back("the coordinates are not Cartesian: volumes and integrals here are those of plain boxes");
+  }
+  for (std::size_t level = 1; level < allowed; ++level) text.tuple();  // ratios: the domains have them too
+  for (std::size_t i = 0; i < 2 * allowed; ++i) text.real();           // time steps, and the smallest
+  std::vector<std::int64_t> steps;
+  for (std::size_t i = 0; i < 3 * allowed; ++i) steps.push_back(text.integer());  // cycles, steps, counts
+  header.attributes["step"] = steps[allowed];
+  header.attributes["level_steps"] =
+      std::vector<std::int64_t>(steps.begin() + static_cast<std::ptrdiff_t>(allowed),
+                                steps.begin() + static_cast<std::ptrdiff_t>(allowed + levels));
+  output.patches.ratio = ratios_of(output.patches.domain, header.dim, text);
+  text.end_line();
+  std::vector<std::string> names;
+  for (std::size_t level = 0; level < levels; ++level) {
+    const auto found = read_level(text, output, level);
+    if (level == 0) names = found;
+    if (found != names) throw text.error("levels with different MultiFabs");
+  }
+  add_multifabs(output, names);
+}
+
+void open_hand_written(Text& text, Output& output, const OpenOptions& options) {
+  mesh::Header& header = output.header;
+  std::vector<std::set<std::string>> found;
+  while (fs::is_directory(output.path / level_name(found.size())))
+    found.push_back(list_multifabs(output.path / level_name(found.size())));
+  std::vector<std::string> names;  // those that all levels have
+  for (const std::string& name : found.empty() ? std::set<std::string>{} : found[0])
+    if (std::all_of(found.begin(), found.end(), [&](const auto& level) { return level.contains(name); }))
+      names.push_back(name);
+  if (names.empty()) throw text.error("expected a MultiFab that all levels have, found none").at(output.path.string());
+  // The first cell-centred one gives the boxes.
+  for (const std::string& name : names) {
+    if (open_multifab(output.path / "Level_0" / name).boxes.nodal != mesh::Index3{0, 0, 0}) continue;
+    for (std::size_t level = 0; level < found.size(); ++level) {
+      const MultiFab multifab = open_multifab(output.path / level_name(level) / name);
+      output.patches.boxes.push_back(multifab.boxes.boxes);
+      if (level == 0) header.dim = output.patches.dim = multifab.boxes.dim;
+    }
+    break;
+  }
+  if (output.patches.boxes.empty() || output.patches.boxes[0].empty())
+    throw Error(Kind::unsupported, "a checkpoint without cell-centred values").at(output.path.string());
+  header.attributes["version"] = Text(text).name();
+  const bool known = read_common_form(text, output, found.size());
+  if (!known) output.notes.push_back("the Header is the application's own and of no known form: the time is not read");
+  check_against_header(text, output);
+  infer_domains(output, options, text);
+  header.lo = options.lo.value_or(mesh::Point3{0, 0, 0});
+  header.hi = options.hi.value_or(mesh::Point3{1, 1, 1});
+  if (!options.lo || !options.hi)
+    output.notes.push_back("a hand-written Header does not say where the domain lies: corners 0 and 1 are taken");
+  if (found.size() > 1 && options.ratio.empty())
+    output.notes.push_back("a hand-written Header does not say the refinement ratios: the smallest that fit are taken");
+  add_multifabs(output, names);
+}
+
+}  // namespace octavo::formats::amrex

@@ -1,0 +1,23 @@
+#pragma once
+#include "octavo/formats/amrex/output.hpp"
+
+/// The Header files of each family. Each fills the output's header, patches, MultiFabs and sources; `text` stands at
+/// the beginning.
+namespace octavo::formats::amrex {
+
+/// Whether a Header is that of a plotfile; leaves the text where it was.
+bool is_plotfile_header(Text& text);
+
+void open_plotfile(Text& text, Output& output);
+void open_amr_level(Text& text, Output& output);
+void open_hand_written(Text& text, Output& output, const OpenOptions& options);
+
+/// Refinement ratios from the domains, one a step. Error(unsupported) where they differ between axes.
+std::vector<int> ratios_of(const std::vector<mesh::IndexBox>& domains, int dim, const Text& text);
+
+/// Opens each level's MultiFabs of those names (the same on all levels) that are cell-centred and stand on the level's
+/// boxes, the first such one giving the boxes where `patches` has none; makes fields of their components, notes and
+/// lists the others.
+void add_multifabs(Output& output, const std::vector<std::string>& names);
+
+}  // namespace octavo::formats::amrex

@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/amrex/fab.hpp"
+#include "octavo/mesh/field.hpp"
+
+namespace octavo::formats::amrex {
+
+/// Where the values of a box (with its ghost cells, component by component) stand: from `offset` to `end` of a file.
+struct FabPlace {
+  std::size_t file = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t end = 0;  ///< of what can be its own: the next one's offset, or the end of the file
+};
+
+/// The header of values on the boxes of one level: the file X_H of AMReX's VisMF, with files X_D_nnnnn beside it.
+struct MultiFab {
+  std::filesystem::path prefix;  ///< ".../Level_0/Cell", without the _H
+  int version = 1;               ///< 1: each box with a line of text; 2: without; 3, 4: minima and maxima in the header
+  int components = 0;
+  mesh::Index3 ghost{0, 0, 0};  ///< cells around each box that are in the file too
+  BoxArray boxes;               ///< without them; in nodes along axes where `nodal` is 1
+  RealFormat format;            ///< of the first box (version 1), of all (others)
+  std::vector<std::filesystem::path> files;
+  std::vector<FabPlace> places;        ///< one a box
+  std::vector<double> minima, maxima;  ///< as the header says, of each box its components; version 4: one row; or empty
+};
+
+/// Reads a header and checks it against its files. Error(unreadable) where a file is missing; Error(corrupt) where the
+/// places of boxes overlap, or reach past the end of their file: it is half-written, or wrongly indexed.
+MultiFab open_multifab(const std::filesystem::path& prefix);
+
+/// The box of values in the file: with its ghost cells.
+mesh::IndexBox stored_box(const MultiFab& multifab, std::size_t box);
+/// Bytes of its values.
+std::uint64_t stored_bytes(const MultiFab& multifab, std::size_t box);
+
+/// Values wanted of one box: those of `cells`, which lie in its stored box, go to `out` from value `to` on, x fastest.
+struct Take {
+  std::size_t box = 0;
+  mesh::IndexBox cells;
+  std::size_t to = 0;
+};
+
+/// Reads the wanted components of the wanted cells, component c to out[c], as `type`: by ascending offset, in few reads
+/// of neighbouring boxes together. Where a box is large and few of its components are wanted, only those are read.
+/// Error(corrupt) where a box is not what the header promised.
+void read_cells(const MultiFab& multifab, std::vector<Take> takes, std::span<const int> components,
+                mesh::ScalarType type, std::span<const std::span<std::byte>> out);
+
+/// All values of a MultiFab as they are in the file, of cells, faces or nodes, ghost cells included: one field a
+/// component, named "name" or "name_0" ..., box after box. Boxes are those of `stored_box`.
+struct MultiFabValues {
+  std::vector<mesh::IndexBox> boxes;
+  std::vector<mesh::Field> fields;
+};
+MultiFabValues read_multifab(const MultiFab& multifab);
+
+/// Which centring an index type is; Error(unsupported) for edges.
+mesh::Centring centring_of(const BoxArray& boxes);
+
+}  // namespace octavo::formats::amrex

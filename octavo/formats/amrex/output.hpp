@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/amrex/multifab.hpp"
+#include "octavo/formats/amrex/particles.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::amrex {
+
+enum class Family : std::uint8_t {
+  plotfile,     ///< header of the generic writers
+  amr_level,    ///< checkpoint of a code on Amr/AmrLevel: "CheckPointVersion_1.0"
+  hand_written  ///< checkpoint of a code on AmrCore: its header is its own
+};
+
+/// Which component of which MultiFab of a level a field is.
+struct FieldSource {
+  std::size_t multifab = 0;
+  int component = 0;
+};
+
+/// What a hand-written header does not tell.
+struct OpenOptions {
+  std::vector<int> ratio;              ///< refinement ratios; empty: 2, or 4 where 2 leads out of the domain
+  std::optional<mesh::Point3> lo, hi;  ///< domain corners; nothing: 0 and 1
+};
+
+/// A plotfile or a checkpoint, opened: all headers are read and checked against the files, no value is.
+struct Output {
+  std::filesystem::path path;
+  Family family = Family::plotfile;
+  mesh::Header header;                           ///< without roots: those of a tree are chosen by whoever makes one
+  mesh::Patches patches;                         ///< all boxes
+  std::vector<std::vector<MultiFab>> multifabs;  ///< per level, those that hold the fields of the header
+  std::vector<FieldSource> sources;              ///< one a field of the header
+  std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that are not cell-centred, or on other
+                                    ///< boxes: "Level_0/Face0"; see open_multifab
+  std::vector<ParticleFolder> particles;
+  std::vector<std::string> notes;
+  std::int64_t bytes = 0;  ///< of all files
+};
+
+/// The directory, where the path is that of its Header; else the path.
+std::filesystem::path output_directory(const std::filesystem::path& path);
+/// Whether a path looks like one: a directory with a Header and a Level_0 with a MultiFab, or its Header.
+bool recognise(const std::filesystem::path& path);
+
+/// Reads the headers. Error(corrupt) for a half-written or wrongly indexed output, except that damaged particles are
+/// a note here and an error when they are read. Error(unsupported) for ratios that differ between axes.
+Output open_output(const std::filesystem::path& path, const OpenOptions& options = {});
+
+/// What to read of it.
+struct PatchRequest {
+  std::optional<std::vector<std::string>> fields;  ///< nothing: all
+  std::size_t levels = SIZE_MAX;                   ///< at most so many levels
+  std::optional<mesh::IndexBox> region;            ///< in level-0 cells; patches are cut to it
+};
+
+/// Reads patches and their fields as they stand in the file (cells only, ghost cells left out; float32 stays float32).
+mesh::Part read_patches(const Output& output, const PatchRequest& request = {});
+
+}  // namespace octavo::formats::amrex

@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <utility>
+
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/amrex/writer.hpp"
+#include "octavo/mesh/boxes.hpp"
+
+namespace octavo::formats::amrex {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using mesh::IndexBox;
+using mesh::ScalarType;
+
+/// Text in the making: numbers as AMReX writes them, a blank behind each.
+struct Lines {
+  std::string text;
+  Lines& word(const std::string& word) {
+    text.append(word).append(" ");
+    return *this;
+  }
+  Lines& number(double value) { return word(to_text(value)); }
+  Lines& number(std::int64_t value) { return word(std::to_string(value)); }
+  void end() { text.append("\n"); }
+  void line(const std::string& line) { text.append(line).append("\n"); }
+};
+
+std::vector<std::int64_t> level_steps(const mesh::Header& header, std::size_t levels) {
+  const auto all = header.attributes.find("level_steps");
+  if (all != header.attributes.end())
+    if (const auto* steps = std::get_if<std::vector<std::int64_t>>(&all->second))
+      if (steps->size() >= levels) return {steps->begin(), steps->begin() + static_cast<std::ptrdiff_t>(levels)};
+  std::int64_t step = 0;
+  const auto one = header.attributes.find("step");
+  if (one != header.attributes.end())
+    if (const auto* number = std::get_if<std::int64_t>(&one->second)) step = *number;
+  return std::vector<std::int64_t>(levels, step);
+}
+
+std::int64_t coordinate_system(const mesh::Header& header) {
+  const auto found = header.attributes.find("coordinate_system");
+  if (found == header.attributes.end()) return 0;
+  const auto* number = std::get_if<std::int64_t>(&found->second);
+  return number == nullptr ? 0 : *number;
+}
+
+/// Physical edge lengths of a level's cells, and of where its cell 0 begins.
+struct Frame {
+  mesh::Point3 size{1, 1, 1};
+  mesh::Point3 corner(const mesh::Header& header, const IndexBox& domain, const mesh::Index3& at) const {
+    mesh::Point3 out{0, 0, 0};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      out[axis] = header.lo[axis] + static_cast<double>(at[axis] - domain.lo[axis]) * size[axis];
+    return out;
+  }
+};
+Frame frame_of(const mesh::Header& header, const IndexBox& domain) {
+  Frame frame;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)
+    frame.size[axis] = (header.hi[axis] - header.lo[axis]) / static_cast<double>(domain.hi[axis] - domain.lo[axis]);
+  return frame;
+}
+
+void add_level_entry(Lines& out, const mesh::Header& header, const mesh::Patches& patches, std::size_t level,
+                     std::int64_t step) {
+  const auto dim = static_cast<std::size_t>(header.dim);
+  const Frame frame = frame_of(header, patches.domain[level]);
+  out.line(std::to_string(level) + " " + std::to_string(patches.boxes[level].size()) + " " + to_text(header.time));
+  out.line(std::to_string(step));
+  for (const IndexBox& box : patches.boxes[level]) {
+    const auto lo = frame.corner(header, patches.domain[level], box.lo);
+    const auto hi = frame.corner(header, patches.domain[level], box.hi);
+    for (std::size_t axis = 0; axis < dim; ++axis) out.line(to_text(lo[axis]) + " " + to_text(hi[axis]));
+  }
+  out.line(level_name(level) + "/Cell");
+}
+
+std::string plotfile_header(const mesh::Header& header, const mesh::Part& part, const mesh::Patches& patches) {
+  const auto dim = static_cast<std::size_t>(header.dim);
+  const std::size_t levels = patches.boxes.size();
+  const auto steps = level_steps(header, levels);
+  Lines out;
+  out.line("HyperCLaw-V1.1");
+  out.line(std::to_string(part.fields.size()));
+  for (const mesh::Field& field : part.fields) out.line(field.info.name);
+  out.line(std::to_string(header.dim));
+  out.line(to_text(header.time));
+  out.line(std::to_string(levels - 1));
+  for (const auto* corner : {&header.lo, &header.hi}) {
+    for (std::size_t axis = 0; axis < dim; ++axis) out.number((*corner)[axis]);
+    out.end();
+  }
+  for (int ratio : patches.ratio) out.number(std::int64_t{ratio});
+  out.end();
+  for (const IndexBox& domain : patches.domain) out.word(to_text(domain, {0, 0, 0}, header.dim));
+  out.end();
+  for (std::int64_t step : steps) out.number(step);
+  out.end();
+  for (const IndexBox& domain : patches.domain) {
+    const Frame frame = frame_of(header, domain);
+    for (std::size_t axis = 0; axis < dim; ++axis) out.number(frame.size[axis]);
+    out.end();
+  }
+  out.line(std::to_string(coordinate_system(header)));
+  out.line("0");
+  for (std::size_t level = 0; level < levels; ++level) add_level_entry(out, header, patches, level, steps[level]);
+  return out.text;
+}
+
+std::string checkpoint_header(const std::string& title, const mesh::Header& header, const mesh::Patches& patches) {
+  const std::size_t levels = patches.boxes.size();
+  Lines out;
+  out.line(title);
+  out.line(std::to_string(levels - 1));
+  for (std::int64_t step : level_steps(header, levels)) out.number(step);
+  out.end();
+  const auto known = header.attributes.find("level_dt");
+  const auto* dt = known == header.attributes.end() ? nullptr : std::get_if<std::vector<double>>(&known->second);
+  for (std::size_t level = 0; level < levels; ++level)
+    out.number(dt != nullptr && dt->size() >= levels ? (*dt)[level] : 0.0);
+  out.end();
+  for (std::size_t level = 0; level < levels; ++level) out.number(header.time);
+  out.end();
+  for (const auto& boxes : patches.boxes) out.line(to_text(BoxArray{boxes, {0, 0, 0}, header.dim}));
+  return out.text;
+}
+
+void check_part(const mesh::Header& header, const mesh::Part& part) {
+  const auto* patches = std::get_if<mesh::Patches>(&part.mesh);
+  if (patches == nullptr) throw Error(Kind::usage, "AMReX outputs are written from patches");
+  mesh::validate(*patches);
+  if (patches->dim != header.dim) throw Error(Kind::usage, "header and patches differ in dimension");
+  std::size_t values = 0;
+  for (const auto& boxes : patches->boxes)
+    for (const IndexBox& box : boxes) values += static_cast<std::size_t>(mesh::num_cells(box, patches->dim));
+  for (const mesh::Field& field : part.fields) {
+    const std::string where = "field " + field.info.name;
+    if (field.info.type != ScalarType::float64 && field.info.type != ScalarType::float32)
+      throw Error(Kind::unsupported, "AMReX outputs hold floating-point fields only").at(where);
+    if (field.info.name.find('\n') != std::string::npos) throw Error(Kind::usage, "a name of two lines").at(where);
+    if (field.info.centring != mesh::Centring::cell || field.info.ghost != 0 || field.size() != values)
+      throw Error(Kind::usage, "values of a field: expected " + std::to_string(values) + ", one a cell, found " +
+                                   std::to_string(field.size()))
+          .at(where);
+  }
+}
+
+/// One MultiFab a level, from some of the part's fields.
+void write_levels(const fs::path& path, const std::string& name, const mesh::Part& part,
+                  const std::vector<std::size_t>& fields, const WriteOptions& options) {
+  const auto& patches = std::get<mesh::Patches>(part.mesh);
+  MultiFabShape shape;
+  shape.components = static_cast<int>(fields.size());
+  shape.type = ScalarType::float32;
+  for (std::size_t field : fields)
+    if (part.fields[field].info.type == ScalarType::float64) shape.type = ScalarType::float64;
+  std::size_t first = 0;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+    shape.boxes = {patches.boxes[level], {0, 0, 0}, patches.dim};
+    std::size_t values = 0;
+    for (const IndexBox& box : patches.boxes[level])
+      values += static_cast<std::size_t>(mesh::num_cells(box, patches.dim));
+    std::vector<ComponentValues> components;
+    for (std::size_t field : fields) {
+      const mesh::Field& from = part.fields[field];
+      const std::size_t width = mesh::size_of(from.info.type);
+      components.push_back({from.info.type, std::span(from.bytes).subspan(first * width, values * width)});
+    }
+    make_directories(path / level_name(level), options.sync);
+    write_multifab(path / level_name(level) / name, shape, components, options);
+    first += values;
+  }
+}
+
+void write_header(const fs::path& path, const std::string& text, bool sync) {
+  file::File made = file::create(path / "Header");
+  file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
+  if (sync) file::sync(made);
+  made.close();
+}
+
+/// Makes the folder under another name, lets `fill` write into it, and renames it: a half output never has the name.
+template <class Fill>
+void write_whole(const fs::path& path, bool sync, Fill&& fill) {
+  if (fs::exists(path)) throw Error(Kind::usage, "the output exists already").at(path.string());
+  const fs::path partial = path.string() + ".partial";
+  std::error_code ignored;
+  fs::remove_all(partial, ignored);
+  make_directories(partial, sync);
+  fill(partial);
+  if (sync)
+    for (const auto& entry : fs::recursive_directory_iterator(partial))
+      if (entry.is_directory()) file::sync_directory(entry.path());
+  if (sync) file::sync_directory(partial);
+  file::rename(partial, path);
+  if (sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
+}
+
+}  // namespace
+
+void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh::Part& part,
+                    const WriteOptions& options) {
+  check_part(header, part);
+  if (part.fields.empty()) throw Error(Kind::usage, "a plotfile needs a field").at(path.string());
+  const auto& patches = std::get<mesh::Patches>(part.mesh);
+  std::vector<std::size_t> all(part.fields.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  write_whole(path, options.sync, [&](const fs::path& partial) {
+    write_levels(partial, "Cell", part, all, options);
+    for (const mesh::Particles& particles : part.particles)
+      write_particles(partial / particles.species, particles, header, patches, false, options);
+    write_header(partial, plotfile_header(header, part, patches), options.sync);
+  });
+}
+
+void write_checkpoint(const fs::path& path, const std::string& title, const mesh::Header& header,
+                      const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options) {
+  check_part(header, part);
+  const auto& patches = std::get<mesh::Patches>(part.mesh);
+  for (const NamedFields& multifab : multifabs)
+    for (std::size_t field : multifab.fields)
+      if (field >= part.fields.size())
+        throw Error(Kind::usage, "no field number " + std::to_string(field)).at(multifab.name);
+  write_whole(path, options.sync, [&](const fs::path& partial) {
+    for (const NamedFields& multifab : multifabs) write_levels(partial, multifab.name, part, multifab.fields, options);
+    for (const mesh::Particles& particles : part.particles)
+      write_particles(partial / particles.species, particles, header, patches, true, options);
+    write_header(partial, checkpoint_header(title, header, patches), options.sync);
+  });
+}
+
+}  // namespace octavo::formats::amrex

@@ -1,0 +1,241 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/amrex/writer.hpp"
+#include "octavo/mesh/boxes.hpp"
+
+namespace octavo::formats::amrex {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using mesh::IndexBox;
+using mesh::ScalarType;
+
+constexpr int bucket_bits = 5;  // boxes are looked up in cubes of 32 cells
+
+/// Which box of a level holds a cell.
+class Locator {
+ public:
+  Locator(const std::vector<IndexBox>& boxes, int dim) : boxes_(boxes), dim_(dim) {
+    for (std::size_t i = 0; i < boxes.size(); ++i)
+      mesh::for_each_row(mesh::coarsened_box(boxes[i], std::int64_t{1} << bucket_bits, dim),
+                         [&](const mesh::Index3& at, std::int64_t length) {
+                           for (std::int64_t x = 0; x < length; ++x)
+                             buckets_[key({at[0] + x, at[1], at[2]})].push_back(i);
+                         });
+  }
+  std::optional<std::size_t> find(const mesh::Index3& cell) const {
+    mesh::Index3 bucket{0, 0, 0};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim_); ++axis) bucket[axis] = cell[axis] >> bucket_bits;
+    const auto found = buckets_.find(key(bucket));
+    if (found == buckets_.end()) return {};
+    for (std::size_t i : found->second)
+      if (mesh::intersection(boxes_[i], {cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}}, dim_)) return i;
+    return {};
+  }
+
+ private:
+  static std::uint64_t key(const mesh::Index3& bucket) {
+    std::uint64_t key = 0;
+    for (std::int64_t i : bucket) key = key << 21 | (static_cast<std::uint64_t>(i) & 0x1FFFFF);
+    return key;
+  }
+  const std::vector<IndexBox>& boxes_;
+  int dim_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> buckets_;
+};
+
+/// The attributes of a species by what the file makes of them.
+struct Columns {
+  std::vector<const mesh::Field*> positions, reals, ints;
+  const mesh::Field* id = nullptr;
+  const mesh::Field* cpu = nullptr;
+  ScalarType real = ScalarType::float32;
+};
+
+bool is_real(const mesh::Field& field) {
+  return field.info.type == ScalarType::float64 || field.info.type == ScalarType::float32;
+}
+
+template <class T>
+T value_at(const mesh::Field& field, std::size_t i) {
+  return mesh::visit_values(field, [&](auto values) { return static_cast<T>(values[i]); });
+}
+
+void check_fits_32_bits(const mesh::Field& field) {
+  mesh::visit_values(field, [&](auto values) {
+    for (const auto value : values) {
+      const auto back = static_cast<std::int32_t>(value);
+      if (static_cast<decltype(value)>(back) != value || (back < 0) != (value < decltype(value){0}))
+        throw Error(Kind::unsupported, "an integer that does not fit the 32 bits that particles of AMReX have for it")
+            .at("attribute " + field.info.name);
+    }
+  });
+}
+
+Columns sort_columns(const mesh::Particles& particles, int dim) {
+  Columns columns;
+  columns.positions.resize(static_cast<std::size_t>(dim), nullptr);
+  for (const mesh::Field& field : particles.attributes) {
+    const std::string& name = field.info.name;
+    if (field.size() != static_cast<std::size_t>(particles.count))
+      throw Error(Kind::usage, "values of an attribute: expected " + std::to_string(particles.count) + ", found " +
+                                   std::to_string(field.size()))
+          .at("attribute " + name);
+    if (field.info.type == ScalarType::float64) columns.real = ScalarType::float64;
+    const bool is_position =
+        is_real(field) && name.size() == 10 && name.starts_with("position_") && name[9] >= 'x' && name[9] < 'x' + dim;
+    if (is_position)
+      columns.positions[static_cast<std::size_t>(name[9] - 'x')] = &field;
+    else if (name == "id" && !is_real(field))
+      columns.id = &field;
+    else if (name == "cpu" && !is_real(field))
+      columns.cpu = &field;
+    else if (is_real(field))
+      columns.reals.push_back(&field);
+    else
+      columns.ints.push_back(&field);
+  }
+  for (const auto* position : columns.positions)
+    if (position == nullptr) throw Error(Kind::usage, "particles without positions").at(particles.species);
+  for (const auto* field : columns.ints) check_fits_32_bits(*field);
+  if (columns.cpu != nullptr) check_fits_32_bits(*columns.cpu);
+  return columns;
+}
+
+std::int64_t id_of(const Columns& columns, std::size_t i) {
+  return columns.id != nullptr ? value_at<std::int64_t>(*columns.id, i) : static_cast<std::int64_t>(i) + 1;
+}
+std::int32_t cpu_of(const Columns& columns, std::size_t i) {
+  return columns.cpu != nullptr ? value_at<std::int32_t>(*columns.cpu, i) : 0;
+}
+
+/// The cell of a position on a level, that nearest to it where it is outside of the domain.
+mesh::Index3 cell_of(const mesh::Header& header, const IndexBox& domain, const mesh::Point3& position) {
+  mesh::Index3 at{0, 0, 0};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const auto cells = static_cast<double>(domain.hi[axis] - domain.lo[axis]);
+    double cell = std::floor((position[axis] - header.lo[axis]) / (header.hi[axis] - header.lo[axis]) * cells);
+    if (!(cell >= 0)) cell = 0;  // NaN too
+    at[axis] = domain.lo[axis] + static_cast<std::int64_t>(std::min(cell, cells - 1));
+  }
+  return at;
+}
+
+/// Per level and box, the particles in it: of the finest level that has one there.
+using Sorted = std::vector<std::vector<std::vector<std::size_t>>>;
+
+Sorted sort_particles(const Columns& columns, std::size_t count, const mesh::Header& header,
+                      const mesh::Patches& patches) {
+  Sorted sorted;
+  std::vector<Locator> locators;
+  for (const auto& boxes : patches.boxes) {
+    sorted.emplace_back(boxes.size());
+    locators.emplace_back(boxes, patches.dim);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    mesh::Point3 position{0, 0, 0};
+    for (std::size_t axis = 0; axis < columns.positions.size(); ++axis)
+      position[axis] = value_at<double>(*columns.positions[axis], i);
+    bool found = false;
+    for (std::size_t level = locators.size(); level-- > 0 && !found;)
+      if (const auto box = locators[level].find(cell_of(header, patches.domain[level], position))) {
+        sorted[level][*box].push_back(i);
+        found = true;
+      }
+    if (!found) throw Error(Kind::usage, "a particle where no patch is").at("particle " + std::to_string(i));
+  }
+  return sorted;
+}
+
+template <class T>
+void append(std::vector<std::byte>& to, T value) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+  to.insert(to.end(), bytes, bytes + sizeof(T));
+}
+
+/// Integers of all particles of a box, then their reals.
+void append_records(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which,
+                    bool packed) {
+  for (std::size_t i : which) {
+    const std::int64_t id = id_of(columns, i);
+    const std::int32_t cpu = cpu_of(columns, i);
+    if (packed) {
+      const std::uint64_t identity = mesh::pack_identity(id, cpu);
+      append(to, static_cast<std::uint32_t>(identity >> 32));
+      append(to, static_cast<std::uint32_t>(identity));
+    } else {
+      append(to, static_cast<std::int32_t>(id));
+      append(to, cpu);
+    }
+    for (const auto* field : columns.ints) append(to, value_at<std::int32_t>(*field, i));
+  }
+  const auto put_real = [&](const mesh::Field& field, std::size_t i) {
+    const std::size_t width = mesh::size_of(field.info.type);
+    const std::size_t at = to.size();
+    to.resize(at + mesh::size_of(columns.real));
+    decode({field.info.type, std::endian::native}, field.bytes.data() + i * width, 1, columns.real, to.data() + at);
+  };
+  for (std::size_t i : which) {
+    for (const auto* field : columns.positions) put_real(*field, i);
+    for (const auto* field : columns.reals) put_real(*field, i);
+  }
+}
+
+void write_file(const fs::path& path, std::span<const std::byte> bytes, bool sync) {
+  file::File made = file::create(path);
+  file::pwrite_all(made, 0, bytes);
+  if (sync) file::sync(made);
+  made.close();
+}
+
+std::string names_text(const std::vector<const mesh::Field*>& fields) {
+  std::string text = std::to_string(fields.size()) + "\n";
+  for (const auto* field : fields) text.append(field->info.name).append("\n");
+  return text;
+}
+
+}  // namespace
+
+void write_particles(const fs::path& folder, const mesh::Particles& particles, const mesh::Header& header,
+                     const mesh::Patches& patches, bool packed, const WriteOptions& options) {
+  const Columns columns = sort_columns(particles, header.dim);
+  const auto count = static_cast<std::size_t>(particles.count);
+  const Sorted sorted = sort_particles(columns, count, header, patches);
+  std::int64_t next_id = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t id = id_of(columns, i);
+    next_id = std::max(next_id, id + 1);
+    packed = packed || id > INT32_MAX || id < INT32_MIN;
+  }
+  std::string text = std::string("Version_Two_Dot_") + (packed ? "One" : "Zero") +
+                     (columns.real == ScalarType::float64 ? "_double\n" : "_single\n") + std::to_string(header.dim) +
+                     "\n" + names_text(columns.reals) + names_text(columns.ints) + "1\n" + std::to_string(count) +
+                     "\n" + std::to_string(next_id) + "\n" + std::to_string(sorted.size() - 1) + "\n";
+  for (const auto& level : sorted) text.append(std::to_string(level.size())).append("\n");
+  for (std::size_t level = 0; level < sorted.size(); ++level) {
+    std::vector<std::byte> bytes;
+    make_directories(folder / level_name(level), options.sync);
+    for (const auto& grid : sorted[level]) {
+      text.append("0 ")
+          .append(std::to_string(grid.size()))
+          .append(" ")
+          .append(std::to_string(bytes.size()))
+          .append("\n");
+      append_records(bytes, columns, grid, packed);
+    }
+    const std::string boxes = to_text(BoxArray{patches.boxes[level], {0, 0, 0}, patches.dim}) + "\n";
+    write_file(folder / level_name(level) / "Particle_H", std::as_bytes(std::span(boxes)), options.sync);
+    if (!bytes.empty()) write_file(folder / level_name(level) / numbered("DATA_", 0), bytes, options.sync);
+  }
+  write_file(folder / "Header", std::as_bytes(std::span(text)), options.sync);
+}
+
+}  // namespace octavo::formats::amrex

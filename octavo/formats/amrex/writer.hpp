@@ -1,0 +1,88 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/amrex/multifab.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::amrex {
+
+struct WriteOptions {
+  int files = 0;     ///< data files a level; 0: one for each GiB
+  bool sync = true;  ///< on disk when the call returns
+};
+
+/// Makes a directory and those above it that are missing; with `sync` they are on disk when it returns.
+void make_directories(const std::filesystem::path& path, bool sync);
+
+// ------------------------------------------------------------------------------------------------- values on boxes
+
+/// What a MultiFab is to hold. `boxes` without the ghost cells; values of a box are those of stored_box.
+struct MultiFabShape {
+  BoxArray boxes;
+  mesh::Index3 ghost{0, 0, 0};
+  int components = 1;
+  mesh::ScalarType type = mesh::ScalarType::float64;  ///< in the file: float64 or float32, little-endian
+};
+
+/// Where each box goes: known before anything is written, so that many may write at once, each its own boxes.
+struct MultiFabPlan {
+  MultiFabShape shape;
+  std::vector<std::string> lines;         ///< of text before each box
+  std::vector<FabPlace> places;           ///< one a box
+  std::vector<std::uint64_t> file_bytes;  ///< one a file
+};
+MultiFabPlan plan_multifab(const MultiFabShape& shape, int files);
+
+/// Minima and maxima of each box (without ghost cells), component by component, as the header wants them.
+struct MinMax {
+  std::vector<double> minima, maxima;
+};
+
+/// Values of one component: those of stored_box of each box, box after box, x fastest. float32 values may go to a
+/// float64 file.
+struct ComponentValues {
+  mesh::ScalarType type = mesh::ScalarType::float64;
+  std::span<const std::byte> bytes;
+};
+
+/// Writes boxes [begin, end) of a plan with few large writes, and notes their minima and maxima. The files are made
+/// where missing. `prefix` is ".../Level_0/Cell".
+void write_boxes(const std::filesystem::path& prefix, const MultiFabPlan& plan,
+                 std::span<const ComponentValues> components, std::size_t begin, std::size_t end, MinMax& min_max,
+                 const WriteOptions& options = {});
+/// The text of the header, version 1.
+std::string header_text(const std::filesystem::path& prefix, const MultiFabPlan& plan, const MinMax& min_max);
+/// All of a MultiFab: data files, then the header.
+void write_multifab(const std::filesystem::path& prefix, const MultiFabShape& shape,
+                    std::span<const ComponentValues> components, const WriteOptions& options = {});
+
+// ------------------------------------------------------------------------------------------------------- whole outputs
+
+/// Writes a plotfile: as `NAME.partial`, renamed when all is there. Fields are cell-centred, box after box, without
+/// ghost cells; float32 where all are. Particles go to the finest box that holds their position, those outside the
+/// domain to the nearest. Steps and coordinate system are the header's attributes of those names. Throws Error(usage)
+/// where `path` exists or a field does not fit, Error(unsupported) for fields that are not floating-point.
+void write_plotfile(const std::filesystem::path& path, const mesh::Header& header, const mesh::Part& part,
+                    const WriteOptions& options = {});
+
+/// Which fields of a part one MultiFab of a checkpoint holds.
+struct NamedFields {
+  std::string name;
+  std::vector<std::size_t> fields;
+};
+/// Writes a checkpoint of a code on AmrCore in the widespread form: title, finest level, steps, time steps, times,
+/// boxes; MultiFabs of those names; particles with their whole identity (version 2.1). Otherwise as write_plotfile.
+void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
+                      const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
+
+/// Writes one species into a folder of an output, as both do. Positions, `id` (else 1, 2, ...) and `cpu` (else 0) are
+/// attributes of those names; other floating-point attributes are reals, float32 where all are, integers must fit
+/// 32 bits (Error(unsupported) else). `packed`: version 2.1; 2.0 is taken only where all ids fit 32 bits.
+void write_particles(const std::filesystem::path& folder, const mesh::Particles& particles, const mesh::Header& header,
+                     const mesh::Patches& patches, bool packed, const WriteOptions& options = {});
+
+}  // namespace octavo::formats::amrex

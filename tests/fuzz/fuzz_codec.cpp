@@ -1,0 +1,117 @@
+// Any bytes into every decoder of octavo/codec. The first bytes choose the decoder, how many values are asked for and
+// where they stand; the rest is the chunk, or (high bit of the first) edits of a sound chunk, three bytes each.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/codec/codec.hpp"
+
+namespace {
+
+using namespace octavo;
+
+struct Shape {
+  std::size_t families, family, width;
+  std::size_t count() const { return families * family * width; }
+};
+
+using Chunk = std::vector<std::byte>;
+
+void edit(Chunk& chunk, std::span<const std::uint8_t> edits) {
+  for (; edits.size() >= 3 && !chunk.empty(); edits = edits.subspan(3))
+    chunk[(edits[0] + 256u * edits[1]) % chunk.size()] ^= static_cast<std::byte>(edits[2]);
+}
+
+struct Input {
+  unsigned what;
+  bool sound;  ///< a sound chunk, edited
+  Shape shape;
+  std::span<const std::uint8_t> rest;
+};
+
+Chunk as_chunk(std::span<const std::uint8_t> rest) {
+  const auto bytes = std::as_bytes(rest);
+  return Chunk(bytes.begin(), bytes.end());
+}
+
+codec::Settings settings_for(unsigned choice) {
+  codec::Settings settings;
+  if (choice == 0) settings.bound = {codec::BoundKind::pointwise_relative, 1e-3};
+  if (choice == 1) settings.bound = {codec::BoundKind::absolute, 1e-3};
+  settings.method = choice < 3 ? codec::Method::tree : static_cast<codec::Method>(choice - 1);
+  return settings;
+}
+
+template <class T>
+void decode_values(const Input& input, bool tree) {
+  const Shape& shape = input.shape;
+  std::vector<T> coarse(2 * shape.families * shape.width), values(shape.count());
+  std::vector<std::uint32_t> parents(shape.families);
+  for (std::size_t i = 0; i < coarse.size(); ++i)
+    coarse[i] = static_cast<T>(i % 7) * static_cast<T>(i % 2 == 0 ? 0.75 : -0.5);
+  for (std::size_t f = 0; f < parents.size(); ++f) parents[f] = static_cast<std::uint32_t>(2 * f + f % 2);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<T>(1 + i % 5) * static_cast<T>(0.001) +
+                coarse[i / (shape.family * shape.width) * 2 % coarse.size()];
+  codec::Context<T> context;
+  if (tree) context = {coarse, parents, shape.family, shape.width};
+  Chunk chunk;
+  if (input.sound) {
+    std::vector<T> decoded(values.size());
+    codec::encode(std::span<const T>(values), context, settings_for(input.what / 4 % 7), std::span<T>(decoded), chunk);
+    edit(chunk, input.rest);
+  } else {
+    chunk = as_chunk(input.rest);
+  }
+  codec::decode(chunk, context, std::span<T>(values));
+}
+
+void decode_mask(const Input& input) {
+  base::BitArray bits(input.shape.count());
+  for (std::size_t i = 0; i < bits.size(); ++i) bits.set(i, i * i % 7 < 2);
+  Chunk chunk = as_chunk(input.rest);
+  if (input.sound) {
+    chunk.clear();
+    codec::encode_bits(bits, codec::Effort::normal, chunk);
+    edit(chunk, input.rest);
+  }
+  codec::decode_bits(chunk, bits);
+}
+
+void decode_numbers(const Input& input) {
+  const std::size_t width = std::size_t{1} << (input.what / 8 % 4);
+  std::vector<std::byte> values(width * input.shape.count());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::byte>(i % width == 0 ? i * i : 0);
+  Chunk chunk = as_chunk(input.rest);
+  if (input.sound) {
+    chunk.clear();
+    codec::encode_integers(values, width, codec::Effort::normal, chunk);
+    edit(chunk, input.rest);
+  }
+  codec::decode_integers(chunk, width, values);
+}
+
+void decode_any(const Input& input) {
+  switch (input.what % 4) {
+    case 0: return decode_values<double>(input, true);
+    case 1: return decode_values<float>(input, (input.what & 64) == 0);
+    case 2: return (input.what & 4) != 0 ? decode_numbers(input) : decode_mask(input);
+    default: codec::inspect(as_chunk(input.rest));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 4) return 0;
+  const std::array<std::size_t, 5> families{1, 2, 4, 8, 27};
+  const Shape shape{1 + data[1] % 64u, families[data[2] % families.size()], 1 + data[3] % 3u};
+  try {
+    decode_any({data[0] & 127u, data[0] >= 128, shape, {data + 4, size - 4}});
+  } catch (const base::Error&) {
+  }
+  return 0;
+}

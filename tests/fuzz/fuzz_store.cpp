@@ -1,0 +1,210 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "octavo/base/byte_order.hpp"
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/store/opened.hpp"
+
+// Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
+// flag 1 all checksums are put right afterwards, so that what is behind them is reached: records name their footers,
+// footers their tables, tables their streams.
+namespace {
+
+using namespace octavo;
+using namespace octavo::store;
+using Bytes = std::vector<std::byte>;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t most_memory = 32 << 20;
+
+// ------------------------------------------------------------------ checksums put right
+
+std::span<std::byte> range(Bytes& file, const Extent& extent) {
+  if (extent.offset > file.size() || extent.length > file.size() - extent.offset) return {};
+  return std::span(file).subspan(extent.offset, extent.length);
+}
+
+void seal_sector(std::span<std::byte> sector) { base::store(sector.data() + 504, base::checksum(sector.first(504))); }
+
+// The stored checksums of a table, then itself written anew: only where it keeps its length.
+void repair_table(Bytes& file, Footer& footer) {
+  const auto place = range(file, footer.table);
+  try {
+    Table table = parse_table(place, footer);
+    for (StreamRow& stream : table.streams)
+      stream.stored_checksum = base::checksum(range(file, {stream.offset, stream.stored_bytes, 0}));
+    const Bytes bytes = to_bytes(table);
+    if (bytes.size() == place.size()) std::copy(bytes.begin(), bytes.end(), place.begin());
+  } catch (const base::Error&) {
+  }
+  footer.table.checksum = base::checksum(place);
+}
+
+void repair_footer(Bytes& file, Extent& at) {
+  const auto place = range(file, at);
+  try {
+    Footer footer = parse_footer(place, at);
+    for (Link& link : footer.previous) link.footer.checksum = base::checksum(range(file, link.footer));
+    repair_table(file, footer);
+    const Bytes bytes = to_bytes(footer);
+    if (bytes.size() == place.size()) std::copy(bytes.begin(), bytes.end(), place.begin());
+  } catch (const base::Error&) {
+  }
+  at.checksum = base::checksum(place);
+}
+
+void repair(Bytes& file) {
+  if (file.size() < head_size) return;
+  seal_sector(std::span(file).first(sector_size));
+  std::vector<std::pair<std::uint64_t, std::size_t>> order;
+  for (std::size_t place : {std::size_t{1}, std::size_t{2}})
+    order.emplace_back(base::load<std::uint64_t>(file.data() + place * sector_size + 8), place);
+  std::sort(order.begin(), order.end());  // older first: newer footers name older ones
+  for (const auto& [sequence, place] : order) {
+    const auto sector = std::span(file).subspan(place * sector_size, sector_size);
+    if (all_zero(sector)) continue;
+    Extent at{base::load<std::uint64_t>(sector.data() + 40), base::load<std::uint64_t>(sector.data() + 48), 0};
+    repair_footer(file, at);
+    base::store(sector.data() + 56, at.checksum);
+    seal_sector(sector);
+  }
+}
+
+// ------------------------------------------------------------------ reading
+
+void read_all(const fs::path& store) {
+  for (const StepInfo& info : list_steps(store)) {
+    try {
+      const mesh::Dataset dataset = open_step(store, info.flow, info.step);
+      list_streams(store, info.flow, info.step);
+      dataset.parts_touching(mesh::Box{});
+      for (int part = 0; part < dataset.num_parts; ++part) {
+        if (dataset.part_bytes(part) > most_memory) continue;
+        mesh::Request request;
+        request.max_level = dataset.header.level_origin + 1;
+        dataset.read(part, request);
+        dataset.read(part, {{}, std::numeric_limits<int>::max(), true});
+      }
+    } catch (const base::Error&) {
+    }
+  }
+}
+
+bool is_small(const fs::path& store) {
+  for (const StepInfo& info : list_steps(store)) {
+    const mesh::Dataset dataset = open_step(store, info.flow, info.step);
+    for (int part = 0; part < dataset.num_parts; ++part)
+      if (dataset.part_bytes(part) > most_memory) return false;
+  }
+  return true;
+}
+
+// A store of this process's own, in memory where there is such a place.
+struct Scratch {
+  fs::path path;
+  Scratch() {
+    const fs::path memory = "/dev/shm";
+    path =
+        (fs::is_directory(memory) ? memory : fs::temp_directory_path()) / ("octavo-fuzz-" + std::to_string(::getpid()));
+    fs::create_directories(path / "analysis");
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+const fs::path& scratch() {
+  static const Scratch place;
+  return place.path;
+}
+
+// ------------------------------------------------------------------ a sound store to begin with
+
+Bytes sound_subfile() {
+  const fs::path store = scratch() / "seed";
+  for (std::int64_t number : {1, 2}) {
+    mesh::Header header;
+    header.dim = 2;
+    header.fields = {{"density", "g", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0},
+                     {"mask", "", mesh::ScalarType::int8, mesh::Centring::cell, 1, 0}};
+    header.attributes = {{"a", 1.5}, {"b", std::vector<std::int64_t>{1, 2}}};
+    mesh::Octree tree;
+    tree.dim = 2;
+    tree.refined = {base::BitArray(1, true), base::BitArray(4), base::BitArray(4)};
+    tree.refined[1].set(2);
+    tree.owned = {base::BitArray(1, true), base::BitArray(4, true), base::BitArray(4, true)};
+    mesh::Part part;
+    for (const mesh::FieldInfo& info : header.fields) part.fields.push_back(mesh::make_field(info, 9));
+    for (std::size_t i = 0; i < 9; ++i) part.fields[0].as<double>()[i] = 1.0 + 0.1 * static_cast<double>(i * i);
+    mesh::Particles stars{
+        "stars", 3, {mesh::make_field({"id", "", mesh::ScalarType::int64, mesh::Centring::particle, 1, 0}, 3)}};
+    part.mesh = tree;
+    part.particles = {stars};
+    SegmentPlan plan;
+    plan.store = store;
+    plan.step = number;
+    SegmentWriter writer(plan, header);
+    writer.add(encode(part, header, {}));
+    writer.commit();
+  }
+  const file::File file = file::open_read(store / "analysis" / "data.000");
+  Bytes bytes(file::size(file));
+  file::pread_all(file, 0, bytes);
+  std::error_code ignored;
+  fs::remove_all(store, ignored);
+  return bytes;
+}
+
+// An edit: where (two bytes, modulo the size), what, and a value for it.
+void edit(Bytes& file, const std::uint8_t* what) {
+  const std::size_t at = static_cast<std::size_t>(what[0] * 256 + what[1]) % file.size();
+  const auto value = static_cast<std::byte>(what[3]);
+  const auto place = file.begin() + static_cast<std::ptrdiff_t>(at);
+  switch (what[2] % 5) {
+    case 0: *place = value; break;
+    case 1: *place ^= value; break;
+    case 2: file.insert(place, value); break;
+    case 3: file.erase(place, place + std::min<std::ptrdiff_t>(what[3] % 16, file.end() - place)); break;
+    default: file.resize(std::max<std::size_t>(1, file.size() - what[3] % 64)); break;
+  }
+}
+
+Bytes subfile_of(const std::uint8_t* data, std::size_t size) {
+  static const Bytes sound = sound_subfile();
+  Bytes file = sound;
+  if ((data[0] & 2) != 0) {
+    file.resize(size - 1);
+    std::transform(data + 1, data + size, file.begin(), [](std::uint8_t b) { return static_cast<std::byte>(b); });
+  } else {
+    for (std::size_t i = 1; i + 4 <= size && !file.empty(); i += 4) edit(file, data + i);
+  }
+  if ((data[0] & 1) != 0) repair(file);
+  return file;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  const Bytes bytes = subfile_of(data, size);
+  const fs::path path = scratch() / "analysis" / "data.000";
+  {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    const file::File file(descriptor, path);
+    file::pwrite_all(file, 0, bytes);
+  }
+  try {
+    recognise(scratch());
+    read_all(scratch());
+    if (is_small(scratch())) verify(scratch(), 1);
+  } catch (const base::Error&) {
+  }
+  return 0;
+}
