@@ -12,10 +12,14 @@ if(OCTAVO_HDF5)
   endif()
 endif()
 
-# After the room file exists.
+# octavo_link_hdf5(TARGET ...): for octavo_file, and for tests that make HDF5 files themselves.
 function(octavo_link_hdf5)
   if(OCTAVO_HDF5 AND hdf5_FOUND)
-    target_link_libraries(octavo_file PRIVATE PkgConfig::hdf5)
-    target_compile_definitions(octavo_file PRIVATE OCTAVO_HAVE_HDF5)
+    foreach(target ${ARGN})
+      if(TARGET ${target})
+        target_link_libraries(${target} PRIVATE PkgConfig::hdf5)
+        target_compile_definitions(${target} PRIVATE OCTAVO_HAVE_HDF5)
+      endif()
+    endforeach()
   endif()
 endfunction()

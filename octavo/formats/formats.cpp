@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/amrex/amrex.hpp"
+#include "octavo/formats/flash/flash.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 
 namespace octavo::formats {
@@ -15,7 +16,9 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-constexpr std::array<Format, 2> formats{{{"ramses", &ramses::recognise, &ramses::open}, {"amrex", &amrex::recognise, &amrex::open}}};
+constexpr std::array<Format, 3> formats{{{"ramses", &ramses::recognise, &ramses::open},
+                                         {"amrex", &amrex::recognise, &amrex::open},
+                                         {"flash", &flash::recognise, &flash::open}}};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -27,11 +30,11 @@ Error not_recognised(const fs::path& path) {
   if (fs::is_directory(status)) {
     const fs::directory_iterator entries(path, error);
     if (error) return base::system_error("list the directory", error.value()).at(path.string());
-    found = entries == fs::directory_iterator() ? "an empty directory" : "a directory without info_NNNNN.txt";
+    found = entries == fs::directory_iterator() ? "an empty directory" : "a directory that holds none of their files";
   } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
     found = "an empty file";
   }
-  return Error(Kind::corrupt, "expected a RAMSES output or a store, found " + found)
+  return Error(Kind::corrupt, "expected a store, or a RAMSES, AMReX or FLASH output, found " + found)
       .at(path.string())
       .hint("give the output's directory, such as output_00080");
 }

@@ -1,0 +1,586 @@
+#include "octavo/file/hdf5.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <type_traits>
+
+#include "octavo/base/byte_order.hpp"
+#include "octavo/file/posix.hpp"
+
+#ifdef OCTAVO_HAVE_HDF5
+#include <hdf5.h>
+#endif
+
+namespace octavo::file::hdf5 {
+
+using base::Error;
+using base::Kind;
+
+bool has_signature(const std::filesystem::path& path) noexcept {
+  constexpr std::array<char, 8> signature{'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+  try {
+    std::array<char, 8> found{};
+    return pread_some(open_read(path), 0, std::as_writable_bytes(std::span(found))) == 8 && found == signature;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::string to_string(const ItemType& type) {
+  const std::string bits = std::to_string(type.bytes * 8), bytes = std::to_string(type.bytes);
+  switch (type.kind) {
+    case Class::integer: return (type.is_signed ? "int" : "uint") + bits;
+    case Class::real: return "float" + bits;
+    case Class::text: return "text of " + bytes + " bytes";
+    case Class::compound: return "compound of " + bytes + " bytes";
+    default: return "a type of " + bytes + " bytes that is neither number, text nor compound";
+  }
+}
+
+std::uint64_t num_items(const Info& info) {
+  std::uint64_t product = 1;
+  for (std::uint64_t extent : info.shape) product *= extent;
+  return product;
+}
+
+std::uint64_t items_a_row(const Info& info) {
+  std::uint64_t product = 1;
+  for (std::size_t i = 1; i < info.shape.size(); ++i) product *= info.shape[i];
+  return product;
+}
+
+std::string describe(const Info& info) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < info.shape.size(); ++i) text += (i > 0 ? ", " : "") + std::to_string(info.shape[i]);
+  return text + ") of " + to_string(info.type);
+}
+
+#ifdef OCTAVO_HAVE_HDF5
+
+namespace {
+
+// The library's state is global, and not every build of it locks itself.
+std::recursive_mutex& library() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+/// The innermost message on HDF5's error stack.
+std::string library_message() {
+  std::string text;
+  auto take = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
+    if (error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take, &text);
+  std::string last = text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, take, &text);
+  return text.empty() ? last : text;
+}
+
+/// Locks the library, and keeps it from printing errors while it is locked.
+class Locked {
+ public:
+  Locked() : lock_(library()) {
+    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Locked() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  std::lock_guard<std::recursive_mutex> lock_;
+  H5E_auto2_t print_ = nullptr;
+  void* data_ = nullptr;
+};
+
+Error failure(const std::string& action) {
+  const std::string words = library_message();
+  return {Kind::corrupt, "cannot " + action + (words.empty() ? "" : ": HDF5 says \"" + words + "\"")};
+}
+
+/// An identifier and how to give it back.
+class Id {
+ public:
+  Id(hid_t id, herr_t (*close)(hid_t), const std::string& action) : id_(id), close_(close) {
+    if (id < 0) throw failure(action);
+  }
+  ~Id() {
+    if (id_ >= 0) close_(id_);
+  }
+  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Id& operator=(Id&&) = delete;
+  hid_t operator()() const noexcept { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+void check(herr_t status, const std::string& action) {
+  if (status < 0) throw failure(action);
+}
+
+std::string place(const File& file, const std::string& name);
+
+}  // namespace
+
+struct File::Impl {
+  hid_t id = -1;
+  std::filesystem::path path;
+  file::File bytes;  ///< to read contiguous values without the library
+  std::uint64_t size = 0;
+  ~Impl() {
+    if (id < 0) return;
+    const Locked locked;
+    H5Fclose(id);
+  }
+};
+
+const std::filesystem::path& File::path() const { return impl_->path; }
+
+void File::close() {
+  const Locked locked;
+  const hid_t id = std::exchange(impl_->id, -1);
+  if (id >= 0 && H5Fclose(id) < 0) throw failure("close the file").at(impl_->path.string());
+}
+
+bool available() noexcept { return true; }
+
+namespace {
+
+std::string place(const File& file, const std::string& name) {
+  return file.path().string() + ", data set \"" + name + "\"";
+}
+
+/// Runs work with the library locked; errors get the data set's place.
+template <class Work>
+auto at_data_set(const File& file, const std::string& name, Work&& work) {
+  const Locked locked;
+  try {
+    return work();
+  } catch (Error& error) {
+    throw std::move(error.at(place(file, name)));
+  }
+}
+
+ItemType type_of(hid_t type) {
+  ItemType found;
+  found.bytes = H5Tget_size(type);
+  found.big_endian = H5Tget_order(type) == H5T_ORDER_BE;
+  switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+      found.kind = Class::integer;
+      found.is_signed = H5Tget_sign(type) == H5T_SGN_2;
+      break;
+    case H5T_FLOAT: found.kind = Class::real; break;
+    case H5T_STRING: found.kind = H5Tis_variable_str(type) > 0 ? Class::other : Class::text; break;
+    case H5T_COMPOUND: found.kind = Class::compound; break;
+    default: break;
+  }
+  return found;
+}
+
+std::vector<Member> members_of(hid_t type) {
+  std::vector<Member> members;
+  const int count = H5Tget_nmembers(type);
+  for (int i = 0; i < count; ++i) {
+    const auto index = static_cast<unsigned>(i);
+    char* name = H5Tget_member_name(type, index);
+    if (name == nullptr) throw failure("read the name of a member");
+    Member member{name, H5Tget_member_offset(type, index), {}};
+    H5free_memory(name);
+    const Id item(H5Tget_member_type(type, index), H5Tclose, "read the type of a member");
+    member.type = type_of(item());
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+template <class T>
+hid_t native() {
+  if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
+  if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
+  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  return H5T_NATIVE_INT64;
+}
+
+hid_t native(const ItemType& type) {
+  if (type == int32_type) return H5T_NATIVE_INT32;
+  if (type == float32_type) return H5T_NATIVE_FLOAT;
+  if (type == float64_type) return H5T_NATIVE_DOUBLE;
+  throw Error(Kind::usage, "cannot make a data set of " + to_string(type));
+}
+
+bool is_native(hid_t type) {
+  return H5Tequal(type, H5T_NATIVE_DOUBLE) > 0 || H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ||
+         H5Tequal(type, H5T_NATIVE_INT32) > 0 || H5Tequal(type, H5T_NATIVE_INT64) > 0;
+}
+
+std::vector<std::uint64_t> shape_of(hid_t set) {
+  const Id space(H5Dget_space(set), H5Sclose, "read its shape");
+  const int rank = H5Sget_simple_extent_ndims(space());
+  if (rank < 0 || H5Sget_simple_extent_type(space()) == H5S_NULL) throw failure("read its shape");
+  std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
+  check(H5Sget_simple_extent_dims(space(), extent.data(), nullptr), "read its shape");
+  return {extent.begin(), extent.end()};
+}
+
+/// Bytes of all items; throws where that is more than a file can have.
+std::uint64_t logical_bytes(const Info& info) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 60;
+  std::uint64_t bytes = std::max<std::uint64_t>(info.type.bytes, 1);
+  for (std::uint64_t extent : info.shape) {
+    if (extent != 0 && bytes > most / extent)
+      throw Error(Kind::corrupt, "impossible size: " + describe(info) + " is more than 2^60 bytes");
+    bytes *= extent;
+  }
+  return bytes;
+}
+
+/// Whether the values are really there: a header of a few bytes may claim any shape.
+void check_size(const File& file, hid_t set, const Info& info, H5D_layout_t layout) {
+  const std::uint64_t wanted = logical_bytes(info);
+  const std::uint64_t stored = H5Dget_storage_size(set);
+  const std::uint64_t most_compressed = 1100;  // deflate reaches 1032 to 1
+  const std::uint64_t most = layout == H5D_CHUNKED ? std::min(stored, file.impl().size) * most_compressed : stored;
+  const haddr_t offset = H5Dget_offset(set);
+  const bool outside = layout == H5D_CONTIGUOUS && wanted > 0 && offset != HADDR_UNDEF &&
+                       (offset > file.impl().size || wanted > file.impl().size - offset);
+  if (num_items(info) != 0 && (wanted > most || outside))
+    throw Error(Kind::corrupt, "its values are not all in the file: expected " + std::to_string(wanted) +
+                                   " bytes for " + describe(info) + ", found " + std::to_string(stored) +
+                                   " stored in a file of " + std::to_string(file.impl().size));
+}
+
+Info info_of(const File& file, const std::string& name) {
+  const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+  const Id type(H5Dget_type(set()), H5Tclose, "read its type");
+  const Id plist(H5Dget_create_plist(set()), H5Pclose, "read its properties");
+  Info info{name, shape_of(set()), type_of(type()), {}, {}};
+  if (info.type.kind == Class::compound) info.members = members_of(type());
+  const H5D_layout_t layout = H5Pget_layout(plist());
+  check_size(file, set(), info, layout);
+  const haddr_t offset = H5Dget_offset(set());
+  if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && H5Pget_external_count(plist()) == 0 && is_native(type()))
+    info.offset = offset;
+  return info;
+}
+
+herr_t take_link(hid_t group, const char* name, const H5L_info_t* link, void* out) {
+  // Links of other kinds lead out of the file or to objects that another name has already.
+  if (link->type != H5L_TYPE_HARD) return 0;
+  H5O_info_t object;
+  if (H5Oget_info_by_name(group, name, &object, H5P_DEFAULT) < 0) return -1;
+  if (object.type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  return 0;
+}
+
+void check_rows(const Info& info, std::uint64_t first, std::uint64_t rows, std::size_t out) {
+  const std::uint64_t all = info.shape.empty() ? 1 : info.shape[0];
+  if (first > all || rows > all - first)
+    throw Error(Kind::corrupt,
+                "ends early: expected rows up to " + std::to_string(first + rows) + ", found " + std::to_string(all));
+  if (out != rows * items_a_row(info)) throw Error(Kind::usage, "a buffer that does not fit the rows asked for");
+  if (info.type.kind != Class::integer && info.type.kind != Class::real)
+    throw Error(Kind::corrupt, "expected numbers, found " + to_string(info.type));
+}
+
+/// The file's space with rows [first, first + rows) selected.
+Id select_rows(hid_t set, const Info& info, std::uint64_t first, std::uint64_t rows) {
+  Id space(H5Dget_space(set), H5Sclose, "read its shape");
+  if (info.shape.empty()) return space;
+  std::vector<hsize_t> start(info.shape.size(), 0), count(info.shape.begin(), info.shape.end());
+  start[0] = first;
+  count[0] = rows;
+  check(H5Sselect_hyperslab(space(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "select rows");
+  return space;
+}
+
+Id memory_space(std::uint64_t items) {
+  const hsize_t extent = items;
+  return {H5Screate_simple(1, &extent, nullptr), H5Sclose, "make a space"};
+}
+
+Id text_type(std::size_t width) {
+  Id type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+  check(H5Tset_size(type(), width), "make a text type");
+  return type;
+}
+
+/// All items as they lie in the file: nothing is converted. HDF5 converts texts that fill their width, as FLASH's do,
+/// by cutting their last byte, and trusts a damaged compound's offsets.
+std::vector<std::byte> read_items(const File& file, const Info& info) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(num_items(info)) * info.type.bytes);
+  if (bytes.empty()) return bytes;
+  const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+  const Id type(H5Dget_type(set()), H5Tclose, "read its type");
+  check(H5Dread(set(), type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), "read its values");
+  return bytes;
+}
+
+/// `width` bytes of each item, from `offset` on.
+std::vector<std::string> cut(const std::vector<std::byte>& bytes, std::size_t item, std::size_t offset,
+                             std::size_t width) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; item > 0 && at + item <= bytes.size(); at += item)
+    texts.emplace_back(reinterpret_cast<const char*>(bytes.data()) + at + offset, width);
+  return texts;
+}
+
+template <class T, class From>
+T number_as(const std::byte* at, std::endian order) {
+  return static_cast<T>(base::load<From>(at, order));
+}
+
+/// One number of a compound.
+template <class T>
+T number_at(const std::byte* at, const ItemType& type) {
+  const std::endian order = type.big_endian ? std::endian::big : std::endian::little;
+  if (type.kind == Class::real)
+    return type.bytes == 4 ? number_as<T, float>(at, order) : number_as<T, double>(at, order);
+  if (type.bytes == 4)
+    return type.is_signed ? number_as<T, std::int32_t>(at, order) : number_as<T, std::uint32_t>(at, order);
+  return number_as<T, std::int64_t>(at, order);
+}
+
+void check_member(const Info& info, const Member& member) {
+  if (member.offset > info.type.bytes || member.type.bytes > info.type.bytes - member.offset)
+    throw Error(Kind::corrupt, "its member \"" + member.name + "\" does not lie in its items of " +
+                                   std::to_string(info.type.bytes) + " bytes");
+}
+
+void require(bool fits, const ItemType& found, const char* expected) {
+  if (!fits) throw Error(Kind::corrupt, std::string("expected ") + expected + ", found " + to_string(found));
+}
+
+Id make_set(const File& file, const std::string& name, hid_t type, std::span<const std::uint64_t> shape) {
+  const std::vector<hsize_t> extent(shape.begin(), shape.end());
+  const Id space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, "make a space");
+  const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
+  check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
+  check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
+  return {H5Dcreate2(file.impl().id, name.c_str(), type, space(), H5P_DEFAULT, plist(), H5P_DEFAULT), H5Dclose,
+          "make it"};
+}
+
+}  // namespace
+
+File open(const std::filesystem::path& path) {
+  auto impl = std::make_shared<File::Impl>();
+  impl->path = path;
+  impl->bytes = open_read(path);
+  impl->size = size(impl->bytes);
+  const Locked locked;
+  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
+  return File(std::move(impl));
+}
+
+File create(const std::filesystem::path& path) {
+  if (std::filesystem::exists(std::filesystem::symlink_status(path)))
+    throw Error(Kind::usage, "exists already").at(path.string());
+  auto impl = std::make_shared<File::Impl>();
+  impl->path = path;
+  const Locked locked;
+  impl->id = H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
+  if (impl->id < 0) {
+    Error error = failure("create it");
+    throw Error(Kind::unreadable, error.message()).at(path.string());
+  }
+  return File(std::move(impl));
+}
+
+std::vector<Info> list(const File& file) {
+  const Locked locked;
+  std::vector<std::string> names;
+  if (H5Literate(file.impl().id, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names) < 0)
+    throw failure("list its data sets").at(file.path().string());
+  std::vector<Info> infos;
+  for (const std::string& name : names) infos.push_back(at_data_set(file, name, [&] { return info_of(file, name); }));
+  return infos;
+}
+
+template <class T>
+void read_rows(const File& file, const Info& info, std::uint64_t first, std::uint64_t rows, std::span<T> out) {
+  try {
+    check_rows(info, first, rows, out.size());
+    if (out.empty()) return;
+    const bool same = info.type.bytes == sizeof(T) && info.type.is_signed &&
+                      (info.type.kind == Class::real) == std::is_floating_point_v<T>;
+    if (info.offset && same) {
+      pread_all(file.impl().bytes, *info.offset + first * items_a_row(info) * sizeof(T), std::as_writable_bytes(out));
+      return;
+    }
+  } catch (Error& error) {
+    throw std::move(error.at(place(file, info.name)));
+  }
+  at_data_set(file, info.name, [&] {
+    const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id space = select_rows(set(), info, first, rows);
+    const Id memory = memory_space(out.size());
+    check(H5Dread(set(), native<T>(), memory(), space(), H5P_DEFAULT, out.data()), "read its values");
+  });
+}
+
+template <class T>
+std::vector<T> read_member(const File& file, const Info& info, const Member& member) {
+  return at_data_set(file, info.name, [&] {
+    const bool number =
+        member.type.kind == Class::integer || (member.type.kind == Class::real && std::is_floating_point_v<T>);
+    require(number && (member.type.bytes == 4 || member.type.bytes == 8), member.type, "a number of 4 or 8 bytes");
+    check_member(info, member);
+    const std::vector<std::byte> bytes = read_items(file, info);
+    std::vector<T> values;
+    for (std::size_t at = 0; at < bytes.size(); at += info.type.bytes)
+      values.push_back(number_at<T>(bytes.data() + at + member.offset, member.type));
+    return values;
+  });
+}
+
+std::vector<std::string> read_text(const File& file, const Info& info) {
+  return at_data_set(file, info.name, [&] {
+    require(info.type.kind == Class::text, info.type, "texts");
+    return cut(read_items(file, info), info.type.bytes, 0, info.type.bytes);
+  });
+}
+
+std::vector<std::string> read_member_text(const File& file, const Info& info, const Member& member) {
+  return at_data_set(file, info.name, [&] {
+    require(member.type.kind == Class::text, member.type, "texts");
+    check_member(info, member);
+    return cut(read_items(file, info), info.type.bytes, member.offset, member.type.bytes);
+  });
+}
+
+std::optional<double> read_attribute(const File& file, const std::string& name, const std::string& attribute) {
+  return at_data_set(file, name, [&]() -> std::optional<double> {
+    const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    if (H5Aexists(set(), attribute.c_str()) <= 0) return {};
+    const Id id(H5Aopen(set(), attribute.c_str(), H5P_DEFAULT), H5Aclose, "open its attribute " + attribute);
+    const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
+    if (H5Sget_simple_extent_npoints(space()) != 1) throw Error(Kind::corrupt, attribute + " is not one number");
+    double value = 0;
+    check(H5Aread(id(), H5T_NATIVE_DOUBLE, &value), "read its attribute " + attribute);
+    return value;
+  });
+}
+
+void make(const File& file, const std::string& name, const ItemType& type, std::span<const std::uint64_t> shape) {
+  at_data_set(file, name, [&] { make_set(file, name, native(type), shape); });
+}
+
+template <class T>
+void write_rows(const File& file, const std::string& name, std::uint64_t first, std::uint64_t rows,
+                std::span<const T> values) {
+  if (values.empty()) return;
+  at_data_set(file, name, [&] {
+    const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Info info{name, shape_of(set()), float64_type, {}, {}};
+    check_rows(info, first, rows, values.size());
+    const Id space = select_rows(set(), info, first, rows);
+    const Id memory = memory_space(values.size());
+    check(H5Dwrite(set(), native<T>(), memory(), space(), H5P_DEFAULT, values.data()), "write its values");
+  });
+}
+
+void write_text(const File& file, const std::string& name, std::size_t width, std::span<const std::string> texts,
+                std::span<const std::uint64_t> shape) {
+  at_data_set(file, name, [&] {
+    std::string all;
+    for (const std::string& text : texts) {
+      if (text.size() != width) throw Error(Kind::usage, "a text of another width");
+      all += text;
+    }
+    const Id type = text_type(width);
+    const Id set = make_set(file, name, type(), shape);
+    if (!all.empty()) check(H5Dwrite(set(), type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()), "write its texts");
+  });
+}
+
+void write_compound(const File& file, const std::string& name, std::span<const Member> members, std::size_t item_bytes,
+                    std::span<const std::byte> items) {
+  at_data_set(file, name, [&] {
+    const Id type(H5Tcreate(H5T_COMPOUND, item_bytes), H5Tclose, "make a type");
+    for (const Member& member : members) {
+      const bool text = member.type.kind == Class::text;
+      const Id item = text ? text_type(member.type.bytes) : Id(H5Tcopy(native(member.type)), H5Tclose, "make a type");
+      check(H5Tinsert(type(), member.name.c_str(), member.offset, item()), "make a type");
+    }
+    const std::array<std::uint64_t, 1> shape{items.size() / item_bytes};
+    const Id set = make_set(file, name, type(), shape);
+    if (!items.empty()) check(H5Dwrite(set(), type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, items.data()), "write its items");
+  });
+}
+
+void write_attribute(const File& file, const std::string& name, const std::string& attribute, const ItemType& type,
+                     double value) {
+  at_data_set(file, name, [&] {
+    const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const hsize_t one = 1;
+    const Id space(H5Screate_simple(1, &one, nullptr), H5Sclose, "make a space");
+    const Id id(H5Acreate2(set(), attribute.c_str(), native(type), space(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                "make its attribute " + attribute);
+    check(H5Awrite(id(), H5T_NATIVE_DOUBLE, &value), "write its attribute " + attribute);
+  });
+}
+
+#else
+
+struct File::Impl {
+  std::filesystem::path path;
+};
+
+namespace {
+Error missing() { return {Kind::unsupported, "this build has no HDF5"}; }
+}  // namespace
+
+bool available() noexcept { return false; }
+const std::filesystem::path& File::path() const { return impl_->path; }
+void File::close() {}
+File open(const std::filesystem::path& path) { throw missing().at(path.string()); }
+File create(const std::filesystem::path& path) { throw missing().at(path.string()); }
+std::vector<Info> list(const File&) { throw missing(); }
+template <class T>
+void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<T>) {
+  throw missing();
+}
+template <class T>
+std::vector<T> read_member(const File&, const Info&, const Member&) {
+  throw missing();
+}
+std::vector<std::string> read_text(const File&, const Info&) { throw missing(); }
+std::vector<std::string> read_member_text(const File&, const Info&, const Member&) { throw missing(); }
+std::optional<double> read_attribute(const File&, const std::string&, const std::string&) { throw missing(); }
+void make(const File&, const std::string&, const ItemType&, std::span<const std::uint64_t>) { throw missing(); }
+template <class T>
+void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const T>) {
+  throw missing();
+}
+void write_text(const File&, const std::string&, std::size_t, std::span<const std::string>,
+                std::span<const std::uint64_t>) {
+  throw missing();
+}
+void write_compound(const File&, const std::string&, std::span<const Member>, std::size_t, std::span<const std::byte>) {
+  throw missing();
+}
+void write_attribute(const File&, const std::string&, const std::string&, const ItemType&, double) { throw missing(); }
+
+#endif
+
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<double>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<float>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int32_t>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int64_t>);
+template std::vector<double> read_member(const File&, const Info&, const Member&);
+template std::vector<std::int64_t> read_member(const File&, const Info&, const Member&);
+template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const double>);
+template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const float>);
+template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const std::int32_t>);
+
+}  // namespace octavo::file::hdf5

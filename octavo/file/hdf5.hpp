@@ -1,0 +1,123 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+
+/// Data sets in the root group of an HDF5 file, over the serial C library. HDF5 appears in hdf5.cpp only: a build
+/// without it has the same functions, and opening or creating a file throws Error(unsupported).
+///
+/// All functions may be called from several threads: calls into HDF5 stand behind one lock, and values of contiguous
+/// data sets are read around it. Errors are Error(corrupt) or, where the operating system refused, Error(unreadable),
+/// at the file and data set, with HDF5's own words.
+namespace octavo::file::hdf5 {
+
+/// Whether this build can read HDF5.
+bool available() noexcept;
+/// Whether the file begins with HDF5's signature. False where it cannot be read.
+bool has_signature(const std::filesystem::path& path) noexcept;
+
+enum class Class : std::uint8_t { integer, real, text, compound, other };
+
+/// The type of one item, or of one member of it.
+struct ItemType {
+  Class kind = Class::other;
+  std::size_t bytes = 0;  ///< in the file
+  bool is_signed = true;  ///< integers
+  bool big_endian = false;
+  bool operator==(const ItemType&) const = default;
+};
+std::string to_string(const ItemType& type);
+
+struct Member {
+  std::string name;
+  std::size_t offset = 0;  ///< in the item [bytes]
+  ItemType type;
+  bool operator==(const Member&) const = default;
+};
+
+/// A data set as the file describes it. Its size is checked against what the file holds: contiguous values lie in the
+/// file, compressed ones are at most 1100 times what is stored.
+struct Info {
+  std::string name;
+  std::vector<std::uint64_t> shape;  ///< slowest index first
+  ItemType type;
+  std::vector<Member> members;          ///< of a compound
+  std::optional<std::uint64_t> offset;  ///< of contiguous values in native order [file bytes]
+};
+/// Product of the shape, or of all but its first entry.
+std::uint64_t num_items(const Info& info);
+std::uint64_t items_a_row(const Info& info);
+/// "(181, 8, 8, 1) of float64".
+std::string describe(const Info& info);
+
+/// An open file; closed by the destructor, silently: call close() where a failure must be heard.
+class File {
+ public:
+  File() = default;
+  struct Impl;
+  explicit File(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  const Impl& impl() const { return *impl_; }
+  const std::filesystem::path& path() const;
+  void close();
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+File open(const std::filesystem::path& path);
+/// A new file that must not exist yet, else Error(usage). Superblock version 0, as the oldest readers take.
+File create(const std::filesystem::path& path);
+
+/// The data sets of the root group, by name. What is not a data set is left out.
+std::vector<Info> list(const File& file);
+
+/// Items of rows [first, first + rows), converted to T (double, float, int32_t or int64_t). `out` must have that size.
+/// Error(corrupt) for rows that are not there and items that are not numbers.
+template <class T>
+void read_rows(const File& file, const Info& info, std::uint64_t first, std::uint64_t rows, std::span<T> out);
+template <class T>
+std::vector<T> read_all(const File& file, const Info& info) {
+  std::vector<T> values(static_cast<std::size_t>(num_items(info)));
+  read_rows<T>(file, info, 0, info.shape.empty() ? 1 : info.shape[0], values);
+  return values;
+}
+/// One member of every item of a compound.
+template <class T>
+std::vector<T> read_member(const File& file, const Info& info, const Member& member);
+/// Fixed-width texts with their padding: every item, or one member of every item.
+std::vector<std::string> read_text(const File& file, const Info& info);
+std::vector<std::string> read_member_text(const File& file, const Info& info, const Member& member);
+/// A number attached to a data set, if it is there.
+std::optional<double> read_attribute(const File& file, const std::string& name, const std::string& attribute);
+
+// ------------------------------------------------------------------------------------------------ writing
+
+/// Makes a contiguous data set without fill values. Number types only (integers of 4 bytes, reals of 4 or 8).
+void make(const File& file, const std::string& name, const ItemType& type, std::span<const std::uint64_t> shape);
+template <class T>
+void write_rows(const File& file, const std::string& name, std::uint64_t first, std::uint64_t rows,
+                std::span<const T> values);
+/// Makes and writes fixed-width texts; each must have `width` bytes.
+void write_text(const File& file, const std::string& name, std::size_t width, std::span<const std::string> texts,
+                std::span<const std::uint64_t> shape);
+/// Makes and writes a one-dimensional list of compound items of `item_bytes` bytes, given as they lie in memory.
+void write_compound(const File& file, const std::string& name, std::span<const Member> members, std::size_t item_bytes,
+                    std::span<const std::byte> items);
+/// Attaches an array of one number to a data set.
+void write_attribute(const File& file, const std::string& name, const std::string& attribute, const ItemType& type,
+                     double value);
+
+inline constexpr ItemType int32_type{Class::integer, 4};
+inline constexpr ItemType float64_type{Class::real, 8};
+inline constexpr ItemType float32_type{Class::real, 4};
+
+}  // namespace octavo::file::hdf5

@@ -1,0 +1,170 @@
+#include "octavo/file/hdf5.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <thread>
+
+#ifdef OCTAVO_HAVE_HDF5
+#include <hdf5.h>
+#endif
+
+namespace octavo::file::hdf5 {
+namespace {
+
+using base::Error;
+using base::Kind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class Hdf5 : public ::testing::Test {
+ protected:
+  Hdf5() {
+    std::string name = (fs::temp_directory_path() / "octavo_hdf5_XXXXXX").string();
+    dir_ = ::mkdtemp(name.data());
+    path_ = dir_ / "a.h5";
+  }
+  ~Hdf5() override { fs::remove_all(dir_); }
+  fs::path dir_, path_;
+};
+
+template <class F>
+Error error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {Kind::usage, ""};
+}
+
+TEST_F(Hdf5, the_signature_is_looked_for_and_nothing_is_thrown) {
+  EXPECT_FALSE(has_signature(path_));
+  EXPECT_FALSE(has_signature(dir_));
+  std::ofstream(path_, std::ios::binary) << "\x89HDF\r\n\x1a";
+  EXPECT_FALSE(has_signature(path_));
+  std::ofstream(path_, std::ios::binary) << "\x89HDF\r\n\x1a\n";
+  EXPECT_TRUE(has_signature(path_));
+}
+
+#ifndef OCTAVO_HAVE_HDF5
+
+TEST_F(Hdf5, without_the_library_files_are_unsupported) {
+  EXPECT_FALSE(available());
+  EXPECT_EQ(error_of([&] { open(path_); }).kind(), Kind::unsupported);
+  EXPECT_EQ(error_of([&] { create(path_); }).kind(), Kind::unsupported);
+}
+
+#else
+
+Info only(const File& file) {
+  const auto all = list(file);
+  EXPECT_EQ(all.size(), 1u);
+  return all.at(0);
+}
+
+/// One data set made with the library's own functions.
+void make_raw(const fs::path& path, hid_t type, const std::vector<hsize_t>& shape, const std::vector<hsize_t>& chunk,
+              hid_t memory, const void* values) {
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr);
+  const hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
+  if (!chunk.empty()) {
+    H5Pset_chunk(plist, static_cast<int>(chunk.size()), chunk.data());
+    H5Pset_deflate(plist, 6);
+  }
+  const hid_t set = H5Dcreate2(file, "a", type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+  if (values != nullptr) H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+  H5Dclose(set);
+  H5Pclose(plist);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+TEST_F(Hdf5, rows_come_back_as_they_were_written) {
+  File out = create(path_);
+  make(out, "a", float64_type, std::vector<std::uint64_t>{3, 2});
+  write_rows<double>(out, "a", 1, 2, std::vector<double>{3, 4, 5, 6});
+  write_rows<double>(out, "a", 0, 1, std::vector<double>{1, 2});
+  write_attribute(out, "a", "minimum", float64_type, 1);
+  out.close();
+  const File in = open(path_);
+  const Info info = only(in);
+  EXPECT_EQ(describe(info), "(3, 2) of float64");
+  EXPECT_TRUE(info.offset.has_value());
+  EXPECT_THAT(read_all<double>(in, info), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(read_all<float>(in, info), ElementsAre(1, 2, 3, 4, 5, 6));
+  std::array<double, 2> row{};
+  read_rows<double>(in, info, 2, 1, row);
+  EXPECT_THAT(row, ElementsAre(5, 6));
+  EXPECT_EQ(read_attribute(in, "a", "minimum"), 1);
+  EXPECT_EQ(read_attribute(in, "a", "maximum"), std::nullopt);
+}
+
+TEST_F(Hdf5, big_endian_and_compressed_values_are_converted) {
+  const std::vector<std::int32_t> values{1, -2, 3, 70000};
+  make_raw(path_, H5T_STD_I32BE, {4}, {}, H5T_NATIVE_INT, values.data());
+  {
+    const File in = open(path_);
+    EXPECT_FALSE(only(in).offset.has_value());
+    EXPECT_EQ(read_all<std::int32_t>(in, only(in)), values);
+  }
+  make_raw(path_, H5T_STD_I16BE, {4}, {2}, H5T_NATIVE_INT, values.data());
+  const File in = open(path_);
+  EXPECT_THAT(read_all<std::int64_t>(in, only(in)), ElementsAre(1, -2, 3, 32767));
+}
+
+TEST_F(Hdf5, a_shape_without_values_behind_it_is_refused_before_any_allocation) {
+  make_raw(path_, H5T_NATIVE_DOUBLE, {hsize_t{1} << 50}, {1024}, 0, nullptr);
+  const Error error = error_of([&] { list(open(path_)); });
+  EXPECT_EQ(error.kind(), Kind::corrupt);
+  EXPECT_THAT(error.what(), HasSubstr("not all in the file"));
+  EXPECT_THAT(error.what(), HasSubstr("data set \"a\""));
+}
+
+TEST_F(Hdf5, rows_that_are_not_there_and_items_that_are_no_numbers_are_named) {
+  const double value = 1;
+  make_raw(path_, H5T_NATIVE_DOUBLE, {1}, {}, H5T_NATIVE_DOUBLE, &value);
+  const File in = open(path_);
+  std::array<double, 2> two{};
+  const Error error = error_of([&] { read_rows<double>(in, only(in), 0, 2, two); });
+  EXPECT_THAT(error.what(), HasSubstr("expected rows up to 2, found 1"));
+  EXPECT_EQ(error_of([&] { read_text(in, only(in)); }).kind(), Kind::corrupt);
+}
+
+TEST_F(Hdf5, what_is_no_hdf5_file_is_corrupt_in_the_library_s_words) {
+  std::ofstream(path_) << "plain text";
+  const Error error = error_of([&] { open(path_); });
+  EXPECT_EQ(error.kind(), Kind::corrupt);
+  EXPECT_THAT(error.what(), HasSubstr("HDF5 says"));
+  EXPECT_EQ(error_of([&] { open(dir_ / "nothing"); }).kind(), Kind::unreadable);
+  EXPECT_EQ(error_of([&] { create(path_); }).kind(), Kind::usage);
+}
+
+TEST_F(Hdf5, threads_read_the_same_file) {
+  std::vector<std::int32_t> values(4000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i);
+  make_raw(path_, H5T_NATIVE_INT, {4000}, {100}, H5T_NATIVE_INT, values.data());
+  const File in = open(path_);
+  const Info info = only(in);
+  std::array<bool, 4> same{};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < same.size(); ++t)
+    threads.emplace_back([&, t] {
+      bool all = true;
+      for (int i = 0; i < 20; ++i) all = all && read_all<std::int32_t>(in, info) == values;
+      same[t] = all;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(same, ElementsAre(true, true, true, true));
+}
+
+#endif
+
+}  // namespace
+}  // namespace octavo::file::hdf5

@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/flash/schema.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::flash {
+
+struct OpenOptions {
+  /// Blocks a part; 0: as many as have about 2^20 cells.
+  std::int64_t blocks_per_part = 0;
+};
+
+/// Opens a checkpoint, plotfile or particle file: reads the lists and the tree, and proves the tree (check.hpp).
+///
+/// The mesh is an Octree whose cells are the blocks, levels counted from 1 (Header::level_origin), parents with the
+/// values that FLASH restricted to them. Parts are stretches of the Morton order; a part's tree holds its own blocks
+/// and what closes it, all with their values. Fields are the variables of "unknown names" and other data sets of blocks
+/// (scratch), trimmed; a face variable `b` is two fields, `b_left` and `b_right`: the faces at the low and the high
+/// side of each cell (centring face_x, face_y or face_z). One species, "particles": the properties by name, in the
+/// file's order, but posx, posy and posz are position_x, position_y and position_z.
+///
+/// A particle file has no mesh: its tree is one block of one cell without fields.
+///
+/// Header::attributes: the lists (lists.hpp), what the tree has beyond its shape (tree_arrays.hpp), and
+/// - "flash/kind": "checkpoint", "plotfile" or "particles"; "flash/metadata bytes": 8, or 4 where positions are floats;
+/// - "flash/unknown names": the variables, in the file's order; "flash/localnp": particles a block, in Morton order.
+/// Together with fields and particles that is all that write_flash needs to make the same data sets again.
+///
+/// Where the particle list contradicts itself a note says so, and reading particles throws Error(corrupt).
+/// Throws Error(corrupt) for damage, Error(unsupported) for a domain with holes and without HDF5.
+mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& options = {});
+
+/// The same, with the options' defaults.
+mesh::Dataset open(const std::filesystem::path& path);
+
+struct WriteOptions {
+  std::string kind;  ///< "checkpoint", "plotfile" or "particles"; empty: the attribute "flash/kind", else checkpoint
+  bool single_precision = false;  ///< values and positions as float, as plotfiles have them by default
+  /// Field names to FLASH's (1 to 4 characters). Names not listed: density, pressure, velocity_x ... have a FLASH name,
+  /// others of up to 4 characters are taken as they are, and longer ones are Error(usage).
+  std::map<std::string, std::string> names;
+};
+
+struct WriteReport {
+  std::int64_t blocks = 0;
+  std::int64_t particles = 0;
+  std::int64_t outside = 0;  ///< particles beyond the domain: put in the block nearest to them
+  std::vector<std::string> notes;
+};
+
+/// Writes a step as one FLASH file, part by part, with the full schema: blocks in Morton order, gid, gsurr_blks, which
+/// child, node types, minimum and maximum over leaf cells, particles grouped by the block that their position is in.
+/// What the header's attributes keep of a FLASH file is used where it fits; what is missing gets FLASH's defaults.
+///
+/// Serial: one process. The file appears under its name when it is complete and synced (until then NAME.partial).
+/// Throws Error(usage) where the path exists, for names that FLASH cannot have, or for values of a type that it has
+/// not; Error(unsupported) for a mesh that is not an octree, or one of single cells with more than one level (fold it
+/// into blocks first); Error(corrupt) where the parts are not one complete 2:1 tree.
+WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path,
+                        const WriteOptions& options = {});
+
+}  // namespace octavo::formats::flash

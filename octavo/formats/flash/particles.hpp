@@ -1,0 +1,33 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/flash/block_tree.hpp"
+#include "octavo/formats/flash/schema.hpp"
+#include "octavo/mesh/particles.hpp"
+
+namespace octavo::formats::flash {
+
+/// The particle list of a file, without its values.
+struct ParticleTable {
+  mesh::SpeciesInfo species;            ///< name "particles"; count 0 and no attributes where the file has none
+  std::vector<std::int64_t> first_row;  ///< per file row of a block, and one more; empty without localnp
+  std::vector<std::int64_t> per_block;  ///< localnp
+  std::optional<base::Error> damage;    ///< why the rows cannot be trusted
+};
+
+/// posx <-> position_x, and so on; other names are the same.
+std::string attribute_name(const std::string& property);
+std::string property_name(const std::string& attribute);
+
+/// `blocks`: of the file, 0 in a particle file. Error(corrupt) only through ParticleTable::damage.
+ParticleTable read_particle_table(const Source& source, std::int64_t blocks);
+
+/// The particles of runs of rows [first, first + count), one after another.
+struct RowRun {
+  std::int64_t first = 0, count = 0;
+};
+mesh::Particles read_particles(const Source& source, const ParticleTable& table, const std::vector<RowRun>& runs);
+
+}  // namespace octavo::formats::flash

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "octavo/formats/flash/check.hpp"
+#include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/particles.hpp"
+#include "octavo/formats/flash/variables.hpp"
+#include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/prune.hpp"
+
+namespace octavo::formats::flash {
+
+using base::Error;
+using base::Kind;
+
+namespace {
+
+/// An open step, shared by the functions of its Dataset; not changed after opening.
+struct Step {
+  Source source;
+  mesh::Header header;
+  CheckedTree checked;
+  BreadthFirst tree;
+  std::vector<Variable> variables;
+  ParticleTable particles;
+  std::vector<std::int64_t> bounds;  ///< part p has the blocks of numbers [bounds[p], bounds[p + 1])
+};
+
+std::int64_t num_blocks(const Step& step) { return static_cast<std::int64_t>(step.checked.tree.blocks.size()); }
+
+void fill_header(Step& step) {
+  mesh::Header& header = step.header;
+  const Frame& frame = step.checked.frame;
+  header.code = "FLASH";
+  header.time = real(header.attributes, "real scalars/time").value_or(0);
+  header.dim = frame.dim;
+  header.roots = frame.roots;
+  header.block = frame.block;
+  header.level_origin = 1;
+  header.lo = frame.lo;
+  header.hi = frame.hi;
+  header.periodic = frame.periodic;
+  header.attributes["flash/kind"] = to_string(step.source.kind);
+  for (const Variable& variable : step.variables) header.fields.push_back(variable.info);
+}
+
+std::vector<std::int64_t> part_bounds(std::int64_t blocks, std::int64_t cells, const OpenOptions& options) {
+  constexpr std::int64_t cells_a_part = std::int64_t{1} << 20;
+  if (options.blocks_per_part < 0) throw Error(Kind::usage, "blocks_per_part is negative");
+  const std::int64_t wanted =
+      options.blocks_per_part > 0 ? options.blocks_per_part : std::max<std::int64_t>(1, cells_a_part / cells);
+  const std::int64_t parts = (blocks + wanted - 1) / wanted;
+  std::vector<std::int64_t> bounds;
+  for (std::int64_t part = 0; part <= parts; ++part) bounds.push_back(blocks * part / parts);
+  return bounds;
+}
+
+void open_mesh(Step& step, const OpenOptions& options) {
+  auto& attributes = step.header.attributes;
+  step.checked = read_tree(step.source, attributes);
+  const CheckedTree& checked = step.checked;
+  step.tree = breadth_first(checked.tree, checked.frame.block);
+  std::vector<std::string> unknown_names;
+  step.variables = find_variables(step.source, checked.frame, num_blocks(step), unknown_names);
+  attributes["flash/unknown names"] = std::move(unknown_names);
+  attributes["flash/metadata bytes"] = std::int64_t{checked.single ? 4 : 8};
+  keep_tree_arrays(checked.arrays, checked.tree, checked.frame, checked.single, attributes);
+  const mesh::Index3& block = checked.frame.block;
+  step.bounds = part_bounds(num_blocks(step), block[0] * block[1] * block[2], options);
+}
+
+/// A particle file says where its blocks are in none of its data sets.
+void open_without_mesh(Step& step) {
+  auto& attributes = step.header.attributes;
+  Frame& frame = step.checked.frame;
+  frame.dim = static_cast<int>(
+      std::clamp<std::int64_t>(integer(attributes, "integer scalars/dimensionality").value_or(3), 1, 3));
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
+    const std::string name = std::string("real runtime parameters/") + "xyz"[axis];
+    const double lo = real(attributes, name + "min").value_or(0), hi = real(attributes, name + "max").value_or(1);
+    if (!std::isfinite(lo) || !std::isfinite(hi) || !(hi > lo))
+      throw error_in(step.source, "real runtime parameters", "the domain is empty along an axis");
+    frame.lo[axis] = lo;
+    frame.hi[axis] = hi;
+  }
+  const Block root{0, {0, 0, 0}, 0};
+  step.checked.tree = make_block_tree(frame.dim, frame.roots, frame.periodic, std::span(&root, 1));
+  step.tree = breadth_first(step.checked.tree, frame.block);
+  step.bounds = {0, 1};
+  step.checked.notes.push_back("a particle file has no mesh: its tree is one cell without fields");
+}
+
+void open_particles(Step& step) {
+  const bool mesh = step.source.kind != FileKind::particles;
+  step.particles = read_particle_table(step.source, mesh ? num_blocks(step) : 0);
+  if (step.particles.damage)
+    step.checked.notes.push_back(std::string("the particles cannot be read: ") + step.particles.damage->what());
+  if (step.particles.per_block.empty()) return;
+  std::vector<std::int64_t> counts = step.particles.per_block;
+  if (mesh)
+    for (std::size_t i = 0; i < counts.size(); ++i)
+      counts[i] = step.particles.per_block[static_cast<std::size_t>(step.checked.tree.blocks[i].row)];
+  step.header.attributes["flash/localnp"] = std::move(counts);
+}
+
+std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOptions& options) {
+  auto step = std::make_shared<Step>();
+  step->source = open_source(path);
+  read_lists(step->source, step->header.attributes);
+  if (step->source.kind == FileKind::particles)
+    open_without_mesh(*step);
+  else
+    open_mesh(*step, options);
+  open_particles(*step);
+  fill_header(*step);
+  return step;
+}
+
+// ------------------------------------------------------------------------------------------------ parts
+
+/// The tree of one part: its own blocks, and what closes it.
+mesh::Extract part_tree(const Step& step, int part, int deepest) {
+  mesh::Octree tree = step.tree.tree;
+  const std::int64_t first = step.bounds[static_cast<std::size_t>(part)];
+  const std::int64_t last = step.bounds[static_cast<std::size_t>(part) + 1];
+  for (std::size_t level = 0; level < tree.owned.size(); ++level) {
+    const auto& numbers = step.tree.number[level];
+    tree.owned[level] = base::BitArray(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] >= first && numbers[i] < last) tree.owned[level].set(i);
+  }
+  if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
+  return mesh::prune(tree);
+}
+
+/// The file's row of each cell of the part, breadth first.
+std::vector<std::int64_t> part_rows(const Step& step, const mesh::Extract& extract) {
+  std::vector<std::int64_t> rows;
+  for (std::size_t level = 0; level < extract.source.size(); ++level)
+    for (std::uint32_t cell : extract.source[level])
+      rows.push_back(step.checked.tree.blocks[static_cast<std::size_t>(step.tree.number[level][cell])].row);
+  return rows;
+}
+
+std::vector<RowRun> particle_runs(const Step& step, int part) {
+  const ParticleTable& table = step.particles;
+  const auto p = static_cast<std::size_t>(part);
+  // Without counts a block (or without blocks) all particles are the first part's.
+  if (table.first_row.empty() || step.source.kind == FileKind::particles)
+    return {{0, part == 0 ? table.species.count : 0}};
+  std::vector<RowRun> runs;
+  for (std::int64_t number = step.bounds[p]; number < step.bounds[p + 1]; ++number) {
+    const auto row = static_cast<std::size_t>(step.checked.tree.blocks[static_cast<std::size_t>(number)].row);
+    const RowRun next{table.first_row[row], table.first_row[row + 1] - table.first_row[row]};
+    if (!runs.empty() && runs.back().first + runs.back().count == next.first)
+      runs.back().count += next.count;
+    else
+      runs.push_back(next);
+  }
+  return runs;
+}
+
+void check_part(const Step& step, int part) {
+  if (part < 0 || part + 1 >= static_cast<int>(step.bounds.size()))
+    throw Error(Kind::usage,
+                "no part " + std::to_string(part) + ": there are " + std::to_string(step.bounds.size() - 1));
+}
+
+mesh::Part read_part(const Step& step, int part, const mesh::Request& request) {
+  check_part(step, part);
+  mesh::Part out;
+  out.index = part;
+  const std::int64_t deepest = std::int64_t{request.max_level} - step.header.level_origin;
+  const auto levels = static_cast<std::int64_t>(step.tree.number.size());
+  mesh::Extract extract = part_tree(step, part, static_cast<int>(std::clamp<std::int64_t>(deepest, -1, levels)));
+  const std::vector<std::int64_t> rows = part_rows(step, extract);
+  for (std::size_t field : mesh::select_fields(step.header, request.fields))
+    out.fields.push_back(read_variable(step.source, step.variables[field], step.checked.frame, rows));
+  out.mesh = std::move(extract.tree);
+  if (request.particles && step.particles.damage) throw *step.particles.damage;
+  if (request.particles && !step.particles.species.attributes.empty())
+    out.particles.push_back(read_particles(step.source, step.particles, particle_runs(step, part)));
+  return out;
+}
+
+// ------------------------------------------------------------------------------------------------ regions and sizes
+
+bool touches(const Step& step, const mesh::Domain& domain, const mesh::Region& region, const Block& block) {
+  const mesh::CellFrame frame = mesh::cell_frame(step.header, block.level);
+  const mesh::Point3 lo = frame.corner(block.at);
+  mesh::Point3 hi = lo;
+  for (std::size_t axis = 0; axis < 3; ++axis) hi[axis] += frame.size[axis];
+  return mesh::touches(region, domain, lo, hi);
+}
+
+/// The parts with a leaf that touches; a parent touches where one of its leaves does, but may be another part's.
+std::vector<int> parts_touching(const Step& step, const mesh::Region& region) {
+  const mesh::Domain domain = mesh::domain_of(step.header);
+  std::vector<int> parts;
+  for (std::size_t p = 0; p + 1 < step.bounds.size(); ++p) {
+    bool found = false;
+    for (std::int64_t number = step.bounds[p]; !found && number < step.bounds[p + 1]; ++number)
+      found = touches(step, domain, region, step.checked.tree.blocks[static_cast<std::size_t>(number)]);
+    if (found) parts.push_back(static_cast<int>(p));
+  }
+  return parts;
+}
+
+std::int64_t part_bytes(const Step& step, int part) {
+  check_part(step, part);
+  const auto p = static_cast<std::size_t>(part);
+  std::int64_t bytes_a_block = 0;
+  for (const Variable& variable : step.variables)
+    bytes_a_block +=
+        static_cast<std::int64_t>(values_a_block(variable, step.checked.frame) * mesh::size_of(variable.info.type));
+  std::int64_t bytes = (step.bounds[p + 1] - step.bounds[p]) * bytes_a_block;
+  const auto columns = static_cast<std::int64_t>(step.particles.species.attributes.size());
+  for (const RowRun& run : particle_runs(step, part)) bytes += run.count * columns * 8;
+  return bytes;
+}
+
+std::vector<mesh::LevelCount> level_counts(const Step& step) {
+  std::vector<mesh::LevelCount> counts;
+  for (int level = 0; level < mesh::num_levels(step.tree.tree); ++level)
+    counts.push_back({mesh::code_level(step.header, level),
+                      static_cast<std::int64_t>(mesh::num_owned(step.tree.tree, level)),
+                      static_cast<std::int64_t>(mesh::num_owned_leaves(step.tree.tree, level))});
+  return counts;
+}
+
+}  // namespace
+
+mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& options) {
+  const std::shared_ptr<const Step> step = open_step(path, options);
+  mesh::Dataset dataset;
+  dataset.format = "flash";
+  dataset.path = path.string();
+  dataset.header = step->header;
+  dataset.num_parts = static_cast<int>(step->bounds.size() - 1);
+  dataset.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  dataset.levels = level_counts(*step);
+  if (!step->particles.species.attributes.empty()) dataset.species.push_back(step->particles.species);
+  dataset.notes = step->checked.notes;
+  dataset.parts_touching = [step](const mesh::Region& region) { return parts_touching(*step, region); };
+  dataset.read = [step](int part, const mesh::Request& request) { return read_part(*step, part, request); };
+  dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
+  return dataset;
+}
+
+mesh::Dataset open(const std::filesystem::path& path) { return open_flash(path); }
+
+}  // namespace octavo::formats::flash

@@ -1,0 +1,111 @@
+#include "octavo/formats/flash/schema.hpp"
+
+#include <array>
+
+namespace octavo::formats::flash {
+
+using base::Error;
+using base::Kind;
+using file::hdf5::Info;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kind_names{"checkpoint", "plotfile", "particles"};
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  std::string text;
+  for (std::uint64_t extent : shape) text += (text.empty() ? "(" : ", ") + std::to_string(extent);
+  return text + ")";
+}
+
+/// Plotfiles differ from checkpoints in nothing but precision and in having no particles; the name says which it is.
+FileKind kind_of(const Source& source) {
+  if (!has(source, "refine level")) return FileKind::particles;
+  const std::string name = source.file.path().filename().string();
+  return name.find("_plt_") != std::string::npos ? FileKind::plotfile : FileKind::checkpoint;
+}
+
+bool is_flash(const Source& source) {
+  const bool tree = has(source, "refine level") && has(source, "node type") && has(source, "bounding box");
+  const bool particles = has(source, "tracer particles") && has(source, "particle names");
+  return tree || particles || (has(source, "sim info") && has(source, "integer scalars"));
+}
+
+Source read_source(const std::filesystem::path& path) {
+  Source source;
+  source.file = file::hdf5::open(path);
+  for (Info& info : file::hdf5::list(source.file)) source.sets.emplace(info.name, std::move(info));
+  source.kind = kind_of(source);
+  return source;
+}
+
+}  // namespace
+
+std::string to_string(FileKind kind) { return std::string(kind_names[static_cast<std::size_t>(kind)]); }
+
+FileKind file_kind(std::string_view name) {
+  for (std::size_t i = 0; i < kind_names.size(); ++i)
+    if (kind_names[i] == name) return static_cast<FileKind>(i);
+  throw Error(Kind::corrupt, "\"" + std::string(name) + "\" is no kind of FLASH file");
+}
+
+bool recognise(const std::filesystem::path& path) {
+  if (!file::hdf5::has_signature(path)) return false;
+  // Without HDF5 nobody can look inside: the reader then says so.
+  if (!file::hdf5::available()) return true;
+  try {
+    return is_flash(read_source(path));
+  } catch (const Error& error) {
+    // A damaged file of FLASH's is to be named as such, and not as an unknown format: go by its name.
+    return path.filename().string().find("_hdf5_") != std::string::npos;
+  }
+}
+
+Source open_source(const std::filesystem::path& path) {
+  Source source = read_source(path);
+  if (!is_flash(source))
+    throw Error(Kind::corrupt,
+                "not a FLASH file: expected the data sets \"refine level\", \"node type\" and \"bounding "
+                "box\", or \"tracer particles\" and \"particle names\"")
+        .at(path.string());
+  return source;
+}
+
+bool has(const Source& source, const std::string& name) { return source.sets.count(name) > 0; }
+
+const Info& set(const Source& source, const std::string& name) {
+  const auto found = source.sets.find(name);
+  if (found == source.sets.end()) throw error_in(source, name, "the data set is missing");
+  return found->second;
+}
+
+const Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,
+                file::hdf5::Class kind) {
+  const Info& info = set(source, name);
+  if (info.shape != shape || info.type.kind != kind)
+    throw error_in(source, name,
+                   "expected " + shape_text(shape) +
+                       (kind == file::hdf5::Class::integer ? " of integers" : " of reals") + ", found " +
+                       file::hdf5::describe(info));
+  return info;
+}
+
+Error error_in(const Source& source, const std::string& set, std::string message) {
+  return Error(Kind::corrupt, std::move(message)).at(source.file.path().string() + ", data set \"" + set + "\"");
+}
+
+std::string trimmed(std::string_view text) {
+  const std::size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) text = text.substr(0, nul);
+  const std::size_t last = text.find_last_not_of(' ');
+  return std::string(text.substr(0, last == std::string_view::npos ? 0 : last + 1));
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+  if (text.size() > width)
+    throw Error(Kind::usage, "\"" + std::string(text) + "\" is longer than the " + std::to_string(width) +
+                                 " characters that FLASH has for it");
+  return std::string(text) + std::string(width - text.size(), ' ');
+}
+
+}  // namespace octavo::formats::flash

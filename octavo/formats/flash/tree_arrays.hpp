@@ -1,0 +1,56 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "octavo/formats/flash/block_tree.hpp"
+#include "octavo/formats/flash/lists.hpp"
+#include "octavo/formats/flash/schema.hpp"
+
+namespace octavo::formats::flash {
+
+/// What a block tree is in: block shape and domain. Along axes beyond dim: one block of one cell in [0, 1).
+struct Frame {
+  int dim = 3;
+  mesh::Index3 block{1, 1, 1};
+  mesh::Index3 roots{1, 1, 1};
+  mesh::Point3 lo{0, 0, 0}, hi{1, 1, 1};  ///< [code length]
+  std::array<bool, 3> periodic{};
+};
+
+/// FLASH's data sets that describe the tree, as they are in a file (see schema.hpp for shapes); row after row. Sets
+/// that a file lacks are empty.
+struct TreeArrays {
+  std::vector<std::int32_t> refine_level, node_type, which_child, processor, gid, gsurr_blks, bflags;
+  std::vector<double> coordinates, block_size, bounding_box;
+  bool operator==(const TreeArrays&) const = default;
+};
+inline std::size_t gid_width(int dim) { return static_cast<std::size_t>(2 * dim + 1 + (1 << dim)); }
+inline std::size_t gsurr_width(int dim) { return dim == 1 ? 6 : dim == 2 ? 18 : 54; }
+
+/// Kinds of boundary, one a face: -31 reflecting, -32 outflow ...
+using Boundary = std::array<std::int32_t, 6>;
+
+/// The arrays of a tree in Morton order, ids counted so from 1. Beyond an edge or corner of the domain stands the
+/// smallest of the faces' kinds, as Flash-X has it. `single`: what is real is rounded to float first.
+TreeArrays derive(const BlockTree& tree, const Frame& frame, const Boundary& boundary, bool single);
+
+/// The arrays of a file, in its order. Error(corrupt) for a set that is missing or has another shape.
+TreeArrays read_tree_arrays(const Source& source, int dim);
+
+/// What is left of a file's own tree after everything that derive() gives is taken off, as attributes:
+/// - "flash/boundary": kinds, 2 a dimension;
+/// - "flash/processor number": runs of blocks in Morton order, value and length in turn;
+/// - "flash/root order": the roots, x fastest, in their order in the file, where that is another;
+/// - "flash/gid", "flash/coordinates" ...: a whole array in Morton order, where its bits are not the derived ones.
+void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const Frame& frame, bool single,
+                      Attributes& attributes);
+/// The inverse: derived arrays with what was kept put over them. What does not fit the tree is not used. A tree without
+/// attributes has all its blocks on processor 0 and outflow or reflecting sides.
+TreeArrays restore_tree_arrays(const BlockTree& tree, const Frame& frame, bool single, const Attributes& attributes);
+
+/// A file's rows in Morton order, and ids with them.
+TreeArrays reordered(const TreeArrays& arrays, const BlockTree& tree, bool ids_are_rows);
+
+}  // namespace octavo::formats::flash

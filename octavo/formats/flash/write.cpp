@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/particles.hpp"
+#include "octavo/formats/flash/write_parts.hpp"
+#include "octavo/mesh/merge.hpp"
+
+namespace octavo::formats::flash {
+
+using base::Error;
+using base::Kind;
+using file::hdf5::ItemType;
+
+namespace {
+
+/// The tree of all parts.
+mesh::Octree whole_tree(const mesh::Dataset& dataset) {
+  std::vector<mesh::Part> parts;
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  for (int p = 0; p < dataset.num_parts; ++p) {
+    parts.push_back(dataset.read(p, request));
+    parts.back().particles.clear();
+  }
+  const mesh::Part whole = mesh::merge(parts);
+  const mesh::Octree& tree = mesh::octree_of(whole);
+  for (std::size_t level = 0; level < tree.owned.size(); ++level)
+    if (tree.owned[level].count() != tree.owned[level].size())
+      throw Error(Kind::corrupt, "the parts leave cells out: expected " + std::to_string(tree.owned[level].size()) +
+                                     " owned on level index " + std::to_string(level) + ", found " +
+                                     std::to_string(tree.owned[level].count()));
+  return tree;
+}
+
+Frame frame_of(const mesh::Header& header, const mesh::Octree& tree) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
+    if (tree.block[axis] == 1 && mesh::num_levels(tree) > 1)
+      throw Error(Kind::unsupported, "the tree is one of single cells: FLASH has blocks").hint("fold it into blocks");
+  return {tree.dim, tree.block, tree.roots, header.lo, header.hi, header.periodic};
+}
+
+std::vector<std::int64_t> root_order(const Attributes& attributes) {
+  const auto found = attributes.find("flash/root order");
+  if (found == attributes.end()) return {};
+  const auto* order = std::get_if<std::vector<std::int64_t>>(&found->second);
+  return order == nullptr ? std::vector<std::int64_t>{} : *order;
+}
+
+FileKind kind_of(const mesh::Header& header, const WriteOptions& options) {
+  if (!options.kind.empty()) try {
+      return file_kind(options.kind);
+    } catch (const Error& error) {
+      throw Error(Kind::usage, error.message());
+    }
+  return file_kind(text(header.attributes, "flash/kind").value_or("checkpoint"));
+}
+
+void plan_species(const mesh::Dataset& dataset, OutputPlan& plan, WriteReport& report) {
+  if (plan.kind == FileKind::plotfile) return;
+  for (const mesh::SpeciesInfo& species : dataset.species) {
+    if (!plan.species.empty() || species.attributes.empty()) {
+      report.notes.push_back("species \"" + species.name + "\" is not written: FLASH has one list of particles");
+      continue;
+    }
+    plan.species = species.name;
+    for (const mesh::FieldInfo& info : species.attributes) plan.columns.push_back(info.name);
+  }
+  if (plan.species.empty()) return;
+  for (const char* name : {"blk", "proc", "tag"})
+    if (std::find(plan.columns.begin(), plan.columns.end(), name) == plan.columns.end()) plan.added.emplace_back(name);
+  if (!plan.added.empty() && plan.added.back() == "tag")
+    report.notes.emplace_back("the particles have no tag: they are numbered from 1");
+}
+
+constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
+
+/// What FLASH, yt and VTK look up, where the step does not come from FLASH.
+void add_defaults(const mesh::Header& header, OutputPlan& plan) {
+  Attributes& lists = plan.attributes;
+  constexpr const char* parameters = " runtime parameters";
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::string name = axis_names[axis];
+    set_default(lists, std::string("real") + parameters, name + "min", plan.frame.lo[axis]);
+    set_default(lists, std::string("real") + parameters, name + "max", plan.frame.hi[axis]);
+    set_default(lists, std::string("integer") + parameters, "nblock" + name, plan.frame.roots[axis]);
+    const std::string kind = header.periodic[axis] ? "periodic" : "outflow";
+    for (const char* side : {"l", "r"})
+      set_default(lists, std::string("string") + parameters, name + side + "_boundary_type", kind);
+  }
+  int deepest = 0;
+  for (const Block& block : plan.tree.blocks) deepest = std::max(deepest, block.level + 1);
+  set_default(lists, std::string("integer") + parameters, "lrefine_max", std::int64_t{deepest});
+  set_default(lists, std::string("integer") + parameters, "lrefine_min", std::int64_t{1});
+  set_default(lists, std::string("string") + parameters, "geometry", std::string("cartesian"));
+  set_default(lists, "string scalars", "geometry", std::string("cartesian"));
+  set_default(lists, "logical scalars", "corners", std::int64_t{0});
+  for (const char* name : {"nstep", "nbegin", "splitnumblocks", "splitnumparticles", "globalnumparticles"})
+    set_default(lists, "integer scalars", name, std::int64_t{name[0] == 'n' ? 1 : 0});
+  for (const char* name : {"dt", "dtold", "dtnew", "redshift"}) set_default(lists, "real scalars", name, 0.0);
+}
+
+void set_scalars(const mesh::Header& header, OutputPlan& plan) {
+  Attributes& lists = plan.attributes;
+  if (plan.kind != FileKind::particles || text(header.attributes, "flash/kind") != "particles") {
+    const std::array<const char*, 3> names{"nxb", "nyb", "nzb"};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      set_value(lists, "integer scalars", names[axis], plan.frame.block[axis]);
+    set_value(lists, "integer scalars", "globalnumblocks", static_cast<std::int64_t>(plan.tree.blocks.size()));
+  }
+  set_value(lists, "integer scalars", "dimensionality", std::int64_t{plan.frame.dim});
+  set_value(lists, "real scalars", "time", header.time);
+}
+
+OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options, WriteReport& report) {
+  OutputPlan plan;
+  const mesh::Header& header = dataset.header;
+  plan.kind = kind_of(header, options);
+  const mesh::Octree tree = whole_tree(dataset);
+  plan.frame = frame_of(header, tree);
+  plan.tree = make_block_tree(tree, header.periodic, root_order(header.attributes));
+  if (plan.kind != FileKind::particles) plan.variables = plan_variables(header, options);
+  plan.single_positions = options.single_precision || integer(header.attributes, "flash/metadata bytes") == 4;
+  plan.attributes = header.attributes;
+  plan_species(dataset, plan, report);
+  add_defaults(header, plan);
+  set_scalars(header, plan);
+  const bool single = std::any_of(plan.variables.begin(), plan.variables.end(),
+                                  [](const OutputVariable& variable) { return variable.single; });
+  set_default(plan.attributes, "logical scalars", "double_precision", std::int64_t{single ? 0 : 1});
+  if (options.single_precision) set_value(plan.attributes, "logical scalars", "double_precision", std::int64_t{0});
+  return plan;
+}
+
+void write_integers(const file::hdf5::File& file, const std::string& name, const std::vector<std::int32_t>& values,
+                    const std::vector<std::uint64_t>& shape) {
+  file::hdf5::make(file, name, file::hdf5::int32_type, shape);
+  file::hdf5::write_rows<std::int32_t>(file, name, 0, shape[0], values);
+}
+
+void write_tree(const file::hdf5::File& file, const OutputPlan& plan, const TreeArrays& arrays) {
+  const int dim = plan.frame.dim;
+  const std::uint64_t n = plan.tree.blocks.size(), k2 = dim > 1 ? 3 : 1, k3 = dim > 2 ? 3 : 1;
+  write_integers(file, "refine level", arrays.refine_level, {n});
+  write_integers(file, "node type", arrays.node_type, {n});
+  write_integers(file, "which child", arrays.which_child, {n});
+  write_integers(file, "processor number", arrays.processor, {n});
+  write_integers(file, "bflags", arrays.bflags, {n, 1});
+  write_integers(file, "gid", arrays.gid, {n, gid_width(dim)});
+  write_integers(file, "gsurr_blks", arrays.gsurr_blks, {n, k3, k2, 3, 2});
+  const ItemType type = plan.single_positions ? file::hdf5::float32_type : file::hdf5::float64_type;
+  const std::array<std::pair<const char*, const std::vector<double>*>, 3> extents{
+      {{"coordinates", &arrays.coordinates},
+       {"block size", &arrays.block_size},
+       {"bounding box", &arrays.bounding_box}}};
+  for (const auto& [name, values] : extents) {
+    std::vector<std::uint64_t> shape{n, 3};
+    if (values == &arrays.bounding_box) shape.push_back(2);
+    file::hdf5::make(file, name, type, shape);
+    file::hdf5::write_rows<double>(file, name, 0, n, *values);
+  }
+}
+
+void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan) {
+  std::vector<std::string> names;
+  for (const OutputVariable& variable : plan.variables)
+    if (variable.listed) names.push_back(variable.set);
+  const std::vector<std::uint64_t> shape{names.size(), 1};
+  if (!names.empty()) file::hdf5::write_text(file, "unknown names", 4, names, shape);
+}
+
+void write_all(const file::hdf5::File& file, const mesh::Dataset& dataset, OutputPlan& plan, WriteReport& report) {
+  const TreeArrays arrays = restore_tree_arrays(plan.tree, plan.frame, plan.single_positions, plan.attributes);
+  ParticleRows rows;
+  if (!plan.species.empty()) {
+    rows = collect_particles(dataset, plan, arrays.processor);
+    set_value(plan.attributes, "integer scalars", "globalnumparticles", rows.rows);
+  }
+  write_lists(file, plan.attributes);
+  if (plan.kind != FileKind::particles) {
+    write_unknown_names(file, plan);
+    write_tree(file, plan, arrays);
+    write_variables(file, dataset, plan);
+  }
+  if (!plan.species.empty()) write_particles(file, plan, rows);
+  report.blocks = plan.kind == FileKind::particles ? 0 : static_cast<std::int64_t>(plan.tree.blocks.size());
+  report.particles = rows.rows;
+  report.outside = rows.outside;
+}
+
+/// Removes the unfinished file unless it was finished.
+struct Unfinished {
+  std::filesystem::path path;
+  bool finished = false;
+  ~Unfinished() {
+    std::error_code ignored;
+    if (!finished) std::filesystem::remove(path, ignored);
+  }
+};
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path, const WriteOptions& options) {
+  if (std::filesystem::exists(std::filesystem::symlink_status(path)))
+    throw Error(Kind::usage, "exists already").at(path.string());
+  WriteReport report;
+  OutputPlan plan = plan_output(dataset, options, report);
+  std::filesystem::path partial = path;
+  partial += ".partial";
+  file::hdf5::File out = file::hdf5::create(partial);
+  Unfinished unfinished{partial};
+  write_all(out, dataset, plan, report);
+  out.close();
+  file::sync(file::open_write(partial));
+  file::rename(partial, path);
+  file::sync_directory(directory_of(path));
+  unfinished.finished = true;
+  return report;
+}
+
+}  // namespace octavo::formats::flash

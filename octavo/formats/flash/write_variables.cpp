@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "octavo/formats/flash/write_parts.hpp"
+#include "octavo/mesh/merge.hpp"
+
+namespace octavo::formats::flash {
+
+using base::Error;
+using base::Kind;
+using mesh::Centring;
+
+namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 8> flash_names{{{"density", "dens"},
+                                                                          {"pressure", "pres"},
+                                                                          {"velocity_x", "velx"},
+                                                                          {"velocity_y", "vely"},
+                                                                          {"velocity_z", "velz"},
+                                                                          {"temperature", "temp"},
+                                                                          {"total_energy", "ener"},
+                                                                          {"internal_energy", "eint"}}};
+
+std::string set_name(const std::string& field, const WriteOptions& options) {
+  std::string name = field;
+  for (const auto& [ours, flash] : flash_names)
+    if (field == ours) name = flash;
+  if (const auto chosen = options.names.find(field); chosen != options.names.end()) name = chosen->second;
+  if (name.empty() || name.size() > 4)
+    throw Error(Kind::usage, "field \"" + field + "\" has no FLASH name: one of 1 to 4 characters is needed, \"" +
+                                 name + "\" is not")
+        .hint("give a name for it, or leave the field out");
+  return padded(name, 4);
+}
+
+bool is_single(const mesh::FieldInfo& info, const WriteOptions& options) {
+  if (info.type != mesh::ScalarType::float64 && info.type != mesh::ScalarType::float32)
+    throw Error(Kind::usage, "field \"" + info.name + "\" is " + std::string(mesh::name_of(info.type)) +
+                                 ": FLASH has float32 and float64");
+  if (info.components != 1 || info.ghost != 0)
+    throw Error(Kind::usage, "field \"" + info.name + "\" has components or ghost cells, which FLASH files have not");
+  return options.single_precision || info.type == mesh::ScalarType::float32;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool is_face(const mesh::FieldInfo& info) {
+  return info.centring == Centring::face_x || info.centring == Centring::face_y || info.centring == Centring::face_z;
+}
+
+/// The other half of a face variable.
+std::size_t right_of(const mesh::Header& header, const std::string& base) {
+  for (std::size_t i = 0; i < header.fields.size(); ++i)
+    if (header.fields[i].name == base + "_right") return i;
+  throw Error(Kind::usage, "field \"" + base + "_left\" has no \"" + base + "_right\": a face variable needs both");
+}
+
+void move_listed_first(const mesh::Header& header, std::vector<OutputVariable>& variables) {
+  const auto found = header.attributes.find("flash/unknown names");
+  if (found == header.attributes.end()) return;
+  const auto* names = std::get_if<std::vector<std::string>>(&found->second);
+  if (names == nullptr) return;
+  const auto rank = [&](const OutputVariable& variable) {
+    return std::find(names->begin(), names->end(), header.fields[variable.field].name) - names->begin();
+  };
+  for (OutputVariable& variable : variables)
+    variable.listed = variable.listed && rank(variable) < static_cast<std::ptrdiff_t>(names->size());
+  std::stable_sort(variables.begin(), variables.end(),
+                   [&](const OutputVariable& a, const OutputVariable& b) { return rank(a) < rank(b); });
+}
+
+std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable& variable) {
+  std::vector<std::uint64_t> shape{plan.tree.blocks.size()};
+  for (std::size_t axis = 3; axis-- > 0;)
+    shape.push_back(static_cast<std::uint64_t>(plan.frame.block[axis]) +
+                    (static_cast<std::size_t>(variable.centring) == axis + 1 ? 1 : 0));
+  return shape;
+}
+
+/// The number of each tree cell's block, and whether this part answers for it, breadth first.
+struct PartBlocks {
+  std::vector<std::int64_t> number;
+  std::vector<bool> owned;
+};
+
+PartBlocks blocks_of(const OutputPlan& plan, const mesh::Octree& tree) {
+  PartBlocks out;
+  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
+  for (int level = 0; level < mesh::num_levels(tree); ++level) {
+    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      out.number.push_back(find(plan.tree, level, {at[i][0], at[i][1], at[i][2]}));
+      out.owned.push_back(tree.owned[static_cast<std::size_t>(level)][i]);
+    }
+  }
+  return out;
+}
+
+/// Values along x of one row of cells or faces of a block, from the fields that hold it.
+template <class T>
+class BlockValues {
+ public:
+  BlockValues(const OutputPlan& plan, const OutputVariable& variable, const mesh::Part& part)
+      : frame_(plan.frame),
+        face_(static_cast<std::size_t>(variable.centring)),
+        left_(part.fields.at(0)),
+        right_(part.fields.size() > 1 ? part.fields[1] : part.fields[0]),
+        name_(variable.set) {}
+
+  /// Appends a block's values in the data set's order. Error(usage) where the faces between two cells differ.
+  void append(std::size_t cell, std::vector<T>& out) const {
+    const mesh::Index3 n = frame_.block;
+    if (face_ == 0 && left_.info.type == mesh::scalar_type_of<T>()) {
+      const auto block = static_cast<std::size_t>(n[0] * n[1] * n[2]);
+      const auto values = left_.as<T>().subspan(cell * block, block);
+      out.insert(out.end(), values.begin(), values.end());
+      return;
+    }
+    mesh::Index3 extent = n;
+    if (face_ > 0) ++extent[face_ - 1];
+    for (std::int64_t k = 0; k < extent[2]; ++k)
+      for (std::int64_t j = 0; j < extent[1]; ++j)
+        for (std::int64_t i = 0; i < extent[0]; ++i) out.push_back(value(cell, {i, j, k}));
+  }
+
+ private:
+  T value(std::size_t cell, mesh::Index3 at) const {
+    if (face_ == 0) return get(left_, cell, at);
+    const std::size_t axis = face_ - 1;
+    mesh::Index3 below = at;
+    --below[axis];
+    if (at[axis] == frame_.block[axis]) return get(right_, cell, below);
+    const T here = get(left_, cell, at);
+    if (at[axis] > 0 && std::memcmp(&here, &at_right(cell, below), sizeof(T)) != 0)
+      throw Error(Kind::usage, "the faces between neighbouring cells differ in \"" + name_ + "\"");
+    return here;
+  }
+  std::size_t index(std::size_t cell, const mesh::Index3& at) const {
+    const mesh::Index3 n = frame_.block;
+    return cell * static_cast<std::size_t>(n[0] * n[1] * n[2]) +
+           static_cast<std::size_t>((at[2] * n[1] + at[1]) * n[0] + at[0]);
+  }
+  T get(const mesh::Field& field, std::size_t cell, const mesh::Index3& at) const {
+    if (field.info.type == mesh::ScalarType::float32) return static_cast<T>(field.as<float>()[index(cell, at)]);
+    return static_cast<T>(field.as<double>()[index(cell, at)]);
+  }
+  const T& at_right(std::size_t cell, const mesh::Index3& at) const {
+    scratch_ = get(right_, cell, at);
+    return scratch_;
+  }
+  const Frame& frame_;
+  std::size_t face_;
+  const mesh::Field& left_;
+  const mesh::Field& right_;
+  std::string name_;
+  mutable T scratch_{};
+};
+
+struct Range {
+  double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity();
+};
+
+template <class T>
+void write_part(const file::hdf5::File& file, const OutputPlan& plan, const OutputVariable& variable,
+                const mesh::Part& part, const PartBlocks& blocks, Range& range) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < blocks.number.size(); ++i)
+    if (blocks.owned[i]) order.push_back(i);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return blocks.number[a] < blocks.number[b]; });
+  const BlockValues<T> source(plan, variable, part);
+  std::vector<T> values;
+  for (std::size_t first = 0; first < order.size();) {
+    values.clear();
+    std::size_t count = 0;
+    const std::int64_t row = blocks.number[order[first]];
+    while (first + count < order.size() && values.size() < (std::size_t{1} << 20) &&
+           blocks.number[order[first + count]] == row + static_cast<std::int64_t>(count)) {
+      const std::size_t before = values.size();
+      source.append(order[first + count], values);
+      if (is_leaf(plan.tree, row + static_cast<std::int64_t>(count)))
+        for (std::size_t i = before; i < values.size(); ++i) {
+          const auto value = static_cast<double>(values[i]);
+          if (value < range.min) range.min = value;
+          if (value > range.max) range.max = value;
+        }
+      ++count;
+    }
+    file::hdf5::write_rows<T>(file, variable.set, static_cast<std::uint64_t>(row), count, values);
+    first += count;
+  }
+}
+
+void check_sizes(const mesh::Part& part, const OutputPlan& plan, std::size_t cells) {
+  const mesh::Index3& block = plan.frame.block;
+  for (const mesh::Field& field : part.fields)
+    if (field.size() != cells * static_cast<std::size_t>(block[0] * block[1] * block[2]))
+      throw Error(Kind::usage, "field \"" + field.info.name + "\" has " + std::to_string(field.size()) +
+                                   " values, which does not fit its tree")
+          .at("part " + std::to_string(part.index));
+}
+
+}  // namespace
+
+std::vector<OutputVariable> plan_variables(const mesh::Header& header, const WriteOptions& options) {
+  std::vector<OutputVariable> variables;
+  std::set<std::string> sets;
+  for (std::size_t i = 0; i < header.fields.size(); ++i) {
+    const mesh::FieldInfo& info = header.fields[i];
+    OutputVariable variable;
+    variable.field = variable.right = i;
+    variable.centring = info.centring;
+    std::string name = info.name;
+    if (is_face(info)) {
+      if (ends_with(name, "_right")) continue;
+      if (!ends_with(name, "_left")) throw Error(Kind::usage, "face field \"" + name + "\" is no _left or _right one");
+      name.resize(name.size() - 5);
+      variable.right = right_of(header, name);
+      variable.listed = false;
+    } else if (info.centring != Centring::cell) {
+      throw Error(Kind::usage, "field \"" + name + "\" stands neither on cells nor on faces");
+    }
+    variable.set = set_name(name, options);
+    variable.single = is_single(info, options);
+    if (!sets.insert(variable.set).second)
+      throw Error(Kind::usage, "two fields would be FLASH's \"" + variable.set + "\"");
+    variables.push_back(std::move(variable));
+  }
+  move_listed_first(header, variables);
+  return variables;
+}
+
+void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan) {
+  std::vector<Range> ranges(plan.variables.size());
+  for (const OutputVariable& variable : plan.variables)
+    file::hdf5::make(file, variable.set, variable.single ? file::hdf5::float32_type : file::hdf5::float64_type,
+                     shape_of(plan, variable));
+  for (int p = 0; p < dataset.num_parts; ++p)
+    for (std::size_t v = 0; v < plan.variables.size(); ++v) {
+      const OutputVariable& variable = plan.variables[v];
+      mesh::Request request;
+      request.fields = {dataset.header.fields[variable.field].name};
+      if (variable.right != variable.field) request.fields->push_back(dataset.header.fields[variable.right].name);
+      mesh::Part part = dataset.read(p, request);
+      // Fields come in the header's order.
+      if (variable.right < variable.field) std::swap(part.fields.at(0), part.fields.at(1));
+      const PartBlocks blocks = blocks_of(plan, mesh::octree_of(part));
+      check_sizes(part, plan, blocks.number.size());
+      if (variable.single)
+        write_part<float>(file, plan, variable, part, blocks, ranges[v]);
+      else
+        write_part<double>(file, plan, variable, part, blocks, ranges[v]);
+    }
+  for (std::size_t v = 0; v < plan.variables.size(); ++v) {
+    const auto& type = plan.variables[v].single ? file::hdf5::float32_type : file::hdf5::float64_type;
+    file::hdf5::write_attribute(file, plan.variables[v].set, "minimum", type, ranges[v].min);
+    file::hdf5::write_attribute(file, plan.variables[v].set, "maximum", type, ranges[v].max);
+  }
+}
+
+}  // namespace octavo::formats::flash
