@@ -9,6 +9,7 @@ interpreter's are taken off. These are ratios of one machine in one run: compare
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -23,18 +24,26 @@ SETS = ["sedov3d_1rank", "sedov3d_4ranks", "sedov3d_4ranks_medium", "dm_gas_grav
 HYDRO = "density,velocity_x,velocity_y,velocity_z,pressure"
 
 
+# A child's peak memory counts that of the process it was forked from: a bare interpreter starts the commands.
+STARTER = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, 1, 0)])
+_, status, usage = os.wait4(child, 0)
+print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+"""
+
+
 def measure(words, runs=3):
     """(CPU seconds, peak MB) of a command, the least of some runs."""
     seconds, peak = [], []
     for _ in range(runs):
-        with open(os.devnull, "w") as null:
-            process = subprocess.Popen(list(map(str, words)), stdout=null, stderr=subprocess.PIPE)
-        message = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            raise SystemExit(f"{' '.join(map(str, words))}\n{message.decode()}")
-        seconds.append(usage.ru_utime + usage.ru_stime)
-        peak.append(usage.ru_maxrss / 1024)
+        command = [sys.executable, "-I", "-S", "-c", STARTER, *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        status, cpu, memory = done.stdout.split()
+        if int(status):
+            raise SystemExit(f"{' '.join(map(str, words))}\n{done.stderr}")
+        seconds.append(float(cpu))
+        peak.append(float(memory))
     return min(seconds), min(peak)
 
 
@@ -186,9 +195,7 @@ def maps(folder):
     ]:
         seconds, peak = measure([OCTAVO, "map", path, *words, *extra])
         row(label, f"{seconds - bare[0]:.2f}", f"{peak - bare[1]:.0f}")
-    try:
-        import yt  # noqa: F401
-    except ImportError:
+    if importlib.util.find_spec("yt") is None:
         row("yt", "not installed", "")
         return
     python = measure([sys.executable, "-c", "pass"])

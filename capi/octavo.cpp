@@ -1,0 +1,302 @@
+#include "capi/octavo.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+
+#include "octavo/base/error.hpp"
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/writer.hpp"
+
+struct octavo_writer {
+  octavo::parallel::Writer writer;
+  int dim;
+  octavo::mesh::Index3 roots;
+};
+struct octavo_restart {
+  octavo::parallel::Restart value;
+};
+
+namespace {
+
+using namespace octavo;
+using base::Error;
+using base::Kind;
+
+int code_of(Kind kind) {
+  switch (kind) {
+    case Kind::usage: return OCTAVO_USAGE;
+    case Kind::unreadable: return OCTAVO_UNREADABLE;
+    case Kind::corrupt: return OCTAVO_CORRUPT;
+    case Kind::unsupported: return OCTAVO_UNSUPPORTED;
+    case Kind::no_space: return OCTAVO_NO_SPACE;
+    case Kind::interrupted: return OCTAVO_INTERRUPTED;
+  }
+  return OCTAVO_UNREADABLE;
+}
+
+int report(octavo_error* error, int code, const char* message) {
+  if (error != nullptr) {
+    error->code = code;
+    std::snprintf(error->message, sizeof error->message, "%s", message);
+  }
+  return code;
+}
+
+// No exception crosses into C.
+template <class Work>
+int guard(octavo_error* error, Work&& work) noexcept {
+  try {
+    work();
+    return report(error, OCTAVO_OK, "");
+  } catch (const Error& problem) {
+    return report(error, code_of(problem.kind()), problem.what());
+  } catch (const std::bad_alloc&) {
+    return report(error, OCTAVO_NO_SPACE, "out of memory");
+  } catch (const std::exception& problem) {
+    return report(error, OCTAVO_UNREADABLE, problem.what());
+  }
+}
+
+template <class T>
+T& checked(T* pointer, const char* what) {
+  if (pointer == nullptr) throw Error(Kind::usage, std::string(what) + " is NULL");
+  return *pointer;
+}
+
+store::Flow flow_of(int flow) {
+  if (flow != OCTAVO_CHECKPOINT && flow != OCTAVO_ANALYSIS)
+    throw Error(Kind::usage, "flow: expected 0 or 1, found " + std::to_string(flow));
+  return flow == OCTAVO_CHECKPOINT ? store::Flow::checkpoint : store::Flow::analysis;
+}
+
+mesh::ScalarType type_of(int type) {
+  if (type < OCTAVO_FLOAT64 || type > OCTAVO_UINT8)
+    throw Error(Kind::usage, "type: expected 0 to 7, found " + std::to_string(type));
+  return static_cast<mesh::ScalarType>(type);
+}
+
+parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
+  if (space != OCTAVO_HOST) throw Error(Kind::unsupported, "arrays are in host memory only");
+  if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
+  parallel::ArrayView view;
+  view.data = values;
+  view.type = type_of(type);
+  view.cells = static_cast<std::size_t>(count);
+  if (stride != 0 && stride != 1) view.stride = {.cell = stride, .x = 1, .y = 1, .z = 1, .component = 1};
+  return view;
+}
+
+mesh::Header header_of(const octavo_domain& domain) {
+  mesh::Header header;
+  header.code = domain.code == nullptr ? "" : domain.code;
+  header.dim = domain.dim;
+  std::copy_n(domain.roots, 3, header.roots.begin());
+  std::copy_n(domain.lo, 3, header.lo.begin());
+  std::copy_n(domain.hi, 3, header.hi.begin());
+  for (std::size_t axis = 0; axis < 3; ++axis) header.periodic[axis] = domain.periodic[axis] != 0;
+  header.unit_length = domain.unit_length;
+  header.unit_density = domain.unit_density;
+  header.unit_time = domain.unit_time;
+  return header;
+}
+
+const mesh::Octree& tree_of(const octavo_restart& restart) { return std::get<mesh::Octree>(restart.value.part.mesh); }
+
+void copy_values(const mesh::Field& field, int type, void* values, std::int64_t count) {
+  const auto expected = static_cast<std::int64_t>(field.size());
+  if (type_of(type) != field.info.type || count != expected)
+    throw Error(Kind::usage, "expected " + std::to_string(expected) + " values of type " +
+                                 std::string(mesh::name_of(field.info.type)) + ", asked for " + std::to_string(count) +
+                                 " of type " + std::string(mesh::name_of(type_of(type))))
+        .at("field " + field.info.name);
+  if (!field.bytes.empty())
+    std::memcpy(&checked(static_cast<std::byte*>(values), "values"), field.bytes.data(), field.bytes.size());
+}
+
+const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name) {
+  for (const mesh::Field& field : fields)
+    if (field.info.name == &checked(name, "name")) return field;
+  throw Error(Kind::usage, "there is no field " + std::string(name));
+}
+
+template <class T>
+void get_attribute(const octavo_restart* restart, const char* name, T* value) {
+  const auto& attributes = checked(restart, "restart").value.header.attributes;
+  const auto found = attributes.find(&checked(name, "name"));
+  if (found == attributes.end() || !std::holds_alternative<T>(found->second))
+    throw Error(Kind::usage, "there is no such number").at("attribute " + std::string(name));
+  checked(value, "value") = std::get<T>(found->second);
+}
+
+}  // namespace
+
+octavo_domain octavo_domain_default(void) { return {"", 3, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1}; }
+
+int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
+                       const octavo_restart* from, octavo_writer** writer, octavo_error* error) {
+  return guard(error, [&] {
+    // NULL on one rank only is told to all, as what options say is.
+    parallel::Options chosen;
+    mesh::Header header;
+    parallel::agree(comm, [&] {
+      checked(writer, "writer") = nullptr;
+      checked(store, "store");
+      header = header_of(checked(domain, "domain"));
+      chosen = parallel::read_options({}, options == nullptr ? "" : options);
+    });
+    std::optional<store::StepId> resumed;
+    if (from != nullptr) resumed = from->value.id;
+    *writer = new octavo_writer{parallel::Writer(comm, store, header, chosen, resumed), header.dim, header.roots};
+  });
+}
+
+int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time, octavo_error* error) {
+  return guard(error, [&] { checked(writer, "writer").writer.begin_step(flow_of(flow), step, time); });
+}
+
+int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error) {
+  return guard(error, [&] { checked(writer, "writer").writer.put_attribute(&checked(name, "name"), value); });
+}
+
+int octavo_writer_put_double(octavo_writer* writer, const char* name, double value, octavo_error* error) {
+  return guard(error, [&] { checked(writer, "writer").writer.put_attribute(&checked(name, "name"), value); });
+}
+
+int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error) {
+  return guard(error, [&] {
+    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), std::string(&checked(value, "value")));
+  });
+}
+
+int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cells_of_level, const uint8_t* refined,
+                           const uint8_t* owned, octavo_error* error) {
+  return guard(error, [&] {
+    mesh::Octree tree;
+    tree.dim = checked(writer, "writer").dim;
+    tree.roots = writer->roots;
+    for (int level = 0; level < levels; ++level) {
+      if (checked(cells_of_level + level, "cells_of_level") < 0)
+        throw Error(Kind::usage, "a level of less than 0 cells");
+      const auto cells = static_cast<std::size_t>(cells_of_level[level]);
+      base::BitArray is_refined(cells), is_owned(cells);
+      for (std::size_t i = 0; i < cells; ++i) {
+        is_refined.set(i, *refined++ != 0);
+        is_owned.set(i, *owned++ != 0);
+      }
+      tree.refined.push_back(std::move(is_refined));
+      tree.owned.push_back(std::move(is_owned));
+    }
+    writer->writer.put_mesh(tree);
+  });
+}
+
+int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type, const void* values,
+                            int64_t cells, int64_t stride, int space, octavo_error* error) {
+  return guard(error, [&] {
+    checked(writer, "writer")
+        .writer.put_field(&checked(name, "name"), view_of(type, values, cells, stride, space),
+                          unit == nullptr ? "" : unit);
+  });
+}
+
+int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
+                                const void* values, int64_t count, int64_t stride, int space, octavo_error* error) {
+  return guard(error, [&] {
+    checked(writer, "writer")
+        .writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"),
+                              view_of(type, values, count, stride, space));
+  });
+}
+
+int octavo_writer_end_step(octavo_writer* writer, octavo_error* error) {
+  return guard(error, [&] { checked(writer, "writer").writer.end_step(); });
+}
+
+int octavo_writer_wait(octavo_writer* writer, octavo_error* error) {
+  return guard(error, [&] { checked(writer, "writer").writer.wait(); });
+}
+
+int octavo_writer_close(octavo_writer** writer, octavo_error* error) {
+  return guard(error, [&] {
+    const std::unique_ptr<octavo_writer> mine(std::exchange(checked(writer, "writer"), nullptr));
+    checked(mine.get(), "writer").writer.close();
+  });
+}
+
+int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step, octavo_restart** restart,
+                        octavo_error* error) {
+  return guard(error, [&] {
+    parallel::RestartOptions options;
+    parallel::agree(comm, [&] {
+      checked(restart, "restart") = nullptr;
+      checked(store, "store");
+      options.flow = flow_of(flow);
+    });
+    if (step >= 0) options.step = step;
+    auto found = parallel::restart(comm, store, options);
+    if (found) *restart = new octavo_restart{std::move(*found)};
+  });
+}
+
+int64_t octavo_restart_step(const octavo_restart* restart) { return restart->value.id.step; }
+double octavo_restart_time(const octavo_restart* restart) { return restart->value.header.time; }
+int octavo_restart_levels(const octavo_restart* restart) { return num_levels(tree_of(*restart)); }
+int64_t octavo_restart_cells(const octavo_restart* restart) {
+  return static_cast<std::int64_t>(num_cells(tree_of(*restart)));
+}
+
+int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells_of_level, uint8_t* refined, uint8_t* owned,
+                        octavo_error* error) {
+  return guard(error, [&] {
+    const mesh::Octree& tree = tree_of(checked(restart, "restart"));
+    checked(cells_of_level, "cells_of_level");
+    checked(refined, "refined");
+    checked(owned, "owned");
+    for (std::size_t level = 0; level < tree.refined.size(); ++level) {
+      cells_of_level[level] = static_cast<std::int64_t>(tree.refined[level].size());
+      for (std::size_t i = 0; i < tree.refined[level].size(); ++i) {
+        *refined++ = tree.refined[level][i] ? 1 : 0;
+        *owned++ = tree.owned[level][i] ? 1 : 0;
+      }
+    }
+  });
+}
+
+int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values, int64_t cells,
+                         octavo_error* error) {
+  return guard(error,
+               [&] { copy_values(find(checked(restart, "restart").value.part.fields, name), type, values, cells); });
+}
+
+int64_t octavo_restart_count(const octavo_restart* restart, const char* species) {
+  for (const mesh::Particles& particles : restart->value.part.particles)
+    if (particles.species == species) return particles.count;
+  return 0;
+}
+
+int octavo_restart_particles(const octavo_restart* restart, const char* species, const char* attribute, int type,
+                             void* values, int64_t count, octavo_error* error) {
+  return guard(error, [&] {
+    for (const mesh::Particles& particles : checked(restart, "restart").value.part.particles)
+      if (particles.species == &checked(species, "species"))
+        return copy_values(find(particles.attributes, attribute), type, values, count);
+    throw Error(Kind::usage, "there is no species " + std::string(species));
+  });
+}
+
+int octavo_restart_get_int(const octavo_restart* restart, const char* name, int64_t* value, octavo_error* error) {
+  return guard(error, [&] { get_attribute<std::int64_t>(restart, name, value); });
+}
+
+int octavo_restart_get_double(const octavo_restart* restart, const char* name, double* value, octavo_error* error) {
+  return guard(error, [&] { get_attribute<double>(restart, name, value); });
+}
+
+void octavo_restart_free(octavo_restart** restart) {
+  if (restart != nullptr) delete std::exchange(*restart, nullptr);
+}

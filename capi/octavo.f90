@@ -1,0 +1,596 @@
+!> Octavo for Fortran: the verbs of octavo.h with assumed-shape arrays and no C types in sight (docs/engine.md).
+!>
+!> Every procedure takes an optional `error` (type octavo_error): its code is 0, or as octavo.h has it, and its message says
+!> what happened. Without it, an error ends the program with the message. Strided arrays are taken as they are; arrays that
+!> are put must stay, and be targets, until end_step returns. Sizes and step numbers are default or 64-bit integers.
+module octavo
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit, int8, int32, int64, real32, real64
+  implicit none
+  private
+  public :: octavo_error, octavo_domain, octavo_writer, octavo_restart
+
+  integer, parameter, public :: octavo_checkpoint = 0, octavo_analysis = 1
+  integer(c_int), parameter :: host = 0, float64 = 0, float32 = 1, t_int64 = 2, t_int32 = 3
+
+  type :: octavo_error
+    integer :: code = 0
+    character(:), allocatable :: message
+  end type
+
+  !> What all steps of a run have in common.
+  type :: octavo_domain
+    character(80) :: code = ''
+    integer :: dim = 3
+    integer(int64) :: roots(3) = 1_int64             !< cells of level 0; 1 beyond dim
+    real(real64) :: lo(3) = 0, hi(3) = 1             !< corners [code length]
+    logical :: periodic(3) = .false.
+    real(real64) :: unit_length = 1, unit_density = 1, unit_time = 1  !< one code unit: [cm], [g/cm^3], [s]
+  end type
+
+  type :: octavo_writer
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: open => writer_open            !< collective: (comm, store, domain [, options, from, error])
+    procedure :: begin_step                     !< (flow, step, time [, error])
+    procedure, private :: put_int, put_real, put_text
+    generic :: put_attribute => put_int, put_real, put_text  !< (name, value [, error])
+    procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
+    procedure, private :: put_field_r64, put_field_r32, put_field_i64, put_field_i32
+    generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error])
+    procedure, private :: put_particles_r64, put_particles_i64
+    generic :: put_particles => put_particles_r64, put_particles_i64  !< (species, attribute, values [, error])
+    procedure :: end_step                       !< collective ([error])
+    procedure :: wait => writer_wait            !< collective ([error])
+    procedure :: close => writer_close          !< collective ([error])
+  end type
+
+  type :: octavo_restart
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  contains
+    procedure :: open => restart_open           !< collective: (comm, store [, flow, step, error])
+    procedure :: found                          !< whether there was a step
+    procedure :: step => restart_step
+    procedure :: time => restart_time
+    procedure :: mesh => restart_mesh           !< allocates (cells_of_level, refined, owned [, error])
+    procedure, private :: field_r64, field_r32, field_i64, field_i32
+    generic :: field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error])
+    procedure, private :: particles_r64, particles_i64
+    generic :: particles => particles_r64, particles_i64  !< allocates (species, attribute, values [, error])
+    procedure :: free => restart_free
+  end type
+
+  ! ------------------------------------------------------------------ as C has it
+
+  type, bind(c) :: c_error
+    integer(c_int) :: code
+    character(kind=c_char) :: message(2048)
+  end type
+
+  type, bind(c) :: c_domain
+    type(c_ptr) :: code
+    integer(c_int) :: dim
+    integer(c_int64_t) :: roots(3)
+    real(c_double) :: lo(3), hi(3)
+    integer(c_int) :: periodic(3)
+    real(c_double) :: unit_length, unit_density, unit_time
+  end type
+
+  interface
+    integer(c_int) function c_writer_open(comm, store, domain, options, from, writer, error) &
+        bind(c, name='octavo_fortran_writer_open')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: store(*), options(*)
+      type(c_domain), intent(in) :: domain
+      type(c_ptr), value :: from
+      type(c_ptr), intent(out) :: writer
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_begin_step(writer, flow, step, time, error) bind(c, name='octavo_writer_begin_step')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: flow
+      integer(c_int64_t), value :: step
+      real(c_double), value :: time
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_int(writer, name, number, error) bind(c, name='octavo_writer_put_int')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_double(writer, name, number, error) bind(c, name='octavo_writer_put_double')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_text(writer, name, text, error) bind(c, name='octavo_writer_put_text')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*), text(*)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_mesh(writer, levels, cells_of_level, refined, owned, error) &
+        bind(c, name='octavo_writer_put_mesh')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: levels
+      integer(c_int64_t), intent(in) :: cells_of_level(*)
+      integer(c_int8_t), intent(in) :: refined(*), owned(*)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_field(writer, name, unit, kind, values, cells, stride, space, error) &
+        bind(c, name='octavo_writer_put_field')
+      import
+      type(c_ptr), value :: writer, values
+      character(kind=c_char), intent(in) :: name(*), unit(*)
+      integer(c_int), value :: kind, space
+      integer(c_int64_t), value :: cells, stride
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_particles(writer, species, attribute, kind, values, number, stride, space, error) &
+        bind(c, name='octavo_writer_put_particles')
+      import
+      type(c_ptr), value :: writer, values
+      character(kind=c_char), intent(in) :: species(*), attribute(*)
+      integer(c_int), value :: kind, space
+      integer(c_int64_t), value :: number, stride
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_end_step(writer, error) bind(c, name='octavo_writer_end_step')
+      import
+      type(c_ptr), value :: writer
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_wait(writer, error) bind(c, name='octavo_writer_wait')
+      import
+      type(c_ptr), value :: writer
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_close(writer, error) bind(c, name='octavo_writer_close')
+      import
+      type(c_ptr), intent(inout) :: writer
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_restart_open(comm, store, flow, step, restart, error) &
+        bind(c, name='octavo_fortran_restart_open')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: store(*)
+      integer(c_int), value :: flow
+      integer(c_int64_t), value :: step
+      type(c_ptr), intent(out) :: restart
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int64_t) function c_restart_step(restart) bind(c, name='octavo_restart_step')
+      import
+      type(c_ptr), value :: restart
+    end function
+    real(c_double) function c_restart_time(restart) bind(c, name='octavo_restart_time')
+      import
+      type(c_ptr), value :: restart
+    end function
+    integer(c_int) function c_restart_levels(restart) bind(c, name='octavo_restart_levels')
+      import
+      type(c_ptr), value :: restart
+    end function
+    integer(c_int64_t) function c_restart_cells(restart) bind(c, name='octavo_restart_cells')
+      import
+      type(c_ptr), value :: restart
+    end function
+    integer(c_int) function c_restart_mesh(restart, cells_of_level, refined, owned, error) &
+        bind(c, name='octavo_restart_mesh')
+      import
+      type(c_ptr), value :: restart
+      integer(c_int64_t), intent(out) :: cells_of_level(*)
+      integer(c_int8_t), intent(out) :: refined(*), owned(*)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_restart_field(restart, name, kind, values, cells, error) &
+        bind(c, name='octavo_restart_field')
+      import
+      type(c_ptr), value :: restart, values
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: kind
+      integer(c_int64_t), value :: cells
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int64_t) function c_restart_count(restart, species) bind(c, name='octavo_restart_count')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: species(*)
+    end function
+    integer(c_int) function c_restart_particles(restart, species, attribute, kind, values, number, error) &
+        bind(c, name='octavo_restart_particles')
+      import
+      type(c_ptr), value :: restart, values
+      character(kind=c_char), intent(in) :: species(*), attribute(*)
+      integer(c_int), value :: kind
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    subroutine c_restart_free(restart) bind(c, name='octavo_restart_free')
+      import
+      type(c_ptr), intent(inout) :: restart
+    end subroutine
+  end interface
+
+contains
+
+  function text(string) result(out)
+    character(*), intent(in) :: string
+    character(kind=c_char) :: out(len_trim(string) + 1)
+    integer :: i
+    do i = 1, len_trim(string)
+      out(i) = string(i:i)
+    end do
+    out(size(out)) = c_null_char
+  end function
+
+  subroutine check(code, what, error)
+    integer(c_int), intent(in) :: code
+    type(c_error), intent(in) :: what
+    type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: message
+    integer :: i, length
+    if (code == 0 .and. .not. present(error)) return
+    length = 0
+    do while (length < size(what%message))
+      if (what%message(length + 1) == c_null_char) exit
+      length = length + 1
+    end do
+    allocate (character(length) :: message)
+    do i = 1, length
+      message(i:i) = what%message(i)
+    end do
+    if (present(error)) then
+      error%code = int(code)
+      error%message = message
+    else
+      write (error_unit, '(a)') message
+      error stop 1
+    end if
+  end subroutine
+
+  ! Elements from one value to the next; a strided array is described, not copied.
+  integer(c_int64_t) function stride_of(first, second, bytes) result(stride)
+    type(c_ptr), intent(in) :: first, second
+    integer, intent(in) :: bytes
+    stride = (transfer(second, 0_c_intptr_t) - transfer(first, 0_c_intptr_t))/bytes
+  end function
+
+  ! ------------------------------------------------------------------ writing
+
+  subroutine writer_open(self, comm, store, domain, options, from, error)
+    class(octavo_writer), intent(inout) :: self
+    integer, intent(in) :: comm
+    character(*), intent(in) :: store
+    type(octavo_domain), intent(in) :: domain
+    character(*), intent(in), optional :: options  !< a TOML file
+    type(octavo_restart), intent(in), optional :: from  !< what this run continues
+    type(octavo_error), intent(inout), optional :: error
+    character(kind=c_char), target :: code(len(domain%code) + 1)
+    character(:), allocatable :: file
+    type(c_domain) :: in_c
+    type(c_error) :: what
+    type(c_ptr) :: resumed
+    code = ' '
+    code(:len_trim(domain%code) + 1) = text(domain%code)
+    in_c = c_domain(c_loc(code), int(domain%dim, c_int), domain%roots, domain%lo, domain%hi, &
+                    merge(1_c_int, 0_c_int, domain%periodic), domain%unit_length, domain%unit_density, domain%unit_time)
+    resumed = c_null_ptr
+    if (present(from)) resumed = from%handle
+    file = ''
+    if (present(options)) file = options
+    call check(c_writer_open(comm, text(store), in_c, text(file), resumed, self%handle, what), what, error)
+  end subroutine
+
+  subroutine begin_step(self, flow, step, time, error)
+    class(octavo_writer), intent(in) :: self
+    integer, intent(in) :: flow, step
+    real(real64), intent(in) :: time
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_begin_step(self%handle, int(flow, c_int), int(step, c_int64_t), time, what), what, error)
+  end subroutine
+
+  subroutine put_int(self, name, value, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(in) :: value
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_int(self%handle, text(name), int(value, c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine put_real(self, name, value, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), intent(in) :: value
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_double(self%handle, text(name), value, what), what, error)
+  end subroutine
+
+  subroutine put_text(self, name, value, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name, value
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_text(self%handle, text(name), text(value), what), what, error)
+  end subroutine
+
+  subroutine put_mesh(self, cells_of_level, refined, owned, error)
+    class(octavo_writer), intent(in) :: self
+    integer(int64), intent(in) :: cells_of_level(:)
+    logical, intent(in) :: refined(:), owned(:)  !< of all levels, one after another
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_mesh(self%handle, size(cells_of_level, kind=c_int), cells_of_level, &
+                          merge(1_c_int8_t, 0_c_int8_t, refined), merge(1_c_int8_t, 0_c_int8_t, owned), what), what, error)
+  end subroutine
+
+  subroutine put_any(self, name, unit, kind, first, second, bytes, number, species, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name, unit, species  !< species: empty for a field
+    integer(c_int), intent(in) :: kind
+    type(c_ptr), intent(in) :: first, second
+    integer, intent(in) :: bytes
+    integer(c_int64_t), intent(in) :: number
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    integer(c_int64_t) :: stride
+    stride = 1
+    if (number > 1) stride = stride_of(first, second, bytes)
+    if (species == '') then
+      call check(c_put_field(self%handle, text(name), text(unit), kind, first, number, stride, host, what), what, error)
+    else
+      call check(c_put_particles(self%handle, text(species), text(name), kind, first, number, stride, host, what), &
+                 what, error)
+    end if
+  end subroutine
+
+  subroutine put_field_r64(self, name, values, unit, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), intent(in), target :: values(:)
+    character(*), intent(in), optional :: unit
+    type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: in_units
+    type(c_ptr) :: first, second
+    in_units = ''
+    if (present(unit)) in_units = unit
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, name, in_units, float64, first, second, 8, size(values, kind=c_int64_t), '', error)
+  end subroutine
+
+  subroutine put_field_r32(self, name, values, unit, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real32), intent(in), target :: values(:)
+    character(*), intent(in), optional :: unit
+    type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: in_units
+    type(c_ptr) :: first, second
+    in_units = ''
+    if (present(unit)) in_units = unit
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, name, in_units, float32, first, second, 4, size(values, kind=c_int64_t), '', error)
+  end subroutine
+
+  subroutine put_field_i64(self, name, values, unit, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int64), intent(in), target :: values(:)
+    character(*), intent(in), optional :: unit
+    type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: in_units
+    type(c_ptr) :: first, second
+    in_units = ''
+    if (present(unit)) in_units = unit
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, name, in_units, t_int64, first, second, 8, size(values, kind=c_int64_t), '', error)
+  end subroutine
+
+  subroutine put_field_i32(self, name, values, unit, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int32), intent(in), target :: values(:)
+    character(*), intent(in), optional :: unit
+    type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: in_units
+    type(c_ptr) :: first, second
+    in_units = ''
+    if (present(unit)) in_units = unit
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, name, in_units, t_int32, first, second, 4, size(values, kind=c_int64_t), '', error)
+  end subroutine
+
+  subroutine put_particles_r64(self, species, attribute, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    real(real64), intent(in), target :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_ptr) :: first, second
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, attribute, '', float64, first, second, 8, size(values, kind=c_int64_t), species, error)
+  end subroutine
+
+  subroutine put_particles_i64(self, species, attribute, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    integer(int64), intent(in), target :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_ptr) :: first, second
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, attribute, '', t_int64, first, second, 8, size(values, kind=c_int64_t), species, error)
+  end subroutine
+
+  subroutine end_step(self, error)
+    class(octavo_writer), intent(in) :: self
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_end_step(self%handle, what), what, error)
+  end subroutine
+
+  subroutine writer_wait(self, error)
+    class(octavo_writer), intent(in) :: self
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_wait(self%handle, what), what, error)
+  end subroutine
+
+  subroutine writer_close(self, error)
+    class(octavo_writer), intent(inout) :: self
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_close(self%handle, what), what, error)
+  end subroutine
+
+  ! ------------------------------------------------------------------ reading
+
+  subroutine restart_open(self, comm, store, flow, step, error)
+    class(octavo_restart), intent(inout) :: self
+    integer, intent(in) :: comm
+    character(*), intent(in) :: store
+    integer, intent(in), optional :: flow, step  !< without: checkpoint, the newest
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int) :: which
+    integer(c_int64_t) :: number
+    type(c_error) :: what
+    which = octavo_checkpoint
+    if (present(flow)) which = int(flow, c_int)
+    number = -1
+    if (present(step)) number = int(step, c_int64_t)
+    call check(c_restart_open(comm, text(store), which, number, self%handle, what), what, error)
+  end subroutine
+
+  logical function found(self)
+    class(octavo_restart), intent(in) :: self
+    found = c_associated(self%handle)
+  end function
+
+  integer function restart_step(self) result(step)
+    class(octavo_restart), intent(in) :: self
+    step = int(c_restart_step(self%handle))
+  end function
+
+  real(real64) function restart_time(self) result(time)
+    class(octavo_restart), intent(in) :: self
+    time = c_restart_time(self%handle)
+  end function
+
+  subroutine restart_mesh(self, cells_of_level, refined, owned, error)
+    class(octavo_restart), intent(in) :: self
+    integer(int64), allocatable, intent(out) :: cells_of_level(:)
+    logical, allocatable, intent(out) :: refined(:), owned(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int8_t), allocatable :: refined_in_c(:), owned_in_c(:)
+    integer(int64) :: cells
+    type(c_error) :: what
+    cells = c_restart_cells(self%handle)
+    allocate (cells_of_level(c_restart_levels(self%handle)), refined_in_c(cells), owned_in_c(cells))
+    call check(c_restart_mesh(self%handle, cells_of_level, refined_in_c, owned_in_c, what), what, error)
+    refined = refined_in_c /= 0
+    owned = owned_in_c /= 0
+  end subroutine
+
+  subroutine field_r64(self, name, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    allocate (values(c_restart_cells(self%handle)))
+    call check(c_restart_field(self%handle, text(name), float64, c_loc(values), size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine field_r32(self, name, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real32), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    allocate (values(c_restart_cells(self%handle)))
+    call check(c_restart_field(self%handle, text(name), float32, c_loc(values), size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine field_i64(self, name, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int64), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    allocate (values(c_restart_cells(self%handle)))
+    call check(c_restart_field(self%handle, text(name), t_int64, c_loc(values), size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine field_i32(self, name, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    integer(int32), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    allocate (values(c_restart_cells(self%handle)))
+    call check(c_restart_field(self%handle, text(name), t_int32, c_loc(values), size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine particles_r64(self, species, attribute, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    real(real64), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    type(c_ptr) :: first
+    allocate (values(c_restart_count(self%handle, text(species))))
+    first = c_null_ptr
+    if (size(values) > 0) first = c_loc(values)
+    call check(c_restart_particles(self%handle, text(species), text(attribute), float64, first, &
+                                   size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine particles_i64(self, species, attribute, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    integer(int64), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    type(c_ptr) :: first
+    allocate (values(c_restart_count(self%handle, text(species))))
+    first = c_null_ptr
+    if (size(values) > 0) first = c_loc(values)
+    call check(c_restart_particles(self%handle, text(species), text(attribute), t_int64, first, &
+                                   size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine restart_free(self)
+    class(octavo_restart), intent(inout) :: self
+    call c_restart_free(self%handle)
+  end subroutine
+
+end module octavo

@@ -1,0 +1,121 @@
+/* Octavo for C: write steps behind a simulation's back, start again from them on any number of ranks (docs/engine.md).
+ *
+ * Every function returns 0, or a code > 0 with the message in the caller's octavo_error (which may be NULL). Functions
+ * marked "collective" are called by all ranks of the communicator, and all get the same code and message. */
+#ifndef OCTAVO_H
+#define OCTAVO_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OCTAVO_API __attribute__((visibility("default")))
+
+enum octavo_code {
+  OCTAVO_OK = 0,
+  OCTAVO_USAGE = 2,       /* the request itself is wrong */
+  OCTAVO_UNREADABLE = 3,  /* the operating system refused */
+  OCTAVO_CORRUPT = 6,     /* the bytes are not what the format demands */
+  OCTAVO_UNSUPPORTED = 4, /* valid, but not something this version can do */
+  OCTAVO_NO_SPACE = 5,    /* memory or disk is full */
+  OCTAVO_INTERRUPTED = 130
+};
+typedef struct octavo_error {
+  int code;
+  char message[2048]; /* what, where, and what to do; ends with 0, cut off where too long */
+} octavo_error;
+
+enum octavo_flow { OCTAVO_CHECKPOINT = 0, OCTAVO_ANALYSIS = 1 };
+enum octavo_type { /* of array elements */
+                   OCTAVO_FLOAT64 = 0,
+                   OCTAVO_FLOAT32 = 1,
+                   OCTAVO_INT64 = 2,
+                   OCTAVO_INT32 = 3,
+                   OCTAVO_INT16 = 4,
+                   OCTAVO_INT8 = 5,
+                   OCTAVO_UINT64 = 6,
+                   OCTAVO_UINT8 = 7
+};
+enum octavo_space { OCTAVO_HOST = 0 }; /* whose memory an array is in */
+
+/* What all steps of a run have in common. Start from octavo_domain_default(). */
+typedef struct octavo_domain {
+  const char* code;    /* name of the simulation code */
+  int dim;             /* 1-3 */
+  int64_t roots[3];    /* cells of level 0; 1 beyond dim */
+  double lo[3], hi[3]; /* corners [code length] */
+  int periodic[3];
+  double unit_length, unit_density, unit_time; /* one code unit: [cm], [g/cm^3], [s] */
+} octavo_domain;
+OCTAVO_API octavo_domain octavo_domain_default(void);
+
+typedef struct octavo_writer octavo_writer;
+typedef struct octavo_restart octavo_restart;
+
+/* ---- writing */
+
+/* Collective. `options`: a TOML file, or NULL; OCTAVO_* variables have the last word. `from`: what this run continues,
+ * or NULL. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
+OCTAVO_API int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
+                                  const octavo_restart* from, octavo_writer** writer, octavo_error* error);
+OCTAVO_API int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time,
+                                        octavo_error* error);
+OCTAVO_API int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error);
+OCTAVO_API int octavo_writer_put_double(octavo_writer* writer, const char* name, double value, octavo_error* error);
+OCTAVO_API int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error);
+/* The tree of this rank, level by level: cells_of_level[levels]; for each cell of all levels, one after another,
+ * whether it is refined and whether this rank owns it (0 or 1). Children of the k-th refined cell of a level are the
+ * 2^dim cells from k * 2^dim on of the next, x fastest. Copied. */
+OCTAVO_API int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cells_of_level,
+                                      const uint8_t* refined, const uint8_t* owned, octavo_error* error);
+/* One value on each tree cell, `stride` elements apart (0: 1; may be negative). Read in end_step: must stay until then.
+ */
+OCTAVO_API int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type,
+                                       const void* values, int64_t cells, int64_t stride, int space,
+                                       octavo_error* error);
+/* One attribute of `count` particles; positions are position_x, position_y, position_z. */
+OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
+                                           const void* values, int64_t count, int64_t stride, int space,
+                                           octavo_error* error);
+/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. */
+OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
+/* Collective: all steps so far are durable. */
+OCTAVO_API int octavo_writer_wait(octavo_writer* writer, octavo_error* error);
+/* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
+OCTAVO_API int octavo_writer_close(octavo_writer** writer, octavo_error* error);
+
+/* ---- reading */
+
+/* Collective. This rank's share of the newest complete and undamaged step (`step` < 0), or of that step. *restart is
+ * NULL where there is none yet. */
+OCTAVO_API int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step, octavo_restart** restart,
+                                   octavo_error* error);
+OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
+OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
+OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);
+OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart); /* of all levels */
+/* Fills cells_of_level[levels], refined[cells] and owned[cells], as put_mesh has them. */
+OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells_of_level, uint8_t* refined,
+                                   uint8_t* owned, octavo_error* error);
+/* Fills values[cells]; the type must be the field's. */
+OCTAVO_API int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values,
+                                    int64_t cells, octavo_error* error);
+/* How many particles of the species this rank has; 0 for one that the step does not have. */
+OCTAVO_API int64_t octavo_restart_count(const octavo_restart* restart, const char* species);
+OCTAVO_API int octavo_restart_particles(const octavo_restart* restart, const char* species, const char* attribute,
+                                        int type, void* values, int64_t count, octavo_error* error);
+OCTAVO_API int octavo_restart_get_int(const octavo_restart* restart, const char* name, int64_t* value,
+                                      octavo_error* error);
+OCTAVO_API int octavo_restart_get_double(const octavo_restart* restart, const char* name, double* value,
+                                         octavo_error* error);
+/* Local. Sets *restart to NULL. */
+OCTAVO_API void octavo_restart_free(octavo_restart** restart);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

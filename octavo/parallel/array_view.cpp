@@ -1,0 +1,145 @@
+#include "octavo/parallel/array_view.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+using base::Error;
+using base::Kind;
+using Stride = ArrayView::Stride;
+
+// Stays in the second-level cache between being copied and being summed.
+constexpr std::size_t tile_bytes = std::size_t{128} << 10;
+
+struct Free {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+};
+
+// The checksum of bytes that come in pieces.
+class Sum {
+ public:
+  explicit Sum(bool wanted) : state_(wanted ? XXH3_createState() : nullptr) {
+    if (!wanted) return;
+    if (!state_) throw std::bad_alloc();
+    XXH3_64bits_reset(state_.get());
+  }
+  void add(const std::byte* bytes, std::size_t size) {
+    if (state_) XXH3_64bits_update(state_.get(), bytes, size);
+  }
+  std::uint64_t value() const { return state_ ? XXH3_64bits_digest(state_.get()) : 0; }
+
+ private:
+  std::unique_ptr<XXH3_state_t, Free> state_;
+};
+
+bool given(const Stride& stride) {
+  return stride.cell != 0 || stride.x != 0 || stride.y != 0 || stride.z != 0 || stride.component != 0;
+}
+
+std::int64_t ghosts_of(const ArrayView& view, std::size_t axis) { return view.block[axis] > 1 ? view.ghost : 0; }
+
+Stride packed_stride(const ArrayView& view) {
+  const auto extent = [&](std::size_t axis) { return view.block[axis] + 2 * ghosts_of(view, axis); };
+  Stride stride;
+  stride.component = 1;
+  stride.x = view.components;
+  stride.y = stride.x * extent(0);
+  stride.z = stride.y * extent(1);
+  stride.cell = stride.z * extent(2);
+  return stride;
+}
+
+bool is_packed(const ArrayView& view, const Stride& stride) {
+  const Stride own = packed_stride(view);
+  const bool same = stride.x == own.x && (view.block[1] == 1 || stride.y == own.y) &&
+                    (view.block[2] == 1 || stride.z == own.z) && (view.components == 1 || stride.component == 1) &&
+                    stride.cell == own.cell;
+  return same && view.ghost == 0 && view.order.empty();
+}
+
+std::size_t values_of_cell(const ArrayView& view) {
+  return static_cast<std::size_t>(view.block[0] * view.block[1] * view.block[2]) *
+         static_cast<std::size_t>(view.components);
+}
+
+// One line of values along x, each with its components.
+template <class T>
+T* pack_line(const T* from, std::int64_t count, std::int64_t components, const Stride& stride, T* to) {
+  if (components == 1 && stride.x == 1) return std::copy_n(from, count, to);
+  for (std::int64_t i = 0; i < count; ++i, from += stride.x)
+    for (std::int64_t c = 0; c < components; ++c) *to++ = from[c * stride.component];
+  return to;
+}
+
+template <class T>
+T* pack_cell(const ArrayView& view, const Stride& stride, const T* cell, T* to) {
+  const T* first = cell + ghosts_of(view, 0) * stride.x + ghosts_of(view, 1) * stride.y + ghosts_of(view, 2) * stride.z;
+  for (std::int64_t z = 0; z < view.block[2]; ++z)
+    for (std::int64_t y = 0; y < view.block[1]; ++y)
+      to = pack_line(first + z * stride.z + y * stride.y, view.block[0], view.components, stride, to);
+  return to;
+}
+
+template <class T>
+std::uint64_t pack_strided(const ArrayView& view, const Stride& stride, std::span<std::byte> out, bool with_checksum) {
+  Sum sum(with_checksum);
+  const auto* data = static_cast<const T*>(view.data);
+  T* to = reinterpret_cast<T*>(out.data());
+  const std::size_t cell_bytes = values_of_cell(view) * sizeof(T);
+  const std::size_t tile = std::max<std::size_t>(1, tile_bytes / cell_bytes);
+  for (std::size_t begin = 0; begin < view.cells; begin += tile) {
+    const std::size_t end = std::min(view.cells, begin + tile);
+    const T* tile_begin = to;
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto at = static_cast<std::int64_t>(view.order.empty() ? i : view.order[i]);
+      to = pack_cell(view, stride, data + at * stride.cell, to);
+    }
+    sum.add(reinterpret_cast<const std::byte*>(tile_begin), (end - begin) * cell_bytes);
+  }
+  return sum.value();
+}
+
+std::uint64_t copy(const std::byte* from, std::span<std::byte> out, bool with_checksum) {
+  Sum sum(with_checksum);
+  for (std::size_t begin = 0; begin < out.size(); begin += tile_bytes) {
+    const std::size_t size = std::min(tile_bytes, out.size() - begin);
+    std::memcpy(out.data() + begin, from + begin, size);
+    sum.add(out.data() + begin, size);
+  }
+  return sum.value();
+}
+
+}  // namespace
+
+std::size_t packed_bytes(const ArrayView& view) { return view.cells * values_of_cell(view) * mesh::size_of(view.type); }
+
+void check(const ArrayView& view) {
+  if (view.components < 1 || view.ghost < 0 || *std::min_element(view.block.begin(), view.block.end()) < 1)
+    throw Error(Kind::usage, "components and block: expected 1 or more; ghosts: 0 or more");
+  if (view.cells > 0 && view.data == nullptr)
+    throw Error(Kind::usage, "a null pointer for " + std::to_string(view.cells) + " cells");
+  if (!view.order.empty() && view.order.size() != view.cells)
+    throw Error(Kind::usage, "order: expected " + std::to_string(view.cells) + " entries, found " +
+                                 std::to_string(view.order.size()));
+}
+
+std::uint64_t pack(const ArrayView& view, std::span<std::byte> out, bool with_checksum) {
+  const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
+  if (is_packed(view, stride)) return copy(static_cast<const std::byte*>(view.data), out, with_checksum);
+  switch (mesh::size_of(view.type)) {
+    case 8: return pack_strided<std::uint64_t>(view, stride, out, with_checksum);
+    case 4: return pack_strided<std::uint32_t>(view, stride, out, with_checksum);
+    case 2: return pack_strided<std::uint16_t>(view, stride, out, with_checksum);
+    default: return pack_strided<std::uint8_t>(view, stride, out, with_checksum);
+  }
+}
+
+}  // namespace octavo::parallel

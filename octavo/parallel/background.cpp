@@ -1,0 +1,102 @@
+#include "octavo/parallel/background.hpp"
+
+#include <chrono>
+
+namespace octavo::parallel {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace
+
+Background::Background(Group& group, Staging& staging, bool threaded)
+    : group_(group), staging_(staging), threaded_(threaded) {
+  if (threaded_) thread_ = std::thread([this] { run(); });
+}
+
+Background::~Background() {
+  if (!threaded_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+double Background::submit(std::int64_t number, StepJob job, bool lent) {
+  Entry entry{number, std::move(job), lent};
+  if (!threaded_) {
+    outcomes_.push_back(perform(entry));
+    return outcomes_.back().seconds;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    lent_ += lent ? 1 : 0;
+    queue_.push_back(std::move(entry));
+  }
+  changed_.notify_all();
+  return 0;
+}
+
+Outcome Background::perform(Entry& entry) {
+  const auto begin = Clock::now();
+  Outcome outcome;
+  outcome.number = entry.number;
+  try {
+    if (entry.lent && threaded_) {
+      copy_lent(entry.job);
+      {
+        const std::lock_guard lock(mutex_);
+        --lent_;
+      }
+      changed_.notify_all();
+    }
+    outcome.bytes_stored = carry_out(entry.job, group_, staging_);
+  } catch (...) {
+    outcome.failure = std::current_exception();
+  }
+  outcome.seconds = seconds_since(begin);
+  return outcome;
+}
+
+void Background::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return ending_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Entry entry = std::move(queue_.front());
+    queue_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    Outcome outcome = perform(entry);
+    lock.lock();
+    outcomes_.push_back(std::move(outcome));
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+template <class Condition>
+double Background::wait_until(Condition&& condition) {
+  std::unique_lock lock(mutex_);
+  if (condition()) return 0;
+  const auto begin = Clock::now();
+  changed_.wait(lock, condition);
+  return seconds_since(begin);
+}
+
+double Background::drain() {
+  return wait_until([&] { return queue_.empty() && !busy_; });
+}
+double Background::take_back_lent() {
+  return wait_until([&] { return lent_ == 0; });
+}
+
+std::vector<Outcome> Background::collect() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(outcomes_, {});
+}
+
+}  // namespace octavo::parallel

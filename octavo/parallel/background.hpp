@@ -1,0 +1,66 @@
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "octavo/parallel/step_job.hpp"
+
+namespace octavo::parallel {
+
+/// What became of the n-th job.
+struct Outcome {
+  std::int64_t number = 0;
+  std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned
+  std::uint64_t bytes_stored = 0;
+  double seconds = 0;
+};
+
+/// Carries out jobs in order: at once, or on a thread of its own, which makes no MPI call.
+class Background {
+ public:
+  /// `group` and `staging` must outlive the thread.
+  Background(Group& group, Staging& staging, bool threaded);
+  /// Finishes what was submitted.
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// Returns the seconds of work that were done inside the call.
+  double submit(std::int64_t number, StepJob job, bool lent);
+  /// Waits until no job is left; returns the seconds that took.
+  double drain();
+  /// Waits until the application's arrays are its own again.
+  double take_back_lent();
+  /// Finished since the last call, in order.
+  std::vector<Outcome> collect();
+
+ private:
+  struct Entry {
+    std::int64_t number;
+    StepJob job;
+    bool lent;
+  };
+  void run();
+  Outcome perform(Entry& entry);
+  template <class Condition>
+  double wait_until(Condition&& condition);
+
+  Group& group_;
+  Staging& staging_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Entry> queue_;
+  std::vector<Outcome> outcomes_;
+  int lent_ = 0;  // jobs whose arrays are still the application's
+  bool busy_ = false;
+  bool ending_ = false;
+  bool threaded_;
+  std::thread thread_;
+};
+
+}  // namespace octavo::parallel

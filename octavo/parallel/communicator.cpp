@@ -1,0 +1,105 @@
+#include "octavo/parallel/communicator.hpp"
+
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
+  std::vector<unsigned long long> lengths(static_cast<std::size_t>(size_of(comm)));
+  const unsigned long long length = mine.size();
+  MPI_Allgather(&length, 1, MPI_UNSIGNED_LONG_LONG, lengths.data(), 1, MPI_UNSIGNED_LONG_LONG, comm);
+  if (std::accumulate(lengths.begin(), lengths.end(), 0ull) > std::numeric_limits<int>::max())
+    throw base::Error(base::Kind::unsupported, "ranks exchange more than 2 GiB at once");
+  std::vector<int> counts(lengths.begin(), lengths.end());
+  std::vector<int> offsets(counts.size(), 0);
+  std::partial_sum(counts.begin(), counts.end() - 1, offsets.begin() + 1);
+  std::string all(static_cast<std::size_t>(offsets.back() + counts.back()), '\0');
+  MPI_Allgatherv(mine.data(), static_cast<int>(length), MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
+                 comm);
+  std::vector<std::string> by_rank;
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    by_rank.push_back(all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(counts[r])));
+  return by_rank;
+}
+
+}  // namespace
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+base::Ranks ranks_of(MPI_Comm comm) {
+  base::Ranks ranks;
+  ranks.rank = rank_in(comm);
+  ranks.size = size_of(comm);
+  ranks.all_gather = [comm](const std::string& mine) { return gather(comm, mine); };
+  return ranks;
+}
+
+void agree(MPI_Comm comm, const std::function<void()>& work) {
+  std::exception_ptr mine;
+  try {
+    work();
+  } catch (...) {
+    mine = std::current_exception();
+  }
+  int failed = mine ? 1 : 0, any = 0;
+  MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
+  if (any == 0) return;
+  base::agree(ranks_of(comm), [&] {
+    if (mine) std::rethrow_exception(mine);
+  });
+}
+
+std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
+  const int rank = rank_in(comm);
+  MPI_Comm shared = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared);
+  OwnComm host(shared);
+  if (ranks_per_node > 0) host = split(host.get(), rank_in(host.get()) / ranks_per_node, rank);
+  int lowest = rank;
+  MPI_Bcast(&lowest, 1, MPI_INT, 0, host.get());
+  std::vector<int> hosts(static_cast<std::size_t>(size_of(comm)));
+  MPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm);
+  return hosts;
+}
+
+OwnComm::~OwnComm() {
+  if (comm_ == MPI_COMM_NULL) return;
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Comm_free(&comm_);
+}
+OwnComm::OwnComm(OwnComm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+OwnComm& OwnComm::operator=(OwnComm&& other) noexcept {
+  std::swap(comm_, other.comm_);
+  return *this;
+}
+
+OwnComm duplicate(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(comm, &copy);
+  return OwnComm(copy);
+}
+
+OwnComm split(MPI_Comm comm, int color, int key) {
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(comm, color, key, &part);
+  return OwnComm(part);
+}
+
+}  // namespace octavo::parallel

@@ -1,0 +1,229 @@
+#include "octavo/parallel/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+Error cannot_be(std::string_view what, std::string_view value) {
+  return Error(Kind::usage, "expected " + std::string(what) + ", found '" + std::string(value) + "'");
+}
+
+template <class T>
+T parse_number(std::string_view text, std::string_view what) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) throw cannot_be(what, text);
+  return value;
+}
+
+int parse_count(std::string_view text) {
+  const int value = parse_number<int>(text, "a whole number, 0 or more");
+  if (value < 0) throw cannot_be("a whole number, 0 or more", text);
+  return value;
+}
+
+bool parse_switch(std::string_view text) {
+  if (text == "true" || text == "on" || text == "yes" || text == "1") return true;
+  if (text == "false" || text == "off" || text == "no" || text == "0") return false;
+  throw cannot_be("true or false", text);
+}
+
+Mode parse_mode(std::string_view text) {
+  if (text == "auto") return Mode::automatic;
+  for (Mode mode : {Mode::sync, Mode::background})
+    if (text == name_of(mode)) return mode;
+  throw cannot_be("sync, background or auto", text);
+}
+
+codec::Effort parse_effort(std::string_view text) {
+  if (text == "normal") return codec::Effort::normal;
+  if (text == "max") return codec::Effort::max;
+  throw cannot_be("normal or max", text);
+}
+
+struct Row {
+  std::string_view name;
+  void (*set)(Options&, std::string_view);
+};
+constexpr std::array option_table{
+    Row{"contributors_per_file", [](Options& o, std::string_view v) { o.contributors_per_file = parse_count(v); }},
+    Row{"writers_per_node", [](Options& o, std::string_view v) { o.writers_per_node = parse_count(v); }},
+    Row{"ranks_per_node", [](Options& o, std::string_view v) { o.ranks_per_node = parse_count(v); }},
+    Row{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
+    Row{"staging_bytes", [](Options& o, std::string_view v) { o.staging_bytes = parse_bytes(v); }},
+    Row{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
+    Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
+    Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
+};
+
+struct EncodingRow {
+  std::string_view name;
+  void (*set)(store::EncodeOptions&, std::string_view);
+};
+// A codec given by name keeps the effort that was set.
+constexpr std::array encoding_table{
+    EncodingRow{"codec",
+                [](store::EncodeOptions& o, std::string_view v) {
+                  const codec::Effort effort = o.codec.effort;
+                  o.codec = parse_codec(v);
+                  o.codec.effort = effort;
+                }},
+    EncodingRow{"effort", [](store::EncodeOptions& o, std::string_view v) { o.codec.effort = parse_effort(v); }},
+    EncodingRow{"single_precision",
+                [](store::EncodeOptions& o, std::string_view v) { o.single_precision = parse_switch(v); }},
+};
+
+Error unknown(std::string_view name) {
+  std::string known;
+  for (const Row& row : option_table) known += std::string(row.name) + ", ";
+  for (const char* flow : {"checkpoint.", "analysis."})
+    for (const EncodingRow& row : encoding_table) known += flow + std::string(row.name) + ", ";
+  return Error(Kind::usage, "there is no option '" + std::string(name) + "'")
+      .hint("one of " + known + "checkpoint.field_codec.NAME, analysis.field_codec.NAME");
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (text.substr(0, prefix.size()) != prefix) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Returns false where the name is none of an encoding.
+bool set_encoding(store::EncodeOptions& encoding, std::string_view name, std::string_view value) {
+  if (take_prefix(name, "field_codec.")) {
+    if (name.empty()) return false;
+    encoding.field_codec[std::string(name)] = parse_codec(value);
+    return true;
+  }
+  for (const EncodingRow& row : encoding_table)
+    if (row.name == name) {
+      row.set(encoding, value);
+      return true;
+    }
+  return false;
+}
+
+bool set_named(Options& options, std::string_view name, std::string_view value) {
+  for (const Row& row : option_table)
+    if (row.name == name) {
+      row.set(options, value);
+      return true;
+    }
+  if (take_prefix(name, "checkpoint.")) return set_encoding(options.checkpoint, name, value);
+  if (take_prefix(name, "analysis.")) return set_encoding(options.analysis, name, value);
+  return false;
+}
+
+std::string variable_of(std::string_view option) {
+  std::string name = "OCTAVO_";
+  for (char c : option) name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+void set_from(Options& options, const Environment& environment, const std::string& option) {
+  const std::string variable = variable_of(option);
+  const auto value = environment(variable);
+  if (!value) return;
+  try {
+    set_option(options, option, *value);
+  } catch (Error& error) {
+    throw error.at("variable " + variable);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Mode mode) noexcept {
+  switch (mode) {
+    case Mode::sync: return "sync";
+    case Mode::background: return "background";
+    default: return "auto";
+  }
+}
+
+codec::Settings parse_codec(std::string_view text) {
+  codec::Settings settings;
+  const std::string_view whole = text;
+  constexpr std::string_view expected = "a codec: lossless, abs:E, point:E, raw, zstd or tree";
+  if (text == "lossless") return settings;
+  if (text == "raw" || text == "zstd" || text == "tree") {
+    settings.method = text == "raw" ? codec::Method::raw : text == "zstd" ? codec::Method::zstd : codec::Method::tree;
+    return settings;
+  }
+  if (take_prefix(text, "abs:"))
+    settings.bound.kind = codec::BoundKind::absolute;
+  else if (take_prefix(text, "point:"))
+    settings.bound.kind = codec::BoundKind::pointwise_relative;
+  else
+    throw cannot_be(expected, whole);
+  settings.bound.value = parse_number<double>(text, expected);
+  if (!(settings.bound.value > 0) || !std::isfinite(settings.bound.value)) throw cannot_be(expected, whole);
+  return settings;
+}
+
+std::int64_t parse_bytes(std::string_view text) {
+  constexpr std::string_view expected = "a number of bytes like 4096, 64K, 256M or 2G";
+  const std::string_view whole = text;
+  int shift = 0;
+  if (!text.empty()) {
+    constexpr std::string_view units = "KMG";
+    if (const auto unit = units.find(text.back()); unit != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(unit) + 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = parse_number<std::int64_t>(text, expected);
+  if (number < 0 || number > std::numeric_limits<std::int64_t>::max() >> shift) throw cannot_be(expected, whole);
+  return number << shift;
+}
+
+void set_option(Options& options, std::string_view name, std::string_view value) {
+  try {
+    if (set_named(options, name, value)) return;
+  } catch (Error& error) {
+    throw error.at("option " + std::string(name));
+  }
+  throw unknown(name);
+}
+
+void check(const Options& options) {
+  if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
+      options.keep_last < 0 || options.staging_bytes < 0)
+    throw Error(Kind::usage, "an option is negative");
+  if (options.lend && options.mode == Mode::sync)
+    throw Error(Kind::usage, "lend has no meaning in sync mode: nothing is copied ahead there");
+}
+
+Environment process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) return {};
+    return value;
+  };
+}
+
+Options read_options(const Options& defaults, const std::filesystem::path& file, const Environment& environment) {
+  Options options = defaults;
+  std::filesystem::path named = file;
+  if (named.empty()) named = environment("OCTAVO_OPTIONS").value_or("");
+  if (!named.empty()) read_toml(options, named);
+  for (const Row& row : option_table) set_from(options, environment, std::string(row.name));
+  for (const char* flow : {"checkpoint.", "analysis."})
+    for (const EncodingRow& row : encoding_table) set_from(options, environment, flow + std::string(row.name));
+  check(options);
+  return options;
+}
+
+}  // namespace octavo::parallel

@@ -1,0 +1,80 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "octavo/parallel/plan.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::parallel {
+
+/// When the work of a step is done.
+enum class Mode : std::uint8_t {
+  sync,        ///< inside end_step(): no thread is started, and MPI_THREAD_SINGLE suffices
+  background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
+  automatic    ///< the first steps of each flow try both; then what costs end_step() less, the same on all ranks
+};
+std::string_view name_of(Mode mode) noexcept;
+
+/// All that can be set for writing. Every option has a test that names it; files and variables use the same names, see
+/// read_options() and docs/engine.md.
+struct Options {
+  // Files. The data of a step is the same whatever these are.
+  int contributors_per_file = 1;  ///< ranks of one host that share a file, at most; 0: all of the host
+  int writers_per_node = 0;       ///< files of one host, at most; 0: no limit
+  int ranks_per_node = 0;         ///< 0: hosts are what they are; else they are imitated, so many ranks each
+
+  // The background.
+  Mode mode = Mode::background;
+  std::int64_t staging_bytes = std::int64_t{256} << 20;  ///< [bytes] a rank may hold for steps that are not written yet
+  bool lend = false;      ///< the application leaves arrays untouched until its next call: none is copied in end_step()
+  bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
+
+  // Checkpoints.
+  int keep_last = 0;  ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
+
+  // Encoding, by flow.
+  store::EncodeOptions checkpoint;
+  store::EncodeOptions analysis;
+};
+
+inline const store::EncodeOptions& encoding_of(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint : options.analysis;
+}
+inline PlanOptions plan_options(const Options& options) {
+  return {options.contributors_per_file, options.writers_per_node};
+}
+
+/// "lossless", "abs:E", "point:E" (E > 0), or a lossless method by name: "raw", "zstd", "tree". Throws Error(usage).
+codec::Settings parse_codec(std::string_view text);
+/// A number of bytes: "4096", "64K", "256M", "2G" (powers of 1024). Throws Error(usage).
+std::int64_t parse_bytes(std::string_view text);
+
+/// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec", "checkpoint.effort"
+/// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", and the same for analysis.
+/// Throws Error(usage) for an unknown name (with those there are) or a value that cannot be.
+void set_option(Options& options, std::string_view name, std::string_view value);
+
+/// Throws Error(usage) for values that contradict each other or cannot be.
+void check(const Options& options);
+
+/// Gives a variable's value, or nothing: getenv, or a test's.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+/// `defaults`, then the TOML file (where one is named), then variables: OCTAVO_STAGING_BYTES for staging_bytes,
+/// OCTAVO_CHECKPOINT_CODEC for checkpoint.codec (no variable for the codec of a field). Without a file argument
+/// OCTAVO_OPTIONS may name one. Throws Error(usage), at file and line; Error(unreadable) for a file that is not there.
+Options read_options(const Options& defaults = {}, const std::filesystem::path& file = {},
+                     const Environment& environment = process_environment());
+
+/// Sets what a TOML file says. Tables: [checkpoint], [analysis], [checkpoint.field_codec] ...
+void read_toml(Options& options, const std::filesystem::path& file);
+/// Whether this build can (it had toml++).
+bool reads_toml() noexcept;
+
+}  // namespace octavo::parallel

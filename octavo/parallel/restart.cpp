@@ -1,0 +1,115 @@
+#include "octavo/parallel/restart.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/shares.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// The number, in the step, of the part that the writer's rank of this number put; -1 where parts are not one a rank.
+int own_part(MPI_Comm comm, StepParts& step) {
+  const int ranks = size_of(comm);
+  if (num_parts(step) != ranks) return -1;
+  int index = 0;
+  agree(comm, [&] { index = entry_of(step, rank_in(comm)).part().index; });
+  std::vector<int> indices(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&index, 1, MPI_INT, indices.data(), 1, MPI_INT, comm);
+  std::vector<int> sorted = indices;
+  std::sort(sorted.begin(), sorted.end());
+  for (int r = 0; r < ranks; ++r)
+    if (sorted[static_cast<std::size_t>(r)] != r) return -1;
+  return static_cast<int>(std::find(indices.begin(), indices.end(), rank_in(comm)) - indices.begin());
+}
+
+mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
+  mesh::Request request;
+  request.fields = options.fields;
+  const int own = options.keep_parts ? own_part(comm, step) : -1;
+  mesh::Part part;
+  if (own >= 0) {
+    request.particles = options.particles;
+    agree(comm, [&] { part = read_part(step, own, request); });
+    return part;
+  }
+  const Shares shares = plan_shares(comm, step, options.curve);
+  agree(comm, [&] { part = read_share(step, shares, rank_in(comm), request); });
+  if (options.particles) part.particles = read_particles(comm, step, shares);
+  return part;
+}
+
+// Candidates as rank 0 sees them; the number of them and the notes on all ranks.
+struct Candidates {
+  std::vector<StepParts> steps;
+  int count = 0;
+  std::vector<std::string> notes;
+};
+
+std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += note + '\0';
+  unsigned long long size = text.size();
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  text.resize(static_cast<std::size_t>(size));
+  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, comm);
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1)
+    out.push_back(text.substr(at, text.find('\0', at) - at));
+  return out;
+}
+
+Candidates find(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
+  Candidates found;
+  agree(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    found.steps = find_steps(store, options.flow, found.notes);
+    if (options.step)
+      std::erase_if(found.steps, [&](const StepParts& step) { return step.found.step != *options.step; });
+    if (options.step && found.steps.empty())
+      throw Error(Kind::usage,
+                  "there is no complete " + store::to_string(options.flow) + " step " + std::to_string(*options.step))
+          .at(store.string());
+  });
+  found.count = static_cast<int>(found.steps.size());
+  MPI_Bcast(&found.count, 1, MPI_INT, 0, comm);
+  found.notes = share_notes(comm, found.notes);
+  return found;
+}
+
+}  // namespace
+
+std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
+  Candidates found = find(comm, store, options);
+  for (int c = 0; c < found.count; ++c) {
+    try {
+      StepParts mine;
+      if (rank_in(comm) == 0) mine = std::move(found.steps[static_cast<std::size_t>(c)]);
+      StepParts step = share_step(comm, std::move(mine));
+      Restart out;
+      out.id = {step.found.step, step.found.attempt};
+      out.header = step.header;
+      out.part = read_mine(comm, step, options);
+      out.notes = std::move(found.notes);
+      return out;
+    } catch (const Error& error) {
+      // Thrown alike on all ranks. A request that cannot be met, or memory that is not there, is so for any step.
+      const bool damage = error.kind() == Kind::corrupt || error.kind() == Kind::unreadable;
+      if (options.step || !damage) throw;
+      found.notes.push_back("passed over: " + std::string(error.what()));
+    }
+  }
+  const bool damaged = std::any_of(found.notes.begin(), found.notes.end(), [](const std::string& note) {
+    return note.starts_with("damage: ") || note.starts_with("passed over: ");
+  });
+  if (!damaged) return {};
+  std::string text = "no undamaged " + store::to_string(options.flow) + " step is left";
+  for (const std::string& note : found.notes) text += "\n    " + note;
+  throw Error(Kind::corrupt, text).at(store.string());
+}
+
+}  // namespace octavo::parallel

@@ -1,0 +1,39 @@
+#pragma once
+#include <mpi.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/curve.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::parallel {
+
+struct RestartOptions {
+  store::Flow flow = store::Flow::checkpoint;
+  std::optional<std::int64_t> step{};                ///< nothing: the newest that is complete and undamaged
+  std::optional<std::vector<std::string>> fields{};  ///< nothing: all
+  bool particles = true;
+  mesh::Curve curve = mesh::Curve::hilbert;  ///< along which shares are cut where the number of ranks differs
+  bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
+};
+
+/// What a rank starts from.
+struct Restart {
+  store::StepId id;     ///< for the Writer of the run that goes on from here
+  mesh::Header header;  ///< time, attributes and fields are those of the step
+  mesh::Part part;      ///< this rank's; pruned, and with nothing owned where there are fewer leaves than ranks
+  std::vector<std::string> notes;  ///< what a user should know: damage, steps passed over; the same on all ranks
+};
+
+/// Collective. Every rank gets its share of a step, whatever number of ranks wrote it and in how many files: cells and
+/// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
+/// older one and say so in `notes`, unless `options.step` asked for that step.
+///
+/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start. Throws the same
+/// Error on all ranks: usage (no such step or field), corrupt (no undamaged step is left), unreadable.
+std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
+
+}  // namespace octavo::parallel

@@ -1,0 +1,325 @@
+#include "octavo/parallel/shares.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "octavo/base/error.hpp"
+#include "octavo/parallel/communicator.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::CurveKey;
+
+// Keys of the owned cells of a part: all of them make its range, those of leaves are counted.
+void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, KeyRange& range, std::vector<CurveKey>& leaves) {
+  auto coordinates = root_coordinates(tree);
+  for (int level = 0; level < num_levels(tree); ++level) {
+    const auto l = static_cast<std::size_t>(level);
+    const int depth = plan.root_bits + level;
+    tree.owned[l].for_each_set([&](std::size_t i) {
+      const CurveKey centre = centre_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]);
+      range.first = std::min(range.first, centre);
+      range.last = std::max(range.last, centre);
+      if (!tree.refined[l][i]) leaves.push_back(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
+    });
+    if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
+  }
+}
+
+CurveKey with_bit(CurveKey key, int bit) {
+  if (bit >= 64)
+    key.high |= std::uint64_t{1} << (bit - 64);
+  else
+    key.low |= std::uint64_t{1} << bit;
+  return key;
+}
+
+std::int64_t below(const std::vector<CurveKey>& sorted, const CurveKey& key) {
+  return std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin();
+}
+
+// Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted. All bounds
+// are found together, a bit at a time: the largest key that has no more than so many leaves below it.
+void find_bounds(MPI_Comm comm, const std::vector<CurveKey>& sorted, mesh::SplitPlan& plan) {
+  const auto ranks = static_cast<std::int64_t>(size_of(comm));
+  auto total = static_cast<std::int64_t>(sorted.size());
+  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
+  plan.bounds.assign(static_cast<std::size_t>(ranks) + 1, mesh::curve_end(plan.dim, plan.bits));
+  plan.bounds[0] = {};
+  if (total == 0 || ranks == 1) return;
+  const auto inner = static_cast<std::size_t>(ranks - 1);
+  std::vector<CurveKey> found(inner);
+  std::vector<std::int64_t> counts(inner);
+  for (int bit = plan.dim * plan.bits - 1; bit >= 0; --bit) {
+    for (std::size_t m = 0; m < inner; ++m) counts[m] = below(sorted, with_bit(found[m], bit));
+    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(inner), MPI_INT64_T, MPI_SUM, comm);
+    for (std::size_t m = 0; m < inner; ++m) {
+      const std::int64_t part = static_cast<std::int64_t>(m) + 1;
+      const std::int64_t target = total / ranks * part + total % ranks * part / ranks;
+      if (counts[m] <= target) found[m] = with_bit(found[m], bit);
+    }
+  }
+  std::copy(found.begin(), found.end(), plan.bounds.begin() + 1);
+}
+
+int root_bits_of(const mesh::Header& header) {
+  const auto most = static_cast<std::uint64_t>(*std::max_element(header.roots.begin(), header.roots.end()));
+  return static_cast<int>(std::bit_width(most - 1));
+}
+
+int deepest_level(MPI_Comm comm, StepParts& step, const Deal& mine) {
+  int levels = 1;
+  agree(comm, [&] {
+    for (int part = mine.first; part < mine.last; ++part)
+      levels = std::max(levels, static_cast<int>(entry_of(step, part).part().cells.size()));
+  });
+  MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
+  return levels - 1;
+}
+
+// Parts are dealt out in order: what each rank knows of its own, put one after another, is the list of all.
+std::vector<KeyRange> gather_ranges(MPI_Comm comm, const std::vector<KeyRange>& mine, int parts) {
+  static_assert(sizeof(KeyRange) == 4 * sizeof(std::uint64_t));
+  const int ranks = size_of(comm);
+  std::vector<int> counts, offsets;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Deal dealt = deal(parts, ranks, rank);
+    counts.push_back(4 * (dealt.last - dealt.first));
+    offsets.push_back(4 * dealt.first);
+  }
+  std::vector<KeyRange> all(static_cast<std::size_t>(parts));
+  MPI_Allgatherv(mine.data(), static_cast<int>(4 * mine.size()), MPI_UINT64_T, all.data(), counts.data(),
+                 offsets.data(), MPI_UINT64_T, comm);
+  return all;
+}
+
+mesh::Request mesh_only() {
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  return request;
+}
+
+// The stretch before a rank's share, the share, and what comes after: split() gives the middle.
+mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank) {
+  mesh::SplitPlan mine = plan;
+  const auto r = static_cast<std::size_t>(rank);
+  mine.bounds = {plan.bounds.front(), plan.bounds[r], plan.bounds[r + 1], plan.bounds.back()};
+  return mine;
+}
+
+bool owns_any(const mesh::Part& part) {
+  const auto& owned = std::get<mesh::Octree>(part.mesh).owned;
+  return std::any_of(owned.begin(), owned.end(), [](const base::BitArray& level) { return level.count() > 0; });
+}
+
+// The roots of the domain, none of them owned, and zeros for values.
+mesh::Part empty_part(const mesh::Header& header, const std::vector<mesh::FieldInfo>& fields) {
+  mesh::Octree tree;
+  tree.dim = header.dim;
+  tree.roots = header.roots;
+  tree.block = header.block;
+  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
+  tree.refined = {base::BitArray(cells)};
+  tree.owned = {base::BitArray(cells)};
+  mesh::Part part;
+  for (const mesh::FieldInfo& info : fields)
+    part.fields.push_back(mesh::make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
+  part.mesh = std::move(tree);
+  return part;
+}
+
+}  // namespace
+
+Deal deal(int parts, int ranks, int rank) {
+  const auto at = [&](int r) { return static_cast<int>(std::int64_t{parts} * r / ranks); };
+  return {at(rank), at(rank + 1)};
+}
+
+Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve) {
+  const Deal mine = deal(num_parts(step), size_of(comm), rank_in(comm));
+  Shares shares;
+  shares.plan.curve = curve;
+  shares.plan.dim = step.header.dim;
+  shares.plan.root_bits = root_bits_of(step.header);
+  shares.plan.bits = shares.plan.root_bits + deepest_level(comm, step, mine);
+  std::vector<KeyRange> ranges(static_cast<std::size_t>(mine.last - mine.first));
+  std::vector<CurveKey> leaves;
+  agree(comm, [&] {
+    for (int part = mine.first; part < mine.last; ++part) {
+      const mesh::Part read = read_part(step, part, mesh_only());
+      add_keys(std::get<mesh::Octree>(read.mesh), shares.plan, ranges[static_cast<std::size_t>(part - mine.first)],
+               leaves);
+    }
+    std::sort(leaves.begin(), leaves.end());
+  });
+  find_bounds(comm, leaves, shares.plan);
+  shares.of_part = gather_ranges(comm, ranges, num_parts(step));
+  return shares;
+}
+
+mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request) {
+  const mesh::SplitPlan mine = only_share(shares.plan, rank);
+  const CurveKey &begin = mine.bounds[1], &end = mine.bounds[2];
+  std::vector<mesh::Part> pieces;
+  std::vector<mesh::FieldInfo> fields;
+  for (std::size_t index : mesh::select_fields(step.header, request.fields))
+    fields.push_back(step.header.fields[index]);
+  for (std::size_t p = 0; p < shares.of_part.size(); ++p) {
+    const KeyRange& range = shares.of_part[p];
+    if (range.first > range.last || !(range.first < end) || range.last < begin) continue;
+    const mesh::Part part = read_part(step, static_cast<int>(p), request);
+    auto split = mesh::split(std::span(&part, 1), mine);
+    if (owns_any(split[1])) pieces.push_back(std::move(split[1]));
+  }
+  mesh::Part share = pieces.empty() ? empty_part(step.header, fields) : mesh::merge(pieces);
+  share.index = rank;
+  return share;
+}
+
+// ------------------------------------------------------------------ particles
+
+namespace {
+
+// All species of the step, the same list on all ranks, without counts.
+std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const Deal& mine) {
+  std::string text;
+  store::Table table;
+  agree(comm, [&] {
+    for (int part = mine.first; part < mine.last; ++part)
+      for (const mesh::SpeciesInfo& info : entry_of(step, part).segment->table.species) {
+        const auto known = std::find_if(table.species.begin(), table.species.end(),
+                                        [&](const mesh::SpeciesInfo& other) { return other.name == info.name; });
+        if (known == table.species.end()) table.species.push_back({info.name, 0, info.attributes});
+      }
+  });
+  for (const mesh::SpeciesInfo& info : table.species) {
+    text += info.name + '\n' + std::to_string(info.attributes.size()) + '\n';
+    for (const mesh::FieldInfo& a : info.attributes)
+      text += a.name + '\n' + a.unit + '\n' + std::string(mesh::name_of(a.type)) + '\n' + std::to_string(a.components) +
+              '\n';
+  }
+  std::vector<mesh::SpeciesInfo> all;
+  for (const std::string& other : ranks_of(comm).all_gather(text)) {
+    std::size_t at = 0;
+    const auto line = [&] {
+      const std::size_t end = other.find('\n', at);
+      return other.substr(std::exchange(at, end + 1), end - at);
+    };
+    while (at < other.size()) {
+      mesh::SpeciesInfo info{line(), 0, {}};
+      for (int left = std::stoi(line()); left > 0; --left) {
+        mesh::FieldInfo a;
+        a.name = line();
+        a.unit = line();
+        a.type = mesh::scalar_type(line());
+        a.components = std::stoi(line());
+        a.centring = mesh::Centring::particle;
+        info.attributes.push_back(std::move(a));
+      }
+      if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == info.name; }))
+        all.push_back(std::move(info));
+    }
+  }
+  return all;
+}
+
+mesh::Particles none_of(const mesh::SpeciesInfo& info) {
+  mesh::Particles none{info.name, 0, {}};
+  for (const mesh::FieldInfo& attribute : info.attributes) none.attributes.push_back({attribute, {}});
+  return none;
+}
+
+// What this rank has of a species, by the rank that shall have it.
+using Pieces = std::vector<mesh::Particles>;
+
+void append(mesh::Particles& to, const mesh::Particles& from) {
+  to.count += from.count;
+  for (std::size_t a = 0; a < to.attributes.size(); ++a) {
+    auto& bytes = to.attributes[a].bytes;
+    bytes.insert(bytes.end(), from.attributes[a].bytes.begin(), from.attributes[a].bytes.end());
+  }
+}
+
+std::vector<int> offsets_of(const std::vector<int>& counts) {
+  std::vector<int> offsets(counts.size(), 0);
+  for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
+  return offsets;
+}
+
+// Whole attributes travel: rank r's piece of `width` bytes a particle goes to rank r.
+std::vector<std::byte> exchange(MPI_Comm comm, const std::vector<std::int64_t>& send, const Pieces& pieces,
+                                std::size_t attribute, const std::vector<std::int64_t>& receive, std::size_t width) {
+  std::vector<std::byte> out;
+  std::vector<int> sent(send.size()), received(receive.size());
+  std::int64_t to_come = 0, to_go = 0;
+  for (std::size_t r = 0; r < send.size(); ++r) {
+    to_go += send[r];
+    to_come += receive[r];
+  }
+  agree(comm, [&] {
+    if (std::max(to_go, to_come) > std::numeric_limits<int>::max())
+      throw Error(Kind::unsupported, "a rank exchanges more than 2^31 particles at once").hint("more ranks");
+    for (const mesh::Particles& piece : pieces) {
+      const auto& bytes = piece.attributes[attribute].bytes;
+      out.insert(out.end(), bytes.begin(), bytes.end());
+    }
+  });
+  std::copy(send.begin(), send.end(), sent.begin());
+  std::copy(receive.begin(), receive.end(), received.begin());
+  std::vector<std::byte> in(static_cast<std::size_t>(to_come) * width);
+  MPI_Datatype value = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &value);
+  MPI_Type_commit(&value);
+  const auto send_at = offsets_of(sent), receive_at = offsets_of(received);
+  MPI_Alltoallv(out.data(), sent.data(), send_at.data(), value, in.data(), received.data(), receive_at.data(), value,
+                comm);
+  MPI_Type_free(&value);
+  return in;
+}
+
+}  // namespace
+
+std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares) {
+  const int ranks = size_of(comm);
+  const Deal mine = deal(num_parts(step), ranks, rank_in(comm));
+  const auto species = species_of(comm, step, mine);
+  std::vector<Pieces> pieces;
+  for (const mesh::SpeciesInfo& info : species) pieces.emplace_back(static_cast<std::size_t>(ranks), none_of(info));
+  agree(comm, [&] {
+    mesh::Request request = mesh_only();
+    request.particles = true;
+    for (int p = mine.first; p < mine.last; ++p)
+      for (const mesh::Particles& particles : read_part(step, p, request).particles) {
+        const auto s =
+            static_cast<std::size_t>(std::find_if(species.begin(), species.end(),
+                                                  [&](const auto& info) { return info.name == particles.species; }) -
+                                     species.begin());
+        if (particles.count == 0) continue;
+        if (particles.attributes.size() != species[s].attributes.size())
+          throw Error(Kind::corrupt, "segments disagree on the attributes of species " + particles.species);
+        const auto split = split_particles(particles, step.header, shares.plan);
+        for (std::size_t r = 0; r < split.size(); ++r) append(pieces[s][r], split[r]);
+      }
+  });
+  std::vector<mesh::Particles> out;
+  for (std::size_t s = 0; s < species.size(); ++s) {
+    std::vector<std::int64_t> send, receive(static_cast<std::size_t>(ranks));
+    for (const mesh::Particles& piece : pieces[s]) send.push_back(piece.count);
+    MPI_Alltoall(send.data(), 1, MPI_INT64_T, receive.data(), 1, MPI_INT64_T, comm);
+    mesh::Particles particles = none_of(species[s]);
+    for (std::int64_t count : receive) particles.count += count;
+    for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
+      const mesh::FieldInfo& info = particles.attributes[a].info;
+      const std::size_t width = mesh::size_of(info.type) * static_cast<std::size_t>(info.components);
+      particles.attributes[a].bytes = exchange(comm, send, pieces[s], a, receive, width);
+    }
+    out.push_back(std::move(particles));
+  }
+  return out;
+}
+
+}  // namespace octavo::parallel

@@ -1,0 +1,38 @@
+#pragma once
+#include <mpi.h>
+
+#include "octavo/mesh/split.hpp"
+#include "octavo/parallel/step_parts.hpp"
+
+namespace octavo::parallel {
+
+/// A stretch of the curve, both ends in it; empty where `first` > `last`.
+struct KeyRange {
+  mesh::CurveKey first{~std::uint64_t{0}, ~std::uint64_t{0}};
+  mesh::CurveKey last{};
+};
+
+/// How a step is shared between ranks.
+struct Shares {
+  mesh::SplitPlan plan;           ///< a part for each rank
+  std::vector<KeyRange> of_part;  ///< per part of the step: keys of the cells it owns
+};
+
+/// Equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split gives them. Collective: each rank
+/// reads the meshes of an equal number of parts, once; no rank sees the leaves of all.
+Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve);
+
+/// The cells of this rank's share, with their values: reads the parts that have some, one after another.
+mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request);
+
+/// The particles of this rank's share. Collective: each rank reads those of an equal number of parts, once, and sends
+/// each to the owner of its position.
+std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares);
+
+/// The parts that a rank reads where parts are simply dealt out: [first, last).
+struct Deal {
+  int first = 0, last = 0;
+};
+Deal deal(int parts, int ranks, int rank);
+
+}  // namespace octavo::parallel

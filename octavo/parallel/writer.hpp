@@ -1,0 +1,73 @@
+#pragma once
+#include <mpi.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "octavo/parallel/array_view.hpp"
+#include "octavo/parallel/options.hpp"
+#include "octavo/parallel/statistics.hpp"
+
+namespace octavo::parallel {
+
+/// How a simulation writes its steps (docs/engine.md):
+///
+///     Writer writer(MPI_COMM_WORLD, "run.octavo", header, read_options());
+///     writer.begin_step(store::Flow::checkpoint, step, time);
+///     writer.put_mesh(tree);
+///     writer.put_field("density", view_of(density));
+///     writer.end_step();            // collective; arrays may change from here on
+///     ...
+///     writer.close();               // collective; all steps are durable, or this throws
+///
+/// Every rank writes one part, its own, or none: parts have the numbers of their ranks. Arrays are read in end_step():
+/// until then, or with the option `lend` until the next call, they must stay as they are. Errors are collective: what
+/// goes wrong on any rank, in a put or in the background, is thrown by the next collective call on all, and the writer
+/// can be used further; a failed step does not exist in the store, those before it are whole.
+///
+/// All calls belong to the thread that initialised MPI. In sync mode no thread is started.
+class Writer {
+ public:
+  /// Collective. `header` is what all steps have in common (time and fields are filled in per step). `resumed_from`:
+  /// the checkpoint a restarted run continues; steps with larger numbers that another run wrote after it are
+  /// superseded. Throws Error(usage) where options contradict each other, or MPI gives too few guarantees for a thread.
+  Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::Header& header, const Options& options = {},
+         std::optional<store::StepId> resumed_from = {});
+  ~Writer();  ///< without close(): waits for this rank's own work, tells nobody
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+
+  /// Waits for lent arrays. Throws Error(usage) inside a step or after close().
+  void begin_step(store::Flow flow, std::int64_t step, double time);
+  void put_attribute(const std::string& name, mesh::Attribute value);
+  void put_mesh(const mesh::Octree& tree);
+  /// A value on every tree cell. `view.type`, `components` and `block` are those of the field in the store.
+  void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
+                 mesh::Centring centring = mesh::Centring::cell);
+  /// One attribute of `count` particles of a species; cells of the view are particles.
+  void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
+                     const std::string& unit = "");
+  /// Collective. The step is on its way: written in sync mode, staged or lent otherwise.
+  void end_step();
+  /// Collective. Every step so far is durable: all its segments are on disk on all ranks. Throws where one is not.
+  void wait();
+  /// Collective. As wait(); then the writer is closed, also where it throws.
+  void close();
+
+  /// The newest step of a flow of which all ranks know that it is durable.
+  std::optional<store::StepId> newest_durable(store::Flow flow) const;
+  /// Of this rank.
+  Statistics statistics() const;
+  /// The mode that steps of this flow are written in from now on (Mode::automatic: not decided yet).
+  Mode mode_of(store::Flow flow) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octavo::parallel

@@ -1,0 +1,437 @@
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/parallel/mpi_run.hpp"
+#include "octavo/parallel/writer.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+using base::Error;
+using store::Flow;
+using testing::Domain;
+using testing::everyone;
+using ::testing::HasSubstr;
+using testing::make_domain;
+
+int rank() { return rank_in(everyone()); }
+int size() { return size_of(everyone()); }
+void barrier() { MPI_Barrier(everyone()); }
+
+Mode background_if_possible() { return testing::single_threaded() ? Mode::sync : Mode::background; }
+
+void put(Writer& writer, const Domain& domain) {
+  writer.put_attribute("note", std::string("made by a test"));
+  writer.put_mesh(domain.tree);
+  writer.put_field("density", view_of(domain.density), "g/cm^3");
+  writer.put_field("flag", view_of(domain.flag));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    writer.put_particles("stars", std::string("position_") + "xyz"[axis], view_of(domain.position[axis]));
+  writer.put_particles("stars", "id", view_of(domain.id));
+}
+
+void write_step(Writer& writer, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
+  Domain domain = make_domain(seed, rank(), size(), step);
+  writer.begin_step(flow, step, 0.5 * static_cast<double>(step));
+  put(writer, domain);
+  writer.end_step();
+}
+
+// This rank's part of a step is what it put.
+void expect_step(const std::filesystem::path& store, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
+  const Domain domain = make_domain(seed, rank(), size(), step);
+  const mesh::Dataset dataset = store::open_step(store, flow, step);
+  ASSERT_EQ(dataset.num_parts, size());
+  EXPECT_EQ(dataset.header.time, 0.5 * static_cast<double>(step));
+  EXPECT_EQ(std::get<std::string>(dataset.header.attributes.at("note")), "made by a test");
+  mesh::Request request;
+  request.particles = true;
+  const mesh::Part part = dataset.read(rank(), request);
+  EXPECT_EQ(std::get<mesh::Octree>(part.mesh), domain.tree);
+  EXPECT_EQ(part.fields[0].info.unit, "g/cm^3");
+  EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), domain.density));
+  EXPECT_TRUE(std::ranges::equal(part.fields[1].as<std::int32_t>(), domain.flag));
+  ASSERT_EQ(part.particles.size(), 1u);
+  ASSERT_EQ(part.particles[0].count, static_cast<std::int64_t>(domain.id.size()));
+  EXPECT_TRUE(std::ranges::equal(part.particles[0].attributes[3].as<std::int64_t>(), domain.id));
+}
+
+void expect_sound(const std::filesystem::path& store, int steps) {
+  if (rank() == 0) {
+    const store::Report report = store::verify(store, 1);
+    EXPECT_EQ(report.steps, steps);
+    for (const store::Finding& finding : report.findings) ADD_FAILURE() << finding.where << ": " << finding.what;
+  }
+  barrier();
+}
+
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// All ranks were told the same.
+void expect_same_everywhere(const std::string& message) {
+  for (const std::string& other : ranks_of(everyone()).all_gather(message)) EXPECT_EQ(other, message);
+}
+
+std::size_t files_in(const std::filesystem::path& directory) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) files += entry.is_regular_file() ? 1U : 0U;
+  return files;
+}
+
+// ------------------------------------------------------------------ what is written
+
+struct Way {
+  Mode mode;
+  int contributors_per_file;
+  bool lend;
+};
+
+TEST(WriterMpi, options_mode_contributors_per_file_and_lend_do_not_change_what_is_stored) {
+  const std::vector<Way> ways{{Mode::sync, 1, false},       {Mode::sync, 2, false},       {Mode::sync, 0, false},
+                              {Mode::background, 1, false}, {Mode::background, 2, false}, {Mode::background, 0, false},
+                              {Mode::background, 1, true},  {Mode::background, 3, true}};
+  for (const Way& way : ways) {
+    if (way.mode != Mode::sync && testing::single_threaded()) continue;
+    SCOPED_TRACE(std::string(name_of(way.mode)) + " " + std::to_string(way.contributors_per_file));
+    const testing::SharedDirectory directory;
+    Options options;
+    options.mode = way.mode;
+    options.contributors_per_file = way.contributors_per_file;
+    options.lend = way.lend;
+    Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+    for (std::int64_t step : {10, 20, 30}) {
+      // The arrays live as long as the option demands: until end_step(), lent ones until begin_step().
+      Domain domain = make_domain(1, rank(), size(), step);
+      writer.begin_step(step == 20 ? Flow::checkpoint : Flow::analysis, step, 0.5 * static_cast<double>(step));
+      put(writer, domain);
+      writer.end_step();
+      if (!way.lend) std::fill(domain.density.begin(), domain.density.end(), -1.0);
+      if (way.lend) writer.wait();
+    }
+    writer.close();
+    const auto store = directory.path() / "run.octavo";
+    for (std::int64_t step : {10, 30}) expect_step(store, Flow::analysis, step);
+    expect_step(store, Flow::checkpoint, 20);
+    expect_sound(store, 3);
+    const int per_file = way.contributors_per_file == 0 ? size() : way.contributors_per_file;
+    // Two analysis steps are in the same files.
+    EXPECT_EQ(files_in(store / "analysis"), static_cast<std::size_t>((size() + per_file - 1) / per_file));
+    const Statistics sum = total(writer.statistics(), everyone());
+    EXPECT_EQ(sum.steps, 3 * size());
+    EXPECT_EQ(sum.failed, 0);
+    EXPECT_GT(sum.bytes_stored, 0u);
+    EXPECT_EQ(sum.bytes_staged, way.mode == Mode::background && !way.lend ? sum.bytes_put : 0u);
+  }
+}
+
+TEST(WriterMpi, lent_arrays_are_the_applications_again_after_begin_step) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.lend = true;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0.5);
+  put(writer, domain);
+  writer.end_step();
+  writer.begin_step(Flow::checkpoint, 2, 1.0);
+  domain.density = make_domain(1, rank(), size(), 2).density;
+  domain.flag = make_domain(1, rank(), size(), 2).flag;
+  put(writer, domain);
+  writer.end_step();
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+  expect_step(directory.path(), Flow::checkpoint, 2);
+}
+
+TEST(WriterMpi, options_ranks_per_node_and_writers_per_node_say_how_many_files) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.ranks_per_node = 2;
+  options.writers_per_node = 1;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::analysis, 1);
+  writer.close();
+  expect_step(directory.path(), Flow::analysis, 1);
+  EXPECT_EQ(files_in(directory.path() / "analysis"), static_cast<std::size_t>((size() + 1) / 2));
+}
+
+TEST(WriterMpi, ranks_without_a_part_take_part) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.contributors_per_file = 2;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0);
+  if (rank() % 2 == 0) put(writer, domain);
+  writer.put_attribute("note", std::string("made by a test"));
+  writer.end_step();
+  writer.close();
+  if (rank() == 0) {
+    EXPECT_EQ(store::open_step(directory.path()).num_parts, (size() + 1) / 2);
+  }
+  expect_sound(directory.path(), 1);
+}
+
+TEST(WriterMpi, codecs_are_chosen_by_flow_and_field) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  set_option(options, "checkpoint.codec", "raw");
+  set_option(options, "analysis.codec", "point:1e-3");
+  set_option(options, "analysis.single_precision", "true");
+  set_option(options, "analysis.field_codec.flag", "lossless");
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::checkpoint, 1);
+  write_step(writer, Flow::analysis, 1);
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+  for (const auto& stream : store::list_streams(directory.path(), Flow::checkpoint, 1))
+    if (stream.field == "density") {
+      EXPECT_THAT(stream.codec, HasSubstr("raw"));
+    }
+  const mesh::Part part = store::open_step(directory.path(), Flow::analysis).read(rank(), {});
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  ASSERT_EQ(part.fields[0].info.type, mesh::ScalarType::float32);
+  const auto values = part.fields[0].as<float>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(values[i]), domain.density[i], 1.001e-3 * domain.density[i]);
+}
+
+TEST(WriterMpi, option_staging_bytes_that_are_too_few_make_a_step_synchronous) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.staging_bytes = 100;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::checkpoint, 1);
+  EXPECT_EQ(writer.statistics().bytes_staged, 0u);
+  EXPECT_GT(writer.statistics().seconds_waiting, 0);
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, option_mode_auto_tries_both_and_decides_alike_on_all_ranks) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = Mode::automatic;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  for (std::int64_t step = 0; step < 6; ++step) {
+    EXPECT_EQ(writer.mode_of(Flow::analysis) == Mode::automatic, step <= 4);
+    write_step(writer, Flow::analysis, step);
+  }
+  writer.close();
+  expect_same_everywhere(std::string(name_of(writer.mode_of(Flow::analysis))));
+  EXPECT_EQ(writer.mode_of(Flow::checkpoint), Mode::automatic);
+  expect_sound(directory.path(), 6);
+}
+
+TEST(WriterMpi, option_keep_last_removes_older_checkpoints_once_newer_ones_are_durable) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.keep_last = 2;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  for (std::int64_t step = 1; step <= 5; ++step) {
+    write_step(writer, Flow::checkpoint, step);
+    writer.wait();
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, step);
+  }
+  write_step(writer, Flow::analysis, 5);
+  writer.close();
+  barrier();
+  const auto steps = store::list_steps(directory.path());
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].step, 4);
+  EXPECT_EQ(steps[1].step, 5);
+  expect_step(directory.path(), Flow::checkpoint, 4);
+  expect_sound(directory.path(), 3);
+}
+
+TEST(WriterMpi, a_resumed_run_supersedes_what_the_abandoned_one_wrote_later) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  const auto header = make_domain(1, 0, 1).header;
+  store::StepId from;
+  {
+    Writer writer(everyone(), directory.path(), header, options);
+    for (std::int64_t step : {1, 2, 3}) {
+      write_step(writer, Flow::checkpoint, step);
+      writer.wait();
+      if (step == 1) from = *writer.newest_durable(Flow::checkpoint);
+    }
+    writer.close();
+  }
+  options.contributors_per_file = 0;
+  Writer writer(everyone(), directory.path(), header, options, from);
+  write_step(writer, Flow::checkpoint, 2, 9);
+  writer.close();
+  barrier();
+  const auto steps = store::list_steps(directory.path());
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[1].step, 2);
+  expect_step(directory.path(), Flow::checkpoint, 2, 9);
+}
+
+// ------------------------------------------------------------------ what goes wrong
+
+TEST(WriterMpi, an_error_in_a_put_of_one_rank_is_thrown_by_end_step_on_all_and_the_writer_goes_on) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0.5);
+  put(writer, domain);
+  if (rank() == size() - 1) writer.put_field("density", view_of(domain.density));
+  const std::string message = message_of([&] { writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("the field was put before"));
+  EXPECT_THAT(message, HasSubstr("field density"));
+  expect_same_everywhere(message);
+  write_step(writer, Flow::checkpoint, 1);
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, ranks_that_disagree_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0.5);
+  put(writer, domain);
+  if (rank() == 1) writer.put_field("extra", view_of(domain.density));
+  std::string message = message_of([&] { writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("rank 0 has checkpoint step 1"));
+  EXPECT_THAT(message, HasSubstr("extra"));
+  expect_same_everywhere(message);
+  writer.begin_step(Flow::checkpoint, rank() == 0 ? 7 : 8, 0.5);
+  message = message_of([&] { writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("ranks disagree about the step"));
+  expect_same_everywhere(message);
+  writer.close();
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoint"));
+}
+
+struct FullDisk {
+  explicit FullDisk(int error) {
+    file::set_observer([this, error](const file::Event& event) {
+      if (!failing || event.operation != file::Operation::write) return file::Verdict{};
+      ++hits;
+      return file::Verdict{error, 0};
+    });
+  }
+  ~FullDisk() { file::set_observer({}); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  std::atomic<bool> failing = false;
+  std::atomic<int> hits = 0;
+};
+
+void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file) {
+  const testing::SharedDirectory directory;
+  FullDisk disk(ENOSPC);
+  {
+    Options options;
+    options.mode = mode;
+    options.contributors_per_file = contributors_per_file;
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    write_step(writer, Flow::checkpoint, 1);
+    writer.wait();
+    barrier();
+    const int writing = (size() - 1) / contributors_per_file * contributors_per_file;
+    disk.failing = rank() == writing;
+    const std::string message = message_of([&] {
+      write_step(writer, Flow::checkpoint, 2);
+      writer.wait();
+    });
+    disk.failing = false;
+    EXPECT_THAT(message, HasSubstr("No space left"));
+    EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
+    expect_same_everywhere(message);
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 1);
+    EXPECT_EQ(total(writer.statistics(), everyone()).failed > 0, true);
+    barrier();
+    ASSERT_EQ(store::list_steps(directory.path()).size(), 1u);
+    expect_step(directory.path(), Flow::checkpoint, 1);
+    barrier();
+    write_step(writer, Flow::checkpoint, 3);
+    writer.close();
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 3);
+    expect_step(directory.path(), Flow::checkpoint, 3);
+  }
+}
+
+TEST(WriterMpi, a_full_disk_on_one_rank_is_thrown_on_all_leaves_the_checkpoint_before_and_the_run_goes_on) {
+  for (int contributors : {1, 2, 4}) {
+    SCOPED_TRACE(contributors);
+    disk_fills_up_on_one_rank(Mode::sync, contributors);
+    if (!testing::single_threaded()) disk_fills_up_on_one_rank(Mode::background, contributors);
+  }
+}
+
+TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  FullDisk disk(EIO);
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, {});
+  disk.failing = rank() == 0;
+  write_step(writer, Flow::checkpoint, 1);
+  // Collective calls go on until the failure has been seen; it must be in one of them, and not in the last.
+  const std::string message = message_of([&] { writer.wait(); });
+  disk.failing = false;
+  EXPECT_THAT(message, HasSubstr("Input/output error"));
+  expect_same_everywhere(message);
+  EXPECT_EQ(message_of([&] { writer.close(); }), "no error");
+  EXPECT_FALSE(writer.newest_durable(Flow::checkpoint));
+}
+
+TEST(WriterMpi, a_thread_needs_funneled_and_sync_does_not) {
+  const testing::SharedDirectory directory;
+  const auto open = [&](Mode mode) {
+    Options options;
+    options.mode = mode;
+    Writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options).close();
+  };
+  EXPECT_EQ(message_of([&] { open(Mode::sync); }), "no error");
+  const std::string message = message_of([&] { open(Mode::background); });
+  if (testing::single_threaded())
+    EXPECT_THAT(message, HasSubstr("MPI_THREAD_FUNNELED"));
+  else
+    EXPECT_EQ(message, "no error");
+}
+
+TEST(WriterMpi, statistics_are_one_json_object) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::analysis, 1);
+  writer.close();
+  const std::string json = to_json(total(writer.statistics(), everyone()));
+  EXPECT_THAT(json, HasSubstr("{\"steps\": " + std::to_string(size()) + ", \"failed\": 0, \"bytes_put\": "));
+  EXPECT_EQ(json.back(), '}');
+  const Statistics mine = writer.statistics();
+  EXPECT_GE(mine.seconds_in_calls, mine.seconds_copying + mine.seconds_waiting);
+  EXPECT_GT(mine.seconds_working, 0);
+}
+
+}  // namespace
+}  // namespace octavo::parallel
