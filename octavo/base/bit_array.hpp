@@ -57,7 +57,8 @@ class BitArray {
 
  private:
   void trim() noexcept {
-    if ((size_ & 63) != 0) words_.back() &= (std::uint64_t{1} << (size_ & 63)) - 1;
+    // gcc 12 does not see that words_ cannot be empty here, and warns.
+    if ((size_ & 63) != 0 && !words_.empty()) words_.back() &= (std::uint64_t{1} << (size_ & 63)) - 1;
   }
   std::vector<std::uint64_t> words_;
   std::size_t size_ = 0;

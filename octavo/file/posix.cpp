@@ -67,8 +67,8 @@ void require_regular(const File& file) {
 // One pwrite after another until all is written; EINTR and short writes are normal.
 void write_pieces(const File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const auto written = ::pwrite(file.descriptor(), bytes.data(), std::min(bytes.size(), largest_transfer),
-                                  static_cast<off_t>(offset));
+    const auto written =
+        ::pwrite(file.descriptor(), bytes.data(), std::min(bytes.size(), largest_transfer), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw failed("write", errno, file.path(), offset);
     if (written == 0) throw failed("write", EIO, file.path(), offset);
@@ -83,8 +83,7 @@ File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
 
 File& File::operator=(File&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
@@ -154,8 +153,8 @@ std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::by
 void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out) {
   const std::size_t got = pread_some(file, offset, out);
   if (got == out.size()) return;
-  throw Error(Kind::corrupt, "the file ends early: expected " + std::to_string(out.size()) + " bytes, found " +
-                                 std::to_string(got))
+  throw Error(Kind::corrupt,
+              "the file ends early: expected " + std::to_string(out.size()) + " bytes, found " + std::to_string(got))
       .at(file.path().string() + ", byte " + std::to_string(offset));
 }
 

@@ -63,17 +63,27 @@ void make_directories(const std::filesystem::path& path);
 // ---------------------------------------------------------------------------------------------- observing, for tests
 
 enum class Operation : std::uint8_t {
-  open, create, read, write, preallocate, resize, sync, sync_directory, rename, remove, make_directory
+  open,
+  create,
+  read,
+  write,
+  preallocate,
+  resize,
+  sync,
+  sync_directory,
+  rename,
+  remove,
+  make_directory
 };
 
 /// What is about to be done.
 struct Event {
   Operation operation{};
   std::filesystem::path path;
-  std::filesystem::path target;              ///< rename: the new name
-  std::uint64_t offset = 0;                  ///< read, write
-  std::uint64_t size = 0;                    ///< read: bytes wanted; write: bytes; preallocate, resize: the new length
-  std::span<const std::byte> bytes;          ///< write: the bytes; valid during the call
+  std::filesystem::path target;      ///< rename: the new name
+  std::uint64_t offset = 0;          ///< read, write
+  std::uint64_t size = 0;            ///< read: bytes wanted; write: bytes; preallocate, resize: the new length
+  std::span<const std::byte> bytes;  ///< write: the bytes; valid during the call
 };
 
 /// How it shall go. Default: as asked. With an `error` (ENOSPC, EIO ...) the operation fails so; a write first puts

@@ -147,9 +147,7 @@ TEST_F(Posix, the_observer_sees_every_operation_in_order) {
 
 TEST_F(Posix, an_injected_full_disk_keeps_the_bytes_before_it) {
   const File file = create(dir_ / "a");
-  set_observer([](const Event& event) {
-    return event.operation == Operation::write ? Verdict{ENOSPC, 2} : Verdict{};
-  });
+  set_observer([](const Event& event) { return event.operation == Operation::write ? Verdict{ENOSPC, 2} : Verdict{}; });
   const Error error = error_of([&] { pwrite_all(file, 5, bytes_of("abc")); });
   EXPECT_EQ(error.kind(), Kind::no_space);
   EXPECT_THAT(error.what(), ::testing::HasSubstr("byte 7"));
