@@ -126,7 +126,8 @@ TEST_F(FlashAltered, particles_in_another_order_or_place_or_with_another_tag_are
                       values.begin() + static_cast<std::ptrdiff_t>(row * 9 + 9));
     values = reversed;
   });
-  const auto tags = read().particles.at(0).attributes[5].as<double>();
+  const mesh::Part part = read();
+  const auto tags = part.particles.at(0).attributes[5].as<double>();
   EXPECT_EQ(std::accumulate(tags.begin(), tags.end(), 0.0), 10440);
   fs::copy_file(original(), copy_, fs::copy_options::overwrite_existing);
   alter<double>(copy_, "tracer particles", [](auto& values) {
