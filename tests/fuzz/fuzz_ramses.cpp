@@ -30,9 +30,13 @@ struct World {
     const char* memory = "/dev/shm";
     std::string name = (fs::exists(memory) ? fs::path(memory) : fs::temp_directory_path()) / "octavo_fuzz_XXXXXX";
     directory = ::mkdtemp(name.data());
-    const octavo::testing::RamsesFixture fixture{
-        .ndim = 2, .ncpu = 2, .levels = 3, .wall_lo = {1, 0, 0}, .hydro = {"density", "pressure"}, .grav = 3,
-        .particles = true};
+    const octavo::testing::RamsesFixture fixture{.ndim = 2,
+                                                 .ncpu = 2,
+                                                 .levels = 3,
+                                                 .wall_lo = {1, 0, 0},
+                                                 .hydro = {"density", "pressure"},
+                                                 .grav = 3,
+                                                 .particles = true};
     octavo::testing::FixtureWriter(fixture, directory).write();
     for (const auto& entry : fs::directory_iterator(directory)) {
       std::ifstream in(entry.path(), std::ios::binary);
@@ -67,7 +71,8 @@ std::string edited(std::string bytes, const std::uint8_t* data, std::size_t size
 }
 
 void put(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 void read_all(const fs::path& directory) {

@@ -99,7 +99,9 @@ std::string prefix(CellKind kind) {
 CellHeader read_cell_header(RecordReader& reader, CellKind kind, int ndim) {
   CellHeader header;
   header.ncpu = count(reader, 1, INT32_MAX, "ncpu");
-  header.variables = count(reader, 1, most_variables, "the number of variables");
+  // Each variable has a record, if only of a few bytes, in any list that is not empty.
+  const auto most = static_cast<std::int64_t>(std::min<std::uint64_t>(most_variables, reader.file_size() / 8));
+  header.variables = count(reader, 1, most, "the number of variables");
   if (kind != CellKind::grav) require(reader, ndim, "ndim");
   header.nlevelmax = count(reader, 1, INT32_MAX, "nlevelmax");
   header.nboundary = count(reader, 0, INT32_MAX, "nboundary");

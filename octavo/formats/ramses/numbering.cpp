@@ -19,16 +19,29 @@ std::size_t num_families(const Octree& tree, int level) {
   return level == 0 ? coarse_cells(tree) : mesh::num_cells(tree, level) >> tree.dim;
 }
 
-bool any_of_oct(const Octree& tree, const std::vector<base::BitArray>& bits, int level, std::uint32_t oct) {
+unsigned count_in_oct(const Octree& tree, const std::vector<base::BitArray>& bits, int level, std::uint32_t oct) {
+  unsigned count = 0;
   for (unsigned c = 0; c < (1U << tree.dim); ++c)
-    if (bits[static_cast<std::size_t>(level)][cell_of_oct(tree, level, oct, c)]) return true;
-  return false;
+    if (bits[static_cast<std::size_t>(level)][cell_of_oct(tree, level, oct, c)]) ++count;
+  return count;
+}
+
+bool any_of_oct(const Octree& tree, const std::vector<base::BitArray>& bits, int level, std::uint32_t oct) {
+  return count_in_oct(tree, bits, level, oct) > 0;
+}
+
+base::Error shared_oct(int domain, int level) {
+  return base::Error(base::Kind::unsupported, "an oct of level " + std::to_string(level + 1) +
+                                                  " of which the domain owns some cells only: RAMSES has whole ones")
+      .at("part " + std::to_string(domain));
 }
 
 /// The list, from 0, that an oct stands in: its owner's, told by the centre of its father.
 int list_of(const Octree& tree, const Owners& owners, int domain, int level, std::uint32_t oct,
             const std::vector<Coordinate>& cells) {
-  if (any_of_oct(tree, tree.owned, level, oct)) return domain;
+  const unsigned own = count_in_oct(tree, tree.owned, level, oct);
+  if (own == (1U << tree.dim)) return domain;
+  if (own > 0) throw shared_oct(domain, level);
   Coordinate father = coarse_position(tree, oct);
   if (level > 0) {
     father = cells[cell_of_oct(tree, level, oct, 0)];

@@ -40,7 +40,7 @@ OctPosition position_of_cell(const mesh::Octree& tree, int level, std::size_t ce
 /// Position of a level-0 oct among the coarse cells.
 mesh::Coordinate coarse_position(const mesh::Octree& tree, std::uint32_t oct);
 
-/// Throws Error(unsupported) where a cell belongs to no domain.
+/// Throws Error(unsupported) where a cell belongs to no domain, or an oct to two.
 Numbering number_octs(const mesh::Octree& tree, const Owners& owners, int domain);
 
 }  // namespace octavo::formats::ramses

@@ -146,12 +146,9 @@ std::vector<std::string> variable_names(const Listing& listing, CellKind kind, c
 }
 
 // A name that a field has already gets the file's before it.
-std::string unused_name(const mesh::Header& header, CellKind kind, const std::string& name) {
-  const auto taken = [&](const std::string& text) {
-    return std::any_of(header.fields.begin(), header.fields.end(), [&](const auto& f) { return f.name == text; });
-  };
+std::string unused_name(std::set<std::string>& taken, CellKind kind, const std::string& name) {
   std::string free = name;
-  while (taken(free)) free = prefix(kind) + "_" + free;
+  while (!taken.insert(free).second) free = prefix(kind) + "_" + free;
   return free;
 }
 
@@ -162,9 +159,11 @@ void add_variables(Output& output, CellKind kind) {
   const CellHeader cell = read_cell_header(reader, kind, output.amr.ndim);
   const auto type = find_value_width(reader) == 4 ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
   std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (const mesh::FieldInfo& field : output.header.fields) taken.insert(field.name);
   int index = 0;
   for (const auto& given : variable_names(output.listing, kind, cell, output.amr.ndim, output.notes)) {
-    names.push_back(unused_name(output.header, kind, given));
+    names.push_back(unused_name(taken, kind, given));
     output.header.fields.push_back({names.back(), unit_of(names.back()), type, centring_of(names.back()), 1, 0});
     output.variables.push_back({kind, index++});
   }

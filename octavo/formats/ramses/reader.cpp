@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/domains.hpp"
@@ -30,6 +31,11 @@ void read_kind(const Output& output, CellKind kind, int domain, const AmrHeader&
                const std::vector<Wanted>& wanted, bool whole) {
   file::RecordReader reader(file_of(output.listing, prefix(kind), domain).path);
   const CellHeader header = read_cell_header(reader, kind, amr.ndim);
+  const int expected = output.kinds.at(kind).variables;
+  if (header.variables != expected)
+    throw base::Error(base::Kind::corrupt, "files of different outputs: expected " + std::to_string(expected) +
+                                               " variables as in domain 1, found " + std::to_string(header.variables))
+        .at(reader.path().string());
   read_cells(reader, header, amr, tree, wanted, whole);
 }
 
@@ -53,10 +59,21 @@ void read_species(const Output& output, int domain, mesh::Part& part) {
   if (output.particle_attributes.empty()) return;
   file::RecordReader reader(file_of(output.listing, "part", domain).path);
   const ParticleFileHeader header = read_particle_header(reader);
+  if (header.ncpu != output.amr.ncpu || header.ndim != output.amr.ndim)
+    throw base::Error(base::Kind::corrupt,
+                      "files of different outputs: ncpu or ndim differ from those of the amr files")
+        .at(reader.path().string());
   part.particles.push_back(read_particles(reader, header, output.particle_attributes));
 }
 
+void require_part(const Output& output, int domain) {
+  if (domain < 0 || domain >= output.amr.ncpu)
+    throw base::Error(base::Kind::usage, "there is no part " + std::to_string(domain) + ": the output has " +
+                                             std::to_string(output.amr.ncpu) + ", from 0");
+}
+
 mesh::Part read_part(const Output& output, int domain, const mesh::Request& request) {
+  require_part(output, domain);
   mesh::Part part;
   part.index = domain;
   const bool particles_only = request.particles && request.fields && request.fields->empty();
@@ -66,6 +83,7 @@ mesh::Part read_part(const Output& output, int domain, const mesh::Request& requ
 }
 
 std::int64_t part_bytes(const Output& output, int domain) {
+  require_part(output, domain);
   std::uint64_t bytes = file_of(output.listing, "amr", domain).bytes;
   for (const auto& [kind, header] : output.kinds) bytes += file_of(output.listing, prefix(kind), domain).bytes;
   if (!output.particle_attributes.empty()) bytes += file_of(output.listing, "part", domain).bytes;

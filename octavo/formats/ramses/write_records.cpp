@@ -291,6 +291,7 @@ void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& p
   out.write(std::int32_t{0});
   if (kind != CellFile::grav) out.write(plan.gamma);
   Reals values;
+  const auto offsets = mesh::level_offsets(tree);
   for (int level = 0; level < plan.nlevelmax; ++level) {
     const auto write_one = [&](std::size_t, std::span<const std::uint32_t> octs) {
       out.write(std::int32_t{level + 1});
@@ -299,7 +300,7 @@ void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& p
       for (unsigned c = 0; c < (1U << tree.dim); ++c)
         for (const mesh::Field* field : fields) {
           values.clear();
-          const std::size_t offset = mesh::level_offsets(tree)[static_cast<std::size_t>(level)];
+          const std::size_t offset = offsets[static_cast<std::size_t>(level)];
           mesh::visit_values(*field, [&](auto all) {
             for (const std::uint32_t oct : octs)
               values.push_back(static_cast<double>(all[offset + cell_of_oct(tree, level, oct, c)]));

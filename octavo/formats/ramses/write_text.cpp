@@ -83,7 +83,9 @@ void write_info(const std::filesystem::path& path, const Plan& plan) {
   number("unit_l", header.unit_length);
   number("unit_d", header.unit_density);
   number("unit_t", header.unit_time);
-  text += "\n" + line("%-94s", "ordering type=hilbert") + "   DOMAIN   ind_min                 ind_max\n";
+  text += "\n";
+  text += line("%-94s", "ordering type=hilbert");
+  text += "   DOMAIN   ind_min                 ind_max\n";
   for (int d = 0; d < plan.owners.count(); ++d) {
     const auto at = static_cast<std::size_t>(d);
     text += line("%8d%s%s", d + 1, real(mesh::to_double(plan.owners.bounds[at])).c_str(),
