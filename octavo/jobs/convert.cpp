@@ -72,11 +72,7 @@ struct Plan {
 Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
   Plan plan;
   plan.ranks = options.ranks.size;
-  if (options.region) {
-    plan.parts = dataset.parts_touching(*options.region);
-  } else {
-    for (int part = 0; part < dataset.num_parts; ++part) plan.parts.push_back(part);
-  }
+  plan.parts = mesh::parts_of(dataset, options.region, options.max_level);
   if (plan.parts.empty())
     throw Error(Kind::usage, "the region holds no cell: " + mesh::to_string(*options.region, dataset.header.dim))
         .at(dataset.path);

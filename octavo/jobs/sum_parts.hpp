@@ -28,6 +28,8 @@ struct Summation {
   Pack pack;      ///< std::string pack(const T&)
   Unpack unpack;  ///< T unpack(std::string_view)
 };
+template <class Work, class Add, class Pack, class Unpack>
+Summation(Work, Add, Pack, Unpack) -> Summation<Work, Add, Pack, Unpack>;  // clang 14 does not deduce for aggregates
 
 /// Adds the contributions of the parts, shared between ranks in contiguous ranges and between threads one by one. The
 /// same bits for any number of either (see OrderedSum); every rank gets the result, or the same error. Collective.

@@ -85,6 +85,16 @@ Point3 cell_size(const Header& header, int index) {
   return size;
 }
 
+std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level) {
+  const auto coarsest = std::find_if(dataset.levels.begin(), dataset.levels.end(),
+                                     [](const LevelCount& count) { return count.leaves > 0; });
+  const bool above_leaves = max_level && coarsest != dataset.levels.end() && *max_level < coarsest->level;
+  if (region && !above_leaves) return dataset.parts_touching(*region);
+  std::vector<int> all(static_cast<std::size_t>(dataset.num_parts));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<std::size_t> select_fields(const Header& header, const std::optional<std::vector<std::string>>& names) {
   std::vector<bool> wanted(header.fields.size(), !names);
   for (const std::string& name : names.value_or(std::vector<std::string>{})) {

@@ -97,6 +97,11 @@ struct Dataset {
   std::function<std::int64_t(int part)> part_bytes;
 };
 
+/// The parts that reading a region down to a level (the code's own number) takes, ascending: those that touch it; all
+/// where there is no region, or where the level is coarser than every leaf: who holds a refined cell is not told by
+/// where its leaves are.
+std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level);
+
 /// The positions in `header.fields` of the names asked for, in the header's order; all where nothing was asked. Throws
 /// Error(usage) that lists near matches for an unknown name.
 std::vector<std::size_t> select_fields(const Header& header, const std::optional<std::vector<std::string>>& names);

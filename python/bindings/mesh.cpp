@@ -147,15 +147,13 @@ void bind_dataset(nb::module_& m) {
       .def(
           "part_bytes", [](const Dataset& d, int part) { return d.part_bytes(part); }, nb::arg("part"))
       .def(
-          "parts_touching",
-          [](const Dataset& d, const std::optional<std::string>& region) {
-            if (region)
-              return d.parts_touching(mesh::parse_region(*region, d.header.dim, mesh::domain_of(d.header).extent));
-            std::vector<int> all(static_cast<std::size_t>(d.num_parts));
-            for (int part = 0; part < d.num_parts; ++part) all[static_cast<std::size_t>(part)] = part;
-            return all;
+          "parts_of",
+          [](const Dataset& d, const std::optional<std::string>& text, std::optional<int> max_level) {
+            std::optional<mesh::Region> region;
+            if (text) region = mesh::parse_region(*text, d.header.dim, mesh::domain_of(d.header).extent);
+            return mesh::parts_of(d, region, max_level);
           },
-          nb::arg("region").none())
+          nb::arg("region").none(), nb::arg("max_level").none())
       .def(
           "read",
           [](const Dataset& d, int part, std::optional<std::vector<std::string>> fields, std::optional<int> max_level,

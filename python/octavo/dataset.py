@@ -90,13 +90,13 @@ class Selection:
     def _within(self, region: str) -> Selection:
         if self.region is not None:
             raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
-        self._data.parts_touching(region)  # says now, not later, what is wrong with it
+        self._data.parts_of(region, None)  # says now, not later, what is wrong with it
         return Selection(self._data, region, self.max_level)
 
     @property
     def parts(self) -> list[int]:
         """The domains, from 0, that may hold cells of the selection: those that reading it opens."""
-        return self._data.parts_touching(self.region)
+        return self._data.parts_of(self.region, self.max_level)
 
     @property
     def domains(self) -> int:

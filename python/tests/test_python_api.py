@@ -61,6 +61,17 @@ def test_a_level_keeps_sums(ds):
         assert np.isclose(coarse.sum("density", weight="volume"), ds.sum("density", weight="volume"), rtol=1e-12)
 
 
+@pytest.mark.parametrize("level", [1, 2, 3, 4])
+def test_a_region_of_a_coarse_level_is_the_filter_of_all(ds, level):
+    """Levels above every leaf too, whose cells can belong to other domains than the leaves in them."""
+    everything = ds.level(level).arrays("density")
+    centres = np.stack([everything[axis] for axis in "xyz"], axis=1)
+    for corner in np.ndindex(4, 4, 4):
+        lo = np.array(corner) / 4
+        chosen = ds.level(level).box(lo, lo + 0.25).arrays("density")["density"]
+        assert sorted(chosen) == sorted(everything["density"][((centres >= lo) & (centres < lo + 0.25)).all(1)])
+
+
 def test_chunks_are_the_whole_in_pieces(ds):
     whole = ds.arrays(["density", "pressure"])
     pieces = list(ds.chunks(["density", "pressure"], memory="1 kB"))
