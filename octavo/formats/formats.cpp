@@ -30,7 +30,8 @@ Error not_recognised(const fs::path& path) {
   if (fs::is_directory(status)) {
     const fs::directory_iterator entries(path, error);
     if (error) return base::system_error("list the directory", error.value()).at(path.string());
-    found = entries == fs::directory_iterator() ? "an empty directory" : "a directory that holds none of their files";
+    found = entries == fs::directory_iterator() ? "an empty directory"
+                                                : "a directory with neither info_NNNNN.txt (RAMSES) nor Header (AMReX)";
   } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
     found = "an empty file";
   }

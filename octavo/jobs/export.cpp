@@ -8,7 +8,11 @@ namespace octavo::jobs {
 void export_ramses(const mesh::Dataset& dataset, const std::filesystem::path& out, const ExportOptions& options) {
   const std::filesystem::path target = prepare_native_target(out, options.overwrite);
   try {
-    formats::ramses::write(dataset, target, {options.number, options.progress});
+    formats::ramses::WriteOptions how;
+    how.number = options.number;
+    how.single_precision = options.single_precision;
+    how.progress = options.progress;
+    formats::ramses::write(dataset, target, how);
     finish_target(target, out);
   } catch (...) {
     discard_target(target, out, true);

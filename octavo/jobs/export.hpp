@@ -7,9 +7,10 @@
 namespace octavo::jobs {
 
 struct ExportOptions {
-  int number = 1;           ///< NNNNN of a RAMSES output
-  bool overwrite = false;   ///< an existing output is replaced, once the new one is complete
-  base::Progress progress;  ///< in parts
+  int number = 1;                 ///< NNNNN of a RAMSES output
+  bool single_precision = false;  ///< reals of 4 bytes, as an NPRE=4 build reads them
+  bool overwrite = false;         ///< an existing output is replaced, once the new one is complete
+  base::Progress progress;        ///< in parts
 };
 
 /// Writes a step as a RAMSES output of as many domains as it has parts (formats/ramses/writer.hpp says what can be).

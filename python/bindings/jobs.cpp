@@ -149,9 +149,11 @@ int output_number(const Path& out, const mesh::Dataset& dataset) {
   return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
 }
 
-void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite, nb::object progress) {
+void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite, bool single_precision,
+                   nb::object progress) {
   jobs::ExportOptions options;
   options.number = output_number(out, dataset);
+  options.single_precision = single_precision;
   options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
@@ -215,7 +217,8 @@ void bind_jobs(nb::module_& m) {
         nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
         "A made-up step whose parts are made when they are read.");
   m.def("export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
-        nb::arg("progress") = nb::none(), "Writes a step as a RAMSES output. Releases the GIL.");
+        nb::arg("single_precision") = false, nb::arg("progress") = nb::none(),
+        "Writes a step as a RAMSES output. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         "Writes an open step as a step of a store, losslessly. Releases the GIL.");

@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/numbering.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "octavo/base/error.hpp"
@@ -59,6 +60,18 @@ int list_of(const Octree& tree, const Owners& owners, int domain, int level, std
 }  // namespace
 
 int Owners::of(int level, const Coordinate& cell) const {
+  if (bounds.empty()) {
+    for (int d = 0; d < domains; ++d) {
+      bool inside = true;
+      for (int a = 0; a < dim; ++a) {
+        const auto at = static_cast<std::size_t>(d + a * domains);
+        const double x = std::ldexp(cell[static_cast<std::size_t>(a)] + 0.5, -(level + 1)) * coarse_cell;
+        inside = inside && box_min[at] <= x && x < box_max[at];
+      }
+      if (inside) return d;
+    }
+    return domains - 1;
+  }
   const auto key = mesh::centre_key(mesh::Curve::hilbert, dim, bits, level + 1 + coarse_bits, cell);
   const auto above = std::upper_bound(bounds.begin() + 1, bounds.end() - 1, key);
   return static_cast<int>(above - bounds.begin()) - 1;

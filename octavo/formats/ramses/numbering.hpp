@@ -7,13 +7,17 @@
 
 namespace octavo::formats::ramses {
 
-/// Who owns a cell: the domain whose stretch of the Hilbert curve holds the key of the cell's centre.
+/// Who owns a cell: the domain whose stretch of the Hilbert curve holds the key of the cell's centre, or, of a
+/// bisection, whose box holds the centre.
 struct Owners {
   int dim = 3;
-  int bits = 0;                        ///< an axis, of the keys
-  int coarse_bits = 0;                 ///< an axis, of the coarse cells
-  std::vector<mesh::CurveKey> bounds;  ///< domain d has [bounds[d], bounds[d + 1])
-  int count() const { return static_cast<int>(bounds.size()) - 1; }
+  int domains = 1;
+  int bits = 0;                          ///< an axis, of the keys
+  int coarse_bits = 0;                   ///< an axis, of the coarse cells
+  std::vector<mesh::CurveKey> bounds;    ///< domain d has [bounds[d], bounds[d + 1]); empty for a bisection
+  std::vector<double> box_min, box_max;  ///< bisection: domains x dim, domain fastest [code length]
+  double coarse_cell = 1;                ///< edge of a coarse cell [code length]
+  int count() const { return domains; }
   /// Domain from 0 that owns a cell of a level index; -1: of the coarse cells.
   int of(int level, const mesh::Coordinate& cell) const;
 };

@@ -1,9 +1,11 @@
 #include "octavo/formats/ramses/write_records.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "octavo/file/fortran_record.hpp"
 
@@ -15,6 +17,14 @@ using mesh::Coordinate;
 using mesh::Octree;
 using Ints = std::vector<std::int32_t>;
 using Reals = std::vector<double>;
+
+/// A record of reals, of 8 bytes or 4.
+void write_reals(RecordWriter& out, const Plan& plan, const Reals& values) {
+  if (!plan.single_precision) return out.write(values);
+  std::vector<float> narrow(values.size());
+  std::transform(values.begin(), values.end(), narrow.begin(), [](double value) { return static_cast<float>(value); });
+  out.write(narrow);
+}
 
 /// A tree cell's number in RAMSES' memory: coarse cells first, then position c of all octs before position c + 1.
 struct CellNumbers {
@@ -79,19 +89,19 @@ void write_header(RecordWriter& out, const Plan& plan, const Numbering& numberin
   out.write(plan.ngridmax);
   out.write(std::int32_t{0});  // boundary octs are not written
   out.write(numbering.total);
-  out.write(plan.boxlen);
+  write_reals(out, plan, {plan.boxlen});
   const Reals tout = numbers_or(header, "tout", {header.time}), aout = numbers_or(header, "aout", {1.0});
   out.write(integers("output_counts", {static_cast<double>(tout.size()), 1, 1}));
-  out.write(tout);
-  out.write(aout);
-  out.write(header.time);
-  out.write(a_level("dtold"));
-  out.write(a_level("dtnew"));
+  write_reals(out, plan, tout);
+  write_reals(out, plan, aout);
+  write_reals(out, plan, {header.time});
+  write_reals(out, plan, a_level("dtold"));
+  write_reals(out, plan, a_level("dtnew"));
   out.write(integers("nstep", {0, number_or(header, "nstep_coarse", 0)}));
-  out.write(numbers_or(header, "energy", {0, 0, 0}));
-  out.write(numbers_or(header, "cosmology", {1, 0, 0, 0.045, 1, 1, 1}));
-  out.write(numbers_or(header, "expansion", {1, 0, 1, 0, 0}));
-  out.write(number_or(header, "mass_sph", 0));
+  write_reals(out, plan, numbers_or(header, "energy", {0, 0, 0}));
+  write_reals(out, plan, numbers_or(header, "cosmology", {1, 0, 0, 0.045, 1, 1, 1}));
+  write_reals(out, plan, numbers_or(header, "expansion", {1, 0, 1, 0, 0}));
+  write_reals(out, plan, {number_or(header, "mass_sph", 0)});
 }
 
 /// First and last oct, and how many, of each list; lists fastest.
@@ -119,16 +129,58 @@ void write_list_tables(RecordWriter& out, const Plan& plan, const Numbering& num
   out.write(totals);
 }
 
+/// A key as a 16-byte real (IEEE binary128), native byte order.
+struct Quad {
+  std::uint64_t low = 0, high = 0;
+};
+Quad to_quad(const mesh::CurveKey& key) {
+  if (key.high == 0 && key.low == 0) return {};
+  const int top = static_cast<int>(key.high != 0 ? 64 + std::bit_width(key.high) : std::bit_width(key.low)) - 1;
+  // The mantissa's 112 bits: what stands below the leading bit, shifted up.
+  const int shift = 112 - top;
+  std::uint64_t high = key.high, low = key.low;
+  for (int i = 0; i < shift; ++i) {
+    high = high << 1 | low >> 63;
+    low <<= 1;
+  }
+  const auto exponent = static_cast<std::uint64_t>(16383 + top);
+  Quad quad{low, exponent << 48 | (high & 0xffffffffffffU)};
+  if (std::endian::native == std::endian::big) std::swap(quad.low, quad.high);
+  return quad;
+}
+
+/// The name of the ordering, and the tables that go with it.
+void write_ordering(RecordWriter& out, const Plan& plan) {
+  const mesh::Header& header = *plan.header;
+  const auto integers = [&](const std::string& name) {
+    const Reals numbers = numbers_or(header, name, {});
+    return Ints(numbers.begin(), numbers.end());
+  };
+  std::string ordering = plan.owners.bounds.empty() ? "bisection" : "hilbert";
+  ordering.resize(128, ' ');
+  out.write(ordering);
+  if (plan.owners.bounds.empty()) {
+    write_reals(out, plan, numbers_or(header, "bisection_wall", {}));
+    out.write(integers("bisection_next"));
+    out.write(integers("bisection_indx"));
+    write_reals(out, plan, plan.owners.box_min);
+    write_reals(out, plan, plan.owners.box_max);
+  } else if (header.attributes.contains("bound_key_low")) {
+    std::vector<Quad> keys;
+    for (const mesh::CurveKey& key : plan.owners.bounds) keys.push_back(to_quad(key));
+    out.write(keys);
+  } else {
+    Reals keys;
+    for (const mesh::CurveKey& key : plan.owners.bounds) keys.push_back(mesh::to_double(key));
+    out.write(keys);  // doubles also where the rest of the file is single precision
+  }
+}
+
 void write_domains(RecordWriter& out, const Plan& plan, const Octree& tree, const Numbering& numbering) {
   const std::int32_t used = numbering.total;
   out.write(Ints{used < plan.ngridmax ? used + 1 : 0, used < plan.ngridmax ? plan.ngridmax : 0, plan.ngridmax - used,
                  used, plan.ngridmax});
-  std::string ordering = "hilbert";
-  ordering.resize(128, ' ');
-  out.write(ordering);
-  Reals bounds;
-  for (const mesh::CurveKey& key : plan.owners.bounds) bounds.push_back(mesh::to_double(key));
-  out.write(bounds);
+  write_ordering(out, plan);
   Ints son(plan.coarse_map.size(), 0);
   for (std::uint32_t oct = 0; oct < numbering.index[0].size(); ++oct) {
     const Coordinate at = coarse_position(tree, oct);
@@ -188,7 +240,7 @@ void write_list(RecordWriter& out, const CellNumbers& numbers, int level, std::s
     for (const std::uint32_t oct : octs)
       centre.push_back(std::ldexp(cells[cell_of_oct(tree, level, oct, 0)][a] / 2 + 0.5, -level) +
                        static_cast<double>(numbers.plan.skip[a]));
-    out.write(centre);
+    write_reals(out, numbers.plan, centre);
   }
   for (std::size_t i = 0; i < octs.size(); ++i) {
     const Coordinate at = coarse_position(tree, octs[i]);
@@ -259,7 +311,7 @@ std::vector<std::string> names_of(const mesh::Header& header, const std::string&
 }
 
 void write_amr(const std::filesystem::path& path, const Plan& plan, const Octree& tree, const Numbering& numbering) {
-  RecordWriter out(path);
+  RecordWriter out(path, plan.format);
   write_header(out, plan, numbering);
   write_list_tables(out, plan, numbering);
   write_domains(out, plan, tree, numbering);
@@ -282,14 +334,14 @@ void write_amr(const std::filesystem::path& path, const Plan& plan, const Octree
 
 void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& plan, const Octree& tree,
                  const Numbering& numbering, const std::vector<const mesh::Field*>& fields) {
-  RecordWriter out(path);
+  RecordWriter out(path, plan.format);
   const auto variables = static_cast<std::int32_t>(fields.size());
   out.write(std::int32_t{plan.owners.count()});
   out.write(variables);
   if (kind != CellFile::grav) out.write(std::int32_t{plan.header->dim});
   out.write(std::int32_t{plan.nlevelmax});
   out.write(std::int32_t{0});
-  if (kind != CellFile::grav) out.write(plan.gamma);
+  if (kind != CellFile::grav) write_reals(out, plan, {plan.gamma});
   Reals values;
   const auto offsets = mesh::level_offsets(tree);
   for (int level = 0; level < plan.nlevelmax; ++level) {
@@ -305,7 +357,7 @@ void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& p
             for (const std::uint32_t oct : octs)
               values.push_back(static_cast<double>(all[offset + cell_of_oct(tree, level, oct, c)]));
           });
-          out.write(values);
+          write_reals(out, plan, values);
         }
     };
     if (level < mesh::num_levels(tree)) {
@@ -318,15 +370,15 @@ void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& p
 }
 
 void write_particles(const std::filesystem::path& path, const Plan& plan, const mesh::Particles& particles) {
-  RecordWriter out(path);
+  RecordWriter out(path, plan.format);
   out.write(std::int32_t{plan.owners.count()});
   out.write(std::int32_t{plan.header->dim});
   out.write(static_cast<std::int32_t>(particles.count));
   const Reals seed = numbers_or(*plan.header, "localseed", {0, 0, 0, 0});
   out.write(Ints(seed.begin(), seed.end()));
   out.write(static_cast<std::int32_t>(number_or(*plan.header, "nstar_tot", 0)));
-  out.write(number_or(*plan.header, "mstar_tot", 0));
-  out.write(number_or(*plan.header, "mstar_lost", 0));
+  write_reals(out, plan, {number_or(*plan.header, "mstar_tot", 0)});
+  write_reals(out, plan, {number_or(*plan.header, "mstar_lost", 0)});
   out.write(static_cast<std::int32_t>(number_or(*plan.header, "nsink", 0)));
   for (const mesh::Field& attribute : particles.attributes)
     mesh::visit_values(attribute, [&](auto values) { out.write(values); });

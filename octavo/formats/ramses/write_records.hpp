@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/file/fortran_record.hpp"
 #include "octavo/formats/ramses/numbering.hpp"
 
 namespace octavo::formats::ramses {
@@ -21,6 +22,8 @@ struct Plan {
   std::vector<std::array<std::int64_t, 3>> octs;  ///< per level index: own octs of all domains, least and most of one
   double boxlen = 1;
   double gamma = 5.0 / 3;
+  bool single_precision = false;
+  file::RecordFormat format;
 };
 
 /// A scalar or an array among the header's attributes, or what stands in for it.

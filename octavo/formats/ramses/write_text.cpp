@@ -84,13 +84,12 @@ void write_info(const std::filesystem::path& path, const Plan& plan) {
   number("unit_d", header.unit_density);
   number("unit_t", header.unit_time);
   text += "\n";
-  text += line("%-94s", "ordering type=hilbert");
-  text += "   DOMAIN   ind_min                 ind_max\n";
-  for (int d = 0; d < plan.owners.count(); ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    text += line("%8d%s%s", d + 1, real(mesh::to_double(plan.owners.bounds[at])).c_str(),
-                 real(mesh::to_double(plan.owners.bounds[at + 1])).c_str());
-  }
+  const bool bisection = plan.owners.bounds.empty();
+  text += line("%-94s", bisection ? "ordering type=bisection" : "ordering type=hilbert");
+  text += bisection ? "" : "   DOMAIN   ind_min                 ind_max\n";
+  for (std::size_t d = 0; d + 1 < plan.owners.bounds.size(); ++d)
+    text += line("%8zu%s%s", d + 1, real(mesh::to_double(plan.owners.bounds[d])).c_str(),
+                 real(mesh::to_double(plan.owners.bounds[d + 1])).c_str());
   write_text(path, text);
 }
 

@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/ramses/domains.hpp"
 #include "octavo/formats/ramses/write_records.hpp"
 #include "octavo/formats/ramses/write_text.hpp"
 
@@ -27,22 +28,31 @@ int log2_of(std::int64_t count) {
   return bits;
 }
 
-/// The table of keys that says who owns what. One domain owns all, whatever the order.
+/// The table that says who owns what. One domain owns all, whatever the order.
 Owners find_owners(const mesh::Dataset& dataset, int nlevelmax) {
   const mesh::Header& header = dataset.header;
   Owners owners;
   owners.dim = header.dim;
+  owners.domains = dataset.num_parts;
   owners.coarse_bits = log2_of(header.roots[0] / 2);
   owners.bits = nlevelmax + 1 + owners.coarse_bits;
-  const auto keys = numbers_or(header, "bound_key", {});
+  owners.coarse_cell = 2 * (header.hi[0] - header.lo[0]) / static_cast<double>(header.roots[0]);
+  owners.box_min = numbers_or(header, "cpubox_min", {});
+  owners.box_max = numbers_or(header, "cpubox_max", {});
+  const std::size_t corners = static_cast<std::size_t>(dataset.num_parts) * static_cast<std::size_t>(header.dim);
+  if (owners.box_min.size() == corners && owners.box_max.size() == corners) return owners;
+  AmrHeader keys;
+  keys.bound_key = numbers_or(header, "bound_key", {});
+  keys.bound_key_low = numbers_or(header, "bound_key_low", {});
+  if (keys.bound_key_low.size() != keys.bound_key.size()) keys.bound_key_low.clear();
   const auto wanted = static_cast<std::size_t>(dataset.num_parts) + 1;
-  if (dataset.num_parts == 1) {
+  if (keys.bound_key.size() == wanted) {
+    owners.bounds = bound_keys(keys);
+  } else if (dataset.num_parts == 1) {
     owners.bounds = {{0, 0}, mesh::curve_end(header.dim, owners.bits)};
-  } else if (keys.size() != wanted) {
-    throw unsupported(dataset, "a table of " + std::to_string(wanted) + " Hilbert keys is needed, " +
-                                   std::to_string(keys.size()) + " are there");
   } else {
-    for (const double key : keys) owners.bounds.push_back(mesh::key_from_double(key));
+    throw unsupported(dataset, "a table of " + std::to_string(wanted) + " Hilbert keys is needed, " +
+                                   std::to_string(keys.bound_key.size()) + " are there");
   }
   if (!std::is_sorted(owners.bounds.begin(), owners.bounds.end()))
     throw unsupported(dataset, "its table of Hilbert keys does not ascend");
@@ -107,7 +117,7 @@ void count_octs(const mesh::Dataset& dataset, Plan& plan) {
   plan.ngridmax = static_cast<std::int32_t>(most);
 }
 
-Plan make_plan(const mesh::Dataset& dataset) {
+Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
   check(dataset);
   const mesh::Header& header = dataset.header;
   Plan plan;
@@ -119,6 +129,8 @@ Plan make_plan(const mesh::Dataset& dataset) {
   plan.owners = find_owners(dataset, plan.nlevelmax);
   plan.boxlen = header.hi[0] - header.lo[0];
   plan.gamma = number_or(header, "gamma", 5.0 / 3);
+  plan.single_precision = options.single_precision || number_or(header, "real_bytes", 8) == 4;
+  plan.format = options.format;
   set_coarse(header, plan);
   count_octs(dataset, plan);
   return plan;
@@ -144,44 +156,51 @@ std::string numbered(const std::string& kind, int number) {
   return kind + text;
 }
 
-fs::path domain_file(const fs::path& directory, const std::string& kind, int number, int domain) {
-  char text[16];
+fs::path domain_file(const fs::path& directory, const std::string& kind, const WriteOptions& options, int domain) {
+  char text[32];
+  fs::path folder = directory;
+  if (options.group_size > 0) {
+    std::snprintf(text, sizeof text, "group_%05d", domain / options.group_size + 1);
+    folder /= text;
+  }
   std::snprintf(text, sizeof text, ".out%05d", domain + 1);
-  return directory / (numbered(kind, number) + text);
+  return folder / (numbered(kind, options.number) + text);
 }
 
-void write_domain(const mesh::Dataset& dataset, const Plan& plan, const fs::path& directory, int number, int domain,
-                  std::vector<std::int64_t>& by_family) {
+void write_domain(const mesh::Dataset& dataset, const Plan& plan, const fs::path& directory,
+                  const WriteOptions& options, int domain, std::vector<std::int64_t>& by_family) {
   mesh::Request everything;
   everything.particles = true;
   const mesh::Part part = dataset.read(domain, everything);
   const auto& tree = std::get<mesh::Octree>(part.mesh);
   const Numbering numbering = number_octs(tree, plan.owners, domain);
-  write_amr(domain_file(directory, "amr", number, domain), plan, tree, numbering);
+  write_amr(domain_file(directory, "amr", options, domain), plan, tree, numbering);
   for (const auto& [kind, name] : cell_files) {
     std::vector<const mesh::Field*> fields;
     for (const mesh::Field& field : part.fields)
       if (kind_of(dataset.header, field.info.name) == kind) fields.push_back(&field);
-    if (!fields.empty()) write_cells(domain_file(directory, name, number, domain), kind, plan, tree, numbering, fields);
+    if (!fields.empty())
+      write_cells(domain_file(directory, name, options, domain), kind, plan, tree, numbering, fields);
   }
   if (dataset.species.empty()) return;
   const mesh::Particles none{dataset.species[0].name, 0, {}};
   const mesh::Particles& particles = part.particles.empty() ? none : part.particles[0];
-  write_particles(domain_file(directory, "part", number, domain), plan, particles);
+  write_particles(domain_file(directory, "part", options, domain), plan, particles);
   for (const mesh::Field& attribute : particles.attributes)
     if (attribute.info.name == "family" && attribute.info.type == mesh::ScalarType::int8)
       for (const std::int8_t family : attribute.as<std::int8_t>())
         ++by_family[family >= -5 && family <= 5 ? static_cast<std::size_t>(family + 5) : 11];
 }
 
-void write_descriptors(const mesh::Dataset& dataset, const fs::path& directory) {
+void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs::path& directory) {
+  const auto type = plan.single_precision ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
   for (const auto& [kind, name] : cell_files) {
     std::vector<std::string> names;
     for (const mesh::FieldInfo& field : dataset.header.fields)
       if (kind_of(dataset.header, field.name) == kind) names.push_back(field.name);
     if (!names.empty() && kind != CellFile::grav)
       write_descriptor(directory / (std::string(name) + "_file_descriptor.txt"), names,
-                       std::vector<mesh::ScalarType>(names.size(), mesh::ScalarType::float64));
+                       std::vector<mesh::ScalarType>(names.size(), type));
   }
   if (dataset.species.empty()) return;
   std::vector<std::string> names;
@@ -199,15 +218,17 @@ void write(const mesh::Dataset& dataset, const fs::path& directory, const WriteO
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(directory, ignored)))
     throw Error(Kind::usage, "the output exists").at(directory.string());
-  const Plan plan = make_plan(dataset);
+  const Plan plan = make_plan(dataset, options);
   file::make_directories(directory);
+  for (int domain = 0; domain < dataset.num_parts && options.group_size > 0; domain += options.group_size)
+    file::make_directories(domain_file(directory, "amr", options, domain).parent_path());
   std::vector<std::int64_t> by_family(12, 0);
   for (int domain = 0; domain < dataset.num_parts; ++domain) {
-    write_domain(dataset, plan, directory, options.number, domain, by_family);
+    write_domain(dataset, plan, directory, options, domain, by_family);
     if (options.progress && !options.progress(domain + 1, dataset.num_parts))
       throw Error(Kind::interrupted, "interrupted");
   }
-  write_descriptors(dataset, directory);
+  write_descriptors(dataset, plan, directory);
   if (!dataset.species.empty())
     write_header_text(directory / (numbered("header", options.number) + ".txt"), by_family,
                       dataset.species[0].attributes);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <bit>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "octavo/base/error.hpp"
@@ -79,6 +81,91 @@ TEST_F(RamsesWriter, random_trees_of_any_dimension_read_back_bit_for_bit) {
     ASSERT_EQ(after.fields.size(), before.fields.size());
     for (std::size_t f = 0; f < after.fields.size(); ++f) EXPECT_EQ(after.fields[f].bytes, before.fields[f].bytes);
   }
+}
+
+TEST_F(RamsesWriter, any_byte_order_and_marker_reads_back_bit_for_bit) {
+  int number = 0;
+  for (const auto order : {std::endian::little, std::endian::big})
+    for (const std::size_t marker : {4U, 8U}) {
+      const auto step = random_step(8);
+      const auto directory = dir_ / ("output_0000" + std::to_string(++number));
+      write(step, directory, {.number = number, .format = {marker, order}, .progress = {}});
+      const auto before = step.read(0, {}), after = open(directory).read(0, {});
+      EXPECT_EQ(std::get<mesh::Octree>(after.mesh), std::get<mesh::Octree>(before.mesh));
+      for (std::size_t f = 0; f < after.fields.size(); ++f) EXPECT_EQ(after.fields[f].bytes, before.fields[f].bytes);
+    }
+}
+
+TEST_F(RamsesWriter, single_precision_is_the_nearest_float) {
+  const auto step = random_step(5);
+  write(step, dir_ / "output_00001", {.single_precision = true, .progress = {}});
+  const auto before = step.read(0, {}), after = open(dir_ / "output_00001").read(0, {});
+  EXPECT_EQ(std::get<mesh::Octree>(after.mesh), std::get<mesh::Octree>(before.mesh));
+  ASSERT_EQ(after.fields.size(), before.fields.size());
+  for (std::size_t f = 0; f < after.fields.size(); ++f) {
+    ASSERT_EQ(after.fields[f].info.type, mesh::ScalarType::float32);
+    const auto exact = before.fields[f].as<double>();
+    const auto near = after.fields[f].as<float>();
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      if (std::isnan(exact[i])) continue;
+      EXPECT_EQ(near[i], static_cast<float>(exact[i]));
+    }
+  }
+}
+
+/// A real step of three domains whose header is changed before it is written and read back.
+class RamsesRewrite : public RamsesWriter {
+ protected:
+  void SetUp() override {
+    const char* data = std::getenv("OCTAVO_DATA");
+    const fs::path root =
+        data != nullptr ? fs::path(data) : fs::path(__FILE__).parent_path() / "../../../../shared/data";
+    source_ = root / "ramses" / "dm_gas_gravity3d_3ranks" / "output_00002";
+    if (!fs::exists(source_)) GTEST_SKIP() << "no real data at " << root;
+  }
+  void expect_same_parts(const mesh::Dataset& step, const WriteOptions& options) {
+    write(step, dir_ / "output_00002", options);
+    const auto again = open(dir_ / "output_00002");
+    EXPECT_EQ(again.levels, step.levels);
+    mesh::Request everything;
+    everything.particles = true;
+    for (int d = 0; d < step.num_parts; ++d) {
+      const auto before = step.read(d, everything), after = again.read(d, everything);
+      EXPECT_EQ(std::get<mesh::Octree>(after.mesh), std::get<mesh::Octree>(before.mesh));
+      EXPECT_EQ(after.fields, before.fields);
+      EXPECT_EQ(after.particles, before.particles);
+    }
+  }
+  fs::path source_;
+};
+
+TEST_F(RamsesRewrite, group_folders_hold_the_domains) {
+  expect_same_parts(open(source_), {.number = 2, .group_size = 2, .progress = {}});
+  EXPECT_TRUE(fs::exists(dir_ / "output_00002" / "group_00002" / "amr_00002.out00003"));
+}
+
+TEST_F(RamsesRewrite, keys_of_16_bytes_keep_their_value) {
+  auto step = open(source_);
+  const auto keys = std::get<std::vector<double>>(step.header.attributes.at("bound_key"));
+  step.header.attributes["bound_key_low"] = std::vector<double>(keys.size(), 0.0);
+  expect_same_parts(step, {.number = 2, .progress = {}});
+  const auto again = open(dir_ / "output_00002");
+  EXPECT_EQ(std::get<std::vector<double>>(again.header.attributes.at("bound_key")), keys);
+  EXPECT_TRUE(again.header.attributes.contains("bound_key_low"));
+}
+
+TEST_F(RamsesRewrite, a_bisection_keeps_its_walls_and_boxes) {
+  auto step = open(source_);
+  step.header.attributes.erase("bound_key");
+  step.header.attributes["cpubox_min"] = std::vector<double>{0, 0.25, 0.5, 0, 0, 0, 0, 0, 0};
+  step.header.attributes["cpubox_max"] = std::vector<double>{0.25, 0.5, 1, 1, 1, 1, 1, 1, 1};
+  step.header.attributes["bisection_wall"] = std::vector<double>{0.25, 0.5};
+  step.header.attributes["bisection_next"] = std::vector<std::int64_t>{0, 2, 0, 0};
+  step.header.attributes["bisection_indx"] = std::vector<std::int64_t>{1, 0, 2, 3};
+  expect_same_parts(step, {.number = 2, .progress = {}});
+  const auto again = open(dir_ / "output_00002");
+  for (const char* name : {"cpubox_min", "cpubox_max", "bisection_wall", "bisection_next", "bisection_indx"})
+    EXPECT_EQ(again.header.attributes.at(name), step.header.attributes.at(name)) << name;
 }
 
 TEST_F(RamsesWriter, an_existing_directory_is_never_written_to) {

@@ -84,10 +84,16 @@ def _export(arguments: argparse.Namespace) -> int:
         raise UsageError(f"a RAMSES output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
     if arguments.field or arguments.roi or arguments.level is not None or arguments.codec != "lossless":
         raise Unsupported(
-            "a RAMSES output is written whole and in full precision", [], "leave out --field, --roi, --level, --codec"
+            "a RAMSES output is written whole and losslessly", [], "leave out --field, --roi, --level, --codec"
         )
     with console.Progress("convert", arguments.quiet, unit="domains") as progress:
-        _core.export_ramses(_core.open(inputs[0], None, None), arguments.paths[-1], arguments.force, progress)
+        _core.export_ramses(
+            _core.open(inputs[0], None, None),
+            arguments.paths[-1],
+            arguments.force,
+            arguments.precision == "single",
+            progress,
+        )
     console.say(
         arguments.quiet, f"{arguments.paths[-1]}: {console.size(_core.open(arguments.paths[-1], None, None).bytes)}"
     )

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     unit = "domains" if arguments.to == "ramses" else "bytes"
     with console.Progress("sample", arguments.quiet, unit=unit) as progress:
         if arguments.to == "ramses":
-            _core.export_ramses(made, arguments.out, arguments.force, progress)
+            _core.export_ramses(made, arguments.out, arguments.force, False, progress)
         else:
             _core.store_dataset(made, 1, arguments.out, arguments.force, arguments.threads, progress)
     ds = _core.open(arguments.out, None, None)
