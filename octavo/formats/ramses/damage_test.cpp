@@ -125,6 +125,19 @@ TEST_F(RamsesDamage, a_flipped_record_marker_is_found_wherever_it_is) {
   }
 }
 
+TEST_F(RamsesDamage, totals_without_octs_on_the_first_level_are_corrupt) {
+  FixtureWriter writer(everything, dir_);
+  writer.write();
+  const FixtureFile file = writer.amr();
+  constexpr std::size_t numbtot = 22;  // number of the record, from 0
+  std::string bytes = file.bytes();
+  bytes.replace(file.ends[numbtot - 1] + 4, 4, 4, '\0');
+  for (const int domain : {0, 1}) write(writer.path("amr", domain), bytes);
+  const Error error = damage();
+  EXPECT_EQ(error.kind(), Kind::corrupt);
+  EXPECT_THAT(error.what(), HasSubstr("numbtot"));
+}
+
 TEST_F(RamsesDamage, no_flipped_bit_crashes_or_reads_another_tree) {
   FixtureWriter writer(everything, dir_);
   writer.write();

@@ -124,6 +124,7 @@ std::vector<mesh::LevelCount> count_levels(const AmrHeader& amr) {
                                      ", but only " + std::to_string(cells) + " cells on the level above");
     levels.push_back({static_cast<int>(l) + 1, cells, cells - refined});
   }
+  if (levels.empty()) throw Error(Kind::corrupt, "numbtot: expected octs on level 1, found none");
   return levels;
 }
 
