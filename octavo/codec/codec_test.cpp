@@ -116,6 +116,18 @@ TYPED_TEST(EveryType, bytes_do_not_depend_on_what_was_coded_before) {
   }
 }
 
+TEST(Codec, neighbours_of_opposite_signs_come_back) {
+  auto c = testing::tree_case<double>("2-D", 2000, 4, 1, 2, 1e-3, 7);
+  for (std::size_t i = 0; i < c.coarse.size(); i += 97) c.coarse[i] = -1e300;
+  for (std::size_t i = 0; i < c.values.size(); i += 89) c.values[i] = -1e300;
+  std::vector<double> decoded(c.values.size()), promised;
+  for (const Effort effort : {Effort::normal, Effort::max}) {
+    const auto chunk = encoded(c, {{}, effort, Method::tree}, promised);
+    decode(chunk, c.context(), std::span<double>(decoded));
+    EXPECT_EQ(decoded, c.values);
+  }
+}
+
 TEST(Codec, smooth_families_take_a_fraction_of_their_bytes) {
   const auto c = testing::tree_case<double>("3-D", 4000, 8, 1, 3, 1e-4, 1);
   std::vector<double> decoded;

@@ -24,13 +24,6 @@ inline Scratch& scratch() {
   return space;
 }
 
-inline std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 // A grid puts values on integers. `read` fills in entry i for a value, `value` is the way back, `estimate` puts a
 // predicted value on the grid (and leaves `expected` alone where it has no place there), `flip` changes an index's sign
 // and `key` is the same for both signs.

@@ -92,6 +92,14 @@ struct Cells {
   std::array<double, num_lanes> estimate{};
 };
 
+// Indices of numbers of opposite signs lie further apart than an int64 reaches: encoder and decoder wrap alike.
+inline std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
 /// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
 /// cells. `grid.estimate(cells)` puts the estimates on the grid, where they have a place there.
 template <Base base, class Grid, class Settle>
@@ -105,7 +113,7 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
   std::array<std::int64_t, num_lanes> parent_at;
   std::array<std::uint8_t, num_lanes> parent_negative;
   std::array<double, num_lanes> parent_value;
-  std::array<std::array<std::int64_t, num_lanes>, 11> steps;
+  std::array<std::array<std::uint64_t, num_lanes>, 11> steps;
   std::array<std::array<double, num_lanes>, 11> slopes;
   for (std::size_t lane = 0; lane < num_lanes; ++lane) {
     cells.family[lane] = families[lane < families.size() ? lane : 0];
@@ -119,7 +127,9 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
         const std::size_t q = (parent[lane] ^ (std::size_t{1} << a)) * w + j;
         const bool there = q < coarse.size();
         if constexpr (base == Base::fitted_index)
-          steps[a][lane] = there && coarse.kind[q] == Kind::plain ? coarse.index[q] - parent_at[lane] : 0;
+          steps[a][lane] = there && coarse.kind[q] == Kind::plain
+                               ? static_cast<std::uint64_t>(wrapping_difference(coarse.index[q], parent_at[lane]))
+                               : 0;
         else
           slopes[a][lane] = there ? coarse.value[q] - parent_value[lane] : 0.0;
       }
@@ -130,11 +140,14 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
     cells.index = parent_at;
     cells.negative = parent_negative;
     if constexpr (base == Base::fitted_index) {
-      std::array<std::int64_t, num_lanes> sum;
+      std::array<std::uint64_t, num_lanes> sum;
       sum.fill(16);
-      for (std::size_t r = 0; r < axes + k; ++r)
-        for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] += stencil.weight[k][r] * steps[r][lane];
-      for (std::size_t lane = 0; lane < num_lanes; ++lane) cells.index[lane] += sum[lane] >> 5;
+      for (std::size_t r = 0; r < axes + k; ++r) {
+        const auto weight = static_cast<std::uint64_t>(std::int64_t{stencil.weight[k][r]});
+        for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] += weight * steps[r][lane];
+      }
+      for (std::size_t lane = 0; lane < num_lanes; ++lane)
+        cells.index[lane] = wrapping_sum(cells.index[lane], static_cast<std::int64_t>(sum[lane]) >> 5);
     } else if constexpr (base == Base::fitted_value) {
       std::array<double, num_lanes> sum{};
       for (std::size_t r = 0; r < axes + k; ++r) {
@@ -149,7 +162,9 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
     for (std::size_t lane = 0; lane < num_lanes; ++lane) {
       const std::size_t i = cells.position[lane];
       if constexpr (base == Base::fitted_index)
-        steps[axes + k][lane] = numbers.kind[i] == Kind::plain ? numbers.index[i] - parent_at[lane] : 0;
+        steps[axes + k][lane] = numbers.kind[i] == Kind::plain
+                                    ? static_cast<std::uint64_t>(wrapping_difference(numbers.index[i], parent_at[lane]))
+                                    : 0;
       if constexpr (base == Base::fitted_value) slopes[axes + k][lane] = numbers.value[i] - parent_value[lane];
     }
   }
