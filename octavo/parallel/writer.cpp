@@ -257,6 +257,10 @@ void Writer::put_particles(const std::string& species, const std::string& attrib
   });
 }
 
+void Writer::put_error(const Error& error) {
+  state_->put([&] { throw error; });
+}
+
 // ------------------------------------------------------------------ the ranks agree
 
 void Writer::State::collect() {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "octavo/base/error.hpp"
 #include "octavo/parallel/array_view.hpp"
 #include "octavo/parallel/options.hpp"
 #include "octavo/parallel/statistics.hpp"
@@ -51,6 +52,9 @@ class Writer {
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
+  /// What went wrong in making something ready to be put, outside of this class: end_step() throws it as it throws what
+  /// goes wrong in a put.
+  void put_error(const base::Error& error);
   /// Collective. The step is on its way: written in sync mode, staged or lent otherwise.
   void end_step();
   /// Collective. Every step so far is durable: all its segments are on disk on all ranks. Throws where one is not.

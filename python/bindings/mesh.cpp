@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <array>
+
 #include "bindings.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/merge.hpp"
 
 namespace octavo::bindings {
 
@@ -83,10 +87,152 @@ nb::object bits_to_array(const base::BitArray& bits) {
   return to_array(std::move(bytes), {bits.size()}).attr("view")("bool");
 }
 
-nb::list levels_of(const mesh::Part& part, const std::vector<base::BitArray> mesh::Octree::*member) {
-  nb::list levels;
-  for (const base::BitArray& bits : std::get<mesh::Octree>(part.mesh).*member) levels.append(bits_to_array(bits));
-  return levels;
+nb::list levels_of(const std::vector<base::BitArray>& levels) {
+  nb::list out;
+  for (const base::BitArray& bits : levels) out.append(bits_to_array(bits));
+  return out;
+}
+
+// ------------------------------------------------------------------ what a writer is given
+
+using Bits = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::vector<base::BitArray> to_bits(const std::vector<Bits>& levels) {
+  std::vector<base::BitArray> out;
+  for (const Bits& level : levels) {
+    base::BitArray bits(level.shape(0));
+    for (std::size_t i = 0; i < bits.size(); ++i) bits.words()[i >> 6] |= std::uint64_t{level.data()[i]} << (i & 63);
+    out.push_back(std::move(bits));
+  }
+  return out;
+}
+
+/// `dim` entries, the rest `others`.
+template <class T, class U>
+std::array<T, 3> along_axes(const std::vector<U>& values, int dim, T others, const char* name) {
+  if (dim < 1 || dim > 3) throw base::Error(base::Kind::usage, "dim: expected 1, 2 or 3, found " + std::to_string(dim));
+  if (values.size() != static_cast<std::size_t>(dim))
+    throw base::Error(base::Kind::usage, std::string(name) + ": expected " + std::to_string(dim) + " entries, found " +
+                                             std::to_string(values.size()));
+  std::array<T, 3> out{others, others, others};
+  std::copy(values.begin(), values.end(), out.begin());
+  return out;
+}
+
+template <class T>
+nb::tuple of_axes(const std::array<T, 3>& values, int dim) {
+  nb::list out;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(dim); ++a) out.append(T{values[a]});
+  return nb::tuple(out);
+}
+
+using Extents = std::optional<std::vector<std::int64_t>>;
+
+mesh::Index3 extents(const Extents& values, int dim, const char* name) {
+  return values ? along_axes<std::int64_t>(*values, dim, 1, name) : mesh::Index3{1, 1, 1};
+}
+
+mesh::Octree make_octree(const std::vector<Bits>& refined, const std::optional<std::vector<Bits>>& owned, int dim,
+                         const Extents& roots, const Extents& block) {
+  mesh::Octree tree;
+  tree.dim = dim;
+  tree.roots = extents(roots, dim, "roots");
+  tree.block = extents(block, dim, "block");
+  tree.refined = to_bits(refined);
+  if (owned)
+    tree.owned = to_bits(*owned);
+  else
+    for (const base::BitArray& level : tree.refined) tree.owned.emplace_back(level.size(), true);
+  try {
+    validate(tree);
+  } catch (const base::Error& error) {
+    throw base::Error(base::Kind::usage, error.message());  // an argument, not a file
+  }
+  return tree;
+}
+
+void bind_octree(nb::module_& m) {
+  nb::class_<mesh::Octree>(m, "Octree", "One part's refinement tree, breadth first: docs/format.md.")
+      .def(
+          "__init__",
+          [](mesh::Octree* self, const std::vector<Bits>& refined, const std::optional<std::vector<Bits>>& owned,
+             int dim, const Extents& roots,
+             const Extents& block) { new (self) mesh::Octree(make_octree(refined, owned, dim, roots, block)); },
+          nb::arg("refined"), nb::arg("owned") = nb::none(), nb::kw_only(), nb::arg("dim") = 3,
+          nb::arg("roots") = nb::none(), nb::arg("block") = nb::none(),
+          "refined, owned: a bool array a level, coarsest first. Level 0 has the product of `roots` cells, x fastest;\n"
+          "the children of the k-th refined cell of a level are the 2**dim cells from k * 2**dim on of the next; none\n"
+          "of the last level is refined. owned: this part answers for the cell (nothing: for all). roots and block\n"
+          "have `dim` entries (nothing: 1).")
+      .def_ro("dim", &mesh::Octree::dim)
+      .def_prop_ro("roots", [](const mesh::Octree& t) { return of_axes(t.roots, t.dim); })
+      .def_prop_ro("block", [](const mesh::Octree& t) { return of_axes(t.block, t.dim); })
+      .def_prop_ro(
+          "cells", [](const mesh::Octree& t) { return num_cells(t); }, "Tree cells of all levels.")
+      .def_prop_ro(
+          "refined", [](const mesh::Octree& t) { return levels_of(t.refined); },
+          "Per level: bool array, whether a cell has children. Copies.")
+      .def_prop_ro(
+          "owned", [](const mesh::Octree& t) { return levels_of(t.owned); },
+          "Per level: bool array, whether this part answers for the cell. Copies.");
+}
+
+mesh::Header make_header(const std::string& code, int dim, const Extents& roots, const Extents& block,
+                         const std::optional<std::vector<double>>& lo, const std::optional<std::vector<double>>& hi,
+                         const std::optional<std::vector<bool>>& periodic, int level_origin,
+                         const std::array<double, 3>& units, std::map<std::string, mesh::Attribute> attributes) {
+  mesh::Header header;
+  header.code = code;
+  header.dim = dim;
+  header.roots = extents(roots, dim, "roots");
+  header.block = extents(block, dim, "block");
+  if (lo) header.lo = along_axes<double>(*lo, dim, 0, "lo");
+  if (hi) header.hi = along_axes<double>(*hi, dim, 1, "hi");
+  if (periodic) header.periodic = along_axes<bool>(*periodic, dim, false, "periodic");
+  header.level_origin = level_origin;
+  header.unit_length = units[0];
+  header.unit_density = units[1];
+  header.unit_time = units[2];
+  header.attributes = std::move(attributes);
+  return header;
+}
+
+void bind_header(nb::module_& m) {
+  using mesh::Header;
+  nb::class_<Header>(m, "Header", "What all parts of all steps have in common.")
+      .def(
+          "__init__",
+          [](Header* self, const std::string& code, int dim, const Extents& roots, const Extents& block,
+             const std::optional<std::vector<double>>& lo, const std::optional<std::vector<double>>& hi,
+             const std::optional<std::vector<bool>>& periodic, int level_origin, double unit_length,
+             double unit_density, double unit_time, std::map<std::string, mesh::Attribute> attributes) {
+            new (self) Header(make_header(code, dim, roots, block, lo, hi, periodic, level_origin,
+                                          {unit_length, unit_density, unit_time}, std::move(attributes)));
+          },
+          nb::kw_only(), nb::arg("code") = "", nb::arg("dim") = 3, nb::arg("roots") = nb::none(),
+          nb::arg("block") = nb::none(), nb::arg("lo") = nb::none(), nb::arg("hi") = nb::none(),
+          nb::arg("periodic") = nb::none(), nb::arg("level_origin") = 0, nb::arg("unit_length") = 1.0,
+          nb::arg("unit_density") = 1.0, nb::arg("unit_time") = 1.0,
+          nb::arg("attributes") = std::map<std::string, mesh::Attribute>{},
+          "code: the simulation code's name. roots: level-0 cells of the whole domain; block: values a tree cell, "
+          "both\n"
+          "with `dim` entries (nothing: 1). lo, hi: domain corners [code length] (nothing: 0 and 1). level_origin: "
+          "the\n"
+          "code's own number of level 0. unit_*: one code unit in cgs.")
+      .def_ro("code", &Header::code)
+      .def_ro("time", &Header::time)
+      .def_ro("dim", &Header::dim)
+      .def_ro("level_origin", &Header::level_origin)
+      .def_prop_ro("roots", [](const Header& h) { return of_axes(h.roots, h.dim); })
+      .def_prop_ro("block", [](const Header& h) { return of_axes(h.block, h.dim); })
+      .def_prop_ro("lo", [](const Header& h) { return of_axes(h.lo, h.dim); })
+      .def_prop_ro("hi", [](const Header& h) { return of_axes(h.hi, h.dim); })
+      .def_prop_ro("periodic", [](const Header& h) { return of_axes(h.periodic, h.dim); })
+      .def_ro("unit_length", &Header::unit_length)
+      .def_ro("unit_density", &Header::unit_density)
+      .def_ro("unit_time", &Header::unit_time)
+      .def_prop_ro("fields", [](const Header& h) { return describe(h.fields); })
+      .def_prop_ro("attributes", [](const Header& h) { return h.attributes; });
 }
 
 void bind_part(nb::module_& m) {
@@ -99,10 +245,10 @@ void bind_part(nb::module_& m) {
           "particles", [](nb::handle self) { return particles_of(self); },
           "{species: {attribute: array}}; views, not copies.")
       .def_prop_ro(
-          "refined", [](const mesh::Part& part) { return levels_of(part, &mesh::Octree::refined); },
+          "refined", [](const mesh::Part& part) { return levels_of(octree_of(part).refined); },
           "Per level: bool array, whether a cell has children.")
       .def_prop_ro(
-          "owned", [](const mesh::Part& part) { return levels_of(part, &mesh::Octree::owned); },
+          "owned", [](const mesh::Part& part) { return levels_of(octree_of(part).owned); },
           "Per level: bool array, whether this part answers for the cell.");
 }
 
@@ -176,6 +322,8 @@ void bind_dataset(nb::module_& m) {
 }  // namespace
 
 void bind_mesh(nb::module_& m) {
+  bind_octree(m);
+  bind_header(m);
   bind_part(m);
   bind_dataset(m);
 }

@@ -1,11 +1,309 @@
-#include <nanobind/nanobind.h>
+#include <algorithm>
+#include <array>
+#include <memory>
 
+#include "bindings.hpp"
+#include "octavo/mesh/merge.hpp"
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/world.hpp"
+#include "octavo/parallel/writer.hpp"
 
-namespace nb = nanobind;
+namespace octavo::bindings {
+namespace {
+
+using base::Error;
+using base::Kind;
+using Path = std::filesystem::path;
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// None is all processes of mpirun (MPI is started where nobody has); else a Fortran handle, as mpi4py's py2f gives it.
+MPI_Comm comm_from(std::optional<int> handle) {
+  if (!handle) parallel::world();
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0)
+    throw Error(Kind::usage, finalized != 0 ? "MPI has been finalised"
+                                            : "MPI has not been started in the library that octavo was built with")
+        .hint("mpi4py must use the same MPI library: docs/engine.md, Python");
+  const MPI_Comm comm = handle ? MPI_Comm_f2c(*handle) : MPI_COMM_WORLD;
+  if (comm == MPI_COMM_NULL) throw Error(Kind::usage, "the communicator is null");
+  return comm;
+}
+
+std::string library_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  text.resize(static_cast<std::size_t>(length));
+  return text.c_str();  // some implementations count the final zero
+}
+
+store::Flow flow_named(const std::string& name) {
+  if (name == "checkpoint") return store::Flow::checkpoint;
+  if (name == "analysis") return store::Flow::analysis;
+  throw Error(Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
+}
+
+mesh::Centring centring_named(const std::string& name) {
+  const std::array<const char*, 5> names{"cell", "face_x", "face_y", "face_z", "node"};
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw Error(Kind::usage, "no centring '" + name + "': there are cell, face_x, face_y, face_z and node");
+  return static_cast<mesh::Centring>(found - names.begin());
+}
+
+/// The memory of an object with the buffer protocol; keeps it, its size and its place until this is gone.
+class Buffer {
+ public:
+  explicit Buffer(nb::handle object) : view_(new Py_buffer) {
+    if (PyObject_GetBuffer(object.ptr(), view_.get(), PyBUF_STRIDES) != 0) {
+      view_.reset();
+      throw nb::python_error();
+    }
+  }
+  ~Buffer() {
+    if (view_) PyBuffer_Release(view_.get());
+  }
+  Buffer(Buffer&&) noexcept = default;
+  Buffer& operator=(Buffer&&) = delete;
+  const Py_buffer& get() const { return *view_; }
+
+ private:
+  std::unique_ptr<Py_buffer> view_;
+};
+
+// A buffer of shape (cells, z, y, x, components), whose strides are whole elements and not 0 (octavo.parallel sees to
+// it).
+parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type) {
+  parallel::ArrayView view;
+  if (buffer.ndim != 5) throw Error(Kind::usage, "expected 5 axes, found " + std::to_string(buffer.ndim));
+  view.data = buffer.buf;
+  view.type = type;
+  view.cells = static_cast<std::size_t>(buffer.shape[0]);
+  view.block = {buffer.shape[3], buffer.shape[2], buffer.shape[1]};
+  view.components = static_cast<int>(buffer.shape[4]);
+  std::array<std::int64_t, 5> strides{};
+  std::int64_t packed = 1;
+  bool is_packed = true;
+  for (std::size_t axis = 5; axis-- > 0;) {
+    // What an axis of one entry says has no meaning.
+    strides[axis] = buffer.shape[axis] > 1 ? buffer.strides[axis] / buffer.itemsize : packed;
+    is_packed = is_packed && strides[axis] == packed;
+    packed *= buffer.shape[axis];
+  }
+  if (!is_packed) view.stride = {strides[0], strides[3], strides[2], strides[1], strides[4]};
+  return view;
+}
+
+parallel::Options options_from(const Settings& settings, const Path& file) {
+  parallel::Options options;
+  for (const auto& [name, value] : settings) parallel::set_option(options, name, value);
+  return parallel::read_options(options, file);
+}
+
+/// The engine's writer, and the arrays that it reads later than Python hands them over.
+class Writer {
+ public:
+  Writer(std::optional<int> comm, const Path& store, const mesh::Header& header, const Settings& settings,
+         const Path& file, std::optional<store::StepId> resumed_from) {
+    nb::gil_scoped_release release;
+    comm_ = comm_from(comm);
+    parallel::Options options;
+    parallel::agree(comm_, [&] { options = options_from(settings, file); });
+    lend_ = options.lend;
+    writer_.emplace(comm_, store, header, options, resumed_from);
+  }
+  void begin_step(const std::string& flow, std::int64_t step, double time) {
+    const store::Flow named = flow_named(flow);
+    call([&](parallel::Writer& writer) { writer.begin_step(named, step, time); });
+    held_.clear();
+  }
+  void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
+  void put_mesh(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
+                 const std::string& centring, nb::handle order) {
+    parallel::ArrayView view = hold(array, type);
+    if (!order.is_none()) {
+      held_.emplace_back(order);
+      const Py_buffer& entries = held_.back().get();
+      view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
+    }
+    writer().put_field(name, view, unit, centring_named(centring));
+  }
+  void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
+                     const std::string& type, const std::string& unit) {
+    writer().put_particles(species, attribute, hold(array, type), unit);
+  }
+  void put_error(int kind, const std::string& message, const std::vector<std::string>& places,
+                 const std::string& hint) {
+    Error error(static_cast<Kind>(kind), message);
+    for (const std::string& place : places) error.at(place);
+    if (!hint.empty()) error.hint(hint);
+    writer().put_error(error);
+  }
+  void end_step() {
+    call([](parallel::Writer& writer) { writer.end_step(); });
+    if (!lend_) held_.clear();
+  }
+  void wait() {
+    call([](parallel::Writer& writer) { writer.wait(); });
+    held_.clear();
+  }
+  void close() {
+    call([](parallel::Writer& writer) { writer.close(); });
+    held_.clear();
+  }
+  /// Waits for this rank's own work, tells nobody.
+  void abandon() {
+    {
+      nb::gil_scoped_release release;
+      writer_.reset();
+    }
+    held_.clear();
+  }
+  std::optional<store::StepId> newest_durable(const std::string& flow) {
+    return writer().newest_durable(flow_named(flow));
+  }
+  std::string mode_of(const std::string& flow) {
+    return std::string(parallel::name_of(writer().mode_of(flow_named(flow))));
+  }
+  std::string statistics() { return to_json(writer().statistics()); }
+  std::string total_statistics() {
+    const parallel::Statistics mine = writer().statistics();
+    nb::gil_scoped_release release;
+    return to_json(total(mine, comm_));
+  }
+
+ private:
+  parallel::Writer& writer() {
+    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
+    return *writer_;
+  }
+  template <class Work>
+  void call(Work&& work) {
+    parallel::Writer& mine = writer();
+    nb::gil_scoped_release release;
+    work(mine);
+  }
+  parallel::ArrayView hold(nb::handle array, const std::string& type) {
+    held_.emplace_back(array);
+    return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
+  }
+
+  std::vector<Buffer> held_;  // outlives the writer, which may still read them
+  std::optional<parallel::Writer> writer_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  bool lend_ = false;
+};
+
+// ------------------------------------------------------------------ reading
+
+std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
+                                         std::optional<std::int64_t> step,
+                                         std::optional<std::vector<std::string>> fields, bool particles,
+                                         bool keep_parts) {
+  parallel::RestartOptions options;
+  options.flow = flow_named(flow);
+  options.step = step;
+  options.fields = std::move(fields);
+  options.particles = particles;
+  options.keep_parts = keep_parts;
+  nb::gil_scoped_release release;
+  return parallel::restart(comm_from(comm), store, options);
+}
+
+/// Values that belong to `owner`, of shape (count, block z, y, x, components): axes that `block` does not have are left
+/// out, and components where there is one.
+nb::object array_of(mesh::Field& field, std::size_t count, int dim, const mesh::Index3& block, nb::handle owner) {
+  std::vector<std::size_t> shape{count};
+  if (block != mesh::Index3{1, 1, 1})
+    for (auto axis = static_cast<std::size_t>(dim); axis-- > 0;) shape.push_back(static_cast<std::size_t>(block[axis]));
+  if (field.info.components > 1) shape.push_back(static_cast<std::size_t>(field.info.components));
+  return mesh::visit_values(field, [&](auto values) -> nb::object {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    return nb::cast(
+        nb::ndarray<nb::numpy, T>(reinterpret_cast<T*>(field.bytes.data()), shape.size(), shape.data(), owner));
+  });
+}
+
+nb::dict fields_of(nb::handle self) {
+  mesh::Part& part = nb::cast<parallel::Restart&>(self).part;
+  const mesh::Octree& tree = octree_of(part);
+  nb::dict fields;
+  for (mesh::Field& field : part.fields)
+    fields[nb::cast(field.info.name)] = array_of(field, num_cells(tree), tree.dim, tree.block, self);
+  return fields;
+}
+
+nb::dict particles_of(nb::handle self) {
+  nb::dict all;
+  for (mesh::Particles& species : nb::cast<parallel::Restart&>(self).part.particles) {
+    nb::dict attributes;
+    for (mesh::Field& attribute : species.attributes)
+      attributes[nb::cast(attribute.info.name)] =
+          array_of(attribute, static_cast<std::size_t>(species.count), 1, {1, 1, 1}, self);
+    all[nb::cast(species.species)] = attributes;
+  }
+  return all;
+}
+
+// ------------------------------------------------------------------ the module
+
+void bind_writer(nb::module_& m) {
+  nb::class_<Writer>(m, "Writer")
+      .def(nb::init<std::optional<int>, const Path&, const mesh::Header&, const Settings&, const Path&,
+                    std::optional<store::StepId>>(),
+           nb::arg("comm").none(), nb::arg("store"), nb::arg("header"), nb::arg("settings"), nb::arg("file"),
+           nb::arg("resumed_from").none())
+      .def("begin_step", &Writer::begin_step)
+      .def("put_attribute", &Writer::put_attribute)
+      .def("put_mesh", &Writer::put_mesh)
+      .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("put_particles", &Writer::put_particles)
+      .def("put_error", &Writer::put_error)
+      .def("end_step", &Writer::end_step)
+      .def("wait", &Writer::wait)
+      .def("close", &Writer::close)
+      .def("abandon", &Writer::abandon)
+      .def("newest_durable", &Writer::newest_durable)
+      .def("mode_of", &Writer::mode_of)
+      .def("statistics", &Writer::statistics)
+      .def("total_statistics", &Writer::total_statistics);
+}
+
+void bind_restart(nb::module_& m) {
+  nb::class_<store::StepId>(m, "StepId", "A step of a flow, as a run that continues from it refers to it.")
+      .def_ro("step", &store::StepId::step)
+      .def("__eq__", [](const store::StepId& a, const store::StepId& b) { return a == b; })
+      .def("__repr__", [](const store::StepId& id) { return "<octavo.StepId " + std::to_string(id.step) + ">"; });
+  nb::class_<parallel::Restart>(m, "Restart", "What a rank starts from.")
+      .def_ro("id", &parallel::Restart::id, "For the Writer of the run that goes on: resumed_from=restart.id.")
+      .def_prop_ro("step", [](const parallel::Restart& r) { return r.id.step; })
+      .def_prop_ro(
+          "time", [](const parallel::Restart& r) { return r.header.time; }, "[code time]")
+      .def_ro("header", &parallel::Restart::header, "Its attributes and fields are those of the step.")
+      .def_prop_ro("attributes", [](const parallel::Restart& r) { return r.header.attributes; })
+      .def_prop_ro(
+          "mesh", [](const parallel::Restart& r) -> const mesh::Octree& { return octree_of(r.part); },
+          nb::rv_policy::reference_internal, "This rank's tree, pruned.")
+      .def_prop_ro("fields", &fields_of, "{name: array over all tree cells, breadth first}: views that can be written.")
+      .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
+      .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
+  m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
+        nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"));
+}
+
+}  // namespace
+}  // namespace octavo::bindings
 
 NB_MODULE(_mpi, m) {
-  nb::module_::import_("octavo._core");  // binds Ranks
-  m.def("world", &octavo::parallel::world, "The processes that mpirun started; starts MPI where nobody has.");
-  m.def("abort", &octavo::parallel::abort, nb::arg("code"), "Ends all ranks with this exit code.");
+  using namespace octavo;
+  nb::module_::import_("octavo._core");  // binds Ranks, Header and Octree
+  m.def("world", &parallel::world, "The processes that mpirun started; starts MPI where nobody has.");
+  m.def("abort", &parallel::abort, nb::arg("code"), "Ends all ranks with this exit code.");
+  m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
+  bindings::bind_restart(m);
+  bindings::bind_writer(m);
 }

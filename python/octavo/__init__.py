@@ -19,18 +19,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Selection
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
+    from octavo.parallel import Header, Octree, Writer
 
 __all__ = [
     "Damaged",
     "Dataset",
     "Error",
+    "Header",
     "NoSpace",
+    "Octree",
     "Selection",
     "Unreadable",
     "Unsupported",
     "UsageError",
+    "Writer",
     "convert",
     "open",
+    "repack",
+    "restart",
     "steps",
     "verify",
 ]
@@ -41,7 +47,12 @@ _HOMES = {
     "open": "dataset",
     "steps": "dataset",
     "convert": "dataset",
+    "repack": "dataset",
     "verify": "dataset",
+    "Header": "parallel",
+    "Octree": "parallel",
+    "Writer": "parallel",
+    "restart": "parallel",
     "Error": "errors",
     "UsageError": "errors",
     "Unreadable": "errors",

@@ -62,3 +62,8 @@ _kinds = (UsageError, Unreadable, Damaged, Unsupported, NoSpace, Interrupted)
 def make(kind: int, message: str, places: list[str], hint: str) -> Error:
     """The exception for an error of the compiled library."""
     return _kinds[kind](message, places, hint)
+
+
+def kind_of(error: Error) -> int:
+    """The number of an error's kind in the compiled library."""
+    return next((kind for kind, known in enumerate(_kinds) if isinstance(error, known)), 0)

@@ -1,0 +1,279 @@
+"""Writing a simulation's steps behind its back, and starting again from them on any number of ranks.
+
+    from mpi4py import MPI
+
+    start = octavo.restart(MPI.COMM_WORLD, "run.octavo")        # None: a first start
+    with octavo.Writer(MPI.COMM_WORLD, "run.octavo", header, resumed_from=start and start.id) as writer:
+        writer.begin_step("checkpoint", step, time)
+        writer.put_mesh(tree)
+        writer.put_field("density", density, unit="g/cm^3")     # a NumPy array, read in end_step()
+        writer.end_step()                                       # the solver goes on; the step is written meanwhile
+
+Every rank writes one part, its own, or none. `comm` is an mpi4py communicator, a Fortran handle (comm.py2f()), or None:
+all processes that mpirun started, for which mpi4py is not needed. docs/engine.md says what happens when.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from octavo._core import Header, Octree
+from octavo.errors import Error, Unsupported, UsageError, kind_of
+
+__all__ = ["Header", "Octree", "Writer", "restart"]
+
+Path = str | os.PathLike[str]
+Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | Sequence[str]
+
+_TYPES = {"float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint8"}
+
+
+class Writer:
+    """Writes the steps of a simulation. Collective: this, `end_step`, `wait`, `close` and `total_statistics`; they release
+    the GIL. All calls belong to the thread that initialised MPI.
+
+    `header` is what all steps have in common. Further keywords are the options of docs/engine.md by name, those of a flow
+    as a dict: mode="sync", staging_bytes="64M", checkpoint={"codec": "lossless", "field_codec": {"density": "abs:1e-6"}}.
+    They are what the program asks for; `options`, a TOML file (default: the one that OCTAVO_OPTIONS names), overrides
+    them, and variables (OCTAVO_MODE ...) override both. `resumed_from`: the `id` of the restart that this run continues.
+
+    No put raises: what is wrong is raised by the next collective call, on every rank, as is what goes wrong in the
+    background. The writer can be used further; the failed step does not exist, those before it are whole.
+
+    As a context manager it is closed at the end. Where an exception ends the block the others may not know of it, so
+    that nothing collective is called: this rank's work is finished, and the writer gone.
+    """
+
+    def __init__(
+        self, comm: Any, path: Path, header: Header, *, options: Path | None = None, resumed_from: Any = None,
+        **settings: Any,
+    ) -> None:  # fmt: skip
+        self._dim, self._block = header.dim, tuple(header.block)
+        self._writer = _mpi().Writer(
+            _handle(comm), os.fspath(path), header, _texts(settings), os.fspath(options or ""), resumed_from
+        )
+
+    def begin_step(self, flow: str, step: int, time: float) -> None:
+        """Begins a step of the flow "checkpoint" or "analysis"; `time` in code time. Waits for lent arrays."""
+        self._writer.begin_step(flow, step, time)
+
+    def put_attribute(self, name: str, value: Attribute) -> None:
+        """A number, a text, or a one-dimensional array or list of either; the same on all ranks."""
+        self._put(f"attribute {name}", lambda: self._writer.put_attribute(name, _plain(value)))
+
+    def put_attributes(self, values: Mapping[str, Attribute]) -> None:
+        """Several attributes."""
+        for name, value in values.items():
+            self.put_attribute(name, value)
+
+    def put_mesh(self, tree: Octree) -> None:
+        """This rank's tree, with what it owns. Copied at once."""
+        self._put("mesh", lambda: self._writer.put_mesh(tree))
+
+    def put_field(
+        self, name: str, array: np.ndarray, unit: str = "", *, centring: str = "cell", order: np.ndarray | None = None
+    ) -> None:
+        """A value on every tree cell, breadth first: shape (cells,) or (cells, components), and where the header has
+        blocks (cells, z, y, x) or (cells, z, y, x, components), with as many block axes as dimensions.
+
+        Any strides will do: a view without its ghosts, one variable of many, components first. Such views are not
+        copied here; they are read in end_step(), and must stay as they are until then, or with the option lend until
+        the next begin_step, wait or close. The writer keeps them alive. Only what cannot be read in place is copied now:
+        foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in `array`.
+        `centring`: cell, face_x, face_y, face_z or node.
+        """
+
+        def put() -> None:
+            values, places = _readable(array), order
+            if places is not None:
+                places = _order(places, len(values))
+            shaped = _with_block(values, self._dim, self._block)
+            self._writer.put_field(name, shaped, values.dtype.name, unit, centring, places)
+
+        self._put(f"field {name}", put)
+
+    def put_particles(
+        self, species: str, attributes: Mapping[str, np.ndarray], units: Mapping[str, str] | None = None
+    ) -> None:
+        """The particles of a species: arrays (count,) or (count, components) by attribute; positions are position_x,
+        position_y and position_z [code length]. Read, kept and lent as fields are."""
+        for name, array in attributes.items():
+
+            def put(name: str = name, array: np.ndarray = array) -> None:
+                values = _readable(array)
+                shaped = _with_block(values, 1, (1,))
+                self._writer.put_particles(species, name, shaped, values.dtype.name, (units or {}).get(name, ""))
+
+            self._put(f"particles {species}/{name}", put)
+
+    def end_step(self) -> None:
+        """The step is on its way: written in sync mode, staged or lent otherwise."""
+        self._writer.end_step()
+
+    def wait(self) -> None:
+        """Returns once every step so far is on disk on all ranks; raises where one is not."""
+        self._writer.wait()
+
+    def close(self) -> None:
+        """As wait; then the writer is closed, also where it raises."""
+        self._writer.close()
+
+    def newest_durable(self, flow: str = "checkpoint") -> Any:
+        """The newest step of a flow of which all ranks know that it is on disk: its `.step`, or None."""
+        return self._writer.newest_durable(flow)
+
+    def mode_of(self, flow: str) -> str:
+        """How steps of the flow are written from now on: sync, background, or auto where that is not decided."""
+        return self._writer.mode_of(flow)
+
+    def statistics(self) -> dict[str, Any]:
+        """What writing has cost this rank so far: docs/engine.md."""
+        return json.loads(self._writer.statistics())
+
+    def total_statistics(self) -> dict[str, Any]:
+        """The sums over all ranks."""
+        return json.loads(self._writer.total_statistics())
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._writer.abandon()
+
+    def _put(self, place: str, work: Any) -> None:
+        # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
+        try:
+            work()
+        except Error as error:
+            self._writer.put_error(kind_of(error), error.message, [*error.places, place], error.hint)
+        except (TypeError, ValueError, OverflowError) as error:
+            text = str(error) if len(str(error)) < 200 else type(error).__name__
+            self._writer.put_error(kind_of(UsageError("")), text, [place], "")
+
+
+def restart(
+    comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
+    particles: bool = True, keep_parts: bool = True,
+) -> Any:  # fmt: skip
+    """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
+
+    None where there is no step yet: a first start. Else an object with `step`, `time`, `header`, `attributes`, `mesh`,
+    `fields` ({name: array}, shaped as put_field takes them), `particles` ({species: {attribute: array}}), `notes`, and
+    `id` for the Writer of the run that goes on. Arrays are views that can be written. Shares have equal numbers of
+    leaves along the Hilbert curve; as many ranks as parts, and each gets the part of its number, unless `keep_parts` is
+    false. Without `step` it is the newest that is complete and undamaged; what was passed over is in `notes`.
+    """
+    names = [fields] if isinstance(fields, str) else fields
+    return _mpi().restart(
+        _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------- MPI
+
+
+def _mpi() -> Any:
+    try:
+        from octavo import _mpi
+    except ImportError as error:
+        raise Unsupported(
+            "this build of octavo has no MPI", [str(error)], "install an MPI library and build octavo again"
+        ) from None
+    return _mpi
+
+
+def _handle(comm: Any) -> int | None:
+    """The Fortran handle of a communicator; None for None."""
+    if comm is None or isinstance(comm, int):
+        return comm
+    if not hasattr(comm, "py2f"):
+        raise UsageError(
+            f"expected a communicator of mpi4py, a Fortran handle or None, found {type(comm).__name__}", ["comm"]
+        )
+    theirs, ours = sys.modules["mpi4py.MPI"].Get_library_version(), _mpi().library_version()
+    if theirs.rstrip("\0 ") != ours.rstrip("\0 "):
+        raise UsageError(
+            f"mpi4py uses another MPI library than octavo: {theirs.strip()}, not {ours.strip()}",
+            ["comm"],
+            "MPI4PY_MPIABI and MPI4PY_LIBMPI choose the library of mpi4py's wheels; or build it: "
+            "pip install --no-binary mpi4py mpi4py",
+        )
+    return comm.py2f()
+
+
+# ------------------------------------------------------------------------------------------------------ arguments
+
+
+def _texts(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """{"checkpoint": {"codec": "raw"}, "lend": True} -> [("checkpoint.codec", "raw"), ("lend", "true")]."""
+    texts: list[tuple[str, str]] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            texts += _texts(value, f"{prefix}{name}.")
+        else:
+            texts.append((prefix + name, str(value).lower() if isinstance(value, bool) else str(value)))
+    return texts
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and lists as Python has them."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        flat = [_plain(item) for item in value]
+        return [float(item) for item in flat] if any(isinstance(item, float) for item in flat) else flat
+    return value
+
+
+def _readable(array: Any) -> np.ndarray:
+    """The array itself where it can be read in place, else a copy."""
+    values = np.asarray(array)
+    if values.dtype == bool:
+        values = values.view("uint8")
+    if values.dtype.name not in _TYPES:
+        raise UsageError(f"no values of type {values.dtype}", [], "there are " + ", ".join(sorted(_TYPES)))
+    repeats = any(stride == 0 and size > 1 for stride, size in zip(values.strides, values.shape, strict=True))
+    if (
+        repeats
+        or not values.dtype.isnative
+        or not values.flags.aligned
+        or any(s % values.itemsize for s in values.strides)
+    ):
+        values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
+    return values
+
+
+def _order(order: Any, cells: int) -> np.ndarray:
+    places = np.asarray(order)
+    if places.ndim != 1 or places.dtype.kind not in "iu":
+        raise UsageError("order: expected a one-dimensional array of integers")
+    if places.size and (places.min() < 0 or places.max() >= cells):
+        raise UsageError(f"order: expected entries from 0 to {cells - 1}, found {places.min()} to {places.max()}")
+    return np.ascontiguousarray(places, dtype="uint32")
+
+
+def _with_block(values: np.ndarray, dim: int, block: tuple[int, ...]) -> np.ndarray:
+    """The same values with axes (cells, z, y, x, components)."""
+    inner = tuple(reversed(block))
+    if values.ndim in (1 + dim, 2 + dim) and values.shape[1 : 1 + dim] == inner:
+        rest = values.shape[1 + dim :]
+    elif values.ndim in (1, 2) and all(size == 1 for size in block):
+        rest = values.shape[1:]
+    else:
+        expected = ("cells", *inner) if any(size > 1 for size in block) else ("cells",)
+        raise UsageError(f"expected shape ({', '.join(map(str, expected))}[, components]), found {values.shape}")
+    axes = (slice(None), *[None] * (3 - dim), *[slice(None)] * dim)
+    if values.ndim - len(rest) == 1:
+        axes = (slice(None), None, None, None)
+    return values[(*axes, slice(None) if rest else None)]

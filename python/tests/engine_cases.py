@@ -1,0 +1,341 @@
+"""Programs that test_engine.py runs under mpirun:     mpirun -n 3 python engine_cases.py CASE STORE
+
+Every cell's values follow from its place, so that any rank can tell whether they came back.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+
+import octavo
+
+ROOTS = (2, 3, 2)
+
+
+def whole_tree() -> list[np.ndarray]:
+    """Three levels: every third root is refined, and every fifth cell below."""
+    roots = np.arange(12) % 3 == 0
+    below = np.arange(8 * roots.sum()) % 5 == 1
+    return [roots, below, np.zeros(8 * below.sum(), bool)]
+
+
+def octree(rank: int, size: int, block=(1, 1, 1)) -> octavo.Octree:
+    """The whole tree, of which each rank owns a stretch of every level."""
+    refined = whole_tree()
+    owned = [np.arange(len(level)) * size // len(level) == rank for level in refined]
+    return octavo.Octree(refined, owned, roots=ROOTS, block=block)
+
+
+def places(tree: octavo.Octree) -> np.ndarray:
+    """(level, x, y, z) of every cell, breadth first: shape (cells, 4)."""
+    x, y, z = np.meshgrid(*(np.arange(n) for n in tree.roots), indexing="ij")
+    level = np.stack([a.transpose(2, 1, 0).ravel() for a in (x, y, z)], axis=1)
+    out = []
+    for number, refined in enumerate(tree.refined):
+        out.append(np.column_stack([np.full(len(level), number), level]))
+        child = np.array([[i & 1, i >> 1 & 1, i >> 2] for i in range(8)])
+        level = (2 * level[refined][:, None, :] + child).reshape(-1, 3)
+    return np.concatenate(out)
+
+
+def density_of(tree: octavo.Octree, step: int = 0) -> np.ndarray:
+    return np.sqrt(2.0 + places(tree) @ np.array([1000, 1, 30, 900]) + 0.125 * step)
+
+
+def owned_of(tree: octavo.Octree) -> np.ndarray:
+    return np.concatenate(tree.owned)
+
+
+def header(**words) -> octavo.Header:
+    return octavo.Header(code="test", roots=ROOTS, hi=(2, 3, 2), unit_length=3e18, **words)
+
+
+def everyone():
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD
+
+
+def write_step(writer: octavo.Writer, tree: octavo.Octree, step: int, flow: str = "checkpoint") -> None:
+    writer.begin_step(flow, step, 0.5 * step)
+    writer.put_mesh(tree)
+    writer.put_field("density", density_of(tree, step), "g/cm^3")
+    writer.end_step()
+
+
+def expect_whole(comm, tree: octavo.Octree) -> None:
+    """Together the ranks own every cell of the tree once."""
+    mine = places(tree)[owned_of(tree)]
+    everything = np.concatenate(comm.allgather(mine))
+    expected = places(octree(0, 1))
+    assert sorted(map(tuple, everything)) == sorted(map(tuple, expected))
+
+
+# ----------------------------------------------------------------------------------------------------------- cases
+
+
+def write(store: str) -> None:
+    """Two checkpoints with all that can be put, for `read` on another number of ranks."""
+    comm = everyone()
+    tree = octree(comm.rank, comm.size)
+    with octavo.Writer(comm, store, header(), contributors_per_file=2, analysis={"single_precision": True}) as writer:
+        for step in (1, 2):
+            density = density_of(tree, step)
+            writer.begin_step("checkpoint", step, 0.5 * step)
+            writer.put_attributes(
+                {"count": np.int64(7), "dt": np.float32(0.5), "name": "café", "sizes": np.arange(3), "on": True,
+                 "reals": (1, 2.5), "names": ["a", "b"]}
+            )  # fmt: skip
+            writer.put_mesh(tree)
+            writer.put_field("density", density, "g/cm^3")
+            writer.put_field("velocity", np.stack([density, -density, 2 * density], axis=1))
+            writer.put_field("level", places(tree)[:, 0].astype("int8"))
+            x = np.linspace(0.01, 1.99, 20)[comm.rank :: comm.size]
+            writer.put_particles(
+                "stars",
+                {"position_x": x, "position_y": 1.5 * x, "position_z": x, "id": np.round(x * 1e6).astype("int64"),
+                 "spin": np.stack([x, -x], axis=1)},
+                {"position_x": "cm"},
+            )  # fmt: skip
+            writer.end_step()
+        write_step(writer, tree, 2, "analysis")
+        writer.wait()
+        assert writer.newest_durable("checkpoint").step == 2 and writer.newest_durable("analysis").step == 2
+        mine, total = writer.statistics(), writer.total_statistics()
+        assert mine["steps"] == 3 and total["steps"] == 3 * comm.size and total["bytes_put"] >= mine["bytes_put"]
+        assert writer.mode_of("checkpoint") == "background"
+
+
+def read(store: str) -> None:
+    comm = everyone()
+    assert octavo.restart(comm, store + ".not") is None
+    for keep_parts in (True, False):
+        start = octavo.restart(comm, store, keep_parts=keep_parts)
+        assert (start.step, start.time, start.header.code, start.header.roots) == (2, 1.0, "test", ROOTS)
+        assert start.attributes == {
+            "count": 7, "dt": 0.5, "name": "café", "sizes": [0, 1, 2], "on": 1, "reals": [1.0, 2.5], "names": ["a", "b"],
+        }  # fmt: skip
+        expect_whole(comm, start.mesh)
+        owned, density = owned_of(start.mesh), density_of(start.mesh, 2)
+        assert np.array_equal(start.fields["density"][owned], density[owned])
+        assert np.array_equal(start.fields["velocity"][owned, 1], -density[owned])
+        assert start.fields["level"].dtype == "int8"
+        stars = start.particles["stars"]
+        assert np.array_equal(stars["id"], np.round(stars["position_x"] * 1e6))
+        assert np.array_equal(stars["spin"][:, 1], -stars["position_x"])
+        assert sum(comm.allgather(len(stars["id"]))) == 20
+    view = start.fields["density"]
+    del start
+    gc.collect()
+    view[:] += 1  # the arrays are the program's own, and stay
+    assert octavo.restart(comm, store, step=1, fields=["density"], particles=False).particles == {}
+    steps = {(row["flow"], row["step"]) for row in octavo.steps(store)}
+    assert steps == {("checkpoint", 1), ("checkpoint", 2), ("analysis", 2)}
+
+
+def strides(store: str) -> None:
+    """Every way an array can lie in memory gives the same values; nothing that can be read in place is copied."""
+    comm = everyone()
+    block = (2, 4, 3)
+    tree = octree(comm.rank, comm.size, block)
+    cells = tree.cells
+    values = np.random.default_rng(comm.rank).random((cells, 3, 4, 2, 2))
+    ghosts = np.pad(values, [(0, 0), (2, 2), (2, 2), (2, 2), (0, 0)], constant_values=np.nan)
+    order = np.random.default_rng(1).permutation(cells)
+    shuffled = np.empty_like(values)
+    shuffled[order] = values
+    layouts = {
+        "packed": values,
+        "ghosts": ghosts[:, 2:-2, 2:-2, 2:-2],
+        "components_first": np.moveaxis(np.ascontiguousarray(np.moveaxis(values, -1, 0)), 0, -1),
+        "cells_last": np.moveaxis(np.ascontiguousarray(np.moveaxis(values, 0, -1)), -1, 0),
+        "fortran": np.asfortranarray(values),
+        "backwards": np.ascontiguousarray(values[::-1, :, ::-1])[::-1, :, ::-1],
+        "foreign": values.astype(">f8"),
+    }
+    read_only = values.copy()
+    read_only.flags.writeable = False
+    layouts["read_only"] = read_only
+    from octavo.parallel import _readable
+
+    assert [name for name, array in layouts.items() if _readable(array) is not array] == ["foreign"]
+    with octavo.Writer(comm, store, header(block=block)) as writer:
+        writer.begin_step("checkpoint", 1, 0.0)
+        writer.put_mesh(tree)
+        for name, array in layouts.items():
+            writer.put_field(name, array)
+        writer.put_field("one_of_many", values[..., 1])
+        writer.put_field("broadcast", np.broadcast_to(np.arange(3)[:, None, None], values.shape[:4]))
+        writer.put_field("shuffled", shuffled, order=order)
+        writer.put_field("mask", values[..., 0] > 0.5)
+        writer.end_step()
+    fields = octavo.restart(comm, store).fields
+    for name in [*layouts, "shuffled"]:
+        assert np.array_equal(fields[name], values), name
+    assert np.array_equal(fields["one_of_many"], values[..., 1])
+    assert np.array_equal(fields["broadcast"][:, 2], np.full((cells, 4, 2), 2))
+    assert np.array_equal(fields["mask"], values[..., 0] > 0.5)
+
+
+def lend(store: str) -> None:
+    """Arrays that the program has let go of are kept until they have been read."""
+    comm = everyone()
+    tree = octree(comm.rank, comm.size)
+    with octavo.Writer(comm, store, header(), lend=True) as writer:
+        for step in (1, 2, 3):
+            write_step(writer, tree, step)  # its arrays are gone here
+            gc.collect()
+            garbage = [np.full(tree.cells, -1.0) for _ in range(20)]  # goes where freed arrays were
+        writer.wait()
+        del garbage
+    for step in (1, 2, 3):
+        start = octavo.restart(comm, store, step=step)
+        assert np.array_equal(start.fields["density"], density_of(tree, step))
+
+
+def errors(store: str) -> None:
+    """What is wrong on the last rank is raised on all, and the writer goes on."""
+    comm = everyone()
+    tree, last = octree(comm.rank, comm.size), comm.rank == comm.size - 1
+    wrong = {
+        "shape": lambda w: w.put_field("b", np.ones((tree.cells, 2, 2))),
+        "type": lambda w: w.put_field("b", np.ones(tree.cells, complex)),
+        "text": lambda w: w.put_attribute("b", object()),
+        "order": lambda w: w.put_field("b", np.ones(tree.cells), order=[tree.cells] * tree.cells),
+        "centring": lambda w: w.put_field("b", np.ones(tree.cells), centring="edge"),
+        "mesh": lambda w: w.put_mesh(None),
+    }
+    with octavo.Writer(comm, store, header(), mode="sync") as writer:
+        for number, put in enumerate(wrong.values()):
+            writer.begin_step("checkpoint", number, 0.0)
+            writer.put_mesh(tree)
+            if last:
+                put(writer)
+            try:
+                writer.end_step()
+            except octavo.UsageError as error:
+                texts = comm.allgather(str(error))
+                assert len(set(texts)) == 1, texts
+            else:
+                raise AssertionError("nothing was raised")
+        write_step(writer, tree, 10)
+    assert octavo.restart(comm, store).step == 10
+    try:
+        octavo.restart(comm, store, step=0)
+    except octavo.UsageError as error:
+        assert "no complete checkpoint step 0" in str(error)
+    else:
+        raise AssertionError("a failed step is there")
+    try:
+        octavo.Writer(comm, store, header(), colour="red")
+    except octavo.UsageError as error:
+        assert "colour" in str(error)
+    else:
+        raise AssertionError("an unknown option was taken")
+
+
+def options(store: str) -> None:
+    """Keywords, then the TOML file, then variables: the later ones win."""
+    comm = everyone()
+    tree = octree(comm.rank, comm.size)
+    file = f"{store}.{comm.rank}.toml"
+    Path(file).write_text('mode = "sync"\n[checkpoint.field_codec]\ndensity = "point:1e-2"\n')
+
+    def mode(**words) -> str:
+        with octavo.Writer(comm, store, header(), **words) as writer:
+            return writer.mode_of("checkpoint")
+
+    assert mode() == "background" and mode(mode="auto") == "auto"
+    assert mode(mode="auto", options=file) == "sync"
+    os.environ["OCTAVO_MODE"] = "background"
+    assert mode(mode="auto", options=file) == "background"
+    del os.environ["OCTAVO_MODE"]
+    with octavo.Writer(comm, store, header(), options=file, keep_last=1, contributors_per_file=0) as writer:
+        for step in (1, 2):
+            write_step(writer, tree, step)
+    comm.barrier()
+    assert [row["step"] for row in octavo.steps(store)] == [2]
+    density = octavo.restart(comm, store).fields["density"]
+    expected = density_of(tree, 2)
+    assert not np.array_equal(density, expected) and np.allclose(density, expected, rtol=1e-2)
+    os.environ["OCTAVO_OPTIONS"] = store + ".missing"
+    try:
+        octavo.Writer(comm, store, header())
+    except octavo.Unreadable as error:
+        assert len(set(comm.allgather(str(error)))) == 1
+    else:
+        raise AssertionError("a missing file was taken")
+
+
+def gil(store: str) -> None:
+    """Other threads of the interpreter run while a rank waits for the others: rank 1 waits for a file that a thread of
+    rank 0 writes while rank 0 waits for rank 1."""
+    comm = everyone()
+    tree, go, entering = octree(comm.rank, comm.size), Path(store + ".go"), threading.Event()
+
+    def work() -> None:
+        entering.wait()
+        sum(range(3_000_000))  # long enough for the other thread to be inside wait()
+        go.touch()
+
+    with octavo.Writer(comm, store, header()) as writer:
+        write_step(writer, tree, 1)
+        if comm.rank == 0:
+            threading.Thread(target=work).start()
+            entering.set()
+        else:
+            while not go.exists():
+                pass
+        writer.wait()
+
+
+def leaving(store: str) -> None:
+    """An exception of one rank alone leaves its block without waiting for the others."""
+    comm = everyone()
+    tree = octree(comm.rank, comm.size)
+    writer = octavo.Writer(comm, store, header())
+    write_step(writer, tree, 1)
+    if comm.rank == 0:
+        try:
+            with writer:
+                raise KeyError("mine alone")
+        except KeyError:
+            pass
+        try:
+            writer.begin_step("checkpoint", 2, 0.0)
+        except octavo.UsageError:
+            pass
+        else:
+            raise AssertionError("the writer is still there")
+    comm.barrier()
+    assert octavo.restart(comm, store).step == 1
+
+
+def without_mpi4py(store: str) -> None:
+    """comm=None: mpi4py is not loaded."""
+    from octavo.ranks import world
+
+    ranks = world()
+    rank, size = (ranks.rank, ranks.size) if ranks else (0, 1)
+    tree = octree(rank, size)
+    with octavo.Writer(None, store, header()) as writer:
+        write_step(writer, tree, 1)
+    start = octavo.restart(None, store)
+    assert np.array_equal(start.fields["density"], density_of(tree, 1))
+    assert not any(name.startswith("mpi4py") for name in sys.modules)
+    try:
+        octavo.restart("world", store)
+    except octavo.UsageError as error:
+        assert "communicator" in str(error)
+    else:
+        raise AssertionError("a text was taken for a communicator")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](sys.argv[2])
