@@ -3,6 +3,7 @@
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/export.hpp"
 #include "octavo/jobs/open.hpp"
+#include "octavo/jobs/repack.hpp"
 #include "octavo/jobs/sample.hpp"
 #include "octavo/jobs/verify.hpp"
 
@@ -141,6 +142,37 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
   return describe(report);
 }
 
+nb::dict repack(const Path& in, const Path& out, int domains, int per_file, const std::optional<std::string>& flow,
+                std::vector<std::int64_t> steps, const std::string& effort, bool overwrite, int threads,
+                const nb::object& ranks, nb::object progress) {
+  jobs::RepackOptions options;
+  options.domains = domains;
+  options.per_file = per_file;
+  if (flow) options.flow = flow_named(*flow);
+  options.steps = std::move(steps);
+  options.effort =
+      named<codec::Effort>("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
+  options.overwrite = overwrite;
+  options.threads = threads;
+  options.ranks = ranks_from(ranks);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::RepackReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::repack(in, out, options);
+  }
+  nb::dict result;
+  result["steps"] = report.steps;
+  result["parts"] = report.parts;
+  result["parts_copied"] = report.parts_copied;
+  result["parts_read"] = report.parts_read;
+  result["stored_bytes"] = report.stored_bytes;
+  result["made_lossless"] = report.made_lossless;
+  result["notes"] = report.notes;
+  return result;
+}
+
 /// The number a RAMSES output gets: that at the end of its name, else the step's.
 int output_number(const Path& out, const mesh::Dataset& dataset) {
   mesh::Dataset named;
@@ -192,6 +224,13 @@ nb::dict store_dataset(const mesh::Dataset& dataset, std::int64_t step, const Pa
   return describe(report);
 }
 
+void bind_repack(nb::module_& m) {
+  m.def("repack", &repack, nb::arg("path"), nb::arg("out"), nb::arg("domains") = 0, nb::arg("per_file") = 64,
+        nb::arg("flow") = nb::none(), nb::arg("steps") = std::vector<std::int64_t>{}, nb::arg("effort") = "default",
+        nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("ranks") = nb::none(),
+        nb::arg("progress") = nb::none());
+}
+
 void bind_convert(nb::module_& m) {
   m.def("convert", &convert, nb::arg("inputs"), nb::arg("out"), nb::arg("fields") = nb::none(),
         nb::arg("max_level") = nb::none(), nb::arg("region") = nb::none(), nb::arg("codec") = "lossless",
@@ -213,6 +252,7 @@ void bind_jobs(nb::module_& m) {
   m.def("steps", &steps, nb::arg("path"));
   m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none());
   bind_convert(m);
+  bind_repack(m);
   m.def("sample", &sample, nb::kw_only(), nb::arg("kind"), nb::arg("dim"), nb::arg("domains"), nb::arg("level_min"),
         nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
         "A made-up step whose parts are made when they are read.");

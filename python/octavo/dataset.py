@@ -45,6 +45,15 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
     return _core.convert([os.fspath(path) for path in paths], os.fspath(out), **options)
 
 
+def repack(path: Path, out: Path, **options: Any) -> dict[str, Any]:
+    """Writes the steps of a store to another with other domains or files; see `octavo help repack`.
+
+    Options: domains (default: as they are), per_file (64; 0: all), flow, steps (default: all), effort, overwrite, threads,
+    ranks, progress. Values stay the same bits. Releases the GIL. Collective where `ranks` is given.
+    """
+    return _core.repack(os.fspath(path), os.fspath(out), **options)
+
+
 def verify(path: Path, *, threads: int = 0) -> dict[str, Any]:
     """Reads and checks everything; `findings` of the result lists the damage, and is empty where all is well."""
     return _core.verify(os.fspath(path), threads, None)

@@ -16,6 +16,7 @@ VERBS = {
     "info": "what is in an output or a store, from headers alone",
     "ls": "steps, domains and fields of a store, with sizes, codecs and ratios",
     "convert": "write outputs as steps of a compact store",
+    "repack": "change the domains and files of a store",
     "verify": "read everything and check it",
     "stats": "extremes, means and integrals of fields and particles",
     "map": "project a field to a picture or an array",
