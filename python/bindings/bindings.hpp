@@ -25,6 +25,7 @@ void bind_mesh(nb::module_& m);
 void bind_store(nb::module_& m);
 void bind_jobs(nb::module_& m);
 void bind_analysis(nb::module_& m);
+void bind_diff(nb::module_& m);
 
 /// A NumPy array that takes the vector over: no copy.
 template <class T>

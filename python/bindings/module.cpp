@@ -72,4 +72,5 @@ NB_MODULE(_core, m) {
   bindings::bind_store(m);
   bindings::bind_jobs(m);
   bindings::bind_analysis(m);
+  bindings::bind_diff(m);
 }

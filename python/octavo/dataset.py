@@ -54,6 +54,41 @@ def repack(path: Path, out: Path, **options: Any) -> dict[str, Any]:
     return _core.repack(os.fspath(path), os.fspath(out), **options)
 
 
+Tolerances = float | dict[str, float]
+
+
+def diff(
+    a: Path | Dataset,
+    b: Path | Dataset,
+    *,
+    absolute: Tolerances = 0.0,
+    relative: Tolerances = 0.0,
+    ignore: Sequence[str] = (),
+    names: dict[str, str] | None = None,
+    same_mesh: bool = False,
+    headers: bool = False,
+    particle_memory: int | str = "1 GiB",
+    cached_parts: int = 0,
+    threads: int = 0,
+) -> dict[str, Any]:
+    """How far two steps differ: what `octavo diff --json` prints. `equal` of the result says whether they are within the
+    tolerances, `reasons` why not.
+
+    A tolerance is one number for all, or {pattern: number}, the last that matches holding: names of variables,
+    "species/attribute", "time", "domain". `names` maps variables of `a` to what `b` calls them. Releases the GIL.
+    """
+
+    def rules(tolerances: Tolerances) -> list[tuple[str, float]]:
+        return list(tolerances.items()) if isinstance(tolerances, dict) else [("*", float(tolerances))]
+
+    first, second = (side if isinstance(side, Dataset) else open(side) for side in (a, b))
+    return _core.diff(
+        first._data, second._data, absolute=rules(absolute), relative=rules(relative), ignore=list(ignore),
+        names=names or {}, same_mesh=same_mesh, headers=headers, particle_memory=_bytes(particle_memory),
+        cached_parts=cached_parts, threads=threads,
+    )  # fmt: skip
+
+
 def verify(path: Path, *, threads: int = 0) -> dict[str, Any]:
     """Reads and checks everything; `findings` of the result lists the damage, and is empty where all is well."""
     return _core.verify(os.fspath(path), threads, None)

@@ -19,6 +19,7 @@ VERBS = {
     "repack": "change the domains and files of a store",
     "verify": "read everything and check it",
     "stats": "extremes, means and integrals of fields and particles",
+    "diff": "how far two outputs or steps differ",
     "map": "project a field to a picture or an array",
     "sample": "make a sample output to try things on",
 }

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/analysis/compare.hpp"
+
+namespace octavo::analysis {
+
+/// What tells one particle of a species from all others: the attribute "identity", "tag" or "id", and, where both
+/// steps have it, the rank it was born on, "cpu".
+struct IdentityNames {
+  std::string number;
+  std::string rank;  ///< empty: the number alone
+};
+/// Nothing where a species has none of them.
+std::optional<IdentityNames> identity_of(const mesh::SpeciesInfo& species, bool with_rank);
+bool has_rank(const mesh::SpeciesInfo& species);
+
+/// Numbers that change with the cutting into blocks and ranks and are never compared: blk, proc, processor number; nor
+/// what makes the identity.
+bool is_bookkeeping(const std::string& attribute);
+
+/// Some particles: identities (number, rank; 0 without) and a column of values an attribute, in an order that both
+/// sides share.
+struct ParticleRows {
+  std::vector<mesh::Identity> identities;
+  std::vector<std::vector<double>> columns;
+};
+
+/// Adds the particles whose identity falls into bucket `bucket` of `buckets` (by a hash): so that a part of the
+/// particles of all parts is held at once. Error(corrupt) for an identity that is no whole number, Error(usage) for a
+/// missing attribute.
+void add_rows(const mesh::Particles& particles, const IdentityNames& names, const std::vector<std::string>& attributes,
+              std::uint64_t bucket, std::uint64_t buckets, ParticleRows& to);
+void append(ParticleRows& to, const ParticleRows& more);
+
+/// Of any number of buckets.
+struct ParticleComparison {
+  std::int64_t matched = 0;
+  std::array<std::int64_t, 2> count{0, 0};
+  std::array<std::int64_t, 2> missing{0, 0};                 ///< on side 0, 1: only the other has them
+  std::array<std::vector<mesh::Identity>, 2> first_missing;  ///< up to `most_listed` of each, ascending a bucket
+  std::vector<PairSums> attributes;                          ///< places hold the identity: see identity_at
+};
+inline constexpr std::size_t most_listed = 20;
+mesh::Identity identity_at(const Place& place);
+
+/// Matches the particles of one bucket by identity. Error(corrupt) naming an identity that one side has twice.
+void match(const ParticleRows& a, const ParticleRows& b, ParticleComparison& to);
+
+}  // namespace octavo::analysis
