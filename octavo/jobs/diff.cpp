@@ -47,13 +47,12 @@ std::set<std::string> names_of(const mesh::Dataset& a, const mesh::Dataset& b) {
   return names;
 }
 
-void check_pattern(const std::set<std::string>& names, const std::string& pattern) {
+void check_pattern(const mesh::Dataset& a, const std::set<std::string>& names, const std::string& pattern) {
   if (pattern == "*") return;
   for (const std::string& name : names)
     if (matches(pattern, name)) return;
-  std::string known;
-  for (const std::string& name : names)
-    if (name.size() < 40 && known.size() < 400) known += (known.empty() ? "" : ", ") + name;
+  std::string known = "time, domain, particles";
+  for (const mesh::FieldInfo& field : a.header.fields) known += ", " + field.name;
   throw Error(Kind::usage, "'" + pattern + "' names nothing in either").hint("there are " + known);
 }
 
@@ -63,11 +62,11 @@ Rules::Rules(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& 
   const auto names = names_of(a, b);
   for (const auto* list : {&options.absolute, &options.relative})
     for (const Tolerance& tolerance : *list) {
-      check_pattern(names, tolerance.pattern);
+      check_pattern(a, names, tolerance.pattern);
       if (!(tolerance.value >= 0))
         throw Error(Kind::usage, "a tolerance is a number of at least 0").at(tolerance.pattern);
     }
-  for (const std::string& pattern : options.ignore) check_pattern(names, pattern);
+  for (const std::string& pattern : options.ignore) check_pattern(a, names, pattern);
 }
 
 bool Rules::ignored(const std::string& name) const {

@@ -416,8 +416,8 @@ std::vector<double> numbers(const DiffReport& report) {
 }
 
 TEST(Diff, does_not_depend_on_threads_and_bounds_the_parts_in_memory) {
-  const mesh::Dataset a = sample({.domains = 13, .level_min = 3, .level_max = 6, .seed = 9, .particles = 300});
-  const mesh::Dataset b = sample({.domains = 7, .level_min = 3, .level_max = 5, .seed = 9, .particles = 300});
+  const mesh::Dataset a = sample({.domains = 13, .level_min = 3, .level_max = 5, .seed = 9, .particles = 300});
+  const mesh::Dataset b = sample({.domains = 7, .level_min = 3, .level_max = 4, .seed = 9, .particles = 300});
   const DiffReport one = diff(a, b, {.ignore = {"particles"}, .cached_parts = 2, .threads = 1});
   EXPECT_GT(one.refined[0] + one.refined[1], 0);
   EXPECT_EQ(one.reads[0], 13);
@@ -428,7 +428,7 @@ TEST(Diff, does_not_depend_on_threads_and_bounds_the_parts_in_memory) {
     EXPECT_LE(more.held, 2 * threads + 2);
   }
   // Another cutting of the same: sums agree to the last bits, extremes exactly.
-  const mesh::Dataset c = sample({.domains = 5, .level_min = 3, .level_max = 6, .seed = 9, .particles = 300});
+  const mesh::Dataset c = sample({.domains = 5, .level_min = 3, .level_max = 5, .seed = 9, .particles = 300});
   const auto other = numbers(diff(c, b, {.ignore = {"particles"}}));
   ASSERT_EQ(other.size(), numbers(one).size());
   for (std::size_t i = 0; i < other.size(); ++i) EXPECT_DOUBLE_EQ(other[i], numbers(one)[i]) << i;
@@ -441,7 +441,7 @@ TEST(Diff, reads_each_part_of_b_once_where_the_cutting_is_the_same) {
   EXPECT_EQ(found.reads, (std::array<std::int64_t, 2>{9, 9}));
   EXPECT_EQ(found.particles.at(0).match.matched, 100);
   const mesh::Dataset b = sample({.domains = 4, .level_min = 3, .level_max = 5, .particles = 100});
-  EXPECT_TRUE(diff(a, b).equal);
+  EXPECT_TRUE(diff(a, b, {.ignore = {"particles"}}).equal);  // the generator's particles depend on the cutting
 }
 
 }  // namespace
