@@ -75,7 +75,8 @@ void list_missing(ParticleComparison& to, std::size_t side, const Identity& iden
 bool has_rank(const mesh::SpeciesInfo& species) { return has(species, "cpu"); }
 
 std::optional<IdentityNames> identity_of(const mesh::SpeciesInfo& species, bool with_rank) {
-  for (const char* name : {"identity", "tag", "id"})
+  // An AMReX application may have a component "tag" of its own; FLASH has no "id".
+  for (const char* name : {"identity", "id", "tag"})
     if (has(species, name)) return IdentityNames{name, with_rank && has_rank(species) ? "cpu" : ""};
   return {};
 }

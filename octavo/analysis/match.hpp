@@ -8,7 +8,7 @@
 
 namespace octavo::analysis {
 
-/// What tells one particle of a species from all others: the attribute "identity", "tag" or "id", and, where both
+/// What tells one particle of a species from all others: the attribute "identity", "id" or "tag", and, where both
 /// steps have it, the rank it was born on, "cpu".
 struct IdentityNames {
   std::string number;

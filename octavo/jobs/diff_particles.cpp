@@ -113,7 +113,7 @@ void diff_species(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pa
   const auto identity_a = analysis::identity_of(*pair[0], ranks), identity_b = analysis::identity_of(*pair[1], ranks);
   if (!identity_a || !identity_b) {
     out.compared = false;
-    differ(report, "particles " + out.name + " have no identity (identity, tag or id): they cannot be matched");
+    differ(report, "particles " + out.name + " have no identity (identity, id or tag): they cannot be matched");
     return add();
   }
   const std::array<IdentityNames, 2> identity{*identity_a, *identity_b};

@@ -386,6 +386,26 @@ TEST(Diff, particles_are_matched_by_identity_in_any_order_and_part) {
   EXPECT_TRUE(diff(a, moved, {.ignore = {"particles"}}).equal);
 }
 
+TEST(Diff, an_id_and_a_rank_are_an_identity_and_a_tag_beside_them_is_a_value) {
+  const auto make = [](double tag) {
+    mesh::Particles list = particles_of({0, 0, 0}, {.1, .2, .3});
+    list.attributes[0].as<double>()[2] = tag;
+    for (const char* name : {"id", "cpu"}) list.attributes.push_back(values_of(name, 3));
+    for (std::size_t i = 0; i < 3; ++i) {
+      list.attributes[3].as<double>()[i] = i < 2 ? 5 : 6;
+      list.attributes[4].as<double>()[i] = static_cast<double>(i);
+    }
+    return with_particles({list});
+  };
+  EXPECT_TRUE(diff(make(0), make(0)).equal);
+  const DiffReport found = diff(make(0), make(1));
+  EXPECT_FALSE(found.equal);
+  EXPECT_EQ(found.particles.at(0).attributes.at(0).name, "stars/tag");
+  const auto who = analysis::identity_at(found.particles.at(0).attributes.at(0).figures.largest->place);
+  EXPECT_EQ(who.id, 6);
+  EXPECT_EQ(who.rank, 2);
+}
+
 TEST(Diff, missing_particles_are_listed_and_double_ones_an_error) {
   const mesh::Dataset a = with_particles({particles_of({1, 2, 3}, {.1, .2, .3})});
   const mesh::Dataset b = with_particles({particles_of({7, 2, 1}, {.7, .2, .1})});
