@@ -91,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.errors import UsageError
+    from octavo.ranks import is_root
 
     if arguments.b is None and arguments.step_b is None and arguments.flow_b is None:
         raise UsageError(
@@ -112,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json:
         console.print_json({"a": a.path, "b": b.path, **report})
-    elif not arguments.quiet:
+    elif not arguments.quiet and is_root():
         _print(report)
     return 0 if report["equal"] else 1
 
