@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 // Linux moves at most 0x7ffff000 bytes a call; smaller pieces let the observer's limit and EINTR cost little.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
+std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
+
 std::atomic<bool> observed{false};
 std::mutex observer_mutex;
 std::function<Verdict(const Event&)> observer;
@@ -72,6 +74,8 @@ void write_pieces(const File& file, std::uint64_t offset, std::span<const std::b
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw failed("write", errno, file.path(), offset);
     if (written == 0) throw failed("write", EIO, file.path(), offset);
+    writes.fetch_add(1, std::memory_order_relaxed);
+    bytes_written.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
     offset += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
@@ -183,6 +187,7 @@ void resize(const File& file, std::uint64_t bytes) {
 void sync(const File& file) {
   permit("sync", Operation::sync, file.path());
   if (::fdatasync(file.descriptor()) != 0) throw failed("sync", errno, file.path());
+  syncs.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool try_lock(const File& file) {
@@ -223,6 +228,8 @@ void make_directories(const fs::path& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw failed("make the directory", errno, path);
   sync_directory(path.parent_path());
 }
+
+Counts counts() noexcept { return {writes.load(), bytes_written.load(), syncs.load()}; }
 
 void set_observer(std::function<Verdict(const Event&)> new_observer) {
   const std::scoped_lock lock(observer_mutex);

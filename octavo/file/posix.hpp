@@ -60,6 +60,14 @@ void remove(const std::filesystem::path& path);
 /// Makes the directory and those above it that are missing, and syncs the directories they were made in.
 void make_directories(const std::filesystem::path& path);
 
+/// What this process has asked of the system so far, all threads and files together.
+struct Counts {
+  std::uint64_t writes = 0;         ///< calls
+  std::uint64_t bytes_written = 0;  ///< by those
+  std::uint64_t syncs = 0;          ///< of files
+};
+Counts counts() noexcept;
+
 // ---------------------------------------------------------------------------------------------- observing, for tests
 
 enum class Operation : std::uint8_t {
