@@ -106,7 +106,7 @@ Tail read_tail(const file::File& file) {
 
 std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail) {
   if (plan.segment != 0) return 0;
-  std::uint64_t order = tail.order;
+  std::uint64_t order = std::max(tail.order, plan.after_order);
   if (plan.flow == Flow::checkpoint)
     for (const StepFound& step : scan_store(plan.store).steps)
       if (step.flow == Flow::checkpoint) order = std::max(order, step.order);

@@ -87,6 +87,7 @@ struct SegmentPlan {
   /// Where a resumed run took up: this step then supersedes all of the flow that were committed before it and have a
   /// larger number than that. Nothing: it supersedes earlier attempts of its own number only.
   std::optional<StepId> continues;
+  std::uint64_t after_order = 0;  ///< segment 0: it is later than any step of this order, also of one elsewhere
 };
 
 /// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible

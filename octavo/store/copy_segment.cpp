@@ -1,0 +1,90 @@
+#include "octavo/store/copy_segment.hpp"
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+std::vector<mesh::SpeciesInfo> species_of(const Table& table, const PartRow& row) {
+  std::vector<mesh::SpeciesInfo> species = table.species;
+  for (std::size_t s = 0; s < species.size(); ++s) species[s].count = static_cast<std::int64_t>(row.particles[s]);
+  return species;
+}
+
+Stream stream_of(const Table& table, const StreamRow& row, const Fetch& fetch) {
+  Stream stream;
+  stream.kind = row.kind;
+  stream.index = row.index;
+  stream.field = name_of(table, row);
+  stream.first_level = row.first_level;
+  stream.last_level = row.last_level;
+  stream.raw_bytes = row.raw_bytes;
+  stream.raw_checksum = row.raw_checksum;
+  stream.stored_checksum = row.stored_checksum;
+  stream.codec = table.codecs[row.codec];
+  stream.bytes = fetch(row);
+  return stream;
+}
+
+// The part as it was encoded: the inverse of what a SegmentWriter makes of it.
+EncodedPart part_of(const Table& table, const PartRow& row, const Fetch& fetch) {
+  EncodedPart part;
+  part.index = row.index;
+  part.shape.dim = table.header.dim;
+  part.shape.roots = table.header.roots;
+  part.shape.block = table.header.block;
+  part.cells = row.cells;
+  part.owned = row.owned;
+  part.leaves = row.leaves;
+  part.lo = row.lo;
+  part.hi = row.hi;
+  part.keys = row.keys;
+  part.fields = table.header.fields;
+  part.widths = table.widths;
+  part.species = species_of(table, row);
+  for (std::size_t s = row.first_stream; s < row.last_stream; ++s) try {
+      part.streams.push_back(stream_of(table, table.streams[s], fetch));
+    } catch (Error& error) {
+      throw error.at("part " + std::to_string(row.index) + ", " + describe(table, table.streams[s]));
+    }
+  return part;
+}
+
+}  // namespace
+
+OpenedSegment open_newest(const std::filesystem::path& path) {
+  Scan scan;
+  scan.subfiles.push_back(read_subfile(path));
+  const Subfile& subfile = scan.subfiles[0];
+  if (subfile.commits.empty()) throw Error(Kind::corrupt, "no segment is committed in the subfile").at(path.string());
+  return open_segment(scan, {0, subfile.commits.size() - 1});
+}
+
+SegmentPlan plan_of_copy(const OpenedSegment& from, const std::filesystem::path& store, int subfile) {
+  SegmentPlan plan;
+  plan.store = store;
+  plan.flow = from.footer.flow;
+  plan.step = from.footer.step;
+  plan.attempt = from.footer.attempt;
+  plan.subfile = subfile;
+  plan.segment = from.footer.segment;
+  plan.segments = from.footer.segments;
+  plan.whole_domain = from.footer.whole_domain;
+  plan.continues = from.footer.continues;
+  if (from.footer.order > 0) plan.after_order = from.footer.order - 1;
+  return plan;
+}
+
+std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan) {
+  const file::File file = file::open_read(from.path);
+  const Fetch fetch = fetch_from(file);
+  SegmentWriter copy(plan, from.table.header);
+  for (const PartRow& row : from.table.parts) copy.add(part_of(from.table, row, fetch));
+  copy.commit();
+  return copy.bytes_written();
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,17 @@
+#pragma once
+#include "octavo/store/opened.hpp"
+
+namespace octavo::store {
+
+/// The newest segment that is committed in a subfile, with its table. Throws Error(corrupt) where there is none.
+OpenedSegment open_newest(const std::filesystem::path& subfile);
+
+/// Who the segment is, for a copy of it in `store`: step, attempt and place are the same.
+SegmentPlan plan_of_copy(const OpenedSegment& from, const std::filesystem::path& store, int subfile);
+
+/// Writes a segment again as `plan` says, and commits it: the bytes of its streams as they are, each compared with its
+/// stored checksum on the way; one part at a time is in memory. Throws Error(corrupt) with the place of damage in the
+/// original; nothing is committed then. Returns the bytes written.
+std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan);
+
+}  // namespace octavo::store
