@@ -29,7 +29,7 @@ double Background::submit(std::int64_t number, StepJob job, bool lent) {
   Entry entry{number, std::move(job), lent};
   if (!threaded_) {
     outcomes_.push_back(perform(entry));
-    return outcomes_.back().seconds;
+    return outcomes_.back().seconds + outcomes_.back().seconds_waiting_for_drain;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -58,6 +58,7 @@ Outcome Background::perform(Entry& entry) {
     outcome.failure = std::current_exception();
   }
   outcome.seconds = seconds_since(begin);
+  if (!outcome.failure && entry.job.committed) outcome.seconds_waiting_for_drain = entry.job.committed();
   return outcome;
 }
 

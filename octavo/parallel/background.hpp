@@ -18,6 +18,7 @@ struct Outcome {
   std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned
   std::uint64_t bytes_stored = 0;
   double seconds = 0;
+  double seconds_waiting_for_drain = 0;
 };
 
 /// Carries out jobs in order: at once, or on a thread of its own, which makes no MPI call.

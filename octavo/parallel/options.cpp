@@ -53,6 +53,35 @@ codec::Effort parse_effort(std::string_view text) {
   throw cannot_be("normal or max", text);
 }
 
+// The items of a list, without the blanks around them.
+std::vector<std::string> parse_list(std::string_view text, char separator) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    std::string_view item = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
+    if (!item.empty()) items.emplace_back(item);
+  }
+  return items;
+}
+
+void set_hint(Options& options, const std::string& name, std::string_view value) {
+  if (name.empty() || value.empty()) throw cannot_be("a hint NAME=VALUE", name + "=" + std::string(value));
+  options.mpi_io_hints[name] = std::string(value);
+}
+
+void set_hints(Options& options, std::string_view text) {
+  for (const std::string& item : parse_list(text, ';')) {
+    const std::size_t middle = item.find('=');
+    if (middle == std::string::npos) throw cannot_be("hints NAME=VALUE; NAME=VALUE", item);
+    const std::vector<std::string> name = parse_list(item.substr(0, middle), ';');
+    const std::vector<std::string> value = parse_list(item.substr(middle + 1), ';');
+    set_hint(options, name.empty() ? "" : name[0], value.empty() ? "" : value[0]);
+  }
+}
+
 struct Row {
   std::string_view name;
   void (*set)(Options&, std::string_view);
@@ -66,6 +95,16 @@ constexpr std::array option_table{
     Row{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
     Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
     Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
+    Row{"staging_directory", [](Options& o, std::string_view v) { o.staging_directory = v; }},
+    Row{"remember_failed_restarts",
+        [](Options& o, std::string_view v) { o.remember_failed_restarts = parse_switch(v); }},
+    Row{"log", [](Options& o, std::string_view v) { o.log = v; }},
+    Row{"statistics", [](Options& o, std::string_view v) { o.statistics = v; }},
+    Row{"mpi_io_hints", set_hints},
+    Row{"checkpoint.every", [](Options& o, std::string_view v) { o.checkpoint_every = parse_cadence(v); }},
+    Row{"analysis.every", [](Options& o, std::string_view v) { o.analysis_every = parse_cadence(v); }},
+    Row{"checkpoint.fields", [](Options& o, std::string_view v) { o.checkpoint_fields = parse_list(v, ','); }},
+    Row{"analysis.fields", [](Options& o, std::string_view v) { o.analysis_fields = parse_list(v, ','); }},
 };
 
 struct EncodingRow {
@@ -91,7 +130,7 @@ Error unknown(std::string_view name) {
   for (const char* flow : {"checkpoint.", "analysis."})
     for (const EncodingRow& row : encoding_table) known += flow + std::string(row.name) + ", ";
   return Error(Kind::usage, "there is no option '" + std::string(name) + "'")
-      .hint("one of " + known + "checkpoint.field_codec.NAME, analysis.field_codec.NAME");
+      .hint("one of " + known + "checkpoint.field_codec.NAME, analysis.field_codec.NAME, mpi_io_hint.NAME");
 }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
@@ -121,6 +160,10 @@ bool set_named(Options& options, std::string_view name, std::string_view value) 
       row.set(options, value);
       return true;
     }
+  if (take_prefix(name, "mpi_io_hint.")) {
+    set_hint(options, std::string(name), value);
+    return true;
+  }
   if (take_prefix(name, "checkpoint.")) return set_encoding(options.checkpoint, name, value);
   if (take_prefix(name, "analysis.")) return set_encoding(options.analysis, name, value);
   return false;

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "octavo/parallel/cadence.hpp"
 #include "octavo/parallel/plan.hpp"
 #include "octavo/store/store.hpp"
 
@@ -37,13 +39,35 @@ struct Options {
   // Checkpoints.
   int keep_last = 0;  ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
 
-  // Encoding, by flow.
+  // A second tier: steps are committed on a disk of the node first, and drained to the store behind the run's back.
+  std::filesystem::path staging_directory;  ///< on every node; empty: steps go to the store at once
+
+  // Starting again.
+  bool remember_failed_restarts = false;  ///< a step from which a start has not led to another one is passed over
+
+  // What the user is told.
+  std::string log;                   ///< file that gets a line a step; "-": the error output; empty: none
+  std::filesystem::path statistics;  ///< JSON file that close() writes; empty: none
+
+  std::map<std::string, std::string> mpi_io_hints;  ///< for whatever uses MPI-IO: info_of()
+
+  // By flow.
   store::EncodeOptions checkpoint;
   store::EncodeOptions analysis;
+  Cadence checkpoint_every;                    ///< what Writer::due() says
+  Cadence analysis_every;                      //
+  std::vector<std::string> checkpoint_fields;  ///< fields that are written; puts of others do nothing; empty: all
+  std::vector<std::string> analysis_fields;    //
 };
 
 inline const store::EncodeOptions& encoding_of(const Options& options, store::Flow flow) {
   return flow == store::Flow::checkpoint ? options.checkpoint : options.analysis;
+}
+inline const Cadence& cadence_of(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint_every : options.analysis_every;
+}
+inline const std::vector<std::string>& fields_of(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint_fields : options.analysis_fields;
 }
 inline PlanOptions plan_options(const Options& options) {
   return {options.contributors_per_file, options.writers_per_node};
@@ -55,7 +79,9 @@ codec::Settings parse_codec(std::string_view text);
 std::int64_t parse_bytes(std::string_view text);
 
 /// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec", "checkpoint.effort"
-/// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", and the same for analysis.
+/// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
+/// "checkpoint.fields" ("density, pressure"), and the same for analysis; of hints: "mpi_io_hint.NAME", or all at once
+/// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
 /// Throws Error(usage) for an unknown name (with those there are) or a value that cannot be.
 void set_option(Options& options, std::string_view name, std::string_view value);
 
@@ -67,8 +93,9 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 Environment process_environment();
 
 /// `defaults`, then the TOML file (where one is named), then variables: OCTAVO_STAGING_BYTES for staging_bytes,
-/// OCTAVO_CHECKPOINT_CODEC for checkpoint.codec (no variable for the codec of a field). Without a file argument
-/// OCTAVO_OPTIONS may name one. Throws Error(usage), at file and line; Error(unreadable) for a file that is not there.
+/// OCTAVO_CHECKPOINT_CODEC for checkpoint.codec (no variable for the codec of a field, or one hint). Without a file
+/// argument OCTAVO_OPTIONS may name one. Throws Error(usage), at file and line; Error(unreadable) for a file that is
+/// not there.
 Options read_options(const Options& defaults = {}, const std::filesystem::path& file = {},
                      const Environment& environment = process_environment());
 

@@ -37,7 +37,17 @@ std::string text_of(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
   if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
-  throw Error(Kind::usage, "expected a text, a whole number, true or false");
+  if (const auto number = node.value_exact<double>()) {
+    std::ostringstream text;
+    text << *number;
+    return text.str();
+  }
+  if (const toml::array* list = node.as_array()) {
+    std::string text;
+    for (const toml::node& item : *list) text += (text.empty() ? "" : ", ") + text_of(item);
+    return text;
+  }
+  throw Error(Kind::usage, "expected a text, a number, true or false, or a list of texts");
 }
 
 void read_table(Options& options, const toml::table& table, const std::string& prefix,

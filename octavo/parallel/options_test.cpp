@@ -51,6 +51,15 @@ TEST(Options, every_option_is_read_from_a_variable) {
                                                     {"OCTAVO_LEND", "on"},
                                                     {"OCTAVO_CHECKSUMS", "off"},
                                                     {"OCTAVO_KEEP_LAST", "3"},
+                                                    {"OCTAVO_STAGING_DIRECTORY", "/local/scratch"},
+                                                    {"OCTAVO_REMEMBER_FAILED_RESTARTS", "yes"},
+                                                    {"OCTAVO_LOG", "-"},
+                                                    {"OCTAVO_STATISTICS", "run.json"},
+                                                    {"OCTAVO_MPI_IO_HINTS", "romio_cb_write=enable; cb_nodes = 8"},
+                                                    {"OCTAVO_CHECKPOINT_EVERY", "600s"},
+                                                    {"OCTAVO_ANALYSIS_EVERY", "10"},
+                                                    {"OCTAVO_CHECKPOINT_FIELDS", "a"},
+                                                    {"OCTAVO_ANALYSIS_FIELDS", "density , pressure"},
                                                     {"OCTAVO_CHECKPOINT_CODEC", "raw"},
                                                     {"OCTAVO_ANALYSIS_CODEC", "point:2e-3"},
                                                     {"OCTAVO_ANALYSIS_EFFORT", "max"},
@@ -63,6 +72,16 @@ TEST(Options, every_option_is_read_from_a_variable) {
   EXPECT_TRUE(options.lend);
   EXPECT_FALSE(options.checksums);
   EXPECT_EQ(options.keep_last, 3);
+  EXPECT_EQ(options.staging_directory, "/local/scratch");
+  EXPECT_TRUE(options.remember_failed_restarts);
+  EXPECT_EQ(options.log, "-");
+  EXPECT_EQ(options.statistics, "run.json");
+  const std::map<std::string, std::string> hints{{"romio_cb_write", "enable"}, {"cb_nodes", "8"}};
+  EXPECT_EQ(options.mpi_io_hints, hints);
+  EXPECT_EQ(options.checkpoint_every, (Cadence{.seconds = 600}));
+  EXPECT_EQ(options.analysis_every, (Cadence{.steps = 10}));
+  EXPECT_EQ(options.checkpoint_fields, std::vector<std::string>{"a"});
+  EXPECT_EQ(options.analysis_fields, (std::vector<std::string>{"density", "pressure"}));
   EXPECT_EQ(options.checkpoint.codec.method, codec::Method::raw);
   EXPECT_EQ(options.analysis.codec.bound, (codec::Bound{codec::BoundKind::pointwise_relative, 2e-3}));
   EXPECT_EQ(options.analysis.codec.effort, codec::Effort::max);
@@ -75,7 +94,8 @@ TEST(Options, a_file_sets_them_and_a_variable_has_the_last_word) {
   const fs::path file = write_file(
       "mode = \"sync\"\nkeep_last = 2\nlend = false\nstaging_bytes = \"1M\"\n"
       "[checkpoint]\ncodec = \"zstd\"\n[analysis]\nsingle_precision = true\ncodec = \"abs:0.5\"\n"
-      "[analysis.field_codec]\ndensity = \"point:1e-4\"\n");
+      "fields = [\"density\", \"pressure\"]\nevery = 20\n"
+      "[analysis.field_codec]\ndensity = \"point:1e-4\"\n[mpi_io_hint]\nstriping_factor = 8\n");
   const Options options = read_options({}, file, environment({{"OCTAVO_KEEP_LAST", "5"}}));
   EXPECT_EQ(options.mode, Mode::sync);
   EXPECT_EQ(options.keep_last, 5);
@@ -83,6 +103,9 @@ TEST(Options, a_file_sets_them_and_a_variable_has_the_last_word) {
   EXPECT_EQ(options.checkpoint.codec.method, codec::Method::zstd);
   EXPECT_EQ(options.analysis.codec.bound.value, 0.5);
   EXPECT_EQ(options.analysis.field_codec.at("density").bound.value, 1e-4);
+  EXPECT_EQ(options.analysis_fields, (std::vector<std::string>{"density", "pressure"}));
+  EXPECT_EQ(options.analysis_every.steps, 20);
+  EXPECT_EQ(options.mpi_io_hints.at("striping_factor"), "8");
   EXPECT_TRUE(options.analysis.single_precision);
 }
 
@@ -118,6 +141,9 @@ TEST(Options, values_that_cannot_be_are_refused) {
                                                                                     {"checkpoint.codec", "gzip"},
                                                                                     {"checkpoint.effort", "some"},
                                                                                     {"checkpoint.field_codec.", "raw"},
+                                                                                    {"analysis.every", "often"},
+                                                                                    {"mpi_io_hint.", "1"},
+                                                                                    {"mpi_io_hints", "cb_nodes"},
                                                                                     {"nothing", "1"}}) {
     Options options;
     EXPECT_THROW(set_option(options, name, value), Error) << name << " = " << value;

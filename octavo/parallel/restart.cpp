@@ -4,6 +4,8 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/failed_restarts.hpp"
+#include "octavo/parallel/rescue.hpp"
 #include "octavo/parallel/shares.hpp"
 
 namespace octavo::parallel {
@@ -47,8 +49,20 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
 struct Candidates {
   std::vector<StepParts> steps;
   int count = 0;
+  int failed_before = 0;  // left out
   std::vector<std::string> notes;
 };
+
+// What a start led to nothing from before, and is not asked for now.
+void leave_out_failed(Candidates& found, const std::filesystem::path& store) {
+  std::erase_if(found.steps, [&](const StepParts& step) {
+    if (!restart_failed_before(store, step.found.flow, {step.found.step, step.found.attempt})) return false;
+    found.notes.push_back("left out: a run has started from " + name_of(step.found) +
+                          " before and has not written another step");
+    ++found.failed_before;
+    return true;
+  });
+}
 
 std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::string>& notes) {
   std::string text;
@@ -63,11 +77,29 @@ std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::strin
   return out;
 }
 
+// Collective. A store that cannot be written to is read all the same: then there is a note.
+std::vector<std::string> remember(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store) {
+  std::vector<std::string> notes;
+  try {
+    if (rank_in(comm) == 0) remember_restart(store, step.found.flow, {step.found.step, step.found.attempt});
+  } catch (const Error& error) {
+    notes.push_back(std::string("this start cannot be remembered: ") + error.what());
+  }
+  return share_notes(comm, notes);
+}
+
+// On rank 0. What was asked for cannot be had of any step: this one is not to blame.
+void acquit(const StepParts& step, const std::filesystem::path& store) try {
+  forget_restart(store, step.found.flow, {step.found.step, step.found.attempt});
+} catch (const Error&) {
+}
+
 Candidates find(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
   Candidates found;
   agree(comm, [&] {
     if (rank_in(comm) != 0) return;
     found.steps = find_steps(store, options.flow, found.notes);
+    if (options.remember_failed && !options.step) leave_out_failed(found, store);
     if (options.step)
       std::erase_if(found.steps, [&](const StepParts& step) { return step.found.step != *options.step; });
     if (options.step && found.steps.empty())
@@ -77,19 +109,34 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   });
   found.count = static_cast<int>(found.steps.size());
   MPI_Bcast(&found.count, 1, MPI_INT, 0, comm);
+  MPI_Bcast(&found.failed_before, 1, MPI_INT, 0, comm);
   found.notes = share_notes(comm, found.notes);
   return found;
 }
 
 }  // namespace
 
+RestartOptions restart_options(const Options& options) {
+  RestartOptions out;
+  out.staging_directory = options.staging_directory;
+  out.ranks_per_node = options.ranks_per_node;
+  out.remember_failed = options.remember_failed_restarts;
+  return out;
+}
+
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
+  std::vector<std::string> rescued;
+  if (!options.staging_directory.empty())
+    rescued = rescue(comm, local_tier(comm, options.staging_directory, store, options.ranks_per_node), store).notes;
   Candidates found = find(comm, store, options);
+  found.notes.insert(found.notes.begin(), rescued.begin(), rescued.end());
   for (int c = 0; c < found.count; ++c) {
+    StepParts mine;
+    if (rank_in(comm) == 0) mine = std::move(found.steps[static_cast<std::size_t>(c)]);
+    if (options.remember_failed)
+      for (std::string& note : remember(comm, mine, store)) found.notes.push_back(std::move(note));
     try {
-      StepParts mine;
-      if (rank_in(comm) == 0) mine = std::move(found.steps[static_cast<std::size_t>(c)]);
-      StepParts step = share_step(comm, std::move(mine));
+      StepParts step = share_step(comm, mine);
       Restart out;
       out.id = {step.found.step, step.found.attempt};
       out.header = step.header;
@@ -99,10 +146,16 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
     } catch (const Error& error) {
       // Thrown alike on all ranks. A request that cannot be met, or memory that is not there, is so for any step.
       const bool damage = error.kind() == Kind::corrupt || error.kind() == Kind::unreadable;
+      if (error.kind() == Kind::usage && rank_in(comm) == 0) acquit(mine, store);
       if (options.step || !damage) throw;
       found.notes.push_back("passed over: " + std::string(error.what()));
     }
   }
+  if (found.failed_before > 0)
+    throw Error(Kind::usage,
+                "starts from all " + store::to_string(options.flow) + " steps that are left are remembered as failed")
+        .at(store.string())
+        .hint("ask for a step by number, or forget_failed_restarts()");
   const bool damaged = std::any_of(found.notes.begin(), found.notes.end(), [](const std::string& note) {
     return note.starts_with("damage: ") || note.starts_with("passed over: ");
   });

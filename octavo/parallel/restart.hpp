@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "octavo/mesh/curve.hpp"
+#include "octavo/parallel/options.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::parallel {
@@ -18,7 +19,15 @@ struct RestartOptions {
   bool particles = true;
   mesh::Curve curve = mesh::Curve::hilbert;  ///< along which shares are cut where the number of ranks differs
   bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
+  std::filesystem::path
+      staging_directory{};  ///< where the run before had local disks; what is only there is drained first
+  int ranks_per_node = 0;   ///< as the run before had it
+  /// A start is remembered in the store until the run that goes on from it has written a step; steps from which one is
+  /// remembered are passed over, but for one that `step` asks for. See failed_restarts.hpp.
+  bool remember_failed = false;
 };
+/// The options of a writer that say something about a restart.
+RestartOptions restart_options(const Options& options);
 
 /// What a rank starts from.
 struct Restart {
@@ -33,7 +42,8 @@ struct Restart {
 /// older one and say so in `notes`, unless `options.step` asked for that step.
 ///
 /// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start. Throws the same
-/// Error on all ranks: usage (no such step or field), corrupt (no undamaged step is left), unreadable.
+/// Error on all ranks: usage (no such step or field; starts from all steps are remembered as failed), corrupt (no
+/// undamaged step is left), unreadable.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
 
 }  // namespace octavo::parallel

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct StepJob {
   std::vector<Source> fields;
   std::vector<SpeciesSource> species;
   bool checksums = true;
+  /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
+  std::function<double()> committed;
   std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
 };
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <deque>
+#include <fstream>
 #include <limits>
 
 #include "octavo/base/checksum.hpp"
@@ -13,7 +13,12 @@
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/drain.hpp"
+#include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
+#include "octavo/parallel/rescue.hpp"
+#include "octavo/parallel/step_log.hpp"
+#include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -36,28 +41,14 @@ class Timer {
   Clock::time_point begin_ = Clock::now();
 };
 
-void check_threads(Mode mode) {
-  if (mode == Mode::sync) return;
+void check_threads(const Options& options) {
+  if (options.mode == Mode::sync && options.staging_directory.empty()) return;
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
   if (provided < MPI_THREAD_FUNNELED)
     throw Error(Kind::usage, "MPI was initialised for one thread a process only")
-        .at("option mode = " + std::string(name_of(mode)))
-        .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync");
-}
-
-// The ranks' attempts agree without a message: each is drawn from one random value and the step's number in the run.
-store::Attempt attempt_of(const store::Attempt& run, std::int64_t number) {
-  std::array<std::byte, 32> bytes{};
-  std::copy(run.begin(), run.end(), bytes.begin());
-  std::memcpy(bytes.data() + 16, &number, sizeof number);
-  store::Attempt attempt;
-  for (std::size_t half = 0; half < 2; ++half) {
-    bytes[31] = static_cast<std::byte>(half);
-    const std::uint64_t sum = base::checksum(bytes);
-    std::memcpy(attempt.data() + 8 * half, &sum, sizeof sum);
-  }
-  return attempt;
+        .at("option mode = " + std::string(name_of(options.mode)))
+        .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync without a staging directory");
 }
 
 // What ranks must agree on to make parts of one step.
@@ -91,6 +82,18 @@ struct Submitted {
   Flow flow = Flow::checkpoint;
   store::StepId id;
   bool failed = false;
+  StepRecord record;  // of this rank
+};
+
+// The tier of local disks in front of the store.
+struct Local {
+  LocalTier tier;
+  std::uint64_t base = 0;       // the largest order in the store when the run began
+  std::optional<Drain> drain;   // where this rank has files
+  std::deque<Submitted> steps;  // not known to be drained, nor to have failed
+  std::array<std::optional<store::StepId>, 2> drained;
+  std::deque<std::pair<std::int64_t, Error>> failures;
+  std::vector<std::filesystem::path> leftovers;  // of an earlier run, kept until this one has a checkpoint in the store
 };
 
 }  // namespace
@@ -108,6 +111,7 @@ struct Writer::State {
   store::Attempt run{};
   Group group;
   Staging staging;
+  std::optional<Local> local;  // outlives the background, which hands steps to its drain
   std::optional<Background> background;
 
   std::optional<StepJob> job;      // between begin_step and end_step
@@ -122,7 +126,25 @@ struct Writer::State {
   std::int64_t finished = 0;                            // jobs of this rank that are done, failed ones too
   Statistics statistics;
   bool closed = false;
+  bool logs = false;    // the same on all ranks
+  bool proven = false;  // this run has a step: the start was good
+  std::vector<std::string> notes;
+  const Clock::time_point opened = Clock::now();
+  const file::Counts counts_before = file::counts();
+  std::array<std::optional<double>, 2> asked_time;
+  std::array<Clock::time_point, 2> last_step{opened, opened};
 
+  void open_local();
+  void collect_drained();
+  void advance_drained(std::int64_t drained_up_to, std::int64_t failed);
+  void throw_drain_failure(std::int64_t failed);
+  std::int64_t drained_up_to() const;
+  void send_through_local(StepJob& step, std::int64_t number);
+  void finish(const Submitted& step);
+  void prove();
+  void report_all();
+  void write_statistics();
+  Statistics statistics_now();
   void put(const std::function<void()>& work);
   void keep_error(const std::function<void()>& work);
   void collect();
@@ -150,20 +172,37 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   State& s = *state_;
   agree(s.comm.get(), [&] {
     check(options);
-    check_threads(options.mode);
+    check_threads(options);
+    if (s.rank == 0) check_log(options.log);
   });
   s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
   MPI_Bcast(s.run.data(), static_cast<int>(s.run.size()), MPI_BYTE, 0, s.comm.get());
+  int logs = options.log.empty() ? 0 : 1;
+  MPI_Bcast(&logs, 1, MPI_INT, 0, s.comm.get());
+  s.logs = logs != 0;
   s.plan = plan_write(hosts_of_ranks(s.comm.get(), options.ranks_per_node), {}, plan_options(options));
   const OwnComm group = split(s.comm.get(), s.plan.file_of_rank[static_cast<std::size_t>(s.rank)], s.rank);
   s.group = Group::join(group.get());
+  if (!options.staging_directory.empty()) s.open_local();
   agree(s.comm.get(), [&] { s.background.emplace(s.group, s.staging, options.mode != Mode::sync); });
 }
 
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
+
+// Steps of an earlier run that are complete come first: this run's are later.
+void Writer::State::open_local() {
+  local.emplace();
+  local->tier = local_tier(comm.get(), options.staging_directory, store, options.ranks_per_node);
+  Rescue rescued = rescue(comm.get(), local->tier, store);
+  local->base = rescued.newest_order;
+  local->leftovers = std::move(rescued.leftovers);
+  notes = std::move(rescued.notes);
+  const int file = plan.file_of_rank[static_cast<std::size_t>(rank)];
+  if (plan.files[static_cast<std::size_t>(file)].writer == rank) local->drain.emplace();
+}
 
 // ------------------------------------------------------------------ a step is put together
 
@@ -184,6 +223,8 @@ void Writer::State::keep_error(const std::function<void()>& work) {
 
 void Writer::begin_step(Flow flow, std::int64_t step, double time) {
   State& s = *state_;
+  const double in_application =
+      std::chrono::duration<double>(Clock::now() - s.opened).count() - s.statistics.seconds_in_calls;
   const Timer timer(s.statistics.seconds_in_calls);
   if (s.closed || s.job) throw Error(Kind::usage, s.closed ? "the writer is closed" : "the step before has not ended");
   s.statistics.seconds_waiting += s.background->take_back_lent();
@@ -200,6 +241,19 @@ void Writer::begin_step(Flow flow, std::int64_t step, double time) {
   job.part = s.rank;
   job.checksums = s.options.checksums;
   s.job = std::move(job);
+  s.collect();
+  s.automatic[static_cast<std::size_t>(flow)].begins(in_application, s.statistics.seconds_working);
+}
+
+bool Writer::due(Flow flow, std::int64_t step, double time) {
+  State& s = *state_;
+  const auto f = static_cast<std::size_t>(flow);
+  const Cadence& cadence = cadence_of(s.options, flow);
+  const CadenceState known{s.asked_time[f], std::chrono::duration<double>(Clock::now() - s.last_step[f]).count()};
+  s.asked_time[f] = time;
+  int is = is_due(cadence, step, time, known) ? 1 : 0;
+  if (cadence.seconds > 0) MPI_Bcast(&is, 1, MPI_INT, 0, s.comm.get());
+  return is != 0;
 }
 
 void Writer::put_attribute(const std::string& name, mesh::Attribute value) {
@@ -220,6 +274,8 @@ void Writer::put_field(const std::string& name, const ArrayView& view, const std
                        mesh::Centring centring) {
   state_->put([&] {
     StepJob& job = *state_->job;
+    const auto& wanted = fields_of(state_->options, job.plan.flow);
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) return;
     try {
       check(view);
       for (const Source& other : job.fields)
@@ -264,10 +320,17 @@ void Writer::put_error(const Error& error) {
 // ------------------------------------------------------------------ the ranks agree
 
 void Writer::State::collect() {
+  collect_drained();
   for (Outcome& outcome : background->collect()) {
     finished = outcome.number + 1;
     statistics.seconds_working += outcome.seconds;
     statistics.bytes_stored += outcome.bytes_stored;
+    statistics.seconds_waiting_for_drain += outcome.seconds_waiting_for_drain;
+    for (Submitted& step : submitted)
+      if (step.number == outcome.number) {
+        step.record.seconds_working = outcome.seconds;
+        step.record.bytes_stored = outcome.bytes_stored;
+      }
     if (!outcome.failure) continue;
     ++statistics.failed;
     try {
@@ -286,10 +349,17 @@ void Writer::State::report(bool with_step) {
   collect();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   const std::int64_t failed = failures.empty() ? none : failures.front().first;
-  std::array<std::int64_t, 7> numbers{};
+  std::array<std::int64_t, 9> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
   numbers[1] = -std::min(finished, failed);
   numbers[2] = -failed;
+  // In this order: what has ended since is in the one or the other.
+  const std::int64_t drained = drained_up_to();
+  collect_drained();
+  const bool drain_failed = local && !local->failures.empty();
+  const std::int64_t lost_on_the_way = drain_failed ? local->failures.front().first : none;
+  numbers[7] = -std::min({drained, failed, lost_on_the_way});
+  numbers[8] = -lost_on_the_way;
   if (with_step && job) {
     const std::int64_t step = hash_of(describe_step(*job));
     const std::int64_t fields = job->tree ? hash_of(describe(*job)) : 0;
@@ -300,7 +370,9 @@ void Writer::State::report(bool with_step) {
   }
   MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm.get());
   advance(-numbers[1], -numbers[2]);
+  if (local) advance_drained(-numbers[7], -numbers[8]);
   if (-numbers[2] != none) throw_failure(-numbers[2]);
+  if (-numbers[8] != none) throw_drain_failure(-numbers[8]);
   if (numbers[0] != 0)
     base::agree(ranks_of(comm.get()), [&] {
       if (put_error) throw *put_error;
@@ -325,6 +397,7 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   bool checkpoint = false;
   while (!submitted.empty() && submitted.front().number < durable_up_to) {
     const Submitted& step = submitted.front();
+    finish(step);
     if (!step.failed) {
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
@@ -333,9 +406,80 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   }
   for (Submitted& step : submitted)
     if (step.number == failed) step.failed = true;
+  if (local)
+    for (Submitted& step : local->steps)
+      if (step.number == failed) step.failed = true;
   // A newer checkpoint is complete everywhere: only now an older one may go.
-  if (checkpoint && options.keep_last > 0 && rank == 0)
+  if (checkpoint && options.keep_last > 0 && rank == 0 && !local)
     remove_old_checkpoints(store, options.keep_last, *durable[static_cast<std::size_t>(Flow::checkpoint)]);
+}
+
+// A step is over, on all ranks alike.
+void Writer::State::finish(const Submitted& step) {
+  if (!step.failed) prove();
+  if (!logs) return;
+  StepRecord record = over_ranks(step.record, comm.get());
+  record.failed = step.failed;
+  if (rank == 0) write_log(options.log, to_text(record));
+}
+
+// The first step that is safe: a start from where this run began may be tried again.
+void Writer::State::prove() {
+  if (!resumed_from || std::exchange(proven, true) || rank != 0) return;
+  for (Flow flow : {Flow::checkpoint, Flow::analysis}) try {
+      forget_restart(store, flow, *resumed_from);
+    } catch (const Error& error) {
+      notes.push_back(std::string("a start that was good is still remembered as failed: ") + error.what());
+    }
+}
+
+void Writer::State::collect_drained() {
+  if (!local || !local->drain) return;
+  for (Drained& done : local->drain->collect()) {
+    statistics.seconds_draining += done.seconds;
+    statistics.bytes_drained += done.bytes;
+    if (done.failure)
+      local->failures.emplace_back(done.number, std::move(*done.failure));
+    else
+      ++statistics.drained;
+  }
+}
+
+// Steps below this number are drained, as far as this rank knows: what is finished has been given to the drain.
+std::int64_t Writer::State::drained_up_to() const {
+  if (!local || !local->drain) return finished;
+  return std::min(finished, local->drain->oldest().value_or(finished));
+}
+
+void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
+  bool checkpoint = false;
+  std::deque<Submitted>& steps = local->steps;
+  while (!steps.empty() && steps.front().number < up_to) {
+    const Submitted& step = steps.front();
+    if (!step.failed) {
+      local->drained[static_cast<std::size_t>(step.flow)] = step.id;
+      checkpoint = checkpoint || step.flow == Flow::checkpoint;
+    }
+    steps.pop_front();
+  }
+  for (Submitted& step : steps)
+    if (step.number == failed) step.failed = true;
+  if (!checkpoint) return;
+  std::error_code ignored;
+  for (const auto& leftover : std::exchange(local->leftovers, {})) std::filesystem::remove_all(leftover, ignored);
+  if (options.keep_last > 0 && rank == 0)
+    remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
+}
+
+void Writer::State::throw_drain_failure(std::int64_t failed) {
+  std::optional<Error> mine;
+  if (!local->failures.empty() && local->failures.front().first == failed) {
+    mine = local->failures.front().second;
+    local->failures.pop_front();
+  }
+  base::agree(ranks_of(comm.get()), [&] {
+    if (mine) throw *mine;
+  });
 }
 
 void Writer::State::throw_failure(std::int64_t failed) {
@@ -385,18 +529,38 @@ void Writer::State::hand_over(StepJob step) {
   const std::int64_t number = next_number++;
   step.plan.attempt = attempt_of(run, number);
   if (steps_of_flow[flow] == 0) step.plan.continues = resumed_from;
-  submitted.push_back({number, step.plan.flow, {step.plan.step, step.plan.attempt}, false});
+  submitted.push_back({number, step.plan.flow, {step.plan.step, step.plan.attempt}, false, {}});
+  if (local) local->steps.push_back(submitted.back());
   ++statistics.steps;
   const std::uint64_t bytes = bytes_of(step);
   statistics.bytes_put += bytes;
+  statistics.largest_step = std::max(statistics.largest_step, bytes);
   const Flow which = step.plan.flow;
   const Mode mode = mode_for(which);
+  submitted.back().record = {which, step.plan.step, step.header.time, mode, false, bytes, 0, 0, 0};
   const auto begin = Clock::now();
+  if (local) send_through_local(step, number);
   submit(std::move(step), mode);
-  automatic[flow].seen(std::chrono::duration<double>(Clock::now() - begin).count(), bytes);
+  last_step[flow] = Clock::now();
+  const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
+  submitted.back().record.seconds_in_call = seconds;
+  automatic[flow].seen(seconds);
   ++steps_of_flow[flow];
   // A step that was written inside the call is reported by the call.
   if (mode == Mode::sync) report(false);
+}
+
+// The segment goes to a small store of its own on the local disk; once it is committed there, it is drained.
+void Writer::State::send_through_local(StepJob& step, std::int64_t number) {
+  step.plan.after_order = local->base + static_cast<std::uint64_t>(number);
+  const store::SegmentPlan to = step.plan;
+  const LocalName name{to.flow, to.after_order + 1, local->base, run, to.segment};
+  step.plan.store = local->tier.root / to_text(name);
+  if (!local->drain) return;
+  step.committed = [drain = &*local->drain, number, to, at = step.plan.store] {
+    const auto subfile = store::directory_of(at, to.flow, to.step) / store::subfile_name(to.subfile);
+    return drain->submit({number, at, subfile, to});
+  };
 }
 
 // No collective call: what goes wrong here becomes the step's failure.
@@ -404,8 +568,11 @@ void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
   const std::uint64_t bytes = bytes_of(step);
   const bool stages = mode == Mode::background && !options.lend && staging.fits(bytes);
+  if (mode == Mode::background && !options.lend && !stages) ++statistics.waits_for_staging;
   if (stages) {
-    statistics.seconds_waiting_for_staging += staging.reserve(bytes);
+    const double waited = staging.reserve(bytes);
+    statistics.seconds_waiting_for_staging += waited;
+    statistics.waits_for_staging += waited > 0 ? 1 : 0;
     statistics.bytes_staged += bytes;
     const Timer timer(statistics.seconds_copying);
     stage(step, staging);
@@ -424,16 +591,12 @@ Mode Writer::State::mode_for(Flow flow) {
 
 // ------------------------------------------------------------------ waiting
 
-void Writer::wait() {
-  State& s = *state_;
-  const Timer timer(s.statistics.seconds_in_calls);
-  if (s.closed) throw Error(Kind::usage, "the writer is closed");
-  s.statistics.seconds_waiting += s.background->drain();
-  // All ranks have as many steps; the number of failures reported is the same on all too.
+// All ranks have as many steps; the number of failures reported is the same on all too. Throws the first.
+void Writer::State::report_all() {
   std::optional<Error> first;
   while (true) {
     try {
-      s.report(false);
+      report(false);
       break;
     } catch (const Error& error) {
       if (!first) first = error;
@@ -442,26 +605,75 @@ void Writer::wait() {
   if (first) throw *first;
 }
 
+void Writer::wait() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  if (s.closed) throw Error(Kind::usage, "the writer is closed");
+  s.statistics.seconds_waiting += s.background->drain();
+  s.report_all();
+}
+
 void Writer::close() {
   State& s = *state_;
   if (s.closed) return;
-  try {
-    wait();
-  } catch (...) {
-    s.closed = true;
-    throw;
-  }
+  std::optional<Error> first;
+  const auto note = [&](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (!first) first = error;
+    }
+  };
+  note([&] { wait(); });
+  if (s.local)
+    note([&] {
+      const Timer timer(s.statistics.seconds_in_calls);
+      if (s.local->drain) s.statistics.seconds_waiting += s.local->drain->wait();
+      s.report_all();
+    });
   s.closed = true;
+  note([&] { s.write_statistics(); });
+  if (first) throw *first;
+}
+
+Statistics Writer::State::statistics_now() {
+  collect();
+  const file::Counts now = file::counts();
+  statistics.writes = now.writes - counts_before.writes;
+  statistics.bytes_written = now.bytes_written - counts_before.bytes_written;
+  statistics.syncs = now.syncs - counts_before.syncs;
+  return statistics;
+}
+
+// All at once or not at all: somebody may be looking.
+void Writer::State::write_statistics() {
+  int wanted = options.statistics.empty() ? 0 : 1;
+  MPI_Bcast(&wanted, 1, MPI_INT, 0, comm.get());
+  if (wanted == 0) return;
+  const std::vector<Statistics> all = gather(statistics_now(), comm.get());
+  agree(comm.get(), [&] {
+    if (rank != 0) return;
+    std::filesystem::path partial = options.statistics;
+    partial += ".partial";
+    std::ofstream out(partial);
+    if (!(out << report_json(all)) || (out.close(), !out))
+      throw Error(Kind::unreadable, "cannot write the statistics").at(partial.string());
+    file::rename(partial, options.statistics);
+  });
 }
 
 std::optional<store::StepId> Writer::newest_durable(Flow flow) const {
   return state_->durable[static_cast<std::size_t>(flow)];
 }
 
-Statistics Writer::statistics() const {
-  state_->collect();
-  return state_->statistics;
+std::optional<store::StepId> Writer::newest_drained(Flow flow) const {
+  if (!state_->local) return newest_durable(flow);
+  return state_->local->drained[static_cast<std::size_t>(flow)];
 }
+
+const std::vector<std::string>& Writer::notes() const { return state_->notes; }
+Statistics Writer::statistics() const { return state_->statistics_now(); }
+Statistics Writer::total_statistics() const { return total(state_->statistics_now(), state_->comm.get()); }
 
 Mode Writer::mode_of(Flow flow) const {
   if (state_->options.mode != Mode::automatic) return state_->options.mode;

@@ -44,9 +44,13 @@ class Writer {
 
   /// Waits for lent arrays. Throws Error(usage) inside a step or after close().
   void begin_step(store::Flow flow, std::int64_t step, double time);
+  /// Whether the option `checkpoint.every` or `analysis.every` asks for this step of the flow. Call it at every step of
+  /// the simulation; collective where wall time decides (rank 0's clock), local otherwise.
+  bool due(store::Flow flow, std::int64_t step, double time);
   void put_attribute(const std::string& name, mesh::Attribute value);
   void put_mesh(const mesh::Octree& tree);
-  /// A value on every tree cell. `view.type`, `components` and `block` are those of the field in the store.
+  /// A value on every tree cell. Does nothing for a field that the flow's option `fields` leaves out. `view.type`,
+  /// `components` and `block` are those of the field in the store.
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
                  mesh::Centring centring = mesh::Centring::cell);
   /// One attribute of `count` particles of a species; cells of the view are particles.
@@ -57,15 +61,24 @@ class Writer {
   void put_error(const base::Error& error);
   /// Collective. The step is on its way: written in sync mode, staged or lent otherwise.
   void end_step();
-  /// Collective. Every step so far is durable: all its segments are on disk on all ranks. Throws where one is not.
+  /// Collective. Every step so far is durable: all its segments are on disk on all ranks, on local disks where there is
+  /// a staging directory. Throws where one is not.
   void wait();
-  /// Collective. As wait(); then the writer is closed, also where it throws.
+  /// Collective. As wait(); with a staging directory every step is drained to the store too. Then the writer is closed,
+  /// also where it throws, and the option `statistics` is met.
   void close();
 
   /// The newest step of a flow of which all ranks know that it is durable.
   std::optional<store::StepId> newest_durable(store::Flow flow) const;
+  /// The newest step of a flow of which all ranks know that it is in the store itself: newest_durable() where there is
+  /// no staging directory.
+  std::optional<store::StepId> newest_drained(store::Flow flow) const;
+  /// What became of steps that an earlier run left on local disks; the same on all ranks.
+  const std::vector<std::string>& notes() const;
   /// Of this rank.
   Statistics statistics() const;
+  /// Collective: of all ranks together, the same on all. Also after close().
+  Statistics total_statistics() const;
   /// The mode that steps of this flow are written in from now on (Mode::automatic: not decided yet).
   Mode mode_of(store::Flow flow) const;
 

@@ -230,14 +230,14 @@ TEST(WriterMpi, option_mode_auto_tries_both_and_decides_alike_on_all_ranks) {
   Options options;
   options.mode = Mode::automatic;
   Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
-  for (std::int64_t step = 0; step < 6; ++step) {
-    EXPECT_EQ(writer.mode_of(Flow::analysis) == Mode::automatic, step <= 4);
+  for (std::int64_t step = 0; step < 8; ++step) {
+    EXPECT_EQ(writer.mode_of(Flow::analysis) == Mode::automatic, step <= 6);
     write_step(writer, Flow::analysis, step);
   }
   writer.close();
   expect_same_everywhere(std::string(name_of(writer.mode_of(Flow::analysis))));
   EXPECT_EQ(writer.mode_of(Flow::checkpoint), Mode::automatic);
-  expect_sound(directory.path(), 6);
+  expect_sound(directory.path(), 8);
 }
 
 TEST(WriterMpi, option_keep_last_removes_older_checkpoints_once_newer_ones_are_durable) {
