@@ -9,6 +9,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
 
@@ -19,6 +20,7 @@ struct octavo_writer {
 };
 struct octavo_restart {
   octavo::parallel::Restart value;
+  octavo::store::Flow flow;
 };
 
 namespace {
@@ -125,6 +127,48 @@ const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name
 }
 
 template <class T>
+void put_array(octavo_writer* writer, const char* name, const T* values, std::int64_t count) {
+  if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
+  if (count > 0) checked(values, "values");
+  checked(writer, "writer").writer.put_attribute(&checked(name, "name"), std::vector<T>(values, values + count));
+}
+
+const mesh::Attribute* attribute_of(const octavo_restart* restart, const char* name) {
+  const auto& attributes = checked(restart, "restart").value.header.attributes;
+  const auto found = attributes.find(&checked(name, "name"));
+  return found == attributes.end() ? nullptr : &found->second;
+}
+
+// An array, or a number as an array of one.
+template <class T>
+void get_array(const octavo_restart* restart, const char* name, T* values, std::int64_t count) {
+  const mesh::Attribute* attribute = attribute_of(restart, name);
+  std::span<const T> found;
+  if (attribute != nullptr && std::holds_alternative<T>(*attribute))
+    found = std::span(&std::get<T>(*attribute), 1);
+  else if (attribute != nullptr && std::holds_alternative<std::vector<T>>(*attribute))
+    found = std::get<std::vector<T>>(*attribute);
+  else
+    throw Error(Kind::usage, "there are no such numbers").at("attribute " + std::string(name));
+  if (count != static_cast<std::int64_t>(found.size()))
+    throw Error(Kind::usage, "expected " + std::to_string(found.size()) + " values, asked for " + std::to_string(count))
+        .at("attribute " + std::string(name));
+  if (count > 0) std::copy(found.begin(), found.end(), &checked(values, "values"));
+}
+
+void copy_text(const std::string& from, char* to, std::size_t size) {
+  if (from.size() >= size)
+    throw Error(Kind::usage,
+                "the text needs " + std::to_string(from.size() + 1) + " bytes, there are " + std::to_string(size));
+  std::memcpy(&checked(to, "text"), from.c_str(), from.size() + 1);
+}
+
+template <std::size_t n>
+void cut_text(const std::string& from, char (&to)[n]) {
+  std::snprintf(to, n, "%s", from.c_str());
+}
+
+template <class T>
 void get_attribute(const octavo_restart* restart, const char* name, T* value) {
   const auto& attributes = checked(restart, "restart").value.header.attributes;
   const auto found = attributes.find(&checked(name, "name"));
@@ -170,6 +214,38 @@ int octavo_writer_put_double(octavo_writer* writer, const char* name, double val
 int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error) {
   return guard(error, [&] {
     checked(writer, "writer").writer.put_attribute(&checked(name, "name"), std::string(&checked(value, "value")));
+  });
+}
+
+int octavo_writer_put_ints(octavo_writer* writer, const char* name, const int64_t* values, int64_t count,
+                           octavo_error* error) {
+  return guard(error, [&] { put_array<std::int64_t>(writer, name, values, count); });
+}
+
+int octavo_writer_put_doubles(octavo_writer* writer, const char* name, const double* values, int64_t count,
+                              octavo_error* error) {
+  return guard(error, [&] { put_array<double>(writer, name, values, count); });
+}
+
+int octavo_writer_put_texts(octavo_writer* writer, const char* name, const char* const* values, int64_t count,
+                            octavo_error* error) {
+  return guard(error, [&] {
+    std::vector<std::string> texts;
+    for (int64_t i = 0; i < count; ++i) texts.emplace_back(&checked((&checked(values, "values"))[i], "values"));
+    put_array<std::string>(writer, name, texts.data(), static_cast<std::int64_t>(texts.size()));
+  });
+}
+
+int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due, octavo_error* error) {
+  return guard(error,
+               [&] { checked(due, "due") = checked(writer, "writer").writer.due(flow_of(flow), step, time) ? 1 : 0; });
+}
+
+int octavo_writer_statistics(octavo_writer* writer, char* text, size_t size, octavo_error* error) {
+  return guard(error, [&] {
+    const parallel::Writer& of = checked(writer, "writer").writer;
+    const std::string mine = to_json(of.statistics());
+    copy_text("{\"rank\": " + mine + ", \"total\": " + to_json(of.total_statistics()) + "}", text, size);
   });
 }
 
@@ -230,16 +306,77 @@ int octavo_writer_close(octavo_writer** writer, octavo_error* error) {
 
 int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step, octavo_restart** restart,
                         octavo_error* error) {
+  return octavo_restart_open_with(comm, store, nullptr, flow, step, restart, error);
+}
+
+int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
+                             octavo_restart** restart, octavo_error* error) {
   return guard(error, [&] {
-    parallel::RestartOptions options;
+    parallel::RestartOptions chosen;
     parallel::agree(comm, [&] {
       checked(restart, "restart") = nullptr;
       checked(store, "store");
-      options.flow = flow_of(flow);
+      chosen = parallel::restart_options(parallel::read_options({}, options == nullptr ? "" : options));
+      chosen.flow = flow_of(flow);
     });
-    if (step >= 0) options.step = step;
-    auto found = parallel::restart(comm, store, options);
-    if (found) *restart = new octavo_restart{std::move(*found)};
+    if (step >= 0) chosen.step = step;
+    auto found = parallel::restart(comm, store, chosen);
+    if (found) *restart = new octavo_restart{std::move(*found), chosen.flow};
+  });
+}
+
+int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart* restart, octavo_error* error) {
+  return guard(error, [&] {
+    parallel::agree(comm, [&] {
+      checked(store, "store");
+      checked(restart, "restart");
+    });
+    parallel::restart_failed(comm, store, restart->value.id, restart->flow);
+  });
+}
+
+int octavo_forget_failed_restarts(const char* store, octavo_error* error) {
+  return guard(error, [&] { parallel::forget_failed_restarts(&checked(store, "store")); });
+}
+
+int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times, int64_t* count,
+                      octavo_error* error) {
+  return guard(error, [&] {
+    std::int64_t found = 0;
+    for (const store::StepInfo& info : store::list_steps(&checked(store, "store"))) {
+      if (info.flow != flow_of(flow)) continue;
+      if (found < capacity && steps != nullptr) steps[found] = info.step;
+      if (found < capacity && times != nullptr) times[found] = info.time;
+      ++found;
+    }
+    checked(count, "count") = found;
+  });
+}
+
+int64_t octavo_restart_num_fields(const octavo_restart* restart) {
+  std::size_t count = restart->value.part.fields.size();
+  for (const mesh::Particles& particles : restart->value.part.particles) count += particles.attributes.size();
+  return static_cast<std::int64_t>(count);
+}
+
+int octavo_restart_field_info(const octavo_restart* restart, int64_t index, octavo_field_info* info,
+                              octavo_error* error) {
+  return guard(error, [&] {
+    const mesh::Part& part = checked(restart, "restart").value.part;
+    std::int64_t next = 0;
+    const auto look = [&](const mesh::Field& field, const std::string& species) {
+      if (next++ != index) return;
+      cut_text(field.info.name, checked(info, "info").name);
+      cut_text(field.info.unit, info->unit);
+      cut_text(species, info->species);
+      info->type = static_cast<int>(field.info.type);
+      info->components = field.info.components;
+    };
+    for (const mesh::Field& field : part.fields) look(field, "");
+    for (const mesh::Particles& particles : part.particles)
+      for (const mesh::Field& attribute : particles.attributes) look(attribute, particles.species);
+    if (index < 0 || index >= next)
+      throw Error(Kind::usage, "there is no field " + std::to_string(index) + " of " + std::to_string(next));
   });
 }
 
@@ -295,6 +432,42 @@ int octavo_restart_get_int(const octavo_restart* restart, const char* name, int6
 
 int octavo_restart_get_double(const octavo_restart* restart, const char* name, double* value, octavo_error* error) {
   return guard(error, [&] { get_attribute<double>(restart, name, value); });
+}
+
+int64_t octavo_restart_attribute_count(const octavo_restart* restart, const char* name) {
+  std::int64_t count = -1;
+  guard(nullptr, [&] {
+    const mesh::Attribute* attribute = attribute_of(restart, name);
+    if (attribute == nullptr) return;
+    count = 1;
+    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(attribute)) count = std::ssize(*ints);
+    if (const auto* doubles = std::get_if<std::vector<double>>(attribute)) count = std::ssize(*doubles);
+    if (const auto* texts = std::get_if<std::vector<std::string>>(attribute)) count = std::ssize(*texts);
+  });
+  return count;
+}
+
+int octavo_restart_get_ints(const octavo_restart* restart, const char* name, int64_t* values, int64_t count,
+                            octavo_error* error) {
+  return guard(error, [&] { get_array<std::int64_t>(restart, name, values, count); });
+}
+
+int octavo_restart_get_doubles(const octavo_restart* restart, const char* name, double* values, int64_t count,
+                               octavo_error* error) {
+  return guard(error, [&] { get_array<double>(restart, name, values, count); });
+}
+
+int octavo_restart_get_text(const octavo_restart* restart, const char* name, int64_t index, char* text, size_t size,
+                            octavo_error* error) {
+  return guard(error, [&] {
+    const mesh::Attribute* attribute = attribute_of(restart, name);
+    if (attribute != nullptr && index == 0 && std::holds_alternative<std::string>(*attribute))
+      return copy_text(std::get<std::string>(*attribute), text, size);
+    if (const auto* texts = attribute == nullptr ? nullptr : std::get_if<std::vector<std::string>>(attribute))
+      if (index >= 0 && index < std::ssize(*texts))
+        return copy_text((*texts)[static_cast<std::size_t>(index)], text, size);
+    throw Error(Kind::usage, "there is no such text").at("attribute " + std::string(name));
+  });
 }
 
 void octavo_restart_free(octavo_restart** restart) {

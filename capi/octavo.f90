@@ -8,7 +8,9 @@ module octavo
   use, intrinsic :: iso_fortran_env, only: error_unit, int8, int32, int64, real32, real64
   implicit none
   private
-  public :: octavo_error, octavo_domain, octavo_writer, octavo_restart
+  public :: octavo_error, octavo_domain, octavo_writer, octavo_restart, octavo_field_info
+  public :: octavo_list_steps              !< (store, flow, steps [, times, error]): allocates the complete steps, ascending
+  public :: octavo_forget_failed_restarts  !< (store [, error]): by one process
 
   integer, parameter, public :: octavo_checkpoint = 0, octavo_analysis = 1
   integer(c_int), parameter :: host = 0, float64 = 0, float32 = 1, t_int64 = 2, t_int32 = 3
@@ -28,21 +30,31 @@ module octavo
     real(real64) :: unit_length = 1, unit_density = 1, unit_time = 1  !< one code unit: [cm], [g/cm^3], [s]
   end type
 
+  !> A field of cells, or where `species` is not empty an attribute of particles.
+  type :: octavo_field_info
+    character(:), allocatable :: name, unit, species
+    integer :: type = 0  !< as enum octavo_type of octavo.h: 0 real64, 1 real32, 2 int64, 3 int32 ...
+    integer :: components = 1
+  end type
+
   type :: octavo_writer
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
     procedure :: open => writer_open            !< collective: (comm, store, domain [, options, from, error])
+    procedure :: due                            !< logical (flow, step, time [, error]); ask at every step, on all ranks
     procedure :: begin_step                     !< (flow, step, time [, error])
-    procedure, private :: put_int, put_real, put_text
-    generic :: put_attribute => put_int, put_real, put_text  !< (name, value [, error])
+    procedure, private :: put_int, put_real, put_text, put_ints, put_reals, put_texts
+    generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
     procedure, private :: put_field_r64, put_field_r32, put_field_i64, put_field_i32
     generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error])
-    procedure, private :: put_particles_r64, put_particles_i64
-    generic :: put_particles => put_particles_r64, put_particles_i64  !< (species, attribute, values [, error])
+    procedure, private :: put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
+    generic :: put_particles => put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
+                                                !< (species, attribute, values [, error])
     procedure :: end_step                       !< collective ([error])
     procedure :: wait => writer_wait            !< collective ([error])
+    procedure :: statistics => writer_statistics  !< collective: allocates JSON (text [, error])
     procedure :: close => writer_close          !< collective ([error])
   end type
 
@@ -50,15 +62,21 @@ module octavo
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure :: open => restart_open           !< collective: (comm, store [, flow, step, error])
+    procedure :: open => restart_open           !< collective: (comm, store [, flow, step, options, error])
+    procedure :: failed => restart_failed       !< collective: the run cannot go on from here (comm, store [, error])
     procedure :: found                          !< whether there was a step
     procedure :: step => restart_step
     procedure :: time => restart_time
+    procedure :: fields => restart_fields       !< allocates what there is (info)
+    procedure, private :: get_int, get_real, get_text, get_ints, get_reals
+    generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals
+                                                !< (name, value [, error]); arrays and texts are allocated
     procedure :: mesh => restart_mesh           !< allocates (cells_of_level, refined, owned [, error])
     procedure, private :: field_r64, field_r32, field_i64, field_i32
     generic :: field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error])
-    procedure, private :: particles_r64, particles_i64
-    generic :: particles => particles_r64, particles_i64  !< allocates (species, attribute, values [, error])
+    procedure, private :: particles_r64, particles_r32, particles_i64, particles_i32
+    generic :: particles => particles_r64, particles_r32, particles_i64, particles_i32
+                                                !< allocates (species, attribute, values [, error])
     procedure :: free => restart_free
   end type
 
@@ -78,7 +96,118 @@ module octavo
     real(c_double) :: unit_length, unit_density, unit_time
   end type
 
+  type, bind(c) :: c_field_info
+    character(kind=c_char) :: name(128), unit(64), species(128)
+    integer(c_int) :: kind, components
+  end type
+
   interface
+    integer(c_int) function c_due(writer, flow, step, time, is_due, error) bind(c, name='octavo_writer_due')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: flow
+      integer(c_int64_t), value :: step
+      real(c_double), value :: time
+      integer(c_int), intent(out) :: is_due
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_ints(writer, name, values, number, error) bind(c, name='octavo_writer_put_ints')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(in) :: values(*)
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_doubles(writer, name, values, number, error) bind(c, name='octavo_writer_put_doubles')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(in) :: values(*)
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_texts(writer, name, values, number, error) bind(c, name='octavo_writer_put_texts')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(in) :: values(*)
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_statistics(writer, text, size, error) bind(c, name='octavo_writer_statistics')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_size_t), value :: size
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_list_steps(store, flow, capacity, steps, times, number, error) &
+        bind(c, name='octavo_list_steps')
+      import
+      character(kind=c_char), intent(in) :: store(*)
+      integer(c_int), value :: flow
+      integer(c_int64_t), value :: capacity
+      integer(c_int64_t), intent(out) :: steps(*)
+      real(c_double), intent(out) :: times(*)
+      integer(c_int64_t), intent(out) :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_restart_failed(comm, store, restart, error) &
+        bind(c, name='octavo_fortran_restart_failed')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: store(*)
+      type(c_ptr), value :: restart
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_forget(store, error) bind(c, name='octavo_forget_failed_restarts')
+      import
+      character(kind=c_char), intent(in) :: store(*)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int64_t) function c_num_fields(restart) bind(c, name='octavo_restart_num_fields')
+      import
+      type(c_ptr), value :: restart
+    end function
+    integer(c_int) function c_field_info_of(restart, at, info, error) bind(c, name='octavo_restart_field_info')
+      import
+      type(c_ptr), value :: restart
+      integer(c_int64_t), value :: at
+      type(c_field_info), intent(out) :: info
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int64_t) function c_attribute_count(restart, name) bind(c, name='octavo_restart_attribute_count')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+    integer(c_int) function c_get_ints(restart, name, values, number, error) bind(c, name='octavo_restart_get_ints')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(out) :: values(*)
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_get_doubles(restart, name, values, number, error) &
+        bind(c, name='octavo_restart_get_doubles')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: values(*)
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_get_text(restart, name, at, text, size, error) bind(c, name='octavo_restart_get_text')
+      import
+      type(c_ptr), value :: restart
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: at
+      character(kind=c_char), intent(out) :: text(*)
+      integer(c_size_t), value :: size
+      type(c_error), intent(out) :: error
+    end function
     integer(c_int) function c_writer_open(comm, store, domain, options, from, writer, error) &
         bind(c, name='octavo_fortran_writer_open')
       import
@@ -159,11 +288,11 @@ module octavo
       type(c_ptr), intent(inout) :: writer
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_restart_open(comm, store, flow, step, restart, error) &
+    integer(c_int) function c_restart_open(comm, store, options, flow, step, restart, error) &
         bind(c, name='octavo_fortran_restart_open')
       import
       integer(c_int), intent(in) :: comm
-      character(kind=c_char), intent(in) :: store(*)
+      character(kind=c_char), intent(in) :: store(*), options(*)
       integer(c_int), value :: flow
       integer(c_int64_t), value :: step
       type(c_ptr), intent(out) :: restart
@@ -234,22 +363,29 @@ contains
     out(size(out)) = c_null_char
   end function
 
+  ! What C has written, up to its closing 0.
+  function from_c(characters) result(out)
+    character(kind=c_char), intent(in) :: characters(:)
+    character(:), allocatable :: out
+    integer :: i, length
+    length = 0
+    do while (length < size(characters))
+      if (characters(length + 1) == c_null_char) exit
+      length = length + 1
+    end do
+    allocate (character(length) :: out)
+    do i = 1, length
+      out(i:i) = characters(i)
+    end do
+  end function
+
   subroutine check(code, what, error)
     integer(c_int), intent(in) :: code
     type(c_error), intent(in) :: what
     type(octavo_error), intent(inout), optional :: error
     character(:), allocatable :: message
-    integer :: i, length
     if (code == 0 .and. .not. present(error)) return
-    length = 0
-    do while (length < size(what%message))
-      if (what%message(length + 1) == c_null_char) exit
-      length = length + 1
-    end do
-    allocate (character(length) :: message)
-    do i = 1, length
-      message(i:i) = what%message(i)
-    end do
+    message = from_c(what%message)
     if (present(error)) then
       error%code = int(code)
       error%message = message
@@ -325,6 +461,63 @@ contains
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
     call check(c_put_text(self%handle, text(name), text(value), what), what, error)
+  end subroutine
+
+  subroutine put_ints(self, name, value, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(in) :: value(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_ints(self%handle, text(name), int(value, c_int64_t), size(value, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine put_reals(self, name, value, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), intent(in) :: value(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_doubles(self%handle, text(name), value, size(value, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine put_texts(self, name, value, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    character(*), intent(in) :: value(:)  !< without their trailing blanks
+    type(octavo_error), intent(inout), optional :: error
+    character(kind=c_char), target :: texts(len(value) + 1, size(value))
+    type(c_ptr) :: first(size(value))
+    type(c_error) :: what
+    integer :: i
+    do i = 1, size(value)
+      texts(:len_trim(value(i)) + 1, i) = text(value(i))
+      first(i) = c_loc(texts(1, i))
+    end do
+    call check(c_put_texts(self%handle, text(name), first, size(value, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  logical function due(self, flow, step, time, error)
+    class(octavo_writer), intent(in) :: self
+    integer, intent(in) :: flow, step
+    real(real64), intent(in) :: time
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int) :: is_due
+    type(c_error) :: what
+    is_due = 0
+    call check(c_due(self%handle, int(flow, c_int), int(step, c_int64_t), time, is_due, what), what, error)
+    due = is_due /= 0
+  end function
+
+  subroutine writer_statistics(self, json, error)
+    class(octavo_writer), intent(in) :: self
+    character(:), allocatable, intent(out) :: json
+    type(octavo_error), intent(inout), optional :: error
+    character(kind=c_char) :: in_c(2048)
+    type(c_error) :: what
+    in_c = c_null_char
+    call check(c_statistics(self%handle, in_c, size(in_c, kind=c_size_t), what), what, error)
+    json = from_c(in_c)
   end subroutine
 
   subroutine put_mesh(self, cells_of_level, refined, owned, error)
@@ -438,6 +631,19 @@ contains
     call put_any(self, attribute, '', float64, first, second, 8, size(values, kind=c_int64_t), species, error)
   end subroutine
 
+  subroutine put_particles_r32(self, species, attribute, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    real(real32), intent(in), target :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_ptr) :: first, second
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, attribute, '', float32, first, second, 4, size(values, kind=c_int64_t), species, error)
+  end subroutine
+
   subroutine put_particles_i64(self, species, attribute, values, error)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
@@ -449,6 +655,19 @@ contains
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
     call put_any(self, attribute, '', t_int64, first, second, 8, size(values, kind=c_int64_t), species, error)
+  end subroutine
+
+  subroutine put_particles_i32(self, species, attribute, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    integer(int32), intent(in), target :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_ptr) :: first, second
+    first = c_null_ptr
+    second = c_null_ptr
+    if (size(values) > 0) first = c_loc(values(1))
+    if (size(values) > 1) second = c_loc(values(2))
+    call put_any(self, attribute, '', t_int32, first, second, 4, size(values, kind=c_int64_t), species, error)
   end subroutine
 
   subroutine end_step(self, error)
@@ -474,12 +693,14 @@ contains
 
   ! ------------------------------------------------------------------ reading
 
-  subroutine restart_open(self, comm, store, flow, step, error)
+  subroutine restart_open(self, comm, store, flow, step, options, error)
     class(octavo_restart), intent(inout) :: self
     integer, intent(in) :: comm
     character(*), intent(in) :: store
     integer, intent(in), optional :: flow, step  !< without: checkpoint, the newest
+    character(*), intent(in), optional :: options  !< a TOML file, the writer's
     type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: file
     integer(c_int) :: which
     integer(c_int64_t) :: number
     type(c_error) :: what
@@ -487,7 +708,124 @@ contains
     if (present(flow)) which = int(flow, c_int)
     number = -1
     if (present(step)) number = int(step, c_int64_t)
-    call check(c_restart_open(comm, text(store), which, number, self%handle, what), what, error)
+    file = ''
+    if (present(options)) file = options
+    call check(c_restart_open(comm, text(store), text(file), which, number, self%handle, what), what, error)
+  end subroutine
+
+  subroutine restart_failed(self, comm, store, error)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: comm
+    character(*), intent(in) :: store
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_restart_failed(comm, text(store), self%handle, what), what, error)
+  end subroutine
+
+  subroutine octavo_forget_failed_restarts(store, error)
+    character(*), intent(in) :: store
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_forget(text(store), what), what, error)
+  end subroutine
+
+  subroutine octavo_list_steps(store, flow, steps, times, error)
+    character(*), intent(in) :: store
+    integer, intent(in) :: flow
+    integer(int64), allocatable, intent(out) :: steps(:)
+    real(real64), allocatable, intent(out), optional :: times(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int64_t), allocatable :: found(:)
+    real(c_double), allocatable :: at(:)
+    integer(c_int64_t) :: number, capacity
+    type(c_error) :: what
+    number = 64
+    do
+      capacity = number
+      if (allocated(found)) deallocate (found, at)
+      allocate (found(capacity), at(capacity))
+      number = 0
+      call check(c_list_steps(text(store), int(flow, c_int), capacity, found, at, number, what), what, error)
+      if (number <= capacity) exit
+    end do
+    steps = found(:number)
+    if (present(times)) times = at(:number)
+  end subroutine
+
+  subroutine restart_fields(self, info)
+    class(octavo_restart), intent(in) :: self
+    type(octavo_field_info), allocatable, intent(out) :: info(:)
+    type(c_field_info) :: in_c
+    type(c_error) :: what
+    integer :: i
+    allocate (info(c_num_fields(self%handle)))
+    do i = 1, size(info)
+      call check(c_field_info_of(self%handle, int(i - 1, c_int64_t), in_c, what), what)
+      info(i)%name = from_c(in_c%name)
+      info(i)%unit = from_c(in_c%unit)
+      info(i)%species = from_c(in_c%species)
+      info(i)%type = int(in_c%kind)
+      info(i)%components = int(in_c%components)
+    end do
+  end subroutine
+
+  subroutine get_int(self, name, value, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out) :: value
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int64_t) :: in_c(1)
+    type(c_error) :: what
+    in_c = 0
+    call check(c_get_ints(self%handle, text(name), in_c, 1_c_int64_t, what), what, error)
+    value = int(in_c(1))
+  end subroutine
+
+  subroutine get_real(self, name, value, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), intent(out) :: value
+    type(octavo_error), intent(inout), optional :: error
+    real(c_double) :: in_c(1)
+    type(c_error) :: what
+    in_c = 0
+    call check(c_get_doubles(self%handle, text(name), in_c, 1_c_int64_t, what), what, error)
+    value = in_c(1)
+  end subroutine
+
+  subroutine get_text(self, name, value, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    character(:), allocatable, intent(out) :: value
+    type(octavo_error), intent(inout), optional :: error
+    character(kind=c_char) :: in_c(4096)
+    type(c_error) :: what
+    in_c = c_null_char
+    call check(c_get_text(self%handle, text(name), 0_c_int64_t, in_c, size(in_c, kind=c_size_t), what), what, error)
+    value = from_c(in_c)
+  end subroutine
+
+  subroutine get_ints(self, name, value, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, allocatable, intent(out) :: value(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int64_t), allocatable :: in_c(:)
+    type(c_error) :: what
+    allocate (in_c(max(0_c_int64_t, c_attribute_count(self%handle, text(name)))))
+    in_c = 0
+    call check(c_get_ints(self%handle, text(name), in_c, size(in_c, kind=c_int64_t), what), what, error)
+    value = int(in_c)
+  end subroutine
+
+  subroutine get_reals(self, name, value, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    real(real64), allocatable, intent(out) :: value(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    allocate (value(max(0_c_int64_t, c_attribute_count(self%handle, text(name)))))
+    call check(c_get_doubles(self%handle, text(name), value, size(value, kind=c_int64_t), what), what, error)
   end subroutine
 
   logical function found(self)
@@ -574,6 +912,20 @@ contains
                                    size(values, kind=c_int64_t), what), what, error)
   end subroutine
 
+  subroutine particles_r32(self, species, attribute, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    real(real32), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    type(c_ptr) :: first
+    allocate (values(c_restart_count(self%handle, text(species))))
+    first = c_null_ptr
+    if (size(values) > 0) first = c_loc(values)
+    call check(c_restart_particles(self%handle, text(species), text(attribute), float32, first, &
+                                   size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
   subroutine particles_i64(self, species, attribute, values, error)
     class(octavo_restart), intent(in) :: self
     character(*), intent(in) :: species, attribute
@@ -585,6 +937,20 @@ contains
     first = c_null_ptr
     if (size(values) > 0) first = c_loc(values)
     call check(c_restart_particles(self%handle, text(species), text(attribute), t_int64, first, &
+                                   size(values, kind=c_int64_t), what), what, error)
+  end subroutine
+
+  subroutine particles_i32(self, species, attribute, values, error)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    integer(int32), allocatable, target, intent(out) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    type(c_ptr) :: first
+    allocate (values(c_restart_count(self%handle, text(species))))
+    first = c_null_ptr
+    if (size(values) > 0) first = c_loc(values)
+    call check(c_restart_particles(self%handle, text(species), text(attribute), t_int32, first, &
                                    size(values, kind=c_int64_t), what), what, error)
   end subroutine
 

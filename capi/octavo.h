@@ -62,11 +62,22 @@ typedef struct octavo_restart octavo_restart;
  * or NULL. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
 OCTAVO_API int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
                                   const octavo_restart* from, octavo_writer** writer, octavo_error* error);
+/* Sets *due to 1 where the options checkpoint.every or analysis.every ask for this step of the flow, else to 0. Call it
+ * at every step of the simulation; collective where wall time decides. */
+OCTAVO_API int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due,
+                                 octavo_error* error);
 OCTAVO_API int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time,
                                         octavo_error* error);
 OCTAVO_API int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error);
 OCTAVO_API int octavo_writer_put_double(octavo_writer* writer, const char* name, double value, octavo_error* error);
 OCTAVO_API int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error);
+/* Arrays; copied. */
+OCTAVO_API int octavo_writer_put_ints(octavo_writer* writer, const char* name, const int64_t* values, int64_t count,
+                                      octavo_error* error);
+OCTAVO_API int octavo_writer_put_doubles(octavo_writer* writer, const char* name, const double* values, int64_t count,
+                                         octavo_error* error);
+OCTAVO_API int octavo_writer_put_texts(octavo_writer* writer, const char* name, const char* const* values,
+                                       int64_t count, octavo_error* error);
 /* The tree of this rank, level by level: cells_of_level[levels]; for each cell of all levels, one after another,
  * whether it is refined and whether this rank owns it (0 or 1). Children of the k-th refined cell of a level are the
  * 2^dim cells from k * 2^dim on of the next, x fastest. Copied. */
@@ -83,8 +94,12 @@ OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* sp
                                            octavo_error* error);
 /* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. */
 OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
-/* Collective: all steps so far are durable. */
+/* Collective: all steps so far are durable (on the local disks, where there is a staging directory; close drains them).
+ */
 OCTAVO_API int octavo_writer_wait(octavo_writer* writer, octavo_error* error);
+/* Collective. Fills `text`, of `size` bytes (2048 suffice), with JSON: {"rank": {...}, "total": {...}}, this rank's and
+ * all ranks' together; keys are those of docs/engine.md. */
+OCTAVO_API int octavo_writer_statistics(octavo_writer* writer, char* text, size_t size, octavo_error* error);
 /* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
 OCTAVO_API int octavo_writer_close(octavo_writer** writer, octavo_error* error);
 
@@ -94,10 +109,33 @@ OCTAVO_API int octavo_writer_close(octavo_writer** writer, octavo_error* error);
  * NULL where there is none yet. */
 OCTAVO_API int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step, octavo_restart** restart,
                                    octavo_error* error);
+/* The same with a TOML file of options, or NULL: those of the writer that say something about a restart, which are
+ * staging_directory, ranks_per_node and remember_failed_restarts. octavo_restart_open takes them from OCTAVO_*
+ * variables. */
+OCTAVO_API int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
+                                        octavo_restart** restart, octavo_error* error);
+/* Collective. The run cannot go on from this step: with remember_failed_restarts the next one takes an older. */
+OCTAVO_API int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart* restart,
+                                     octavo_error* error);
+/* One process: all steps may be started from again. */
+OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* error);
+/* One process. The complete steps of a flow, ascending: fills steps[] and times[] (either may be NULL) as far as
+ * `capacity` goes, and *count with how many there are. */
+OCTAVO_API int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times,
+                                 int64_t* count, octavo_error* error);
 OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
 OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
 OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);
 OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart); /* of all levels */
+typedef struct octavo_field_info {
+  char name[128], unit[64]; /* cut off where too long */
+  char species[128];        /* "" for a field of cells */
+  int type, components;
+} octavo_field_info;
+/* Fields, then the attributes of all species. */
+OCTAVO_API int64_t octavo_restart_num_fields(const octavo_restart* restart);
+OCTAVO_API int octavo_restart_field_info(const octavo_restart* restart, int64_t index, octavo_field_info* info,
+                                         octavo_error* error);
 /* Fills cells_of_level[levels], refined[cells] and owned[cells], as put_mesh has them. */
 OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells_of_level, uint8_t* refined,
                                    uint8_t* owned, octavo_error* error);
@@ -112,6 +150,16 @@ OCTAVO_API int octavo_restart_get_int(const octavo_restart* restart, const char*
                                       octavo_error* error);
 OCTAVO_API int octavo_restart_get_double(const octavo_restart* restart, const char* name, double* value,
                                          octavo_error* error);
+/* Elements of an attribute, 1 for a number or a text; -1 where there is none of this name. */
+OCTAVO_API int64_t octavo_restart_attribute_count(const octavo_restart* restart, const char* name);
+/* Fill values[count]: arrays, and numbers as arrays of one. */
+OCTAVO_API int octavo_restart_get_ints(const octavo_restart* restart, const char* name, int64_t* values, int64_t count,
+                                       octavo_error* error);
+OCTAVO_API int octavo_restart_get_doubles(const octavo_restart* restart, const char* name, double* values,
+                                          int64_t count, octavo_error* error);
+/* The `index`-th text of an attribute, with its closing 0, into `size` bytes; an error where it is longer. */
+OCTAVO_API int octavo_restart_get_text(const octavo_restart* restart, const char* name, int64_t index, char* text,
+                                       size_t size, octavo_error* error);
 /* Local. Sets *restart to NULL. */
 OCTAVO_API void octavo_restart_free(octavo_restart** restart);
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <numeric>
 
 #include "octavo/parallel/mpi_run.hpp"
+#include "octavo/parallel/options.hpp"
 
 namespace {
 
@@ -45,6 +47,13 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   octavo_writer_put_int(writer, "cycle", 99, &error);
   octavo_writer_put_double(writer, "dt", 0.125, &error);
   octavo_writer_put_text(writer, "who", "a test", &error);
+  const std::int64_t sizes[] = {3, -4};
+  const double reals[] = {0.5, 1e300, -0.0};
+  const char* names[] = {"one", "", "three"};
+  octavo_writer_put_ints(writer, "sizes", sizes, 2, &error);
+  octavo_writer_put_doubles(writer, "reals", reals, 3, &error);
+  octavo_writer_put_texts(writer, "names", names, 3, &error);
+  octavo_writer_put_doubles(writer, "empty", nullptr, 0, &error);
   octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
   octavo_writer_put_field(writer, "density", "g/cm^3", OCTAVO_FLOAT32, values.data(), 10, 3, OCTAVO_HOST, &error);
   const std::int64_t count = rank() == 0 ? 2 : 0;
@@ -53,8 +62,24 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   octavo_writer_put_particles(writer, "stars", "id", OCTAVO_INT64, id.data(), count, 1, OCTAVO_HOST, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   EXPECT_EQ(octavo_writer_wait(writer, &error), 0) << error.message;
+  int due = 0;
+  EXPECT_EQ(octavo_writer_due(writer, OCTAVO_CHECKPOINT, 13, 4, &due, &error), 0);
+  EXPECT_EQ(due, 1);
+  char text[2048];
+  EXPECT_EQ(octavo_writer_statistics(writer, text, sizeof text, &error), 0) << error.message;
+  EXPECT_THAT(text, HasSubstr("{\"rank\": {\"steps\": 1, "));
+  EXPECT_THAT(text, HasSubstr("\"total\": {\"steps\": "));
+  EXPECT_EQ(octavo_writer_statistics(writer, text, 20, &error), OCTAVO_USAGE);
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   EXPECT_EQ(writer, nullptr);
+  std::int64_t steps[4] = {}, number = 0;
+  double times[4] = {};
+  EXPECT_EQ(octavo_list_steps(directory.path().c_str(), OCTAVO_CHECKPOINT, 4, steps, times, &number, &error), 0);
+  EXPECT_EQ(number, 1);
+  EXPECT_EQ(steps[0], 12);
+  EXPECT_EQ(times[0], 3.5);
+  EXPECT_EQ(octavo_list_steps(directory.path().c_str(), OCTAVO_ANALYSIS, 0, nullptr, nullptr, &number, &error), 0);
+  EXPECT_EQ(number, 0);
 
   octavo_restart* restart = nullptr;
   ASSERT_EQ(octavo_restart_open(everyone(), directory.path().c_str(), OCTAVO_CHECKPOINT, -1, &restart, &error), 0)
@@ -69,6 +94,35 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   EXPECT_EQ(cycle, 99);
   EXPECT_EQ(dt, 0.125);
   EXPECT_EQ(octavo_restart_get_int(restart, "dt", &cycle, &error), OCTAVO_USAGE);
+  std::int64_t read_sizes[2];
+  double read_reals[3];
+  EXPECT_EQ(octavo_restart_attribute_count(restart, "sizes"), 2);
+  EXPECT_EQ(octavo_restart_get_ints(restart, "sizes", read_sizes, 2, &error), 0);
+  EXPECT_EQ(read_sizes[1], -4);
+  EXPECT_EQ(octavo_restart_get_ints(restart, "cycle", read_sizes, 1, &error), 0);
+  EXPECT_EQ(read_sizes[0], 99);
+  EXPECT_EQ(octavo_restart_get_doubles(restart, "reals", read_reals, 3, &error), 0);
+  EXPECT_EQ(std::memcmp(read_reals, reals, sizeof reals), 0);
+  EXPECT_EQ(octavo_restart_get_doubles(restart, "reals", read_reals, 2, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_restart_attribute_count(restart, "names"), 3);
+  EXPECT_EQ(octavo_restart_get_text(restart, "names", 2, text, sizeof text, &error), 0);
+  EXPECT_STREQ(text, "three");
+  EXPECT_EQ(octavo_restart_get_text(restart, "who", 0, text, sizeof text, &error), 0);
+  EXPECT_STREQ(text, "a test");
+  EXPECT_EQ(octavo_restart_get_text(restart, "names", 3, text, sizeof text, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_restart_attribute_count(restart, "empty"), 0);
+  EXPECT_EQ(octavo_restart_attribute_count(restart, "nothing"), -1);
+  ASSERT_EQ(octavo_restart_num_fields(restart), 5);
+  octavo_field_info info;
+  EXPECT_EQ(octavo_restart_field_info(restart, 0, &info, &error), 0);
+  EXPECT_STREQ(info.name, "density");
+  EXPECT_STREQ(info.unit, "g/cm^3");
+  EXPECT_STREQ(info.species, "");
+  EXPECT_EQ(info.type, OCTAVO_FLOAT32);
+  EXPECT_EQ(octavo_restart_field_info(restart, 4, &info, &error), 0);
+  EXPECT_STREQ(info.name, "id");
+  EXPECT_STREQ(info.species, "stars");
+  EXPECT_EQ(octavo_restart_field_info(restart, 5, &info, &error), OCTAVO_USAGE);
   ASSERT_EQ(octavo_restart_levels(restart), 2);
   ASSERT_EQ(octavo_restart_cells(restart), 10);
   Tree read;
@@ -109,6 +163,42 @@ TEST(CapiMpi, errors_are_codes_with_a_message_on_all_ranks) {
   EXPECT_EQ(octavo_writer_end_step(writer, nullptr), OCTAVO_USAGE);
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   EXPECT_EQ(octavo_writer_close(&writer, &error), OCTAVO_USAGE);
+}
+
+TEST(CapiMpi, a_failed_restart_is_remembered_and_forgotten) {
+  if (!octavo::parallel::reads_toml()) GTEST_SKIP() << "built without toml++";
+  const octavo::testing::SharedDirectory directory;
+  const std::string options = directory.path() / "octavo.toml";
+  if (rank() == 0) std::ofstream(options) << "remember_failed_restarts = true\n";
+  MPI_Barrier(everyone());
+  octavo_error error;
+  octavo_writer* writer = open_writer(directory.path() / "run", &error);
+  Tree tree;
+  for (std::int64_t step : {1, 2}) {
+    octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, step, 0, &error);
+    octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+    EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
+  }
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
+  const std::string store = directory.path() / "run";
+  const auto newest = [&] {
+    octavo_restart* from = nullptr;
+    EXPECT_EQ(octavo_restart_open_with(everyone(), store.c_str(), options.c_str(), 0, -1, &from, &error), 0)
+        << error.message;
+    const std::int64_t step = octavo_restart_step(from);
+    EXPECT_EQ(octavo_restart_failed(everyone(), store.c_str(), from, &error), 0) << error.message;
+    octavo_restart_free(&from);
+    return step;
+  };
+  EXPECT_EQ(newest(), 2);
+  EXPECT_EQ(newest(), 1);
+  MPI_Barrier(everyone());
+  if (rank() == 0) {
+    EXPECT_EQ(octavo_forget_failed_restarts(store.c_str(), &error), 0);
+  }
+  MPI_Barrier(everyone());
+  EXPECT_EQ(newest(), 2);
+  EXPECT_EQ(octavo_restart_failed(everyone(), store.c_str(), nullptr, &error), OCTAVO_USAGE);
 }
 
 TEST(CapiMpi, null_and_nonsense_are_refused) {

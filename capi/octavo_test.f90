@@ -18,7 +18,13 @@ program octavo_test
   integer(int64), allocatable :: i64(:), levels(:)
   integer(int32), allocatable :: i32(:)
   logical, allocatable :: refined(:), owned(:)
+  real(real64), allocatable :: times(:)
+  integer, allocatable :: sizes(:)
+  type(octavo_field_info), allocatable :: info(:)
+  character(:), allocatable :: who, json
   logical :: failed = .false.
+  integer :: cycle_number
+  real(real64) :: dt
   integer :: provided, rank, ierror, i, particles
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided, ierror)
@@ -36,6 +42,9 @@ program octavo_test
   call writer%put_attribute('cycle', 17)
   call writer%put_attribute('dt', 0.5_real64)
   call writer%put_attribute('who', 'a test')
+  call writer%put_attribute('sizes', [3, -4, 5])
+  call writer%put_attribute('reals', [0.25_real64, 1e300_real64])
+  call writer%put_attribute('names', ['one  ', 'three'])
   call writer%put_mesh([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8))
   call writer%put_field('strided', wide(2, :), unit='cm')
   call writer%put_field('single', single)
@@ -45,8 +54,13 @@ program octavo_test
   call writer%put_particles('stars', 'position_y', x(:particles))
   call writer%put_particles('stars', 'position_z', x(:particles))
   call writer%put_particles('stars', 'id', id(:particles))
+  call writer%put_particles('stars', 'mass', single(2:2*particles:2))
+  call writer%put_particles('stars', 'kind', short(:particles))
   call writer%end_step()
   call writer%wait()
+  call expect(writer%due(octavo_checkpoint, 4, 2.0_real64), 'due')
+  call writer%statistics(json)
+  call expect(index(json, '"total": {"steps": ') > 0 .and. json(len(json):) == '}', 'statistics')
   ! One rank's field is too short: all are told.
   call writer%begin_step(octavo_checkpoint, 4, 2.0_real64)
   call writer%put_mesh([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8))
@@ -55,7 +69,23 @@ program octavo_test
   call expect(error%code == 2 .and. index(error%message, 'field single') > 0, 'an error on all ranks')
   call writer%close()
 
+  call octavo_list_steps(store, octavo_checkpoint, i64, times)
+  call expect(size(i64) == 1 .and. all(i64 == 3) .and. all(times == 1.5_real64), 'list of steps')
   call from%open(MPI_COMM_WORLD, store)
+  call from%get_attribute('cycle', cycle_number)
+  call from%get_attribute('dt', dt)
+  call from%get_attribute('who', who)
+  call expect(cycle_number == 17 .and. dt == 0.5_real64 .and. who == 'a test', 'attributes')
+  call from%get_attribute('sizes', sizes)
+  call from%get_attribute('reals', r64)
+  call expect(size(sizes) == 3 .and. all(sizes == [3, -4, 5]), 'integers')
+  call expect(size(r64) == 2 .and. all(r64 == [0.25_real64, 1e300_real64]), 'reals')
+  call from%get_attribute('nothing', dt, error)
+  call expect(error%code == 2, 'an unknown attribute')
+  call from%fields(info)
+  call expect(size(info) == 10, 'number of fields')
+  call expect(info(1)%name == 'strided' .and. info(1)%unit == 'cm' .and. info(1)%species == '', 'a field')
+  call expect(info(9)%name == 'mass' .and. info(9)%species == 'stars' .and. info(9)%type == 1, 'an attribute')
   call expect(from%found() .and. from%step() == 3 .and. from%time() == 1.5_real64, 'the newest step')
   call from%mesh(levels, refined, owned)
   call expect(all(levels == [8_int64]) .and. .not. any(refined) .and. (all(owned) .eqv. rank == 0), 'mesh')
@@ -69,9 +99,16 @@ program octavo_test
   call expect(all(i32 == short(8:1:-1)), 'reversed')
   call from%particles('stars', 'id', i64)
   call expect(size(i64) == particles .and. all(i64 == id(:particles)), 'particles')
+  call from%particles('stars', 'mass', r32)
+  call expect(size(r32) == particles .and. all(r32 == single(2:2*particles:2)), 'particles of 32 bits')
+  call from%particles('stars', 'kind', i32)
+  call expect(size(i32) == particles .and. all(i32 == short(:particles)), 'particles of 32 bits')
   call from%field('nothing', r64, error)
   call expect(error%code == 2, 'an unknown field')
+  call from%failed(MPI_COMM_WORLD, store)
   call from%free()
+  call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  if (rank == 0) call octavo_forget_failed_restarts(store)
   call MPI_Finalize(ierror)
   if (failed) error stop 1
 
