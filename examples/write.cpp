@@ -2,7 +2,6 @@
 //     mpirun -n 4 write_cpp run.octavo 20     then, on any number of ranks:     mpirun -n 3 write_cpp run.octavo 40
 #include <mpi.h>
 
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -32,7 +31,8 @@ int main(int count, char** arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (count < 3) MPI_Abort(MPI_COMM_WORLD, 2);
   try {
-    const auto from = parallel::restart(MPI_COMM_WORLD, arguments[1]);
+    const parallel::Options options = parallel::read_options();
+    const auto from = parallel::restart(MPI_COMM_WORLD, arguments[1], restart_options(options));
     const mesh::Octree tree = from ? std::get<mesh::Octree>(from->part.mesh) : slab(rank, size);
     std::vector<double> density(num_cells(tree), 1.0);
     if (from) density.assign(from->part.fields[0].as<double>().begin(), from->part.fields[0].as<double>().end());
@@ -40,7 +40,7 @@ int main(int count, char** arguments) {
     mesh::Header header;
     header.code = "example";
     header.roots = tree.roots;
-    parallel::Writer writer(MPI_COMM_WORLD, arguments[1], header, parallel::read_options(),
+    parallel::Writer writer(MPI_COMM_WORLD, arguments[1], header, options,
                             from ? std::optional(from->id) : std::nullopt);
     for (std::int64_t step = (from ? from->id.step : 0) + 1; step <= std::atol(arguments[2]); ++step) {
       for (double& value : density) value *= 1.01;  // the physics

@@ -418,6 +418,26 @@ TEST(TiersMpi, options_statistics_and_log_write_json_at_close_and_a_line_a_step)
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2);
 }
 
+TEST(TiersMpi, option_log_names_a_step_that_is_lost) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.log = directory.path() / "run.log";
+  Writer writer(everyone(), directory.path() / "run.octavo", header(), options);
+  {
+    const StoreFails refusing(directory.path() / "run.octavo");
+    message_of([&] {
+      write_step(writer, Flow::checkpoint, 1);
+      writer.wait();
+    });
+  }
+  write_step(writer, Flow::checkpoint, 2);
+  writer.close();
+  barrier();
+  const std::string log = text_of(options.log);
+  EXPECT_THAT(log, HasSubstr("checkpoint step 1, time 0.5: lost\n"));
+  EXPECT_THAT(log, HasSubstr("checkpoint step 2, time 1: "));
+}
+
 TEST(TiersMpi, a_log_or_statistics_that_cannot_be_written_is_told_to_all) {
   const testing::SharedDirectory directory;
   Options options;

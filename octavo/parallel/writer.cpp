@@ -13,12 +13,9 @@
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
 #include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/drain.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
-#include "octavo/parallel/rescue.hpp"
-#include "octavo/parallel/step_log.hpp"
-#include "octavo/store/scan.hpp"
+#include "octavo/parallel/local_tier.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -76,26 +73,6 @@ std::int64_t hash_of(const std::string& text) {
   return static_cast<std::int64_t>(base::checksum(std::as_bytes(std::span(text))) >> 2) + 1;
 }
 
-// One step that was handed over: the same on all ranks.
-struct Submitted {
-  std::int64_t number = 0;
-  Flow flow = Flow::checkpoint;
-  store::StepId id;
-  bool failed = false;
-  StepRecord record;  // of this rank
-};
-
-// The tier of local disks in front of the store.
-struct Local {
-  LocalTier tier;
-  std::uint64_t base = 0;       // the largest order in the store when the run began
-  std::optional<Drain> drain;   // where this rank has files
-  std::deque<Submitted> steps;  // not known to be drained, nor to have failed
-  std::array<std::optional<store::StepId>, 2> drained;
-  std::deque<std::pair<std::int64_t, Error>> failures;
-  std::vector<std::filesystem::path> leftovers;  // of an earlier run, kept until this one has a checkpoint in the store
-};
-
 }  // namespace
 
 struct Writer::State {
@@ -111,7 +88,7 @@ struct Writer::State {
   store::Attempt run{};
   Group group;
   Staging staging;
-  std::optional<Local> local;  // outlives the background, which hands steps to its drain
+  std::optional<LocalSteps> local;  // outlives the background, which hands steps to its drain
   std::optional<Background> background;
 
   std::optional<StepJob> job;      // between begin_step and end_step
@@ -134,12 +111,7 @@ struct Writer::State {
   std::array<std::optional<double>, 2> asked_time;
   std::array<Clock::time_point, 2> last_step{opened, opened};
 
-  void open_local();
-  void collect_drained();
-  void advance_drained(std::int64_t drained_up_to, std::int64_t failed);
-  void throw_drain_failure(std::int64_t failed);
-  std::int64_t drained_up_to() const;
-  void send_through_local(StepJob& step, std::int64_t number);
+  void advance_drained(std::int64_t up_to, std::int64_t failed);
   void finish(const Submitted& step);
   void prove();
   void report_all();
@@ -150,7 +122,7 @@ struct Writer::State {
   void collect();
   void report(bool with_step);
   void advance(std::int64_t durable_up_to, std::int64_t failed);
-  void throw_failure(std::int64_t failed);
+  void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
   void prepare_job();
   void hand_over(StepJob step);
   void submit(StepJob step, Mode mode);
@@ -184,25 +156,17 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   s.plan = plan_write(hosts_of_ranks(s.comm.get(), options.ranks_per_node), {}, plan_options(options));
   const OwnComm group = split(s.comm.get(), s.plan.file_of_rank[static_cast<std::size_t>(s.rank)], s.rank);
   s.group = Group::join(group.get());
-  if (!options.staging_directory.empty()) s.open_local();
+  if (!options.staging_directory.empty()) {
+    const int file = s.plan.file_of_rank[static_cast<std::size_t>(s.rank)];
+    const bool has_files = s.plan.files[static_cast<std::size_t>(file)].writer == s.rank;
+    s.notes = open_local(s.local.emplace(), s.comm.get(), options, store, has_files);
+  }
   agree(s.comm.get(), [&] { s.background.emplace(s.group, s.staging, options.mode != Mode::sync); });
 }
 
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
-
-// Steps of an earlier run that are complete come first: this run's are later.
-void Writer::State::open_local() {
-  local.emplace();
-  local->tier = local_tier(comm.get(), options.staging_directory, store, options.ranks_per_node);
-  Rescue rescued = rescue(comm.get(), local->tier, store);
-  local->base = rescued.newest_order;
-  local->leftovers = std::move(rescued.leftovers);
-  notes = std::move(rescued.notes);
-  const int file = plan.file_of_rank[static_cast<std::size_t>(rank)];
-  if (plan.files[static_cast<std::size_t>(file)].writer == rank) local->drain.emplace();
-}
 
 // ------------------------------------------------------------------ a step is put together
 
@@ -320,7 +284,7 @@ void Writer::put_error(const Error& error) {
 // ------------------------------------------------------------------ the ranks agree
 
 void Writer::State::collect() {
-  collect_drained();
+  if (local) parallel::collect(*local, statistics);
   for (Outcome& outcome : background->collect()) {
     finished = outcome.number + 1;
     statistics.seconds_working += outcome.seconds;
@@ -353,9 +317,8 @@ void Writer::State::report(bool with_step) {
   numbers[0] = with_step && put_error ? 1 : 0;
   numbers[1] = -std::min(finished, failed);
   numbers[2] = -failed;
-  // In this order: what has ended since is in the one or the other.
-  const std::int64_t drained = drained_up_to();
-  collect_drained();
+  const std::int64_t drained = local ? drained_up_to(*local, finished) : finished;
+  if (local) parallel::collect(*local, statistics);
   const bool drain_failed = local && !local->failures.empty();
   const std::int64_t lost_on_the_way = drain_failed ? local->failures.front().first : none;
   numbers[7] = -std::min({drained, failed, lost_on_the_way});
@@ -371,8 +334,8 @@ void Writer::State::report(bool with_step) {
   MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm.get());
   advance(-numbers[1], -numbers[2]);
   if (local) advance_drained(-numbers[7], -numbers[8]);
-  if (-numbers[2] != none) throw_failure(-numbers[2]);
-  if (-numbers[8] != none) throw_drain_failure(-numbers[8]);
+  if (-numbers[2] != none) throw_failure(failures, -numbers[2]);
+  if (-numbers[8] != none) throw_failure(local->failures, -numbers[8]);
   if (numbers[0] != 0)
     base::agree(ranks_of(comm.get()), [&] {
       if (put_error) throw *put_error;
@@ -404,14 +367,19 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
     }
     submitted.pop_front();
   }
-  for (Submitted& step : submitted)
-    if (step.number == failed) step.failed = true;
-  if (local)
-    for (Submitted& step : local->steps)
-      if (step.number == failed) step.failed = true;
+  mark_failed(submitted, failed);
+  if (local) mark_failed(local->steps, failed);
   // A newer checkpoint is complete everywhere: only now an older one may go.
   if (checkpoint && options.keep_last > 0 && rank == 0 && !local)
     remove_old_checkpoints(store, options.keep_last, *durable[static_cast<std::size_t>(Flow::checkpoint)]);
+}
+
+// The same for the way from local disks to the store.
+void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
+  const bool checkpoint = parallel::advance(*local, up_to);
+  mark_failed(local->steps, failed);
+  if (checkpoint && options.keep_last > 0 && rank == 0)
+    remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
 }
 
 // A step is over, on all ranks alike.
@@ -433,60 +401,11 @@ void Writer::State::prove() {
     }
 }
 
-void Writer::State::collect_drained() {
-  if (!local || !local->drain) return;
-  for (Drained& done : local->drain->collect()) {
-    statistics.seconds_draining += done.seconds;
-    statistics.bytes_drained += done.bytes;
-    if (done.failure)
-      local->failures.emplace_back(done.number, std::move(*done.failure));
-    else
-      ++statistics.drained;
-  }
-}
-
-// Steps below this number are drained, as far as this rank knows: what is finished has been given to the drain.
-std::int64_t Writer::State::drained_up_to() const {
-  if (!local || !local->drain) return finished;
-  return std::min(finished, local->drain->oldest().value_or(finished));
-}
-
-void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
-  bool checkpoint = false;
-  std::deque<Submitted>& steps = local->steps;
-  while (!steps.empty() && steps.front().number < up_to) {
-    const Submitted& step = steps.front();
-    if (!step.failed) {
-      local->drained[static_cast<std::size_t>(step.flow)] = step.id;
-      checkpoint = checkpoint || step.flow == Flow::checkpoint;
-    }
-    steps.pop_front();
-  }
-  for (Submitted& step : steps)
-    if (step.number == failed) step.failed = true;
-  if (!checkpoint) return;
-  std::error_code ignored;
-  for (const auto& leftover : std::exchange(local->leftovers, {})) std::filesystem::remove_all(leftover, ignored);
-  if (options.keep_last > 0 && rank == 0)
-    remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
-}
-
-void Writer::State::throw_drain_failure(std::int64_t failed) {
+void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) {
   std::optional<Error> mine;
-  if (!local->failures.empty() && local->failures.front().first == failed) {
-    mine = local->failures.front().second;
-    local->failures.pop_front();
-  }
-  base::agree(ranks_of(comm.get()), [&] {
-    if (mine) throw *mine;
-  });
-}
-
-void Writer::State::throw_failure(std::int64_t failed) {
-  std::optional<Error> mine;
-  if (!failures.empty() && failures.front().first == failed) {
-    mine = failures.front().second;
-    failures.pop_front();
+  if (!kept.empty() && kept.front().first == failed) {
+    mine = kept.front().second;
+    kept.pop_front();
   }
   base::agree(ranks_of(comm.get()), [&] {
     if (mine) throw *mine;
@@ -539,7 +458,7 @@ void Writer::State::hand_over(StepJob step) {
   const Mode mode = mode_for(which);
   submitted.back().record = {which, step.plan.step, step.header.time, mode, false, bytes, 0, 0, 0};
   const auto begin = Clock::now();
-  if (local) send_through_local(step, number);
+  if (local) send_through(*local, step, run, number);
   submit(std::move(step), mode);
   last_step[flow] = Clock::now();
   const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
@@ -548,19 +467,6 @@ void Writer::State::hand_over(StepJob step) {
   ++steps_of_flow[flow];
   // A step that was written inside the call is reported by the call.
   if (mode == Mode::sync) report(false);
-}
-
-// The segment goes to a small store of its own on the local disk; once it is committed there, it is drained.
-void Writer::State::send_through_local(StepJob& step, std::int64_t number) {
-  step.plan.after_order = local->base + static_cast<std::uint64_t>(number);
-  const store::SegmentPlan to = step.plan;
-  const LocalName name{to.flow, to.after_order + 1, local->base, run, to.segment};
-  step.plan.store = local->tier.root / to_text(name);
-  if (!local->drain) return;
-  step.committed = [drain = &*local->drain, number, to, at = step.plan.store] {
-    const auto subfile = store::directory_of(at, to.flow, to.step) / store::subfile_name(to.subfile);
-    return drain->submit({number, at, subfile, to});
-  };
 }
 
 // No collective call: what goes wrong here becomes the step's failure.

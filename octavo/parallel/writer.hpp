@@ -30,7 +30,7 @@ namespace octavo::parallel {
 /// goes wrong on any rank, in a put or in the background, is thrown by the next collective call on all, and the writer
 /// can be used further; a failed step does not exist in the store, those before it are whole.
 ///
-/// All calls belong to the thread that initialised MPI. In sync mode no thread is started.
+/// All calls belong to the thread that initialised MPI. In sync mode no thread is started, but for a staging directory.
 class Writer {
  public:
   /// Collective. `header` is what all steps have in common (time and fields are filled in per step). `resumed_from`:
