@@ -382,6 +382,10 @@ int octavo_restart_field_info(const octavo_restart* restart, int64_t index, octa
 
 int64_t octavo_restart_step(const octavo_restart* restart) { return restart->value.id.step; }
 double octavo_restart_time(const octavo_restart* restart) { return restart->value.header.time; }
+const char* octavo_restart_note(const octavo_restart* restart, int64_t index) {
+  const auto& notes = restart->value.notes;
+  return index >= 0 && index < std::ssize(notes) ? notes[static_cast<std::size_t>(index)].c_str() : nullptr;
+}
 int octavo_restart_levels(const octavo_restart* restart) { return num_levels(tree_of(*restart)); }
 int64_t octavo_restart_cells(const octavo_restart* restart) {
   return static_cast<std::int64_t>(num_cells(tree_of(*restart)));

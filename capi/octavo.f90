@@ -67,6 +67,7 @@ module octavo
     procedure :: found                          !< whether there was a step
     procedure :: step => restart_step
     procedure :: time => restart_time
+    procedure :: notes => restart_notes         !< writes to a unit what a user should know (unit)
     procedure :: fields => restart_fields       !< allocates what there is (info)
     procedure, private :: get_int, get_real, get_text, get_ints, get_reals
     generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals
@@ -165,6 +166,15 @@ module octavo
       import
       character(kind=c_char), intent(in) :: store(*)
       type(c_error), intent(out) :: error
+    end function
+    type(c_ptr) function c_note(restart, at) bind(c, name='octavo_restart_note')
+      import
+      type(c_ptr), value :: restart
+      integer(c_int64_t), value :: at
+    end function
+    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
+      import
+      type(c_ptr), value :: text
     end function
     integer(c_int64_t) function c_num_fields(restart) bind(c, name='octavo_restart_num_fields')
       import
@@ -750,6 +760,22 @@ contains
     end do
     steps = found(:number)
     if (present(times)) times = at(:number)
+  end subroutine
+
+  subroutine restart_notes(self, unit)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: unit
+    character(kind=c_char), pointer :: note(:)
+    type(c_ptr) :: first
+    integer(c_int64_t) :: i
+    i = 0
+    do
+      first = c_note(self%handle, i)
+      if (.not. c_associated(first)) exit
+      call c_f_pointer(first, note, [c_strlen(first)])
+      write (unit, '(*(a))') note
+      i = i + 1
+    end do
   end subroutine
 
   subroutine restart_fields(self, info)

@@ -125,6 +125,9 @@ OCTAVO_API int octavo_list_steps(const char* store, int flow, int64_t capacity, 
                                  int64_t* count, octavo_error* error);
 OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
 OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
+/* What a user should know: damage, steps passed over, local disks; the same on all ranks. Texts are the restart's; NULL
+ * where there are no more. */
+OCTAVO_API const char* octavo_restart_note(const octavo_restart* restart, int64_t index);
 OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);
 OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart); /* of all levels */
 typedef struct octavo_field_info {

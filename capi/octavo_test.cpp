@@ -186,6 +186,10 @@ TEST(CapiMpi, a_failed_restart_is_remembered_and_forgotten) {
     EXPECT_EQ(octavo_restart_open_with(everyone(), store.c_str(), options.c_str(), 0, -1, &from, &error), 0)
         << error.message;
     const std::int64_t step = octavo_restart_step(from);
+    if (step == 1) {
+      EXPECT_THAT(octavo_restart_note(from, 0), HasSubstr("left out: a run has started from checkpoint step 2"));
+    }
+    EXPECT_EQ(octavo_restart_note(from, 9), nullptr);
     EXPECT_EQ(octavo_restart_failed(everyone(), store.c_str(), from, &error), 0) << error.message;
     octavo_restart_free(&from);
     return step;

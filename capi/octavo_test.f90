@@ -105,6 +105,7 @@ program octavo_test
   call expect(size(i32) == particles .and. all(i32 == short(:particles)), 'particles of 32 bits')
   call from%field('nothing', r64, error)
   call expect(error%code == 2, 'an unknown field')
+  call from%notes(6) ! none: nothing was wrong
   call from%failed(MPI_COMM_WORLD, store)
   call from%free()
   call MPI_Barrier(MPI_COMM_WORLD, ierror)

@@ -13,8 +13,9 @@ namespace fs = std::filesystem;
 
 fs::path directory_in(const fs::path& store) { return store / "restarts"; }
 
-fs::path marker_of(const fs::path& store, store::Flow flow, const store::StepId& step) {
-  std::string name = store::to_string(flow) + "-" + std::to_string(step.step) + "-";
+fs::path marker_of(const fs::path& store, store::Flow flow, const store::StepId& step, Mark mark) {
+  std::string name =
+      (mark == Mark::started ? "started-" : "failed-") + store::to_string(flow) + "-" + std::to_string(step.step) + "-";
   for (std::byte byte : step.attempt)
     for (unsigned shift : {4U, 0U}) name += "0123456789abcdef"[std::to_integer<unsigned>(byte) >> shift & 15U];
   return directory_in(store) / name;
@@ -22,30 +23,32 @@ fs::path marker_of(const fs::path& store, store::Flow flow, const store::StepId&
 
 }  // namespace
 
-void remember_restart(const fs::path& store, store::Flow flow, const store::StepId& step) {
+void remember_restart(const fs::path& store, store::Flow flow, const store::StepId& step, Mark mark) {
   file::make_directories(directory_in(store));
   const std::string text = "A run started from " + store::to_string(flow) + " step " + std::to_string(step.step) +
-                           " and has not written another one. Remove this file to start from there again.\n";
-  const file::File file = file::open_write(marker_of(store, flow, step));
+                           " and has not got further. Remove this file to start from there again.\n";
+  const file::File file = file::open_write(marker_of(store, flow, step, mark));
   file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
   file::sync(file);
   file::sync_directory(directory_in(store));
 }
 
-void forget_restart(const fs::path& store, store::Flow flow, const store::StepId& step) {
-  if (!restart_failed_before(store, flow, step)) return;
-  file::remove(marker_of(store, flow, step));
+void forget_restart(const fs::path& store, store::Flow flow, const store::StepId& step, Mark mark) {
+  std::error_code ignored;
+  if (!fs::exists(marker_of(store, flow, step, mark), ignored)) return;
+  file::remove(marker_of(store, flow, step, mark));
   file::sync_directory(directory_in(store));
 }
 
 bool restart_failed_before(const fs::path& store, store::Flow flow, const store::StepId& step) {
   std::error_code ignored;
-  return fs::exists(marker_of(store, flow, step), ignored);
+  return fs::exists(marker_of(store, flow, step, Mark::started), ignored) ||
+         fs::exists(marker_of(store, flow, step, Mark::failed), ignored);
 }
 
 void restart_failed(MPI_Comm comm, const fs::path& store, const store::StepId& step, store::Flow flow) {
   agree(comm, [&] {
-    if (rank_in(comm) == 0) remember_restart(store, flow, step);
+    if (rank_in(comm) == 0) remember_restart(store, flow, step, Mark::failed);
   });
 }
 

@@ -6,15 +6,18 @@
 
 #include "octavo/store/store.hpp"
 
-/// Starts that came to nothing. A file in the store, `restarts/<flow>-<step>-<attempt>`, says that a run has started
-/// from that step and has not written another one since: that it exists is all that counts, so it is there or not,
-/// whatever is killed when. Nothing of a step is ever removed or changed.
+/// Starts that came to nothing. A file in the store says that a run has started from a step and has neither written
+/// another one nor closed its writer since (`restarts/started-<flow>-<step>-<attempt>`), or that the application could
+/// not go on from there (`restarts/failed-...`). That it exists is all that counts: so it is there or not, whatever is
+/// killed when. Nothing of a step is ever removed or changed.
 namespace octavo::parallel {
 
+enum class Mark : std::uint8_t { started, failed };
+
 /// One process. Makes the file, and syncs it and its directories.
-void remember_restart(const std::filesystem::path& store, store::Flow flow, const store::StepId& step);
-/// One process. The run that started there has a later step: it was good.
-void forget_restart(const std::filesystem::path& store, store::Flow flow, const store::StepId& step);
+void remember_restart(const std::filesystem::path& store, store::Flow flow, const store::StepId& step, Mark mark);
+/// One process. Removes the file, if there is one.
+void forget_restart(const std::filesystem::path& store, store::Flow flow, const store::StepId& step, Mark mark);
 /// One process. Whether a start from the step is remembered.
 bool restart_failed_before(const std::filesystem::path& store, store::Flow flow, const store::StepId& step);
 

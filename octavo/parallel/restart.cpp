@@ -58,7 +58,7 @@ void leave_out_failed(Candidates& found, const std::filesystem::path& store) {
   std::erase_if(found.steps, [&](const StepParts& step) {
     if (!restart_failed_before(store, step.found.flow, {step.found.step, step.found.attempt})) return false;
     found.notes.push_back("left out: a run has started from " + name_of(step.found) +
-                          " before and has not written another step");
+                          " before and has not got further");
     ++found.failed_before;
     return true;
   });
@@ -81,7 +81,8 @@ std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::strin
 std::vector<std::string> remember(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store) {
   std::vector<std::string> notes;
   try {
-    if (rank_in(comm) == 0) remember_restart(store, step.found.flow, {step.found.step, step.found.attempt});
+    if (rank_in(comm) == 0)
+      remember_restart(store, step.found.flow, {step.found.step, step.found.attempt}, Mark::started);
   } catch (const Error& error) {
     notes.push_back(std::string("this start cannot be remembered: ") + error.what());
   }
@@ -90,7 +91,7 @@ std::vector<std::string> remember(MPI_Comm comm, const StepParts& step, const st
 
 // On rank 0. What was asked for cannot be had of any step: this one is not to blame.
 void acquit(const StepParts& step, const std::filesystem::path& store) try {
-  forget_restart(store, step.found.flow, {step.found.step, step.found.attempt});
+  forget_restart(store, step.found.flow, {step.found.step, step.found.attempt}, Mark::started);
 } catch (const Error&) {
 }
 

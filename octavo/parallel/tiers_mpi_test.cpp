@@ -323,6 +323,22 @@ TEST(TiersMpi, a_start_that_led_to_a_step_is_forgotten) {
   EXPECT_EQ(restart(everyone(), directory.path(), remembering)->id.step, 2);
 }
 
+TEST(TiersMpi, a_run_that_ends_in_order_without_a_step_did_not_fail_unless_it_says_so) {
+  const testing::SharedDirectory directory;
+  write_checkpoints(directory.path(), {1, 2});
+  RestartOptions remembering;
+  remembering.remember_failed = true;
+  for (bool says_so : {false, true}) {
+    const auto from = restart(everyone(), directory.path(), remembering);
+    EXPECT_EQ(from->id.step, 2);
+    Writer writer(everyone(), directory.path(), header(), {}, from->id);
+    if (says_so) restart_failed(everyone(), directory.path(), from->id);
+    writer.close();
+    barrier();
+  }
+  EXPECT_EQ(restart(everyone(), directory.path(), remembering)->id.step, 1);
+}
+
 TEST(TiersMpi, restart_failed_tells_the_next_start_to_take_an_older_step) {
   const testing::SharedDirectory directory;
   write_checkpoints(directory.path(), {1, 2});

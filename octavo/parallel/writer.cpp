@@ -113,7 +113,7 @@ struct Writer::State {
 
   void advance_drained(std::int64_t up_to, std::int64_t failed);
   void finish(const Submitted& step);
-  void prove();
+  void prove(std::initializer_list<Mark> marks);
   void report_all();
   void write_statistics();
   Statistics statistics_now();
@@ -384,21 +384,23 @@ void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
 
 // A step is over, on all ranks alike.
 void Writer::State::finish(const Submitted& step) {
-  if (!step.failed) prove();
+  if (!step.failed) prove({Mark::started, Mark::failed});
   if (!logs) return;
   StepRecord record = over_ranks(step.record, comm.get());
   record.failed = step.failed;
   if (rank == 0) write_log(options.log, to_text(record));
 }
 
-// The first step that is safe: a start from where this run began may be tried again.
-void Writer::State::prove() {
-  if (!resumed_from || std::exchange(proven, true) || rank != 0) return;
-  for (Flow flow : {Flow::checkpoint, Flow::analysis}) try {
-      forget_restart(store, flow, *resumed_from);
-    } catch (const Error& error) {
-      notes.push_back(std::string("a start that was good is still remembered as failed: ") + error.what());
-    }
+// A run that has a step that is safe, or has come to its end, did not fail in its start. What the application itself
+// called a failure is one until there is a step.
+void Writer::State::prove(std::initializer_list<Mark> marks) {
+  if (!resumed_from || proven || rank != 0) return;
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    for (Mark mark : marks) try {
+        forget_restart(store, flow, *resumed_from, mark);
+      } catch (const Error&) {  // the next start is told that this one is remembered
+      }
+  proven = true;
 }
 
 void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) {
@@ -538,6 +540,7 @@ void Writer::close() {
       s.report_all();
     });
   s.closed = true;
+  if (!first) s.prove({Mark::started});
   note([&] { s.write_statistics(); });
   if (first) throw *first;
 }
