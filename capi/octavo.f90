@@ -13,6 +13,7 @@ module octavo
   public :: octavo_forget_failed_restarts  !< (store [, error]): by one process
 
   integer, parameter, public :: octavo_checkpoint = 0, octavo_analysis = 1
+  integer, parameter, public :: octavo_host = 0  !< memory space of arrays that are put; the only one so far
   integer(c_int), parameter :: host = 0, float64 = 0, float32 = 1, t_int64 = 2, t_int32 = 3
 
   type :: octavo_error
@@ -48,10 +49,10 @@ module octavo
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
     procedure, private :: put_field_r64, put_field_r32, put_field_i64, put_field_i32
-    generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error])
+    generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error, space])
     procedure, private :: put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
     generic :: put_particles => put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
-                                                !< (species, attribute, values [, error])
+                                                !< (species, attribute, values [, error, space])
     procedure :: end_step                       !< collective ([error])
     procedure :: wait => writer_wait            !< collective ([error])
     procedure :: statistics => writer_statistics  !< collective: allocates JSON (text [, error])
@@ -540,7 +541,7 @@ contains
                           merge(1_c_int8_t, 0_c_int8_t, refined), merge(1_c_int8_t, 0_c_int8_t, owned), what), what, error)
   end subroutine
 
-  subroutine put_any(self, name, unit, kind, first, second, bytes, number, species, error)
+  subroutine put_any(self, name, unit, kind, first, second, bytes, number, species, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name, unit, species  !< species: empty for a field
     integer(c_int), intent(in) :: kind
@@ -548,24 +549,29 @@ contains
     integer, intent(in) :: bytes
     integer(c_int64_t), intent(in) :: number
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     type(c_error) :: what
     integer(c_int64_t) :: stride
+    integer(c_int) :: in_space
+    in_space = host
+    if (present(space)) in_space = int(space, c_int)
     stride = 1
     if (number > 1) stride = stride_of(first, second, bytes)
     if (species == '') then
-      call check(c_put_field(self%handle, text(name), text(unit), kind, first, number, stride, host, what), what, error)
+      call check(c_put_field(self%handle, text(name), text(unit), kind, first, number, stride, in_space, what), what, error)
     else
-      call check(c_put_particles(self%handle, text(species), text(name), kind, first, number, stride, host, what), &
+      call check(c_put_particles(self%handle, text(species), text(name), kind, first, number, stride, in_space, what), &
                  what, error)
     end if
   end subroutine
 
-  subroutine put_field_r64(self, name, values, unit, error)
+  subroutine put_field_r64(self, name, values, unit, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     real(real64), intent(in), target :: values(:)
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     character(:), allocatable :: in_units
     type(c_ptr) :: first, second
     in_units = ''
@@ -574,15 +580,16 @@ contains
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, float64, first, second, 8, size(values, kind=c_int64_t), '', error)
+    call put_any(self, name, in_units, float64, first, second, 8, size(values, kind=c_int64_t), '', error, space)
   end subroutine
 
-  subroutine put_field_r32(self, name, values, unit, error)
+  subroutine put_field_r32(self, name, values, unit, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     real(real32), intent(in), target :: values(:)
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     character(:), allocatable :: in_units
     type(c_ptr) :: first, second
     in_units = ''
@@ -591,15 +598,16 @@ contains
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, float32, first, second, 4, size(values, kind=c_int64_t), '', error)
+    call put_any(self, name, in_units, float32, first, second, 4, size(values, kind=c_int64_t), '', error, space)
   end subroutine
 
-  subroutine put_field_i64(self, name, values, unit, error)
+  subroutine put_field_i64(self, name, values, unit, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     integer(int64), intent(in), target :: values(:)
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     character(:), allocatable :: in_units
     type(c_ptr) :: first, second
     in_units = ''
@@ -608,15 +616,16 @@ contains
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, t_int64, first, second, 8, size(values, kind=c_int64_t), '', error)
+    call put_any(self, name, in_units, t_int64, first, second, 8, size(values, kind=c_int64_t), '', error, space)
   end subroutine
 
-  subroutine put_field_i32(self, name, values, unit, error)
+  subroutine put_field_i32(self, name, values, unit, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     integer(int32), intent(in), target :: values(:)
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     character(:), allocatable :: in_units
     type(c_ptr) :: first, second
     in_units = ''
@@ -625,59 +634,63 @@ contains
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, t_int32, first, second, 4, size(values, kind=c_int64_t), '', error)
+    call put_any(self, name, in_units, t_int32, first, second, 4, size(values, kind=c_int64_t), '', error, space)
   end subroutine
 
-  subroutine put_particles_r64(self, species, attribute, values, error)
+  subroutine put_particles_r64(self, species, attribute, values, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     real(real64), intent(in), target :: values(:)
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     type(c_ptr) :: first, second
     first = c_null_ptr
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', float64, first, second, 8, size(values, kind=c_int64_t), species, error)
+    call put_any(self, attribute, '', float64, first, second, 8, size(values, kind=c_int64_t), species, error, space)
   end subroutine
 
-  subroutine put_particles_r32(self, species, attribute, values, error)
+  subroutine put_particles_r32(self, species, attribute, values, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     real(real32), intent(in), target :: values(:)
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     type(c_ptr) :: first, second
     first = c_null_ptr
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', float32, first, second, 4, size(values, kind=c_int64_t), species, error)
+    call put_any(self, attribute, '', float32, first, second, 4, size(values, kind=c_int64_t), species, error, space)
   end subroutine
 
-  subroutine put_particles_i64(self, species, attribute, values, error)
+  subroutine put_particles_i64(self, species, attribute, values, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     integer(int64), intent(in), target :: values(:)
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     type(c_ptr) :: first, second
     first = c_null_ptr
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', t_int64, first, second, 8, size(values, kind=c_int64_t), species, error)
+    call put_any(self, attribute, '', t_int64, first, second, 8, size(values, kind=c_int64_t), species, error, space)
   end subroutine
 
-  subroutine put_particles_i32(self, species, attribute, values, error)
+  subroutine put_particles_i32(self, species, attribute, values, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     integer(int32), intent(in), target :: values(:)
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
     type(c_ptr) :: first, second
     first = c_null_ptr
     second = c_null_ptr
     if (size(values) > 0) first = c_loc(values(1))
     if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', t_int32, first, second, 4, size(values, kind=c_int64_t), species, error)
+    call put_any(self, attribute, '', t_int32, first, second, 4, size(values, kind=c_int64_t), species, error, space)
   end subroutine
 
   subroutine end_step(self, error)

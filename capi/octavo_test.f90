@@ -47,7 +47,7 @@ program octavo_test
   call writer%put_attribute('names', ['one  ', 'three'])
   call writer%put_mesh([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8))
   call writer%put_field('strided', wide(2, :), unit='cm')
-  call writer%put_field('single', single)
+  call writer%put_field('single', single, space=octavo_host)
   call writer%put_field('long', long)
   call writer%put_field('reversed', short(8:1:-1))
   call writer%put_particles('stars', 'position_x', x(:particles))
