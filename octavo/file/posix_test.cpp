@@ -145,6 +145,17 @@ TEST_F(Posix, the_observer_sees_every_operation_in_order) {
   EXPECT_EQ(written, "abc");
 }
 
+TEST_F(Posix, writes_and_syncs_are_counted) {
+  const Counts before = counts();
+  const File file = create(dir_ / "a");
+  pwrite_all(file, 0, bytes_of("hello"));
+  pwrite_all(file, 5, bytes_of("!"));
+  sync(file);
+  EXPECT_EQ(counts().writes - before.writes, 2u);
+  EXPECT_EQ(counts().bytes_written - before.bytes_written, 6u);
+  EXPECT_EQ(counts().syncs - before.syncs, 1u);
+}
+
 TEST_F(Posix, an_injected_full_disk_keeps_the_bytes_before_it) {
   const File file = create(dir_ / "a");
   set_observer([](const Event& event) { return event.operation == Operation::write ? Verdict{ENOSPC, 2} : Verdict{}; });
