@@ -10,7 +10,6 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/drain.hpp"
 #include "octavo/parallel/values.hpp"
 #include "octavo/store/copy_segment.hpp"
 #include "octavo/store/scan.hpp"
@@ -94,7 +93,10 @@ int number_of(const fs::path& subfile) {
 
 void drain_found(const LocalSegment& segment, const fs::path& store) {
   const auto opened = store::open_newest(segment.subfile);
-  drain_now({0, segment.directory, segment.subfile, store::plan_of_copy(opened, store, number_of(segment.subfile))});
+  // A process of the run before may still be at it.
+  store::copy_segment_once(opened, store::plan_of_copy(opened, store, number_of(segment.subfile)));
+  std::error_code ignored;
+  fs::remove_all(segment.directory, ignored);
 }
 
 std::string describe(const LocalSegment& segment) {

@@ -1,5 +1,7 @@
 #include "octavo/store/copy_segment.hpp"
 
+#include <algorithm>
+
 #include "octavo/base/error.hpp"
 
 namespace octavo::store {
@@ -78,13 +80,29 @@ SegmentPlan plan_of_copy(const OpenedSegment& from, const std::filesystem::path&
   return plan;
 }
 
-std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan) {
+namespace {
+
+bool is_there(const SegmentPlan& plan) {
+  const Subfile subfile = read_subfile(directory_of(plan.store, plan.flow, plan.step) / subfile_name(plan.subfile));
+  return std::any_of(subfile.commits.begin(), subfile.commits.end(), [&](const Committed& commit) {
+    return commit.footer.step == plan.step && commit.footer.attempt == plan.attempt &&
+           commit.footer.segment == plan.segment;
+  });
+}
+
+std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_be_there) {
   const file::File file = file::open_read(from.path);
   const Fetch fetch = fetch_from(file);
-  SegmentWriter copy(plan, from.table.header);
-  for (const PartRow& row : from.table.parts) copy.add(part_of(from.table, row, fetch));
-  copy.commit();
-  return copy.bytes_written();
+  SegmentWriter writer(plan, from.table.header);
+  if (may_be_there && is_there(plan)) return 0;
+  for (const PartRow& row : from.table.parts) writer.add(part_of(from.table, row, fetch));
+  writer.commit();
+  return writer.bytes_written();
 }
+
+}  // namespace
+
+std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan) { return copy(from, plan, false); }
+std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan) { return copy(from, plan, true); }
 
 }  // namespace octavo::store

@@ -13,5 +13,8 @@ SegmentPlan plan_of_copy(const OpenedSegment& from, const std::filesystem::path&
 /// stored checksum on the way; one part at a time is in memory. Throws Error(corrupt) with the place of damage in the
 /// original; nothing is committed then. Returns the bytes written.
 std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan);
+/// The same where the segment may be there already: looks for it once nobody else can write to the subfile, and then
+/// does nothing and returns 0. A segment that is there twice would make its step incomplete.
+std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan);
 
 }  // namespace octavo::store

@@ -53,6 +53,19 @@ TEST(CopySegment, a_copy_behind_other_steps_keeps_its_order) {
   EXPECT_EQ(list_steps(dir / "b").size(), 2u);
 }
 
+TEST(CopySegment, what_is_there_already_is_not_copied_again) {
+  const Step step = random_step(1, {});
+  const TemporaryDirectory dir;
+  write_step(step, dir / "a", plan_of(7, 1, 1));
+  write_step(step, dir / "b", plan_of(8, 2, 1));
+  const OpenedSegment segment = open_newest(scan_store(dir / "a").subfiles[0].path);
+  const SegmentPlan plan = plan_of_copy(segment, dir / "b", 0);
+  EXPECT_GT(copy_segment_once(segment, plan), 0u);
+  EXPECT_EQ(copy_segment_once(segment, plan), 0u);
+  EXPECT_EQ(list_steps(dir / "b").size(), 2u);
+  EXPECT_TRUE(verify(dir / "b", 1).findings.empty());
+}
+
 TEST(CopySegment, a_flipped_bit_is_named_and_nothing_is_committed) {
   const Step step = random_step(2, {});
   const TemporaryDirectory dir;
