@@ -16,7 +16,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
-.PHONY: all demo test test-long bench format lint clean setup-run setup-test setup-long build-tests
+.PHONY: all demo test test-long bench bench-engine format lint clean setup-run setup-test setup-long build-tests
 all: setup-run install
 
 setup-run:
@@ -47,8 +47,10 @@ test: build-tests
 test-long: setup-long build-tests
 	@scripts/test --long
 
-bench: build-tests setup-long
+bench: setup-long build-tests
 	@$(PYTHON) bench/run.py
+bench-engine: setup-long build-tests
+	@$(PYTHON) bench/run.py engine
 
 format:
 	clang-format -i $$(git ls-files '*.cpp' '*.hpp')

@@ -1,7 +1,7 @@
 """Measures Octavo beside its peers in one run and prints the tables of docs/performance.md.
 
     make bench                              all tables, on samples made here and on the real sets where they are
-    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info
+    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -219,7 +219,14 @@ def info(folder):
         row(label, f"{seconds:.3f}", f"{peak:.0f}")
 
 
-TABLES = {"sizes": sizes, "lossless": lossless, "convert": convert_speed, "map": maps, "info": info}
+def engine(folder):
+    """The parallel engine beside what programs otherwise write with, as `octavo bench` measures it."""
+    import engine_bars
+
+    engine_bars.tables(folder, head, row)
+
+
+TABLES = {"sizes": sizes, "lossless": lossless, "convert": convert_speed, "map": maps, "info": info, "engine": engine}
 
 
 def main(names):

@@ -16,7 +16,7 @@ import pytest
 def test_version_and_help(run):
     assert run("--version").stdout.startswith("octavo ")
     assert "verbs:" in run("--help").stdout
-    for verb in ("info", "ls", "convert", "verify", "stats", "diff", "map", "sample"):
+    for verb in ("info", "ls", "convert", "repack", "verify", "stats", "diff", "map", "sample", "bench"):
         assert "examples:" in run("help", verb).stdout
         assert run(verb, "--help").returncode == 0
 

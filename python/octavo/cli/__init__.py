@@ -22,6 +22,7 @@ VERBS = {
     "diff": "how far two outputs or steps differ",
     "map": "project a field to a picture or an array",
     "sample": "make a sample output to try things on",
+    "bench": "measure the parallel engine beside its peers, or plan a step",
 }
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from octavo.ranks import is_root
+from octavo.ranks import is_root, launched
 
 
 def print_json(value: Any) -> None:
@@ -71,13 +71,15 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
         out.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         out.add_row(*(number(value) for value in row))
-    width = None if sys.stdout.isatty() else 200
+    # mpirun gives its ranks a terminal of 80 columns, wherever its own output goes.
+    own_terminal = sys.stdout.isatty() and launched()[1] == 1
+    width = None if own_terminal else 200
 
     class Stdout(Console):
         def on_broken_pipe(self) -> None:  # a reader that has seen enough is no error
             raise BrokenPipeError
 
-    console = Stdout(width=width, highlight=False)
+    console = Stdout(width=width, highlight=False, force_terminal=own_terminal)
     if title:
         console.print(title, style="bold")
     console.print(out)

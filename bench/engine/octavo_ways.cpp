@@ -1,0 +1,120 @@
+// The engine, by its public interface.
+#include <cstring>
+#include <memory>
+
+#include "octavo/base/error.hpp"
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/writer.hpp"
+#include "ways.hpp"
+
+namespace octavo::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+// A writer lives as long as a run does: it is opened before anything is timed.
+struct State {
+  fs::path store;
+  std::optional<parallel::Writer> writer;
+  std::int64_t step = 0;
+  std::optional<parallel::Restart> restart;
+};
+
+void remove_store(const Place& place, State& state) {
+  if (state.writer) state.writer->close();
+  state.writer.reset();
+  state.restart.reset();
+  MPI_Barrier(place.comm);
+  std::error_code ignored;
+  if (!state.store.empty() && parallel::rank_in(place.comm) == 0) fs::remove_all(state.store, ignored);
+  MPI_Barrier(place.comm);
+}
+
+Detail write_step(const Problem& problem, parallel::Writer& writer, std::int64_t step) {
+  const double before = writer.statistics().seconds_copying;
+  writer.begin_step(store::Flow::checkpoint, step, 0);
+  writer.put_mesh(problem.tree);
+  for (std::size_t f = 0; f < problem.fields.size(); ++f)
+    writer.put_field("field" + std::to_string(f), view_of(problem, f));
+  const double begin = MPI_Wtime();
+  writer.end_step();
+  const double end = MPI_Wtime();
+  writer.wait();
+  return {end - begin, writer.statistics().seconds_copying - before};
+}
+
+void check(const Problem& problem, const std::optional<parallel::Restart>& restart, const std::string& way) {
+  if (!restart) throw Error(Kind::corrupt, "no step was found").at(way);
+  for (const mesh::Field& field : restart->part.fields) {
+    const auto index = static_cast<std::size_t>(std::stoi(field.info.name.substr(5)));
+    const auto& expected = problem.fields.at(index);
+    if (field.bytes.size() != 8 * expected.size() ||
+        std::memcmp(field.bytes.data(), expected.data(), field.bytes.size()) != 0)
+      throw Error(Kind::corrupt, "read other values than were written").at(way).at(field.info.name);
+  }
+  if (restart->part.fields.size() != problem.fields.size()) throw Error(Kind::corrupt, "a field is missing").at(way);
+}
+
+std::string name_of(const Setup& setup, int per_file, bool checksums, parallel::Mode mode) {
+  const std::string files = per_file == 0   ? "1 file a node"
+                            : per_file == 1 ? "1 file a rank"
+                                            : std::to_string(per_file) + " ranks a file";
+  return "octavo, " + files + (checksums ? ", checksums" : "") +
+         (mode == parallel::Mode::sync ? "" : ", " + std::string(parallel::name_of(mode))) +
+         (setup.codec == "raw" ? "" : ", " + setup.codec);
+}
+
+Way octavo_way(const Place& place, int per_file, bool checksums, parallel::Mode mode) {
+  const auto state = std::make_shared<State>();
+  Way way;
+  way.name = name_of(*place.setup, per_file, checksums, mode);
+  way.prepare = [=](int repetition) {
+    if (place.setup->rewrite && state->writer) return;
+    remove_store(place, *state);
+    state->store = place.setup->directory / ("octavo_" + std::to_string(per_file) + (checksums ? "c_" : "_") +
+                                             std::string(parallel::name_of(mode)) + "." + std::to_string(repetition));
+    auto options = engine_options(*place.setup, per_file, checksums, mode);
+    if (place.setup->rewrite && options.keep_last == 0) options.keep_last = 1;
+    state->writer.emplace(place.comm, state->store, place.problem->header, options);
+  };
+  way.write = [=] { return write_step(*place.problem, *state->writer, state->step++); };
+  way.read = [=] { state->restart = parallel::restart(place.comm, state->store); };
+  way.check = [=] {
+    if (place.setup->codec.find(':') == std::string::npos) check(*place.problem, state->restart, way.name);
+    state->restart.reset();
+  };
+  way.finish = [=] { remove_store(place, *state); };
+  return way;
+}
+
+}  // namespace
+
+parallel::ArrayView view_of(const Problem& problem, std::size_t index) {
+  parallel::ArrayView view = parallel::view_of(problem.fields[index]);
+  view.cells = problem.blocks;
+  view.block = problem.tree.block;
+  return view;
+}
+
+parallel::Options engine_options(const Setup& setup, int per_file, bool checksums, parallel::Mode mode) {
+  parallel::Options options;
+  options.mode = mode;
+  options.contributors_per_file = per_file;
+  options.checksums = checksums;
+  options.checkpoint.codec = options.analysis.codec = parallel::parse_codec(setup.codec);
+  for (const auto& [name, value] : setup.options) parallel::set_option(options, name, value);
+  return options;
+}
+
+std::vector<Way> octavo_ways(const Place& place) {
+  std::vector<Way> ways;
+  for (const parallel::Mode mode : place.setup->modes)
+    for (const int per_file : place.setup->per_file)
+      for (const bool checksums : place.setup->checksums) ways.push_back(octavo_way(place, per_file, checksums, mode));
+  return ways;
+}
+
+}  // namespace octavo::bench

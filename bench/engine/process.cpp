@@ -1,0 +1,87 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "octavo/file/posix.hpp"
+
+namespace octavo::bench {
+namespace {
+
+std::atomic<bool> sync_on{true};
+double rate = 0;
+std::mutex one_at_a_time;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+}  // namespace
+
+Usage usage() {
+  rusage resources{};
+  getrusage(RUSAGE_SELF, &resources);
+  Usage now;
+  now.cpu = seconds(resources.ru_utime) + seconds(resources.ru_stime);
+  // One read, which the counts show from the next call on: it is taken off again.
+  static std::uint64_t own_reads = 0, own_bytes = 0;
+  std::array<char, 512> text{};
+  const int file = ::open("/proc/self/io", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : ::read(file, text.data(), text.size());
+  if (file >= 0) ::close(file);
+  if (size <= 0) return now;  // a system that does not count
+  std::istringstream counts(std::string(text.data(), static_cast<std::size_t>(size)));
+  std::string name;
+  for (std::uint64_t value = 0; counts >> name >> value;) {
+    if (name == "rchar:") now.read = value - own_bytes;
+    if (name == "wchar:") now.written = value;
+    if (name == "syscr:") now.reads = value - own_reads;
+    if (name == "syscw:") now.writes = value;
+  }
+  ++own_reads;
+  own_bytes += static_cast<std::uint64_t>(size);
+  return now;
+}
+
+Usage operator-(const Usage& after, const Usage& before) {
+  return {after.cpu - before.cpu, after.writes - before.writes, after.written - before.written,
+          after.reads - before.reads, after.read - before.read};
+}
+
+void throttle(std::uint64_t bytes) {
+  if (rate <= 0) return;
+  const std::lock_guard turn(one_at_a_time);
+  std::this_thread::sleep_for(std::chrono::duration<double>(static_cast<double>(bytes) / rate));
+}
+
+void set_throttle(double bytes_per_second) {
+  rate = bytes_per_second;
+  if (rate <= 0) return file::set_observer({});
+  file::set_observer([](const file::Event& event) {
+    if (event.operation == file::Operation::write) throttle(event.size);
+    return file::Verdict{};
+  });
+}
+
+void set_sync(bool on) { sync_on = on; }
+
+}  // namespace octavo::bench
+
+// The linker sends this module's calls of fsync and fdatasync here (--wrap).
+extern "C" {
+int __real_fsync(int descriptor);
+int __real_fdatasync(int descriptor);
+int __wrap_fsync(int descriptor);
+int __wrap_fdatasync(int descriptor);
+int __wrap_fsync(int descriptor) { return octavo::bench::sync_on ? __real_fsync(descriptor) : 0; }
+int __wrap_fdatasync(int descriptor) { return octavo::bench::sync_on ? __real_fdatasync(descriptor) : 0; }
+}

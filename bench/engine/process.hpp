@@ -1,0 +1,28 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace octavo::bench {
+
+/// What this process has used so far, all its threads together, as the kernel counts it.
+struct Usage {
+  double cpu = 0;             ///< [s] user + system
+  std::uint64_t writes = 0;   ///< system calls
+  std::uint64_t written = 0;  ///< bytes
+  std::uint64_t reads = 0;
+  std::uint64_t read = 0;
+};
+Usage usage();
+Usage operator-(const Usage& after, const Usage& before);
+
+/// Bytes a second that this process may write; 0: as fast as it goes. It sleeps size / rate before each write, in the
+/// thread that writes, one write after another: what a slow store looks like to a process. Octavo's writes are met by
+/// the observer of the room file, those of the peers here call throttle().
+void set_throttle(double bytes_per_second);
+void throttle(std::uint64_t bytes);
+
+/// While off, fsync and fdatasync of Octavo's files return at once, so that it can be compared with peers that leave
+/// their bytes in the page cache.
+void set_sync(bool on);
+
+}  // namespace octavo::bench

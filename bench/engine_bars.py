@@ -1,0 +1,189 @@
+"""The engine beside its peers: the tables of docs/performance.md that `octavo bench` measures, and what was asked of them.
+
+make bench-engine                                       4 and 2 ranks, 15 repetitions
+OCTAVO_BENCH_REPETITIONS=5 .venv/bin/python bench/run.py engine
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+OCTAVO = Path(sys.prefix) / "bin" / "octavo"
+REPETITIONS = int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "15"))
+RANKS = (4, 2)
+RAW, SHARED = "raw, file a rank", "raw, shared file preallocated"
+RANK, NODE = "octavo, 1 file a rank", "octavo, 1 file a node"
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+
+
+def bench(folder, ranks, *words):
+    """The report of one `octavo bench`."""
+    command = ["mpirun", "-n", str(ranks), str(OCTAVO), "bench", *words, "--directory", str(folder), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**MPI, **os.environ})
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def samples(report, name):
+    return next(row for row in report["rows"] if row["name"] == name)["samples"]
+
+
+def pairs(report, one, other, value):
+    """The median, over the repetitions, of value(sample of one, sample of other); nothing where a peer is missing."""
+    ours, theirs = samples(report, one), samples(report, other)
+    return statistics.median(value(a, b) for a, b in zip(ours, theirs, strict=True)) if ours and theirs else None
+
+
+def times_faster(a, b):
+    return b["seconds"] / a["seconds"]
+
+
+def median(report, name):
+    return next(row for row in report["rows"] if row["name"] == name)["median"]
+
+
+class Bars:
+    """Rows of the first table: what was asked, and what each number of ranks gave."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, what, bar, value, form="{:.2f}"):
+        entry = self.rows.setdefault(what, [bar])
+        entry.append("not found" if value is None else form.format(value))
+
+    def lines(self):
+        yield ["what", "bar", *(f"{ranks} ranks" for ranks in RANKS)]
+        for what, cells in self.rows.items():
+            yield [what, *cells]
+
+
+def transfer_rows(report, reading=False):
+    blocks = report["setup"]["blocks"]
+    yield ["what", "s", "MB/s", "ratio", "CPU s", "reads" if reading else "writes"] + (["us a block"] if blocks else [])
+    for row in report["rows"]:
+        if row["missing"]:
+            yield [row["name"], row["missing"], *[""] * (5 if blocks else 4)]
+            continue
+        m = row["median"]
+        cells = [row["name"], f"{m['seconds']:.4f}", f"{m['rate'] / 1e6:.0f}", f"{m['ratio']:.2f}", f"{m['cpu']:.3f}",
+                 f"{m['reads' if reading else 'writes']:.0f}"]  # fmt: skip
+        yield cells + ([f"{1e6 * m['cpu_per_block_above_raw']:.2f}"] if blocks else [])
+
+
+def run_rows(report):
+    yield ["way", "run s", "visible s", "gain", "visible before close", "gain", "in calls s", "compute + s", "CPU + s",
+           "MB stored a step"]  # fmt: skip
+    for row in report["rows"]:
+        m = row["median"]
+        gain = [f"{m[key]:.1f}" if m[key] is not None else "" for key in ("gain", "gain_before_close")]
+        yield [row["name"], f"{m['whole']:.3f}", f"{m['visible']:.3f}", gain[0], f"{m['visible_before_close']:.3f}",
+               gain[1], f"{m['in_calls']:.3f}", f"{m['slowdown']:.3f}", f"{m['cpu']:.3f}",
+               f"{m['stored_per_step'] / 1e6:.2f}" if m["stored_per_step"] else ""]  # fmt: skip
+
+
+def page_cache(folder, ranks, bars):
+    words = ["write", "--repetitions", str(REPETITIONS)]
+    report = bench(folder, ranks, *words)
+    bars.add("sync, 1 file a rank, page cache: of pwrite", ">= 0.95", pairs(report, RANK, RAW, times_faster))
+    bars.add("the same with checksums", ">= 0.85", pairs(report, RANK + ", checksums", RAW, times_faster))
+    bars.add("sync, 1 file a node: of pwrite, a file a rank", ">= 0.80", pairs(report, NODE, RAW, times_faster))
+    bars.add("the same, times HDF5 collective", ">= 4", pairs(report, NODE, "HDF5 collective", times_faster), "{:.1f}")
+    yield words, transfer_rows(report)
+
+
+def to_disk(folder, ranks, bars):
+    words = ["write", "--sync", "--repetitions", str(REPETITIONS)]
+    report = bench(folder, ranks, *words)
+    for name in (NODE, RANK):
+        bars.add(f"{name.removeprefix('octavo, ')}, on disk and committed: of a preallocated shared file", ">= 0.85",
+                 pairs(report, name, SHARED, times_faster))  # fmt: skip
+    yield words, transfer_rows(report)
+
+
+def staging(folder, ranks, bars):
+    words = ["write", "--mode", "background", "--per-file", "1", "--repetitions", str(REPETITIONS)]
+    report = bench(folder, ranks, *words)
+    plain, summed = f"{RANK}, background", f"{RANK}, checksums, background"
+
+    def more(a, b):
+        return 100 * (a["copying"] - b["copying"]) / b["copying"]
+
+    bars.add(
+        "checksum inside background end_step(), % of the copy", "<= 8", pairs(report, summed, plain, more), "{:.0f}"
+    )
+    rows = [["what", "ms in end_step()", "of those copying"]]
+    for name in (plain, summed):
+        m = median(report, name)
+        rows.append([name, f"{1e3 * m['end_step']:.2f}", f"{1e3 * m['copying']:.2f}"])
+    yield words, rows
+
+
+def small_blocks(folder, ranks, bars):
+    for kind in ("write", "read"):
+        words = [kind, "--blocks", "10000", "--block-bytes", "10k", "--checksums", "both", "--per-file", "1",
+                 "--repetitions", str(REPETITIONS)]  # fmt: skip
+        report = bench(folder, ranks, *words)
+        for name in (RANK, RANK + ", checksums"):
+            bars.add(f"10,000 blocks of 10 kB, {kind}{name.removeprefix(RANK)}: CPU us a block above one raw {kind}",
+                     "<= 0.5", 1e6 * median(report, name)["cpu_per_block_above_raw"])  # fmt: skip
+        yield words, transfer_rows(report, kind == "read")
+
+
+def throttled(folder, ranks, bars):
+    shape = ["async", "--throttle", "250M", "--bytes-per-rank", "32M"]
+    repetitions = ["--repetitions", str(max(1, REPETITIONS // 5))]
+    for codec, flow in (
+        ("raw", "checkpoint"),
+        ("lossless", "checkpoint"),
+        ("lossless", "analysis"),
+        ("point:2e-3", "checkpoint"),
+        ("point:2e-3", "analysis"),
+    ):
+        words = [*shape, "--codec", codec, "--flow", flow, *repetitions]
+        report = bench(folder, ranks, *words)
+        if codec == "raw":
+            m = median(report, "octavo background")
+            bars.add("background, 250 MB/s a process: less visible time, last drain included", ">= 5.3", m["gain"],
+                     "{:.1f}")  # fmt: skip
+            bars.add("the same without the last drain", ">= 12", m["gain_before_close"], "{:.1f}")
+        yield words, run_rows(report)
+
+
+def fast_store(folder, ranks, bars):
+    words = ["async", "--steps", "24", "--repetitions", str(max(1, REPETITIONS // 3))]
+    report = bench(folder, ranks, *words)
+    auto, sync = (next(r["runs"] for r in report["rows"] if r["name"] == f"octavo {way}") for way in ("auto", "sync"))
+    more = statistics.median(100 * (a["cpu"] - s["cpu"]) / s["cpu"] for a, s in zip(auto, sync, strict=True))
+    bars.add("auto on a fast store: CPU seconds over sync, %", "<= 2", more, "{:.1f}")
+    yield words, run_rows(report)
+
+
+def tables(folder, head, row):
+    """Measures all, then prints the bars and the tables behind them with the given printers of rows."""
+    bars, details = Bars(), []
+    for part in (page_cache, to_disk, staging, small_blocks, throttled, fast_store):
+        for ranks in RANKS:
+            for words, rows in part(folder, ranks, bars):
+                details.append((ranks, words, list(rows)))
+                print(f"measured: {ranks} ranks, {' '.join(words)}", file=sys.stderr, flush=True)
+    emit(bars.lines(), head, row)
+    for ranks, words, rows in details:
+        print(f"\n`mpirun -n {ranks} octavo bench {' '.join(words)}`")
+        emit(rows, head, row)
+
+
+def emit(rows, head, row):
+    for index, cells in enumerate(rows):
+        (head if index == 0 else row)(*cells)

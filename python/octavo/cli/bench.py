@@ -1,0 +1,383 @@
+"""Measure the parallel engine beside what programs otherwise write with, all in one run: write, read, async (how much of
+the writing a simulation sees); or print a plan: files, opens, bytes per writer, time and quota of a machine that need not
+be here.
+
+Start the first three with mpirun. All ways take turns, each repetition beginning with another, after one round that is
+not counted; seconds are medians of the slowest rank, from an empty barrier to an agreement of all ranks; a ratio is the
+median of (seconds of pwrite into a file a rank) / (seconds of this way) within a repetition. Writes and bytes are system
+calls of all ranks, as the kernel counts them. Without --sync nothing waits for the disk: the engine's fdatasync is
+skipped, too. The throttle sleeps in the process before each write (bytes / rate): it is an option of this command, not of
+the engine; MPI-IO and the libraries sleep once a call."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from typing import Any
+
+from octavo.cli import options
+from octavo.errors import UsageError
+
+EXAMPLES = [
+    "mpirun -n 4 octavo bench write --bytes-per-rank 64M --per-file 1,all",
+    "mpirun -n 4 octavo bench write --sync --repetitions 15 --json",
+    "mpirun -n 2 octavo bench write --mode background --option staging_bytes=1G",
+    "mpirun -n 1 octavo bench read --blocks 10000 --block-bytes 10k",
+    "mpirun -n 2 octavo bench async --throttle 250M --codec point:2e-3 --flow analysis",
+    "octavo bench plan --ranks 50000 --ranks-per-node 128 --bytes 15T --per-file 1,16,all --node-rate 2G --rate 500G",
+    "octavo bench plan --ranks 16384 --bytes 4.7T --files-per-writer 4 --quota-files 2M --quota-bytes 100T",
+]
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+BASE = "raw, file a rank"
+
+
+def amount(text: str) -> int:
+    """A count with a decimal prefix: 250M is 250 000 000."""
+    number, unit = (text[:-1], text[-1].lower()) if text[-1:].isalpha() else (text, "")
+    try:
+        value = float(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        raise argparse.ArgumentTypeError(f"expected a number such as 64M or 4.7T, found {text}") from None
+    if not 0 <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"expected a number from 0 to 9.2e18, found {text}")
+    return round(value)
+
+
+def contributors(text: str) -> list[int]:
+    """Ranks a file: "1,16,all"; all is 0."""
+    try:
+        counts = [0 if word == "all" else options.positive(word) for word in options.names(text)]
+    except ValueError:
+        counts = []
+    if not counts:
+        raise argparse.ArgumentTypeError(f"expected numbers of ranks or 'all', found {text}")
+    return counts
+
+
+def modes(text: str) -> list[str]:
+    found = options.names(text)
+    if not found or any(mode not in ("sync", "background", "auto") for mode in found):
+        raise argparse.ArgumentTypeError(f"expected sync, background or auto, found {text}")
+    return found
+
+
+def setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text}")
+    return name, value
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(dest="kind", metavar="write|read|async|plan", required=True)
+    for kind, text in (
+        ("write", "steps into files, each way in turn"),
+        ("read", "the same steps back, from the page cache; every value is compared"),
+        ("async", "a run that computes and writes, and what it sees of the writing"),
+    ):
+        _configure_measure(kinds.add_parser(kind, help=text, description=text), kind)
+    plan = kinds.add_parser("plan", help="files, bytes, time and quota of a step; nothing is written, no mpirun needed")
+    _configure_plan(plan)
+
+
+def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
+    parser.add_argument("--directory", metavar="DIR", help="where to write (default: a new folder here, removed after)")
+    parser.add_argument("--bytes-per-rank", type=amount, default=amount("64M"), metavar="B", help="of a step (64M)")
+    parser.add_argument("--fields", type=options.positive, metavar="N", help="arrays (default: 10; 1 with --blocks)")
+    parser.add_argument("--blocks", type=int, default=0, metavar="N", help="tree cells with a block of values each")
+    parser.add_argument("--block-bytes", type=amount, default=10_000, metavar="B", help="of one field (10k)")
+    parser.add_argument("--repetitions", type=options.positive, default=5, metavar="N")
+    parser.add_argument("--sync", action="store_true", help="to disk, not only into the page cache")
+    parser.add_argument("--throttle", type=amount, default=0, metavar="B", help="bytes a second a process may write")
+    parser.add_argument("--checksums", choices=["on", "off", "both"], default="both" if kind == "write" else "on")
+    parser.add_argument("--per-file", type=contributors, default=[1, 0] if kind != "async" else [1], metavar="K,...",
+                        help="ranks of a node that share a file; all: one file a node (1,all; async: 1)")  # fmt: skip
+    parser.add_argument("--codec", default="raw", help="raw, lossless, abs:E or point:E")
+    parser.add_argument("--option", type=setting, action="append", default=[], metavar="NAME=VALUE",
+                        help="any option of the engine (docs/engine.md); may be repeated")  # fmt: skip
+    if kind == "write":
+        parser.add_argument("--mode", type=modes, default=["sync"], metavar="M,...", help="sync, background, auto")
+        parser.add_argument("--files", choices=["fresh", "rewritten"], default="fresh",
+                            help="new names each repetition, or those of the one before; the engine keeps the last "
+                            "checkpoint and removes the one before (fresh)")  # fmt: skip
+    if kind == "async":
+        parser.add_argument("--steps", type=options.positive, default=8, metavar="N")
+        parser.add_argument("--flow", choices=["checkpoint", "analysis"], default="checkpoint")
+        parser.add_argument("--compute", type=float, default=0, metavar="S",
+                            help="seconds of computing a step (1.5 times what pwrite takes)")  # fmt: skip
+    _add_last(parser)
+
+
+def _add_last(parser: argparse.ArgumentParser) -> None:
+    """What all verbs have, also behind the kind; a default here would undo what was said before it."""
+    options.add_json(parser)
+    parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
+def _configure_plan(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--ranks", type=options.positive, required=True, metavar="N")
+    parser.add_argument("--ranks-per-node", type=options.positive, default=128, metavar="N", help="(128)")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--bytes", type=amount, metavar="B", help="of a step, all ranks")
+    size.add_argument("--bytes-per-rank", type=amount, metavar="B", help="(256M)")
+    parser.add_argument("--per-file", type=contributors, default=[1, 4, 16, 64, 0], metavar="K,...",
+                        help="ranks of a node that share a file; all: one file a node (1,4,16,64,all)")  # fmt: skip
+    parser.add_argument("--writers-per-node", type=int, default=0, metavar="N", help="files of a node at most")
+    parser.add_argument("--files-per-writer", type=options.positive, default=1, metavar="N",
+                        help="4 is a native RAMSES output: amr, hydro, grav, part (1)")  # fmt: skip
+    parser.add_argument("--ratio", type=float, default=1, metavar="R", help="bytes before encoding for one after (1)")
+    parser.add_argument("--append", action="store_true", help="steps follow one another in the same files")
+    parser.add_argument("--writer-rate", type=amount, default=0, metavar="B", help="bytes a second of one writer")
+    parser.add_argument("--node-rate", type=amount, default=0, metavar="B", help="of one node")
+    parser.add_argument("--rate", type=amount, default=0, metavar="B", help="of the file system")
+    parser.add_argument("--creates-rate", type=amount, default=0, metavar="N", help="files it makes a second")
+    parser.add_argument("--quota-files", type=amount, default=0, metavar="N")
+    parser.add_argument("--quota-bytes", type=amount, default=0, metavar="B")
+    parser.add_argument("--files", action="store_true", help="also print the first files of each plan")
+    _add_last(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    try:
+        from octavo import _bench
+    except ImportError as error:
+        from octavo.errors import Unsupported
+
+        raise Unsupported(
+            "this build of octavo has no MPI, and so no engine to measure or to plan for", [str(error)],
+            "build it where MPI is found (Debian: libopenmpi-dev)",
+        ) from None  # fmt: skip
+    if arguments.kind == "plan":
+        return _plan(arguments, _bench)
+    return _measure(arguments, _bench)
+
+
+# ---------------------------------------------------------------------------------------------------------- measuring
+
+
+def _setup(arguments: argparse.Namespace, directory: str) -> dict[str, Any]:
+    switches = {"on": [True], "off": [False], "both": [False, True]}
+    return {
+        "directory": directory,
+        "bytes_per_rank": arguments.bytes_per_rank,
+        "fields": arguments.fields or (1 if arguments.blocks else 10),
+        "blocks": arguments.blocks,
+        "block_bytes": arguments.block_bytes,
+        "repetitions": arguments.repetitions,
+        "sync": arguments.sync,
+        "rewrite": getattr(arguments, "files", "") == "rewritten",
+        "throttle": float(arguments.throttle),
+        "per_file": arguments.per_file,
+        "checksums": switches[arguments.checksums],
+        "modes": getattr(arguments, "mode", ["sync"]),
+        "codec": arguments.codec,
+        "options": arguments.option,
+    }
+
+
+def _measure(arguments: argparse.Namespace, bench: Any) -> int:
+    import os
+    import shutil
+
+    from octavo.ranks import is_root, launched
+
+    # The launcher's number is the same on all ranks and is no other run's.
+    number = os.getppid() if launched()[1] > 1 else os.getpid()
+    given = arguments.directory
+    if given is not None and not os.path.isdir(given):
+        raise UsageError("the folder to write in does not exist", [given], "")
+    directory = os.path.join(given or ".", f"octavo-bench.{number}")
+    setup = _setup(arguments, directory)
+    try:
+        if arguments.kind == "async":
+            report = bench.runs(setup, arguments.steps, arguments.compute, arguments.flow)
+        else:
+            report = bench.transfer(setup, arguments.kind == "read")
+    finally:
+        if is_root():
+            shutil.rmtree(directory, ignore_errors=True)
+    if not is_root():
+        return 0
+    report = {"kind": arguments.kind, "setup": setup, **report}
+    _summarise(report, arguments)
+    if arguments.json:
+        from octavo.cli import console
+
+        console.print_json(report)
+    elif arguments.kind == "async":
+        _print_runs(report, arguments)
+    else:
+        _print_transfers(report, arguments)
+    return 0
+
+
+def _median(values: list[float]) -> float:
+    return statistics.median(values)
+
+
+def _summarise(report: dict[str, Any], arguments: argparse.Namespace) -> None:
+    """Adds medians to each row."""
+    if report["kind"] == "async":
+        rows = {row["name"]: row["runs"] for row in report["rows"]}
+        for row in report["rows"]:
+            row["median"] = summary_of_runs(row["runs"], rows, arguments.steps)
+        return
+    base = next(row["samples"] for row in report["rows"] if row["name"] == BASE)
+    whole = report["ranks"] * report["bytes_per_rank"]
+    for row in report["rows"]:
+        if row["samples"]:
+            row["median"] = summary_of_samples(row["samples"], base, whole, report)
+
+
+def summary_of_samples(samples: list[dict], base: list[dict], whole: int, report: dict[str, Any]) -> dict[str, float]:
+    """Medians of one way; ratios are taken within a repetition."""
+    median = {key: _median([one[key] for one in samples]) for key in samples[0]}
+    median["rate"] = whole / median["seconds"]
+    median["ratio"] = _median([b["seconds"] / s["seconds"] for b, s in zip(base, samples, strict=True)])
+    blocks = report["ranks"] * report["blocks"]
+    median["cpu_per_block_above_raw"] = (
+        _median([s["cpu"] - b["cpu"] for b, s in zip(base, samples, strict=True)]) / blocks
+    )
+    return median
+
+
+def summary_of_runs(runs: list[dict], rows: dict[str, list[dict]], steps: int) -> dict[str, float]:
+    """Medians of one way to run; all but the whole are against the run without output in the same repetition."""
+    off, sync = rows["off"], rows["octavo sync"]
+
+    def above(key: str, of: list[dict]) -> list[float]:
+        return [r[key] - o[key] for r, o in zip(of, off, strict=True)]
+
+    def gain(key: str) -> float | None:
+        pairs = list(zip(above(key, sync), above(key, runs), strict=True))
+        return _median([s / max(r, 1e-9) for s, r in pairs]) if runs is not off else None
+
+    return {
+        "whole": _median([r["whole"] for r in runs]),
+        "visible": _median(above("whole", runs)),
+        "visible_before_close": _median(above("before_close", runs)),
+        "in_calls": _median([r["in_calls"] for r in runs]),
+        "slowdown": _median(above("computing", runs)),
+        "cpu": _median(above("cpu", runs)),
+        "stored_per_step": runs[0]["stored"] / steps,
+        "gain": gain("whole"),
+        "gain_before_close": gain("before_close"),
+    }
+
+
+def _title(report: dict[str, Any], arguments: argparse.Namespace) -> str:
+    from octavo.cli.console import size
+
+    text = f"{arguments.kind}: {report['ranks']} ranks, {size(report['bytes_per_rank'])} a rank"
+    if arguments.blocks:
+        text += f" in {report['blocks']} blocks"
+    text += ", to disk" if arguments.sync else ", page cache"
+    if arguments.throttle:
+        text += f", {size(arguments.throttle)}/s a process"
+    if arguments.kind == "write":
+        text += f", {arguments.files} files"
+    return text + f", medians of {arguments.repetitions}"
+
+
+def _print_transfers(report: dict[str, Any], arguments: argparse.Namespace) -> None:
+    from octavo.cli.console import say, size, table
+
+    calls, volume = ("reads", "read") if arguments.kind == "read" else ("writes", "written")
+    per_block = ["us a block"] if arguments.blocks else []
+    rows: list[list[Any]] = []
+    for row in report["rows"]:
+        if row["missing"]:
+            rows.append([row["name"], row["missing"].partition(":")[0]] + [None] * (5 + len(per_block)))
+            continue
+        m = row["median"]
+        cells = [row["name"], f"{m['seconds']:.4f}", f"{m['rate'] / 1e6:.0f}", f"{m['ratio']:.2f}", f"{m['cpu']:.3f}"]
+        cells += [int(m[calls]), size(m[volume])]
+        if per_block:
+            cells.append(f"{1e6 * m['cpu_per_block_above_raw']:+.2f}")
+        rows.append(cells)
+    columns = ["what", "s", "MB/s", "ratio", "CPU s", calls, "bytes", *per_block]
+    table(_title(report, arguments), columns, rows)
+    for reason in dict.fromkeys(row["missing"] for row in report["rows"] if row["missing"]):
+        say(arguments.quiet, "note: " + reason)
+
+
+def _print_runs(report: dict[str, Any], arguments: argparse.Namespace) -> None:
+    from octavo.cli.console import size, table
+
+    def times(gain: float | None) -> str | None:
+        return None if gain is None else f"{gain:.1f}x"
+
+    rows = []
+    for row in report["rows"]:
+        m = row["median"]
+        rows.append([row["name"], f"{m['whole']:.3f}", f"{m['visible']:.3f}", times(m["gain"]),
+                     f"{m['visible_before_close']:.3f}", times(m["gain_before_close"]), f"{m['in_calls']:.3f}",
+                     f"{m['slowdown']:.3f}", f"{m['cpu']:.3f}",
+                     size(m["stored_per_step"]) if m["stored_per_step"] else None])  # fmt: skip
+    title = f"{_title(report, arguments)}; {arguments.steps} {arguments.flow} steps, {report['compute']:.3f} s computing each"
+    columns = ["way", "run s", "visible s", "gain", "before close s", "gain", "in calls s", "compute + s", "CPU + s",
+               "stored a step"]  # fmt: skip
+    table(title, columns, rows)
+
+
+# ----------------------------------------------------------------------------------------------------------- planning
+
+
+def plans(arguments: argparse.Namespace, bench: Any) -> list[dict[str, Any]]:
+    """A plan for each number of contributors a file."""
+    total = arguments.bytes
+    if total is None:
+        total = arguments.ranks * (amount("256M") if arguments.bytes_per_rank is None else arguments.bytes_per_rank)
+    machine = {
+        "writer_rate": float(arguments.writer_rate),
+        "host_rate": float(arguments.node_rate),
+        "rate": float(arguments.rate),
+        "creates_rate": float(arguments.creates_rate),
+        "quota_files": arguments.quota_files,
+        "quota_bytes": arguments.quota_bytes,
+    }
+    return [
+        {"per_file": per_file, **bench.plan(
+            arguments.ranks, arguments.ranks_per_node, total, per_file, arguments.writers_per_node, machine,
+            arguments.ratio, arguments.files_per_writer, arguments.append)}
+        for per_file in arguments.per_file
+    ]  # fmt: skip
+
+
+def _plan(arguments: argparse.Namespace, bench: Any) -> int:
+    from octavo.cli import console
+
+    found = plans(arguments, bench)
+    if arguments.json:
+        console.print_json(found)
+        return 0
+    timed = any(getattr(arguments, name) for name in ("writer_rate", "node_rate", "rate", "creates_rate"))
+    rows = [
+        ["all" if p["per_file"] == 0 else p["per_file"], p["files"], p["opens"], p["creates"] + p["opens"] + p["syncs"],
+         console.size(p["bytes_of_writer"]), console.size(p["bytes_of_host"]),
+         f"{p['seconds']:.3g} s" if timed else None,
+         *(None if p[key] < 0 else p[key] for key in ("steps_by_files", "steps_by_bytes"))]
+        for p in found
+    ]  # fmt: skip
+    first = found[0]
+    console.table(
+        f"{first['ranks']} ranks on {first['hosts']} nodes, {console.size(first['bytes'])} a step",
+        [
+            "ranks a file",
+            "files",
+            "opens",
+            "metadata ops",
+            "a writer",
+            "a node",
+            "a step",
+            "steps in files",
+            "in bytes",
+        ],
+        rows,
+    )
+    if arguments.files:
+        for p in found:
+            print(p["text"])
+    return 0

@@ -1,0 +1,195 @@
+"""`octavo bench`: plans are exact arithmetic, the document's figures are what its commands print, and small measurements
+on 1, 2 and 4 ranks tell what was written and read the right values back."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCALING = ROOT / "docs" / "scaling.md"
+
+
+def mpi_here():
+    try:
+        from octavo import _bench  # noqa: F401
+    except ImportError:
+        return False
+    return shutil.which("mpirun") is not None
+
+
+needs_mpi = pytest.mark.skipif(not mpi_here(), reason="octavo was built without MPI, or there is no mpirun")
+
+
+# ---------------------------------------------------------------------------------------------------------- plans
+
+
+@needs_mpi
+def test_a_plan_of_fifty_thousand_ranks_is_known_arithmetic(run_json):
+    one, sixteen, all_of_a_node = run_json(
+        "bench", "plan", "--ranks", 50000, "--ranks-per-node", 128, "--bytes-per-rank", "300M", "--per-file", "1,16,all",
+        "--node-rate", "2G", "--rate", "500G", "--creates-rate", 10000)  # fmt: skip
+    # 390 full nodes and one of 80 ranks: 8 files of 16 on each, 5 on the last.
+    assert [plan["files"] for plan in (one, sixteen, all_of_a_node)] == [50000, 390 * 8 + 5, 391]
+    assert sixteen["hosts"] == 391 and sixteen["contributors"] == 16
+    assert sixteen["bytes"] == 15_000_000_000_000
+    assert sixteen["bytes_of_writer"] == 16 * 300_000_000
+    assert sixteen["bytes_of_host"] == 128 * 300_000_000
+    assert (sixteen["creates"], sixteen["opens"], sixteen["syncs"]) == (3125, 3125, 3 * 3125)
+    # 15 TB at 500 GB/s are 30 s; a node's 38.4 GB at 2 GB/s only 19.2 s.
+    assert one["seconds"] == pytest.approx(5 + 30) and all_of_a_node["seconds"] == pytest.approx(0.0391 + 30)
+    assert one["steps_in_quota"] == -1
+
+
+@needs_mpi
+def test_the_ramses_quota_before_and_after(run_json):
+    words = ["bench", "plan", "--ranks", 16384, "--bytes", "4.7T", "--quota-files", "2M", "--quota-bytes", "100T"]
+    native = run_json(*words, "--per-file", 1, "--files-per-writer", 4)[0]
+    assert native["files"] == 65536
+    assert native["steps_by_files"] == 30 == 2_000_000 // 65536
+    assert native["steps_by_bytes"] == 21
+    after = run_json(*words, "--per-file", "all", "--ratio", 7.05)[0]
+    assert after["files"] == 128
+    assert after["steps_by_bytes"] == after["steps_in_quota"] == 150
+    assert run_json(*words, "--per-file", "all", "--ratio", 7.05, "--append")[0]["steps_by_files"] == -1
+
+
+@needs_mpi
+@pytest.mark.parametrize("command", re.findall(r"^\$ (octavo bench plan .*)$", SCALING.read_text(), re.MULTILINE))
+def test_the_document_shows_what_its_commands_print(run, command):
+    shown = SCALING.read_text().split("$ " + command + "\n")[1].split("```")[0]
+    printed = run(*shlex.split(command)[1:]).stdout
+    assert [line.rstrip() for line in printed.strip().splitlines()] == shown.strip().splitlines()
+
+
+def test_the_document_has_its_sweep():
+    assert len(re.findall(r"^\$ octavo bench plan ", SCALING.read_text(), re.MULTILINE)) >= 3
+
+
+# ---------------------------------------------------------------------------------------------------------- measuring
+
+
+def tiny(tmp_path, *words):
+    return ["bench", *words, "--directory", tmp_path, "--bytes-per-rank", "200k", "--fields", 2, "--repetitions", 2]
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_writes_of_each_way_are_counted(run_json, tmp_path, ranks):
+    report = run_json(*tiny(tmp_path, "write"), ranks=ranks)
+    rows = {row["name"]: row for row in report["rows"]}
+    whole = ranks * report["bytes_per_rank"]
+    assert report["ranks"] == ranks and 190_000 <= report["bytes_per_rank"] <= 200_000
+    assert rows["raw, file a rank"]["median"]["ratio"] == 1
+    # One call a field and rank; the kernel counts them.
+    assert rows["raw, shared file"]["median"]["writes"] == 2 * ranks
+    for name in ("raw, file a rank", "octavo, 1 file a rank", "octavo, 1 file a node, checksums", "MPI-IO collective"):
+        median = rows[name]["median"]
+        assert len(rows[name]["samples"]) == 2
+        assert median["seconds"] > 0 and median["ratio"] > 0
+    for name in ("raw, file a rank", "octavo, 1 file a rank"):
+        assert whole <= rows[name]["median"]["written"] < 1.2 * whole + 100_000 * ranks
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("ranks", "words"), [(1, []), (4, []), (2, ["--blocks", 200, "--block-bytes", 800])], ids=["1", "4", "2, blocks"]
+)
+def test_every_way_reads_back_what_it_wrote(run_json, tmp_path, ranks, words):
+    """The command compares every value after each read: damage would be exit code 3."""
+    report = run_json(*tiny(tmp_path, "read"), *words, ranks=ranks)
+    for row in report["rows"]:
+        assert row["missing"] or (len(row["samples"]) == 2 and row["median"]["seconds"] > 0), row["name"]
+    if words:
+        assert 190 <= report["blocks"] <= 200
+        assert any(row["name"] == "HDF5, a data set a block" for row in report["rows"])
+
+
+@needs_mpi
+def test_rewritten_synced_and_background_steps(run_json, tmp_path):
+    words = ["--files", "rewritten", "--sync", "--mode", "sync,background", "--per-file", "1", "--checksums", "on"]
+    rows = {r["name"]: r for r in run_json(*tiny(tmp_path, "write"), *words, ranks=2)["rows"]}
+    background = rows["octavo, 1 file a rank, checksums, background"]["median"]
+    assert 0 < background["copying"] <= background["end_step"] <= background["seconds"]
+    assert rows["octavo, 1 file a rank, checksums"]["median"]["copying"] == 0
+
+
+@needs_mpi
+@pytest.mark.parametrize("flow", ["checkpoint", "analysis"])
+def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow):
+    """200 kB at 4 MB/s are 50 ms a step: a run that waits for them takes at least that, and computing takes longer."""
+    words = ["--steps", 3, "--throttle", "4M", "--codec", "raw", "--flow", flow]
+    report = run_json(*tiny(tmp_path, "async"), *words, ranks=2)
+    rows = {row["name"]: row["median"] for row in report["rows"]}
+    assert report["compute"] == pytest.approx(1.5 * report["bytes_per_rank"] / 4e6)
+    least = 3 * report["bytes_per_rank"] / 4e6
+    assert rows["pwrite"]["in_calls"] >= 0.99 * least and rows["octavo sync"]["in_calls"] >= 0.99 * least
+    assert rows["off"]["visible"] == 0 and rows["off"]["gain"] is None
+    assert rows["octavo background"]["stored_per_step"] >= 2 * report["bytes_per_rank"]
+    assert set(rows) >= {"copy + thread + pwrite", "octavo lend", "octavo auto"}
+
+
+@needs_mpi
+def test_a_codec_stores_less(run_json, tmp_path):
+    words = ["--steps", 2, "--throttle", "1G", "--codec", "point:2e-3"]
+    rows = {row["name"]: row["median"] for row in run_json(*tiny(tmp_path, "async"), *words)["rows"]}
+    assert 0 < rows["octavo sync"]["stored_per_step"] < 200_000 / 4
+
+
+@needs_mpi
+def test_tables_are_printed_by_one_rank(run, tmp_path):
+    done = run(*tiny(tmp_path, "write"), "--blocks", 50, "--block-bytes", 800, ranks=2)
+    assert done.stdout.count("MPI-IO independent") == 1 and "us a block" in done.stdout
+
+
+# Peers live in modules beside _bench: an installation without them says so and measures the rest.
+@needs_mpi
+def test_a_peer_that_is_missing_is_said(tmp_path):
+    import octavo
+
+    installed = Path(octavo.__file__).parent
+    shutil.copytree(installed, tmp_path / "octavo", ignore=shutil.ignore_patterns("octavo_peer_*"))
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from octavo.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, tmp_path, "bench", "write", "--directory", tmp_path, "--bytes-per-rank", "100k",
+               "--repetitions", 1]  # fmt: skip
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"HDF5 collective +not found", done.stdout) and "octavo, 1 file a rank" in done.stdout
+    assert "note: not found: parallel HDF5" in done.stderr
+
+
+def test_without_mpi_the_command_says_so():
+    code = "import sys; sys.modules['octavo._bench'] = None; from octavo.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", code, "bench", "plan", "--ranks", "4"], capture_output=True, text=True)
+    assert done.returncode == 4 and "no MPI" in done.stderr
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["plan"],
+        ["plan", "--ranks", "0"],
+        ["plan", "--ranks", "4", "--ratio", "0", "--quota-bytes", "1T"],
+        ["write", "--per-file", "none"],
+        ["write", "--bytes-per-rank", "8"],
+        ["write", "--bytes-per-rank", "64X"],
+        ["write", "--blocks", "5", "--block-bytes", "12"],
+        ["write", "--option", "no_such_option=1"],
+        ["write", "--directory", "/no/such/folder"],
+        ["write", "--mode", "later"],
+        ["async", "--codec", "best"],
+        ["nothing"],
+    ],
+)
+def test_wrong_use_is_2(run, tmp_path, words):
+    done = run("bench", *words, check=False, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr and list(tmp_path.iterdir()) == []
