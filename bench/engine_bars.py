@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
+BYTES = os.environ.get("OCTAVO_BENCH_BYTES", "64M")  # a rank and step
 REPETITIONS = int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "15"))
 RANKS = (4, 2)
 RAW, SHARED = "raw, file a rank", "raw, shared file preallocated"
@@ -94,7 +95,7 @@ def run_rows(report):
 
 
 def page_cache(folder, ranks, bars):
-    words = ["write", "--repetitions", str(REPETITIONS)]
+    words = ["write", "--bytes-per-rank", BYTES, "--repetitions", str(REPETITIONS)]
     report = bench(folder, ranks, *words)
     bars.add("sync, 1 file a rank, page cache: of pwrite", ">= 0.95", pairs(report, RANK, RAW, times_faster))
     bars.add("the same with checksums", ">= 0.85", pairs(report, RANK + ", checksums", RAW, times_faster))
@@ -104,7 +105,7 @@ def page_cache(folder, ranks, bars):
 
 
 def to_disk(folder, ranks, bars):
-    words = ["write", "--sync", "--repetitions", str(REPETITIONS)]
+    words = ["write", "--sync", "--bytes-per-rank", BYTES, "--only", "raw,octavo", "--repetitions", str(REPETITIONS)]
     report = bench(folder, ranks, *words)
     for name in (NODE, RANK):
         bars.add(f"{name.removeprefix('octavo, ')}, on disk and committed: of a preallocated shared file", ">= 0.85",
@@ -113,7 +114,8 @@ def to_disk(folder, ranks, bars):
 
 
 def staging(folder, ranks, bars):
-    words = ["write", "--mode", "background", "--per-file", "1", "--repetitions", str(REPETITIONS)]
+    words = ["write", "--mode", "background", "--per-file", "1", "--bytes-per-rank", BYTES, "--only", "octavo",
+             "--repetitions", str(REPETITIONS)]  # fmt: skip
     report = bench(folder, ranks, *words)
     plain, summed = f"{RANK}, background", f"{RANK}, checksums, background"
 
@@ -133,7 +135,7 @@ def staging(folder, ranks, bars):
 def small_blocks(folder, ranks, bars):
     for kind in ("write", "read"):
         words = [kind, "--blocks", "10000", "--block-bytes", "10k", "--checksums", "both", "--per-file", "1",
-                 "--repetitions", str(REPETITIONS)]  # fmt: skip
+                 "--only", "octavo,HDF5", "--repetitions", str(REPETITIONS)]  # fmt: skip
         report = bench(folder, ranks, *words)
         for name in (RANK, RANK + ", checksums"):
             bars.add(f"10,000 blocks of 10 kB, {kind}{name.removeprefix(RANK)}: CPU us a block above one raw {kind}",
@@ -142,8 +144,8 @@ def small_blocks(folder, ranks, bars):
 
 
 def throttled(folder, ranks, bars):
-    shape = ["async", "--throttle", "250M", "--bytes-per-rank", "32M"]
-    repetitions = ["--repetitions", str(max(1, REPETITIONS // 5))]
+    shape = ["async", "--throttle", "250M", "--bytes-per-rank", BYTES]
+    repetitions = ["--repetitions", str(max(3, REPETITIONS // 3))]
     for codec, flow in (
         ("raw", "checkpoint"),
         ("lossless", "checkpoint"),
@@ -162,7 +164,7 @@ def throttled(folder, ranks, bars):
 
 
 def fast_store(folder, ranks, bars):
-    words = ["async", "--steps", "24", "--repetitions", str(max(1, REPETITIONS // 3))]
+    words = ["async", "--bytes-per-rank", BYTES, "--steps", "24", "--repetitions", str(max(3, REPETITIONS // 3))]
     report = bench(folder, ranks, *words)
     auto, sync = (next(r["runs"] for r in report["rows"] if r["name"] == f"octavo {way}") for way in ("auto", "sync"))
     more = statistics.median(100 * (a["cpu"] - s["cpu"]) / s["cpu"] for a, s in zip(auto, sync, strict=True))

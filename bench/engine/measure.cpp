@@ -1,5 +1,6 @@
 #include "measure.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "octavo/parallel/communicator.hpp"
@@ -44,10 +45,16 @@ Sample take(const Place& place, const Way& way, int repetition, bool reading) {
   return sample;
 }
 
-std::vector<Way> all_ways(const Place& place) {
+// The first way stays: the others are compared with it.
+std::vector<Way> chosen_ways(const Place& place) {
   std::vector<Way> ways;
+  const auto& only = place.setup->only;
   for (const auto& some : {raw_ways, octavo_ways, mpiio_ways, peer_ways})
-    for (Way& way : some(place)) ways.push_back(std::move(way));
+    for (Way& way : some(place)) {
+      const auto names_it = [&](const std::string& start) { return way.name.starts_with(start); };
+      if (ways.empty() || only.empty() || std::any_of(only.begin(), only.end(), names_it))
+        ways.push_back(std::move(way));
+    }
   return ways;
 }
 
@@ -74,7 +81,7 @@ Table measure(MPI_Comm comm, const Setup& setup, bool reading) {
   make_directory(comm, setup.directory);
   set_throttle(setup.throttle);
   set_sync(setup.sync);
-  const std::vector<Way> ways = all_ways(place);
+  const std::vector<Way> ways = chosen_ways(place);
   Table table{parallel::size_of(comm), bytes_of(problem), problem.blocks, {}};
   for (const Way& way : ways) table.rows.push_back({way.name, way.missing, {}});
   if (reading) write_once(place, ways);

@@ -33,6 +33,7 @@ Setup setup_from(const nb::dict& given) {
   setup.per_file = nb::cast<std::vector<int>>(given["per_file"]);
   setup.checksums = nb::cast<std::vector<bool>>(given["checksums"]);
   setup.codec = text_of(given["codec"]);
+  setup.only = nb::cast<std::vector<std::string>>(given["only"]);
   setup.options = nb::cast<std::vector<std::pair<std::string, std::string>>>(given["options"]);
   setup.modes.clear();
   for (nb::handle mode : given["modes"]) {
@@ -41,6 +42,11 @@ Setup setup_from(const nb::dict& given) {
     setup.modes.push_back(options.mode);
   }
   return setup;
+}
+
+// Rank 0 names the folder: what a rank would call it on its own differs between hosts.
+void start_mpi(Setup& setup) {
+  setup.directory = base::all_gather(parallel::world(), setup.directory.string()).front();
 }
 
 nb::dict describe(const Row& row) {
@@ -65,8 +71,8 @@ nb::dict describe(const Row& row) {
 }
 
 nb::dict transfer(const nb::dict& given, bool reading) {
-  const Setup setup = setup_from(given);
-  parallel::world();  // starts MPI
+  Setup setup = setup_from(given);
+  start_mpi(setup);
   Table table;
   {
     nb::gil_scoped_release release;
@@ -83,9 +89,9 @@ nb::dict transfer(const nb::dict& given, bool reading) {
 }
 
 nb::dict runs(const nb::dict& given, int steps, double compute, const std::string& flow) {
-  const Setup setup = setup_from(given);
+  Setup setup = setup_from(given);
   const Pace pace{steps, compute, flow == "analysis" ? store::Flow::analysis : store::Flow::checkpoint};
-  parallel::world();
+  start_mpi(setup);
   RunTable table;
   {
     nb::gil_scoped_release release;

@@ -23,6 +23,7 @@ struct Setup {
   std::vector<bool> checksums{false, true};
   std::vector<parallel::Mode> modes{parallel::Mode::sync};
   std::string codec = "raw";
+  std::vector<std::string> only;  ///< ways whose names begin with one of these, and the first; empty: all
   std::vector<std::pair<std::string, std::string>> options;  ///< of the engine, set last
 };
 

@@ -96,6 +96,9 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
     parser.add_argument("--codec", default="raw", help="raw, lossless, abs:E or point:E")
     parser.add_argument("--option", type=setting, action="append", default=[], metavar="NAME=VALUE",
                         help="any option of the engine (docs/engine.md); may be repeated")  # fmt: skip
+    if kind != "async":
+        parser.add_argument("--only", type=options.names, default=[], metavar="NAME,...",
+                            help="ways whose names begin so, beside raw, file a rank: raw, octavo, MPI-IO, HDF5, ADIOS2")  # fmt: skip
     if kind == "write":
         parser.add_argument("--mode", type=modes, default=["sync"], metavar="M,...", help="sync, background, auto")
         parser.add_argument("--files", choices=["fresh", "rewritten"], default="fresh",
@@ -173,6 +176,7 @@ def _setup(arguments: argparse.Namespace, directory: str) -> dict[str, Any]:
         "checksums": switches[arguments.checksums],
         "modes": getattr(arguments, "mode", ["sync"]),
         "codec": arguments.codec,
+        "only": getattr(arguments, "only", []),
         "options": arguments.option,
     }
 
@@ -181,14 +185,12 @@ def _measure(arguments: argparse.Namespace, bench: Any) -> int:
     import os
     import shutil
 
-    from octavo.ranks import is_root, launched
+    from octavo.ranks import is_root
 
-    # The launcher's number is the same on all ranks and is no other run's.
-    number = os.getppid() if launched()[1] > 1 else os.getpid()
     given = arguments.directory
     if given is not None and not os.path.isdir(given):
         raise UsageError("the folder to write in does not exist", [given], "")
-    directory = os.path.join(given or ".", f"octavo-bench.{number}")
+    directory = os.path.join(given or ".", f"octavo-bench.{os.getpid()}")  # rank 0's is that of all
     setup = _setup(arguments, directory)
     try:
         if arguments.kind == "async":
