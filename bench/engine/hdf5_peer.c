@@ -91,6 +91,6 @@ static int read_step(const struct octavo_peer_step* step, char* message, size_t 
 
 __attribute__((visibility("default"))) const struct octavo_peer* octavo_peer_table(void);
 const struct octavo_peer* octavo_peer_table(void) {
-  static const struct octavo_peer table = {H5_VERS_INFO, write_step, read_step};
+  static const struct octavo_peer table = {sizeof table, H5_VERS_INFO, 1, write_step, read_step};
   return &table;
 }

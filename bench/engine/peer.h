@@ -18,7 +18,9 @@ struct octavo_peer_step {
 };
 
 struct octavo_peer {
+  size_t size; /* of this struct: a module of another build is not taken */
   const char* version;
+  int shares; /* it can write one file with all ranks */
   int (*write)(const struct octavo_peer_step* step, char* message, size_t size);
   int (*read)(const struct octavo_peer_step* step, char* message, size_t size);
 };

@@ -27,7 +27,8 @@ const octavo_peer* load(const char* name) {
   if (module == nullptr) return nullptr;
   using Table = const octavo_peer* (*)();
   const auto table = reinterpret_cast<Table>(dlsym(module, "octavo_peer_table"));
-  return table != nullptr ? table() : nullptr;
+  const octavo_peer* peer = table != nullptr ? table() : nullptr;
+  return peer != nullptr && peer->size == sizeof *peer ? peer : nullptr;
 }
 
 void call(int (*function)(const octavo_peer_step*, char*, std::size_t), const Place& place, const fs::path& path,
@@ -72,11 +73,13 @@ std::vector<Way> peer_ways(const Place& place) {
   static const octavo_peer* hdf5 = load("octavo_peer_hdf5.so");
   static const octavo_peer* adios2 = load("octavo_peer_adios2.so");
   constexpr const char* no_hdf5 = "not found: parallel HDF5 (libhdf5-openmpi-dev) when this was built";
+  constexpr const char* no_adios2 = "not found: ADIOS2 when this was built";
+  const bool alone = adios2 != nullptr && adios2->shares == 0;
   std::vector<Way> ways{peer_way(place, hdf5, "HDF5, file a rank", OCTAVO_PEER_ALONE, 1, no_hdf5),
                         peer_way(place, hdf5, "HDF5 independent", OCTAVO_PEER_INDEPENDENT, 1, no_hdf5),
                         peer_way(place, hdf5, "HDF5 collective", OCTAVO_PEER_COLLECTIVE, 1, no_hdf5),
-                        peer_way(place, adios2, "ADIOS2 BP5", OCTAVO_PEER_COLLECTIVE, 1,
-                                 "not found: ADIOS2 with MPI when this was built")};
+                        peer_way(place, adios2, alone ? "ADIOS2 BP5, file a rank" : "ADIOS2 BP5",
+                                 alone ? OCTAVO_PEER_ALONE : OCTAVO_PEER_COLLECTIVE, 1, no_adios2)};
   if (place.setup->shape.blocks > 0)
     ways.push_back(
         peer_way(place, hdf5, "HDF5, a data set a block", OCTAVO_PEER_ALONE, place.problem->blocks, no_hdf5));
