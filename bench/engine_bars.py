@@ -67,7 +67,7 @@ class Bars:
     def lines(self):
         yield ["what", "bar", *(f"{ranks} ranks" for ranks in RANKS)]
         for what, cells in self.rows.items():
-            yield [what, *cells]
+            yield [what, *cells, *["not measured"] * (1 + len(RANKS) - len(cells))]
 
 
 def transfer_rows(report, reading=False):
@@ -173,13 +173,17 @@ def fast_store(folder, ranks, bars):
 
 
 def tables(folder, head, row):
-    """Measures all, then prints the bars and the tables behind them with the given printers of rows."""
+    """Measures all, then prints the bars and the tables behind them with the given printers of rows. Interrupted, it
+    prints what it has."""
     bars, details = Bars(), []
-    for part in (page_cache, to_disk, staging, small_blocks, throttled, fast_store):
-        for ranks in RANKS:
-            for words, rows in part(folder, ranks, bars):
-                details.append((ranks, words, list(rows)))
-                print(f"measured: {ranks} ranks, {' '.join(words)}", file=sys.stderr, flush=True)
+    try:
+        for part in (page_cache, to_disk, staging, small_blocks, throttled, fast_store):
+            for ranks in RANKS:
+                for words, rows in part(folder, ranks, bars):
+                    details.append((ranks, words, list(rows)))
+                    print(f"measured: {ranks} ranks, {' '.join(words)}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
     emit(bars.lines(), head, row)
     for ranks, words, rows in details:
         print(f"\n`mpirun -n {ranks} octavo bench {' '.join(words)}`")
