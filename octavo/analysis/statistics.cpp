@@ -48,7 +48,7 @@ void count_cells(const mesh::Part& part, const mesh::Header& header, const Selec
   const mesh::Octree& tree = mesh::octree_of(part);
   std::vector<const mesh::Field*> fields;
   for (const std::string& name : names) fields.push_back(&cell_field(part, name));
-  const mesh::Field* const rho = density ? &cell_field(part, "density") : nullptr;
+  const mesh::Field* const rho = density ? &cell_field(part, mesh::density_field(header)) : nullptr;
   to.cells.resize(static_cast<std::size_t>(mesh::num_levels(tree)));
   for (auto& levels : to.fields) levels.resize(to.cells.size());
   for_each_selected(tree, header, selection, [&](const Cells& cells) {

@@ -41,7 +41,7 @@ struct Summary {
   Extreme min, max;
   double mean = 0;                  ///< unweighted
   double volume_mean = 0;           ///< sum of value * volume / sum of volume
-  std::optional<double> mass_mean;  ///< the same with density * volume; where there is a field "density"
+  std::optional<double> mass_mean;  ///< the same with density * volume; where there is a mesh::density_field
   double sum = 0;
   double integral = 0;  ///< sum of value * volume [unit * code length^dim]
 };
@@ -113,7 +113,8 @@ struct PartialStatistics {
 };
 
 /// The part's contribution: of `fields`, and of every species of `species` if the part has its particles (a region
-/// keeps those with their position inside). `density`: whether the part has that field too, for mass-weighted means.
+/// keeps those with their position inside). `density`: whether the part has
+/// mesh::density_field too, for mass-weighted means.
 PartialStatistics statistics(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                              const std::vector<std::string>& fields, const std::vector<mesh::SpeciesInfo>& species,
                              bool density);

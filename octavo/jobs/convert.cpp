@@ -285,6 +285,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   encode = encode_options(dataset, plan, options);
   store::SegmentPlan segment;
   segment.store = out;
+  segment.flow = options.flow;
   segment.step = source.step;
   segment.attempt = shared_attempt(options.ranks);
   segment.segments = plan.files;
@@ -327,7 +328,19 @@ void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
   }
 }
 
+/// One goes on from a checkpoint: it has all that the step has, to the bit.
+void refuse_lossy_checkpoint(const ConvertOptions& options) {
+  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
+               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
+  if (options.flow == store::Flow::checkpoint && !whole)
+    throw Error(Kind::usage, "a checkpoint is whole and lossless")
+        .hint("leave out --field, --roi, --level, --codec, --precision and --no-particles");
+}
+
 ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out, const ConvertOptions& asked) {
+  refuse_lossy_checkpoint(asked);
   ConvertOptions options = asked;
   options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
   const bool existed = fs::exists(out);
@@ -335,7 +348,8 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
   base::agree(options.ranks, [&] {
     std::vector<std::int64_t> steps;
     for (const Source& source : sources) steps.push_back(source.step);
-    if (options.ranks.rank == 0) where = prepare_target(out, steps, options.overwrite, options.append).string();
+    if (options.ranks.rank == 0)
+      where = prepare_target(out, steps, options.overwrite, options.append, options.flow).string();
   });
   const fs::path target = base::all_gather(options.ranks, where)[0];
 

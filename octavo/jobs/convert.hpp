@@ -27,7 +27,9 @@ struct ConvertOptions {
   int per_file = 0;        ///< contributors per file; 0: 64, or fewer so that every rank has a file
   bool overwrite = false;  ///< an existing store is replaced, once the new one is complete
   bool append = false;     ///< steps are added to an existing store
-  int threads = 0;         ///< 0: all cores; with several ranks 1
+  store::Flow flow =
+      store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)
+  int threads = 0;            ///< 0: all cores; with several ranks 1
   base::Ranks ranks;
   base::Progress progress;  ///< in bytes of input, over all steps of this rank
 };
@@ -46,7 +48,7 @@ struct ConvertReport {
   std::vector<std::string> notes;
 };
 
-/// Writes each input (a native output, or every step of a store) as one analysis step of the store `out`. Collective
+/// Writes each input (a native output, or every step of a store) as one step of the store `out`. Collective
 /// over the ranks, which share the parts. At most one part a thread is in memory. Until a step is complete it is not
 /// listed; an error or a kill leaves the steps before it, and with `overwrite` the store that was there. Throws
 /// Error(usage) where `out` exists and neither overwrite nor append is set.

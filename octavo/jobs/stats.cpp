@@ -11,22 +11,18 @@ namespace {
 
 using analysis::PartialStatistics;
 
-bool has_density(const mesh::Header& header) {
-  return std::any_of(header.fields.begin(), header.fields.end(),
-                     [](const mesh::FieldInfo& field) { return field.name == "density" && field.components == 1; });
-}
-
 }  // namespace
 
 Stats stats(const mesh::Dataset& dataset, const StatsOptions& options) {
   const mesh::Header& header = dataset.header;
-  const bool density = has_density(header);
+  const std::string density_name = mesh::density_field(header);
+  const bool density = !density_name.empty();
   std::vector<std::string> fields;
   for (std::size_t i : mesh::select_fields(header, options.fields)) fields.push_back(header.fields[i].name);
   mesh::Request request;
   request.fields = fields;
-  if (density && std::find(fields.begin(), fields.end(), "density") == fields.end())
-    request.fields->push_back("density");
+  if (density && std::find(fields.begin(), fields.end(), density_name) == fields.end())
+    request.fields->push_back(density_name);
   if (options.max_level) request.max_level = *options.max_level;
   request.particles = options.particles && !dataset.species.empty();
   const auto species = options.particles ? dataset.species : std::vector<mesh::SpeciesInfo>{};

@@ -17,15 +17,16 @@ using base::Kind;
 
 namespace {
 
-bool holds_step(const fs::path& out, std::int64_t step) {
+bool holds_step(const fs::path& out, store::Flow flow, std::int64_t step) {
   for (const store::StepInfo& info : store::list_steps(out))
-    if (info.flow == store::Flow::analysis && info.step == step) return true;
+    if (info.flow == flow && info.step == step) return true;
   return false;
 }
 
 }  // namespace
 
-fs::path prepare_target(const fs::path& out, const std::vector<std::int64_t>& steps, bool overwrite, bool append) {
+fs::path prepare_target(const fs::path& out, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
+                        store::Flow flow) {
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(out, ignored))) return out;
   const bool is_store = store::recognise(out);
@@ -33,7 +34,7 @@ fs::path prepare_target(const fs::path& out, const std::vector<std::int64_t>& st
   if (is_empty) return out;
   if (append && is_store) {
     for (const std::int64_t step : steps)
-      if (holds_step(out, step))
+      if (holds_step(out, flow, step))
         throw Error(Kind::usage, "the store already has step " + std::to_string(step)).at(out.string());
     return out;
   }

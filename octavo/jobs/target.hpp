@@ -3,13 +3,15 @@
 #include <filesystem>
 #include <vector>
 
+#include "octavo/store/store.hpp"
+
 namespace octavo::jobs {
 
 /// Where new steps are written: `out` itself, or, where a store is to be replaced, a sibling that takes its place at
-/// the end. Throws Error(usage) where `out` exists and neither overwrite nor append is set, where it holds one of the
-/// steps already, and where it is something other than a store.
+/// the end. Throws Error(usage) where `out` exists and neither overwrite nor append is set, where that flow holds
+/// one of the steps already, and where it is something other than a store.
 std::filesystem::path prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps,
-                                     bool overwrite, bool append);
+                                     bool overwrite, bool append, store::Flow flow = store::Flow::analysis);
 
 /// The same for a native output, which is always written to a sibling first: a half output never bears the name. With
 /// overwrite, what is replaced must be an output that Octavo can open.

@@ -95,6 +95,13 @@ std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& r
   return all;
 }
 
+std::string density_field(const Header& header) {
+  for (const char* name : {"density", "dens", "Density", "rho"})
+    for (const FieldInfo& field : header.fields)
+      if (field.name == name && field.components == 1 && field.centring == Centring::cell) return field.name;
+  return {};
+}
+
 std::vector<std::size_t> select_fields(const Header& header, const std::optional<std::vector<std::string>>& names) {
   std::vector<bool> wanted(header.fields.size(), !names);
   for (const std::string& name : names.value_or(std::vector<std::string>{})) {

@@ -102,6 +102,10 @@ struct Dataset {
 /// where its leaves are.
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level);
 
+/// The field that is the mass density, by the names that codes have for it ("density"; FLASH's "dens"; "Density" and
+/// "rho" of codes on AMReX); empty: none.
+std::string density_field(const Header& header);
+
 /// The positions in `header.fields` of the names asked for, in the header's order; all where nothing was asked. Throws
 /// Error(usage) that lists near matches for an unknown name.
 std::vector<std::size_t> select_fields(const Header& header, const std::optional<std::vector<std::string>>& names);

@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/cross.hpp"
 #include "octavo/jobs/export.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/repack.hpp"
@@ -114,7 +115,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
                  const std::optional<std::string>& region, const std::string& codec,
                  const std::map<std::string, std::string>& field_codec, const std::string& effort,
                  const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
-                 bool append, int threads, const nb::object& ranks, nb::object progress) {
+                 bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
   jobs::ConvertOptions options;
   options.fields = std::move(fields);
@@ -130,6 +131,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
   options.per_file = per_file;
   options.overwrite = overwrite;
   options.append = append;
+  options.flow = flow_named(flow);
   options.threads = threads;
   options.ranks = ranks_from(ranks);
   options.progress = progress_from(std::move(progress));
@@ -193,6 +195,39 @@ void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite
   jobs::export_ramses(dataset, out, options);
 }
 
+nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
+               std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, bool fill,
+               const std::map<std::string, std::string>& rename, Names fields, bool particles, bool single_precision,
+               bool overwrite, nb::object progress) {
+  jobs::CrossOptions options;
+  options.to = named<jobs::Code>(
+      "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
+  options.kind = kind;
+  options.block = block;
+  options.max_box = max_box;
+  options.blocking_factor = blocking_factor;
+  options.fill = fill;
+  options.rename = rename;
+  options.fields = std::move(fields);
+  options.particles = particles;
+  options.single_precision = single_precision;
+  options.overwrite = overwrite;
+  options.number = output_number(out, dataset);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::CrossReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::cross_convert(dataset, out, options);
+  }
+  nb::dict result;
+  result["means"] = report.means;
+  result["fills"] = report.fills;
+  result["particles"] = report.particles;
+  result["notes"] = report.notes;
+  return result;
+}
+
 mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_min, int level_max, std::uint64_t seed,
                      std::int64_t particles, int threads) {
   jobs::SampleOptions options;
@@ -236,8 +271,8 @@ void bind_convert(nb::module_& m) {
         nb::arg("max_level") = nb::none(), nb::arg("region") = nb::none(), nb::arg("codec") = "lossless",
         nb::arg("field_codec") = std::map<std::string, std::string>{}, nb::arg("effort") = "default",
         nb::arg("method") = "auto", nb::arg("single_precision") = false, nb::arg("particles") = true,
-        nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("threads") = 0,
-        nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(),
+        nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("flow") = "analysis",
+        nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(),
         "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
 }
 
@@ -259,6 +294,11 @@ void bind_jobs(nb::module_& m) {
   m.def("export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
         nb::arg("single_precision") = false, nb::arg("progress") = nb::none(),
         "Writes a step as a RAMSES output. Releases the GIL.");
+  m.def("cross", &cross, nb::arg("dataset"), nb::arg("out"), nb::kw_only(), nb::arg("to"), nb::arg("kind") = "",
+        nb::arg("block") = 0, nb::arg("max_box") = 64, nb::arg("blocking_factor") = 0, nb::arg("fill") = false,
+        nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
+        nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
+        nb::arg("progress") = nb::none(), "Writes a step as an output of another code. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         "Writes an open step as a step of a store, losslessly. Releases the GIL.");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/amrex/write_dataset.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/patches_to_octree.hpp"
 #include "octavo/mesh/prune.hpp"
@@ -210,12 +211,24 @@ std::int64_t part_bytes(const Shared& shared, int number) {
   return static_cast<std::int64_t>(bytes);
 }
 
+/// What a copy needs to be laid out in the same way.
+void keep_attributes(const Output& output, mesh::Header& header) {
+  keep_layout(output.patches, header.attributes);
+  header.attributes["amrex/kind"] = std::string(output.family == Family::plotfile ? "plotfile" : "checkpoint");
+  if (output.family == Family::plotfile) return;
+  std::vector<std::string> names;
+  for (const FieldSource& source : output.sources)
+    names.push_back(output.multifabs[0][source.multifab].prefix.filename().string());
+  header.attributes["amrex/multifabs"] = std::move(names);
+}
+
 }  // namespace
 
 mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& options) {
   const auto shared = std::make_shared<Shared>();
   shared->output = open_output(path, options.open);
   shared->header = shared->output.header;
+  keep_attributes(shared->output, shared->header);
   mesh::Dataset dataset;
   dataset.notes = shared->output.notes;
   plan_tree(*shared, options, dataset.notes);

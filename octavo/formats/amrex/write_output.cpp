@@ -127,6 +127,17 @@ std::string checkpoint_header(const std::string& title, const mesh::Header& head
   return out.text;
 }
 
+void check_info(const mesh::FieldInfo& info) {
+  const std::string where = "field " + info.name;
+  if (info.type != ScalarType::float64 && info.type != ScalarType::float32)
+    throw Error(Kind::unsupported, "AMReX outputs hold floating-point fields only").at(where);
+  if (info.name.find('\n') != std::string::npos) throw Error(Kind::usage, "a name of two lines").at(where);
+  if (info.centring != mesh::Centring::cell || info.components != 1 || info.ghost != 0)
+    throw Error(Kind::unsupported, "a field that is not of cells, or has components or ghost cells")
+        .at(where)
+        .hint("leave it out with --field");
+}
+
 void check_part(const mesh::Header& header, const mesh::Part& part) {
   const auto* patches = std::get_if<mesh::Patches>(&part.mesh);
   if (patches == nullptr) throw Error(Kind::usage, "AMReX outputs are written from patches");
@@ -228,6 +239,21 @@ void write_checkpoint(const fs::path& path, const std::string& title, const mesh
     for (const mesh::Particles& particles : part.particles)
       write_particles(partial / particles.species, particles, header, patches, true, options);
     write_header(partial, checkpoint_header(title, header, patches), options.sync);
+  });
+}
+
+void write_with(const fs::path& path, const std::string& title, const mesh::Header& header, const mesh::Part& part,
+                const std::function<void(const fs::path&)>& write_values, const WriteOptions& options) {
+  const auto& patches = std::get<mesh::Patches>(part.mesh);
+  for (const mesh::Field& field : part.fields) check_info(field.info);
+  if (part.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
+  write_whole(path, options.sync, [&](const fs::path& partial) {
+    write_values(partial);
+    for (const mesh::Particles& particles : part.particles)
+      write_particles(partial / particles.species, particles, header, patches, !title.empty(), options);
+    write_header(partial,
+                 title.empty() ? plotfile_header(header, part, patches) : checkpoint_header(title, header, patches),
+                 options.sync);
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,6 +79,12 @@ struct NamedFields {
 /// boxes; MultiFabs of those names; particles with their whole identity (version 2.1). Otherwise as write_plotfile.
 void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
                       const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
+
+/// The frame of both, for values that are written bit by bit: `write_values` puts the MultiFabs of all levels below the
+/// folder it is given; headers and particles are added. `part` has fields without values. An empty title: a plotfile.
+void write_with(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
+                const mesh::Part& part, const std::function<void(const std::filesystem::path&)>& write_values,
+                const WriteOptions& options = {});
 
 /// Writes one species into a folder of an output, as both do. Positions, `id` (else 1, 2, ...) and `cpu` (else 0) are
 /// attributes of those names; other floating-point attributes are reals, float32 where all are, integers must fit

@@ -16,6 +16,10 @@ EXAMPLES = [
     "octavo convert 'output_*' run.octavo --codec point:1e-3,pressure=range:1e-4 --field density,pressure",
     "octavo convert output_00080 part.octavo --roi sphere:0.5,0.5,0.5:0.1 --level 9 --precision single",
     "mpirun -n 8 octavo convert output_00080 run.octavo --per-file 16",
+    "octavo convert sedov_hdf5_chk_0002 chk00002 --to amrex --kind checkpoint --max-box 32",
+    "octavo convert plt00020 run_hdf5_chk_0000 --to flash --block 8 --fill --rename phi=dens",
+    "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
+    "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
 ]
 
 
@@ -23,8 +27,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
-    parser.add_argument("--to", choices=["octavo", "ramses"], default="octavo",
-                        help="ramses: a native output of as many domains as the input has (whole steps only)")  # fmt: skip
+    parser.add_argument("--to", choices=["octavo", "ramses", "flash", "amrex"], default="octavo",
+                        help="what to write: a store, or a native output to go on from (whole steps, losslessly)")  # fmt: skip
+    parser.add_argument("--flow", choices=["analysis", "checkpoint"],
+                        help="of the store: the flow read with --to a native output, else the flow written (analysis)")  # fmt: skip
+    parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")
+    _add_native(parser)
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     options.add_selection(parser)
     parser.add_argument(
@@ -48,6 +56,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--append", action="store_true", help="add steps to an existing store")
     options.add_threads(parser)
     options.add_json(parser)
+
+
+def _add_native(parser: argparse.ArgumentParser) -> None:
+    native = parser.add_argument_group("native outputs")
+    native.add_argument("--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs")
+    native.add_argument("--block", type=options.positive, default=0, metavar="N",
+                        help="FLASH: cells of a block along each axis (default: the input's, or the largest that fits)")  # fmt: skip
+    native.add_argument("--max-box", type=options.positive, default=64, metavar="N",
+                        help="AMReX: longest box [cells] (default: 64)")  # fmt: skip
+    native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
+                        help="AMReX: boxes begin and end at multiples of B (default: the largest up to 8 that fits)")  # fmt: skip
+    native.add_argument("--fill", action="store_true",
+                        help="complete blocks and balance by giving cells the value of the coarser one they lie in")  # fmt: skip
+    native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
+                        help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
+
+
+def parse_renames(text: str) -> dict[str, str]:
+    """{"a": "b"} of "a=b"."""
+    pairs = {}
+    for word in options.names(text):
+        old, equals, new = word.partition("=")
+        if not (old and equals and new):
+            raise argparse.ArgumentTypeError(f"expected OLD=NEW, found {word}")
+        pairs[old] = new
+    return pairs
 
 
 def parse_codecs(text: str) -> tuple[str, dict[str, str]]:
@@ -100,6 +134,53 @@ def _export(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _cross(arguments: argparse.Namespace) -> int:
+    """Writes one step as an output of another code."""
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.errors import Unsupported
+
+    inputs = expand(arguments.paths[:-1])
+    if len(inputs) != 1:
+        raise UsageError(f"a native output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
+    if arguments.roi or arguments.level is not None or arguments.codec != "lossless" or arguments.append:
+        raise Unsupported(
+            "a native output is written whole and losslessly", [], "leave out --roi, --level, --codec and --append"
+        )
+    out = arguments.paths[-1]
+    report = _core.cross(
+        _core.open(inputs[0], arguments.flow, arguments.step),
+        out,
+        to=arguments.to,
+        kind=arguments.kind,
+        block=arguments.block,
+        max_box=arguments.max_box,
+        blocking_factor=arguments.blocking_factor,
+        fill=arguments.fill,
+        rename=arguments.rename,
+        fields=arguments.field,
+        particles=not arguments.no_particles,
+        single_precision=arguments.precision == "single",
+        overwrite=arguments.force,
+    )
+    written = _core.open(out, None, None)
+    if arguments.json:
+        console.print_json({**report, "bytes": written.bytes})
+        return 0
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
+    console.say(arguments.quiet, f"{out}: {console.size(written.bytes)}, {report['particles']} particles")
+    return 0
+
+
+def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
+    from octavo import _core
+
+    inputs = expand(arguments.paths[:-1])
+    plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.step)
+    return plain and (len(inputs) != 1 or _core.open(inputs[0], None, None).code not in ("FLASH", "AMReX"))
+
+
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
@@ -109,8 +190,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
         )
-    if arguments.to == "ramses":
+    if arguments.to == "ramses" and _comes_from_ramses(arguments):
         return _export(arguments)
+    if arguments.to != "octavo":
+        return _cross(arguments)
     codec, field_codec = parse_codecs(arguments.codec)
     inputs = expand(arguments.paths[:-1])
     with console.Progress("convert", arguments.quiet) as progress:
@@ -129,6 +212,7 @@ def run(arguments: argparse.Namespace) -> int:
             per_file=arguments.per_file,
             overwrite=arguments.force,
             append=arguments.append,
+            flow=arguments.flow or "analysis",
             threads=arguments.threads,
             ranks=world(),
             progress=progress,

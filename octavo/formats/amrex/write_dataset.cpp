@@ -1,0 +1,465 @@
+#include "octavo/formats/amrex/write_dataset.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "octavo/file/posix.hpp"
+#include "octavo/mesh/box_index.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/octree_to_patches.hpp"
+#include "octavo/mesh/regrid.hpp"
+
+namespace octavo::formats::amrex {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using mesh::IndexBox;
+using mesh::Octree;
+
+using Integers = std::vector<std::int64_t>;
+
+Integers integers(const mesh::Header& header, const std::string& name) {
+  const auto found = header.attributes.find(name);
+  if (found == header.attributes.end()) return {};
+  const auto* values = std::get_if<Integers>(&found->second);
+  return values != nullptr ? *values : Integers{};
+}
+
+/// What will be written; decided from the trees alone.
+struct Layout {
+  mesh::Patches patches;
+  std::vector<int> index;  ///< tree level index of each level
+  bool kept = false;
+};
+
+/// The domain's cells on a tree level, from its corner on level 0 at `corner`.
+IndexBox domain_on(const Octree& tree, int level, int first, const mesh::Index3& corner) {
+  IndexBox box{{0, 0, 0}, {1, 1, 1}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+    box.lo[axis] = corner[axis] * (std::int64_t{1} << (level - first));
+    box.hi[axis] = box.lo[axis] + (tree.roots[axis] * tree.block[axis] << level);
+  }
+  return box;
+}
+
+mesh::Index3 shifted(const mesh::Index3& at, const mesh::Index3& by) {
+  return {at[0] + by[0], at[1] + by[1], at[2] + by[2]};
+}
+
+// ------------------------------------------------------------------------------------------------- the boxes it came
+// in
+
+/// Boxes of the attributes, level after level. Empty where they make no sense.
+std::vector<std::vector<IndexBox>> boxes_of(const Integers& flat, int dim, std::size_t levels) {
+  const auto d = static_cast<std::size_t>(dim);
+  std::vector<std::vector<IndexBox>> boxes(levels);
+  if (flat.empty() || flat.size() % (1 + 2 * d) != 0) return {};
+  for (std::size_t i = 0; i < flat.size(); i += 1 + 2 * d) {
+    if (flat[i] < 0 || flat[i] >= static_cast<std::int64_t>(levels)) return {};
+    IndexBox box{{0, 0, 0}, {1, 1, 1}};
+    for (std::size_t axis = 0; axis < d; ++axis) {
+      box.lo[axis] = flat[i + 1 + axis];
+      box.hi[axis] = flat[i + 1 + d + axis];
+    }
+    boxes[static_cast<std::size_t>(flat[i])].push_back(box);
+  }
+  return boxes;
+}
+
+/// Whether the boxes of each level are the cells of its tree level.
+bool fit(const Layout& layout, const Octree& tree) {
+  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
+  for (int level = 0, l = 0; level < mesh::num_levels(tree); ++level) {
+    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
+    if (l >= static_cast<int>(layout.index.size()) || layout.index[static_cast<std::size_t>(l)] != level) continue;
+    const auto n = static_cast<std::size_t>(l++);
+    const mesh::BoxIndex index(layout.patches.boxes[n], tree.dim);
+    std::int64_t cells = 0;
+    for (const IndexBox& box : layout.patches.boxes[n]) cells += mesh::num_cells(box, tree.dim);
+    if (cells != static_cast<std::int64_t>(at.size() * mesh::block_size(tree))) return false;
+    for (const mesh::Coordinate& place : at) {
+      IndexBox block = mesh::cells_of(tree, place);
+      block.lo = shifted(block.lo, layout.patches.domain[n].lo);
+      block.hi = shifted(block.hi, layout.patches.domain[n].lo);
+      std::int64_t covered = 0;
+      index.for_each_touching(block,
+                              [&](std::size_t, const IndexBox& both) { covered += mesh::num_cells(both, tree.dim); });
+      if (covered != static_cast<std::int64_t>(mesh::block_size(tree))) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<Layout> kept_layout(const mesh::Header& header, const Octree& tree, int first) {
+  const Integers ratio = integers(header, "amrex/ratio"), corner = integers(header, "amrex/corner");
+  if (corner.size() != static_cast<std::size_t>(tree.dim)) return {};
+  Layout layout;
+  layout.kept = true;
+  layout.patches.dim = tree.dim;
+  mesh::Index3 lower{0, 0, 0};
+  std::copy(corner.begin(), corner.end(), lower.begin());
+  layout.index.push_back(first);
+  layout.patches.domain.push_back(domain_on(tree, first, first, lower));
+  for (std::int64_t r : ratio) {
+    if (r != 2 && r != 4) return {};
+    layout.index.push_back(layout.index.back() + (r == 2 ? 1 : 2));
+    if (layout.index.back() >= mesh::num_levels(tree)) return {};
+    layout.patches.ratio.push_back(static_cast<int>(r));
+    layout.patches.domain.push_back(domain_on(tree, layout.index.back(), first, lower));
+  }
+  if (layout.index.back() + 1 != mesh::num_levels(tree)) return {};
+  layout.patches.boxes = boxes_of(integers(header, "amrex/boxes"), tree.dim, layout.index.size());
+  if (layout.patches.boxes.empty()) return {};
+  try {
+    mesh::validate(layout.patches);
+  } catch (const Error&) {
+    return {};
+  }
+  return fit(layout, tree) ? std::optional(layout) : std::nullopt;
+}
+
+// ------------------------------------------------------------------------------------------------------------ new
+// boxes
+
+/// Along the curve, so that neighbours in the list are neighbours in space and a batch of them needs few parts.
+void sort_along_curve(std::vector<IndexBox>& boxes, int dim) {
+  constexpr int bits = 32;
+  const auto key = [&](const IndexBox& box) {
+    mesh::Coordinate at{};
+    for (std::size_t axis = 0; axis < 3; ++axis) at[axis] = static_cast<std::uint32_t>(box.lo[axis]);
+    return mesh::curve_key(mesh::Curve::morton, dim, bits, at);
+  };
+  std::sort(boxes.begin(), boxes.end(), [&](const IndexBox& a, const IndexBox& b) { return key(a) < key(b); });
+}
+
+Layout new_layout(const Octree& tree, int first, std::int64_t max_box) {
+  Layout layout;
+  layout.patches.dim = tree.dim;
+  mesh::Index3 longest{1, 1, 1};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
+    longest[axis] = std::max<std::int64_t>(1, max_box / tree.block[axis]);
+  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
+  for (int level = 0; level < mesh::num_levels(tree); ++level) {
+    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
+    if (level < first) continue;
+    std::vector<mesh::Index3> cells;
+    for (const mesh::Coordinate& c : at) cells.push_back({c[0], c[1], c[2]});
+    std::vector<IndexBox>& boxes = layout.patches.boxes.emplace_back(mesh::merge_to_boxes(std::move(cells), longest));
+    sort_along_curve(boxes, tree.dim);
+    for (IndexBox& box : boxes)
+      for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+        box.lo[axis] *= tree.block[axis];
+        box.hi[axis] *= tree.block[axis];
+      }
+    if (level > first) layout.patches.ratio.push_back(2);
+    layout.index.push_back(level);
+    layout.patches.domain.push_back(domain_on(tree, level, first, {0, 0, 0}));
+  }
+  return layout;
+}
+
+// ---------------------------------------------------------------------------------------------------- batches of boxes
+
+struct Batch {
+  std::vector<std::size_t> begin, end;  ///< boxes of each level
+  std::set<int> parts;                  ///< that have cells of them
+};
+
+/// Boxes of all levels in the order of their first corner, cut where there are enough cells; of a level each batch has
+/// a run, so what is written follows one another in the files.
+std::vector<Batch> plan_batches(const Layout& layout, std::int64_t batch_cells) {
+  const auto& boxes = layout.patches.boxes;
+  std::vector<double> total(boxes.size(), 0), done(boxes.size(), 0);
+  double all = 0;
+  for (std::size_t level = 0; level < boxes.size(); ++level) {
+    for (const IndexBox& box : boxes[level])
+      total[level] += static_cast<double>(mesh::num_cells(box, layout.patches.dim));
+    all += total[level];
+  }
+  const auto batches = static_cast<std::size_t>(all / static_cast<double>(batch_cells)) + 1;
+  std::vector<Batch> plan(batches);
+  for (std::size_t b = 0; b < batches; ++b) {
+    plan[b].begin = b == 0 ? std::vector<std::size_t>(boxes.size(), 0) : plan[b - 1].end;
+    plan[b].end = plan[b].begin;
+    const double share = static_cast<double>(b + 1) / static_cast<double>(batches);
+    for (std::size_t level = 0; level < boxes.size(); ++level)
+      while (plan[b].end[level] < boxes[level].size() && (b + 1 == batches || done[level] < share * total[level]))
+        done[level] += static_cast<double>(mesh::num_cells(boxes[level][plan[b].end[level]++], layout.patches.dim));
+  }
+  return plan;
+}
+
+/// Calls f(level of the patches, number of the tree cell over all levels, its cells) for each owned cell that is
+/// written.
+template <class F>
+void for_each_owned(const Layout& layout, const Octree& tree, F&& f) {
+  const auto offsets = mesh::level_offsets(tree);
+  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
+  for (int level = 0; level < mesh::num_levels(tree); ++level) {
+    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
+    const auto found = std::find(layout.index.begin(), layout.index.end(), level);
+    if (found == layout.index.end()) continue;
+    const auto n = static_cast<std::size_t>(found - layout.index.begin());
+    const auto l = static_cast<std::size_t>(level);
+    tree.owned[l].for_each_set([&](std::size_t i) {
+      IndexBox cells = mesh::cells_of(tree, at[i]);
+      cells.lo = shifted(cells.lo, layout.patches.domain[n].lo);
+      cells.hi = shifted(cells.hi, layout.patches.domain[n].lo);
+      for (std::size_t axis = static_cast<std::size_t>(tree.dim); axis < 3; ++axis) {
+        cells.lo[axis] = 0;
+        cells.hi[axis] = 1;
+      }
+      f(n, offsets[l] + i, cells);
+    });
+  }
+}
+
+std::vector<mesh::BoxIndex> index_boxes(const Layout& layout) {
+  std::vector<mesh::BoxIndex> index;
+  for (const auto& boxes : layout.patches.boxes) index.emplace_back(boxes, layout.patches.dim);
+  return index;
+}
+
+/// Which parts each batch needs.
+void find_parts(const Layout& layout, const std::vector<mesh::BoxIndex>& index, const Octree& tree, int part,
+                std::vector<Batch>& batches) {
+  for_each_owned(layout, tree, [&](std::size_t level, std::size_t, const IndexBox& cells) {
+    index[level].for_each_touching(cells, [&](std::size_t box, const IndexBox&) {
+      const auto batch = std::upper_bound(batches.begin(), batches.end(), box,
+                                          [&](std::size_t b, const Batch& one) { return b < one.end[level]; });
+      batch->parts.insert(part);
+    });
+  });
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// values
+
+/// Values of the boxes of a batch, one array a field and level, and where each box begins.
+struct Values {
+  std::vector<std::vector<std::vector<std::byte>>> bytes;  ///< per level, per field
+  std::vector<std::vector<std::size_t>> first;             ///< per level, per box of the batch
+};
+
+Values make_values(const Layout& layout, const Batch& batch, const std::vector<mesh::FieldInfo>& fields) {
+  Values values;
+  for (std::size_t level = 0; level < layout.patches.boxes.size(); ++level) {
+    std::size_t cells = 0;
+    auto& first = values.first.emplace_back();
+    for (std::size_t box = batch.begin[level]; box < batch.end[level]; ++box) {
+      first.push_back(cells);
+      cells += static_cast<std::size_t>(mesh::num_cells(layout.patches.boxes[level][box], layout.patches.dim));
+    }
+    auto& bytes = values.bytes.emplace_back();
+    for (const mesh::FieldInfo& field : fields) bytes.emplace_back(cells * mesh::size_of(field.type));
+  }
+  return values;
+}
+
+std::size_t offset_in(const mesh::Index3& cell, const IndexBox& box) {
+  const std::int64_t nx = box.hi[0] - box.lo[0], ny = box.hi[1] - box.lo[1];
+  return static_cast<std::size_t>(((cell[2] - box.lo[2]) * ny + cell[1] - box.lo[1]) * nx + cell[0] - box.lo[0]);
+}
+
+void take_part(const Layout& layout, const std::vector<mesh::BoxIndex>& index, const Batch& batch,
+               const mesh::Part& part, Values& values) {
+  const Octree& tree = mesh::octree_of(part);
+  const int dim = layout.patches.dim;
+  for_each_owned(layout, tree, [&](std::size_t level, std::size_t cell, const IndexBox& cells) {
+    index[level].for_each_touching(cells, [&](std::size_t box, const IndexBox& both) {
+      if (box < batch.begin[level] || box >= batch.end[level]) return;
+      const IndexBox whole = mesh::flat(layout.patches.boxes[level][box], dim);
+      const std::size_t first = values.first[level][box - batch.begin[level]];
+      mesh::for_each_row(mesh::flat(both, dim), [&](const mesh::Index3& row, std::int64_t length) {
+        const std::size_t from = cell * mesh::block_size(tree) + offset_in(row, cells);
+        const std::size_t to = first + offset_in(row, whole);
+        for (std::size_t f = 0; f < part.fields.size(); ++f) {
+          const std::size_t width = mesh::size_of(part.fields[f].info.type);
+          std::memcpy(values.bytes[level][f].data() + to * width, part.fields[f].bytes.data() + from * width,
+                      static_cast<std::size_t>(length) * width);
+        }
+      });
+    });
+  });
+}
+
+/// One MultiFab a level: which fields it holds, its plan, and what is known of its values so far.
+struct Target {
+  NamedFields named;
+  std::vector<MultiFabPlan> plans;
+  std::vector<MinMax> min_max;
+};
+
+std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options) {
+  std::vector<Target> targets;
+  std::vector<std::string> names(header.fields.size(), options.checkpoint ? "state" : "Cell");
+  const auto found = header.attributes.find("amrex/multifabs");
+  if (options.checkpoint && found != header.attributes.end())
+    if (const auto* known = std::get_if<std::vector<std::string>>(&found->second))
+      if (known->size() == names.size()) names = *known;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    auto target =
+        std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return t.named.name == names[f]; });
+    if (target == targets.end()) target = targets.insert(targets.end(), Target{{names[f], {}}, {}, {}});
+    target->named.fields.push_back(f);
+  }
+  for (Target& target : targets) {
+    MultiFabShape shape;
+    shape.components = static_cast<int>(target.named.fields.size());
+    shape.type = mesh::ScalarType::float32;
+    for (std::size_t f : target.named.fields)
+      if (header.fields[f].type == mesh::ScalarType::float64) shape.type = mesh::ScalarType::float64;
+    for (const auto& boxes : layout.patches.boxes) {
+      shape.boxes = {boxes, {0, 0, 0}, layout.patches.dim};
+      target.plans.push_back(plan_multifab(shape, options.files.files));
+      target.min_max.emplace_back();
+    }
+  }
+  return targets;
+}
+
+MultiFabPlan piece_of(const MultiFabPlan& plan, std::size_t begin, std::size_t end) {
+  const auto cut = [&](const auto& all) {
+    return std::decay_t<decltype(all)>(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       all.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  MultiFabPlan piece;
+  piece.shape = plan.shape;
+  piece.shape.boxes.boxes = cut(plan.shape.boxes.boxes);
+  piece.lines = cut(plan.lines);
+  piece.places = cut(plan.places);
+  piece.file_bytes = plan.file_bytes;
+  return piece;
+}
+
+void write_batch(const fs::path& path, std::vector<Target>& targets, const Batch& batch, const Values& values,
+                 const std::vector<mesh::FieldInfo>& fields, const WriteOptions& options) {
+  for (Target& target : targets)
+    for (std::size_t level = 0; level < target.plans.size(); ++level) {
+      std::vector<ComponentValues> components;
+      for (std::size_t f : target.named.fields) components.push_back({fields[f].type, values.bytes[level][f]});
+      const std::size_t begin = batch.begin[level], end = batch.end[level];
+      if (begin == end) continue;
+      MinMax found;
+      write_boxes(path / level_name(level) / target.named.name, piece_of(target.plans[level], begin, end), components,
+                  0, end - begin, found, options);
+      MinMax& all = target.min_max[level];
+      all.minima.insert(all.minima.end(), found.minima.begin(), found.minima.end());
+      all.maxima.insert(all.maxima.end(), found.maxima.begin(), found.maxima.end());
+    }
+}
+
+void write_headers(const fs::path& path, const std::vector<Target>& targets, bool sync) {
+  for (const Target& target : targets)
+    for (std::size_t level = 0; level < target.plans.size(); ++level) {
+      const fs::path prefix = path / level_name(level) / target.named.name;
+      const std::string text = header_text(prefix, target.plans[level], target.min_max[level]);
+      file::File made = file::create(prefix.string() + "_H");
+      file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
+      if (sync) file::sync(made);
+      made.close();
+    }
+}
+
+mesh::Request only_trees() {
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  return request;
+}
+
+Octree whole_tree(const mesh::Dataset& dataset, int first) {
+  std::vector<mesh::Part> parts;
+  for (int p = 0; p < dataset.num_parts; ++p) {
+    parts.push_back(dataset.read(p, only_trees()));
+    parts.back().particles.clear();
+  }
+  const mesh::Part whole = mesh::merge(parts);
+  const Octree& tree = mesh::octree_of(whole);
+  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
+    if (tree.owned[level].count() != tree.owned[level].size())
+      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
+                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
+                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
+          .at(dataset.path);
+  return tree;
+}
+
+/// Particles of each species, of all parts.
+std::vector<mesh::Particles> gather_particles(const mesh::Dataset& dataset) {
+  std::vector<mesh::Particles> all;
+  if (dataset.species.empty()) return all;
+  mesh::Request request = only_trees();
+  request.particles = true;
+  for (int p = 0; p < dataset.num_parts; ++p)
+    for (mesh::Particles& particles : dataset.read(p, request).particles) {
+      auto to = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.species == particles.species; });
+      if (to == all.end()) {
+        all.push_back(std::move(particles));
+        continue;
+      }
+      to->count += particles.count;
+      for (std::size_t a = 0; a < to->attributes.size(); ++a)
+        to->attributes[a].bytes.insert(to->attributes[a].bytes.end(), particles.attributes.at(a).bytes.begin(),
+                                       particles.attributes.at(a).bytes.end());
+    }
+  return all;
+}
+
+void write_values(const mesh::Dataset& dataset, const fs::path& path, const Layout& layout,
+                  const DatasetWriteOptions& options) {
+  const std::vector<mesh::BoxIndex> index = index_boxes(layout);
+  std::vector<Batch> batches = plan_batches(layout, options.batch_cells);
+  for (int p = 0; p < dataset.num_parts; ++p)
+    find_parts(layout, index, mesh::octree_of(dataset.read(p, only_trees())), p, batches);
+  std::vector<Target> targets = plan_targets(dataset.header, layout, options);
+  for (std::size_t level = 0; level < layout.patches.boxes.size(); ++level)
+    make_directories(path / level_name(level), options.files.sync);
+  for (const Batch& batch : batches) {
+    Values values = make_values(layout, batch, dataset.header.fields);
+    for (int p : batch.parts) take_part(layout, index, batch, dataset.read(p, {}), values);
+    write_batch(path, targets, batch, values, dataset.header.fields, options.files);
+  }
+  write_headers(path, targets, options.files.sync);
+}
+
+}  // namespace
+
+void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes) {
+  const auto dim = static_cast<std::size_t>(patches.dim);
+  attributes["amrex/ratio"] = Integers(patches.ratio.begin(), patches.ratio.end());
+  attributes["amrex/corner"] = Integers(patches.domain[0].lo.begin(), patches.domain[0].lo.begin() + patches.dim);
+  Integers flat;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level)
+    for (const IndexBox& box : patches.boxes[level]) {
+      flat.push_back(static_cast<std::int64_t>(level));
+      for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.lo[axis]);
+      for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.hi[axis]);
+    }
+  attributes["amrex/boxes"] = std::move(flat);
+}
+
+DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& path,
+                                 const DatasetWriteOptions& options) {
+  const Octree tree = whole_tree(dataset, options.first);
+  std::optional<Layout> kept;
+  if (options.keep_boxes) kept = kept_layout(dataset.header, tree, options.first);
+  const Layout layout = kept ? std::move(*kept) : new_layout(tree, options.first, options.max_box);
+  mesh::Part shape;
+  shape.mesh = layout.patches;
+  for (const mesh::FieldInfo& field : dataset.header.fields) shape.fields.push_back({field, {}});
+  shape.particles = gather_particles(dataset);
+  write_with(
+      path, options.checkpoint ? options.title : "", dataset.header, shape,
+      [&](const fs::path& partial) { write_values(dataset, partial, layout, options); }, options.files);
+  DatasetWriteReport report;
+  report.kept_boxes = layout.kept;
+  for (const auto& boxes : layout.patches.boxes) report.boxes += static_cast<std::int64_t>(boxes.size());
+  return report;
+}
+
+}  // namespace octavo::formats::amrex

@@ -1,0 +1,245 @@
+#include "octavo/jobs/cross.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/amrex/write_dataset.hpp"
+#include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/ramses/writer.hpp"
+#include "octavo/jobs/regrid.hpp"
+#include "octavo/jobs/target.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using mesh::Index3;
+
+std::string text_attribute(const mesh::Header& header, const std::string& name) {
+  const auto found = header.attributes.find(name);
+  if (found == header.attributes.end()) return {};
+  const auto* text = std::get_if<std::string>(&found->second);
+  return text != nullptr ? *text : std::string{};
+}
+
+Index3 cube(int dim, std::int64_t side) { return {side, dim > 1 ? side : 1, dim > 2 ? side : 1}; }
+
+bool has_blocks(const mesh::Header& header) { return header.block != Index3{1, 1, 1}; }
+
+/// The first of the block sizes for which nothing has to be made; where there is none, the last error, or with fill the
+/// size `filled`.
+Regridded first_that_fits(const mesh::Dataset& dataset, RegridJob job, const std::vector<std::int64_t>& sides,
+                          std::int64_t filled, bool fill) {
+  for (std::size_t i = 0;; ++i) try {
+      job.how.block = cube(dataset.header.dim, sides[i]);
+      return regrid(dataset, job);
+    } catch (const Error& error) {
+      if (error.kind() != Kind::unsupported) throw;
+      if (i + 1 < sides.size()) continue;
+      if (!fill) throw;
+      job.how.block = cube(dataset.header.dim, filled);
+      job.how.fill = true;
+      return regrid(dataset, job);
+    }
+}
+
+void note_made(const Regridded& made, const mesh::Header& header, CrossReport& report) {
+  report.means += made.plan.means;
+  report.fills += made.plan.fills;
+  if (made.plan.means != 0)
+    report.notes.push_back(std::to_string(made.plan.means) +
+                           " cells of levels coarser than the step's are the means of the finer ones");
+  if (made.plan.fills != 0)
+    report.notes.push_back(std::to_string(made.plan.fills) + " cells of " + std::to_string(made.plan.blocks_filled) +
+                           " blocks were not in the step: they have the value of the coarser cell they lie in");
+  const int level = mesh::code_level(header, made.plan.shift);
+  if (!made.same_tree && level > mesh::code_level(header, header.unfolded))
+    report.notes.push_back("level " + std::to_string(level) +
+                           " of the step is the coarsest one written; the ones above it hold no leaf");
+}
+
+/// Makes the output beside its final name, then gives it that.
+template <class Write>
+void write_to(const fs::path& out, bool overwrite, Write&& write) {
+  const fs::path target = prepare_native_target(out, overwrite);
+  try {
+    write(target);
+    finish_target(target, out);
+  } catch (...) {
+    discard_target(target, out, true);
+    throw;
+  }
+}
+
+/// Only what the options choose, in the target's words; within one code nothing else changes.
+mesh::Dataset in_words(const mesh::Dataset& dataset, const CrossOptions& options, CrossReport& report) {
+  const bool same = code_of(dataset.header) == options.to;
+  for (const mesh::SpeciesInfo& species : dataset.species) report.particles += options.particles ? species.count : 0;
+  if (same && options.rename.empty() && !options.fields && options.particles) return dataset;
+  TranslateOptions how;
+  how.to = options.to;
+  how.rename = options.rename;
+  how.fields = options.fields;
+  how.particles = options.particles;
+  return translate(dataset, how, report.notes);
+}
+
+/// The values of one dataset, and the header and particles of another.
+mesh::Dataset with_words(const mesh::Dataset& tree, const mesh::Dataset& words) {
+  mesh::Dataset out = tree;
+  out.header.attributes = words.header.attributes;
+  out.species = words.species;
+  out.read = [tree, words](int part, const mesh::Request& request) {
+    mesh::Request values = request;
+    values.particles = false;
+    mesh::Part read = tree.read(part, values);
+    if (!request.particles || part != 0) return read;
+    mesh::Request particles;
+    particles.fields = std::vector<std::string>{};
+    particles.particles = true;
+    for (int p = 0; p < words.num_parts; ++p)
+      for (mesh::Particles& species : words.read(p, particles).particles) read.particles.push_back(std::move(species));
+    return read;
+  };
+  return out;
+}
+
+// -------------------------------------------------------------------------------------------------------------- FLASH
+
+void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+  const mesh::Dataset words = in_words(dataset, options, report);
+  RegridJob job;
+  job.how.balance = mesh::Balance::faces;
+  job.how.root = dataset.header.unfolded;
+  job.part_cells = options.part_cells;
+  const bool as_it_is = options.block == 0 && has_blocks(dataset.header);
+  mesh::Dataset blocks = words;
+  if (!as_it_is || text_attribute(dataset.header, "flash/kind") == "") {
+    std::vector<std::int64_t> sides{16, 8, 4};
+    if (options.block != 0) sides = {options.block};
+    if (as_it_is) sides = {dataset.header.block[0]};
+    const Regridded made = first_that_fits(words, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
+    note_made(made, words.header, report);
+    if (!made.same_tree) blocks = with_words(made.dataset, words);
+  }
+  blocks.header.level_origin = 1;
+  formats::flash::WriteOptions how;
+  how.kind = options.kind;
+  how.single_precision = options.single_precision;
+  write_to(out, options.overwrite, [&](const fs::path& target) {
+    const auto written = formats::flash::write_flash(blocks, target, how);
+    report.notes.insert(report.notes.end(), written.notes.begin(), written.notes.end());
+  });
+}
+
+// -------------------------------------------------------------------------------------------------------------- AMReX
+
+void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+  const mesh::Dataset words = in_words(dataset, options, report);
+  const bool same = code_of(dataset.header) == Code::amrex;
+  formats::amrex::DatasetWriteOptions how;
+  how.max_box = options.max_box;
+  how.first = dataset.header.unfolded;
+  how.batch_cells = options.batch_cells;
+  const std::string kind = options.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : options.kind;
+  if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
+    throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
+  how.checkpoint = kind == "checkpoint";
+  if (how.checkpoint && same) how.title = text_attribute(dataset.header, "version");
+  if (how.title.empty() || how.title == "CheckPointVersion_1.0") how.title = "Checkpoint file";
+  const auto write = [&](const mesh::Dataset& from) {
+    write_to(out, options.overwrite, [&](const fs::path& target) {
+      const auto written = formats::amrex::write_dataset(from, target, how);
+      if (same && !written.kept_boxes) report.notes.emplace_back("the boxes are new ones");
+    });
+  };
+  if (same && options.blocking_factor == 0 && dataset.header.attributes.contains("amrex/boxes")) return write(words);
+  RegridJob job;
+  job.how.root = dataset.header.unfolded;
+  job.from_finest_full = !same && !has_blocks(dataset.header);
+  job.part_cells = options.part_cells;
+  std::vector<std::int64_t> sides{8, 4, 2, 1};
+  if (options.blocking_factor != 0) sides = {options.blocking_factor};
+  const Regridded made = first_that_fits(words, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
+  note_made(made, words.header, report);
+  how.keep_boxes = false;
+  how.first = made.same_tree ? how.first : 0;
+  if (options.max_box % made.dataset.header.block[0] != 0)
+    throw Error(Kind::usage, "--max-box " + std::to_string(options.max_box) +
+                                 " is no multiple of the blocking factor, " +
+                                 std::to_string(made.dataset.header.block[0]));
+  write(with_words(made.dataset, words));
+}
+
+// ------------------------------------------------------------------------------------------------------------- RAMSES
+
+void refuse_flat_cells(const mesh::Header& header) {
+  double first = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double size =
+        (header.hi[axis] - header.lo[axis]) / static_cast<double>(header.roots[axis] * header.block[axis]);
+    if (axis == 0) first = size;
+    if (std::abs(size - first) > 1e-12 * first)
+      throw Error(Kind::unsupported, "RAMSES has cubic cells, and those of the step are not: " + std::to_string(first) +
+                                         " along x, " + std::to_string(size) + " along " + "xyz"[axis]);
+  }
+}
+
+/// The coarsest level that still has an even number of cells along each axis: octs are made of two.
+int coarsest_even(const mesh::Header& header) {
+  const auto even = [&](int level) {
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+      const std::int64_t cells = header.roots[axis] * header.block[axis];
+      if (level < 0 ? cells % (std::int64_t{2} << -level) != 0 : (cells << level) % 2 != 0) return false;
+    }
+    return true;
+  };
+  int level = header.unfolded;
+  while (even(level - 1)) --level;
+  return even(level) ? level : level + 1;
+}
+
+void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+  formats::ramses::WriteOptions how;
+  how.number = options.number;
+  how.single_precision = options.single_precision;
+  how.progress = options.progress;
+  const mesh::Dataset words = in_words(dataset, options, report);
+  mesh::Dataset cells = words;
+  if (code_of(dataset.header) != Code::ramses) {
+    refuse_flat_cells(words.header);
+    RegridJob job;
+    job.how.root = coarsest_even(words.header);
+    job.how.balance = mesh::Balance::corners;
+    job.how.fill = options.fill;
+    job.part_cells = 0;
+    const Regridded made = regrid(words, job);
+    note_made(made, words.header, report);
+    cells = with_words(made.dataset, words);
+    cells.header.attributes["levelmin"] = std::int64_t{1};
+    for (const mesh::LevelCount& count : cells.levels)
+      if (count.leaves == 0)
+        cells.header.attributes["levelmin"] = std::int64_t{count.level} + 1;
+      else
+        break;
+  }
+  write_to(out, options.overwrite, [&](const fs::path& target) { formats::ramses::write(cells, target, how); });
+}
+
+}  // namespace
+
+CrossReport cross_convert(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options) {
+  CrossReport report;
+  report.notes = dataset.notes;
+  switch (options.to) {
+    case Code::flash: write_flash(dataset, out, options, report); break;
+    case Code::amrex: write_amrex(dataset, out, options, report); break;
+    default: write_ramses(dataset, out, options, report);
+  }
+  return report;
+}
+
+}  // namespace octavo::jobs

@@ -1,0 +1,53 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/base/progress.hpp"
+#include "octavo/jobs/translate.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::jobs {
+
+struct CrossOptions {
+  Code to = Code::flash;
+  std::string kind;  ///< "checkpoint" or "plotfile"; empty: that of the step where it is of the same code, else FLASH's
+                     ///< checkpoint and AMReX's plotfile
+  std::int64_t block = 0;     ///< FLASH: cells of a block along each axis; 0: the step's, else the largest of 16, 8
+                              ///< and 4 that fits
+  std::int64_t max_box = 64;  ///< AMReX: cells of a box along each axis, at most
+  std::int64_t blocking_factor =
+      0;              ///< AMReX: boxes begin and end at multiples; 0: the largest of 8, 4, 2, 1 that fits
+  bool fill = false;  ///< values that the step does not hold may be made
+  std::map<std::string, std::string> rename;       ///< fields
+  std::optional<std::vector<std::string>> fields;  ///< nothing: all
+  bool particles = true;
+  bool single_precision = false;  ///< FLASH and RAMSES
+  bool overwrite = false;
+  int number = 1;  ///< NNNNN of a RAMSES output
+  base::Progress progress;
+  std::int64_t part_cells = std::int64_t{1} << 20;   ///< of a new part
+  std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of AMReX boxes at once
+};
+
+struct CrossReport {
+  std::int64_t means = 0;  ///< cells that got the mean of finer ones
+  std::int64_t fills = 0;  ///< cells that got the value of a coarser one
+  std::int64_t particles = 0;
+  std::vector<std::string> notes;
+};
+
+/// Writes a step of any octree code or store as an output of another code (or of the same), to go on from. Values move
+/// bit for bit; where the target needs some that the step does not hold, they are made and counted (mesh/regrid.hpp).
+/// The output does not depend on the number of parts of the step. It gets its name once it is complete.
+///
+/// In memory are the whole tree, one part of the step, one new part (FLASH) or a batch of boxes (AMReX), and the
+/// particles; for RAMSES, which has no blocks to fold into, all values of the step.
+///
+/// Throws Error(usage) where `out` exists and overwrite is not set, or a name does not fit; Error(unsupported) where
+/// blocks are not complete or neighbours are not balanced and fill is not set.
+CrossReport cross_convert(const mesh::Dataset& dataset, const std::filesystem::path& out, const CrossOptions& options);
+
+}  // namespace octavo::jobs

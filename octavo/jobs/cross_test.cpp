@@ -1,0 +1,332 @@
+#include "octavo/jobs/cross.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "octavo/base/error.hpp"
+#include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/jobs/regrid.hpp"
+#include "octavo/jobs/stats.hpp"
+#include "tests/support/cell_map.hpp"
+#include "tests/support/store_fixture.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using octavo::testing::cells_of_step;
+using octavo::testing::cut;
+using octavo::testing::TemporaryDirectory;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// -------------------------------------------------------------------------------------------------------- steps to try
+
+template <class T>
+mesh::Field column(const std::string& name, const std::vector<T>& values) {
+  mesh::Field field =
+      mesh::make_field({name, "", mesh::scalar_type_of<T>(), mesh::Centring::particle, 1, 0}, values.size());
+  std::copy(values.begin(), values.end(), field.as<T>().begin());
+  return field;
+}
+
+/// Particles as AMReX has them, in no order, some with the id of another on another cpu.
+mesh::Particles amrex_particles(int dim, std::int64_t count, bool shared_ids, std::uint64_t seed) {
+  octavo::testing::Random random(seed);
+  mesh::Particles out{.species = "tracer", .count = count, .attributes = {}};
+  for (int axis = 0; axis < dim; ++axis) {
+    std::vector<double> x;
+    for (std::int64_t i = 0; i < count; ++i) x.push_back(random.uniform());
+    out.attributes.push_back(column(std::string("position_") + "xyz"[axis], x));
+  }
+  std::vector<double> mass;
+  std::vector<std::int64_t> id;
+  std::vector<std::int32_t> cpu, kind;
+  for (std::int64_t i = 0; i < count; ++i) {
+    mass.push_back(random.uniform());
+    cpu.push_back(static_cast<std::int32_t>(i % 3));
+    id.push_back(5'000'000'000 + (shared_ids ? i / 3 : count - i));
+    kind.push_back(static_cast<std::int32_t>(i % 7));
+  }
+  out.attributes.push_back(column("mass", mass));
+  out.attributes.push_back(column("id", id));
+  out.attributes.push_back(column("cpu", cpu));
+  out.attributes.push_back(column("tag", kind));
+  return out;
+}
+
+/// Face-balanced steps of blocks or cells.
+mesh::Dataset random_step(std::uint64_t seed, int dim, std::int64_t side, const std::string& code,
+                          bool particles = false) {
+  mesh::Octree tree = octavo::testing::random_octree(
+      seed, {.dim = dim, .roots = {2, 2, 2}, .block = {1, 1, 1}, .max_levels = 4, .refine = 1.4, .max_cells = 120});
+  mesh::RegridOptions balanced;
+  balanced.balance = mesh::Balance::corners;
+  balanced.fill = true;
+  tree = mesh::plan_regrid(tree, balanced).tree;
+  tree.block = {side, dim > 1 ? side : 1, dim > 2 ? side : 1};
+  mesh::Part part;
+  part.mesh = tree;
+  for (const char* name : {code == "FLASH" ? "dens" : "density", code == "FLASH" ? "pres" : "pressure"})
+    part.fields.push_back(octavo::testing::random_field(
+        tree, {name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0}, seed + part.fields.size()));
+  if (particles) part.particles.push_back(amrex_particles(dim, 40, false, seed));
+  mesh::Header header;
+  header.code = code;
+  header.time = 0.25;
+  header.hi = {1, 1, 1};
+  header.periodic = {true, true, true};
+  return octavo::testing::step_of(header, {part});
+}
+
+std::map<std::string, std::vector<char>> bytes_below(const fs::path& path) {
+  std::map<std::string, std::vector<char>> files;
+  for (const auto& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_regular_file())
+      files[fs::relative(entry.path(), path).string()] = octavo::testing::file_bytes(entry.path());
+  return files;
+}
+
+CrossOptions to(Code code) {
+  CrossOptions options;
+  options.to = code;
+  return options;
+}
+
+// -------------------------------------------------------------------------------------------------------------- AMReX
+
+TEST(Cross, blocks_become_amrex_patches_of_the_same_values) {
+  const TemporaryDirectory dir;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const int dim = 1 + static_cast<int>(seed % 3);
+    const mesh::Dataset step = random_step(seed, dim, 8, "FLASH");
+    const fs::path out = dir / ("plt" + std::to_string(seed));
+    const CrossReport report = cross_convert(step, out, to(Code::amrex));
+    EXPECT_EQ(report.means + report.fills, 0);
+    const mesh::Dataset back = open(out);
+    EXPECT_EQ(back.header.time, 0.25);
+    EXPECT_EQ(cells_of_step(back, "density").all, cells_of_step(step, "dens").all);
+    EXPECT_EQ(cells_of_step(back, "pressure").leaves, cells_of_step(step, "pres").leaves);
+  }
+}
+
+TEST(Cross, an_amrex_output_does_not_depend_on_parts_or_batches) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(4, 2, 4, "FLASH", true);
+  cross_convert(step, dir / "one", to(Code::amrex));
+  const auto one = bytes_below(dir / "one");
+  EXPECT_GT(one.size(), 4u);
+  for (const int parts : {2, 7}) {
+    CrossOptions options = to(Code::amrex);
+    options.batch_cells = 500;
+    options.part_cells = 300;
+    const fs::path out = dir / std::to_string(parts);
+    cross_convert(cut(step, parts), out, options);
+    EXPECT_EQ(bytes_below(out), one) << parts;
+  }
+}
+
+TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(9, 2, 8, "FLASH");
+  CrossOptions options = to(Code::amrex);
+  options.blocking_factor = 4;
+  options.max_box = 12;
+  cross_convert(step, dir / "plt", options);
+  const mesh::Dataset back = open(dir / "plt");
+  const auto boxes = std::get<std::vector<std::int64_t>>(back.header.attributes.at("amrex/boxes"));
+  for (std::size_t i = 0; i < boxes.size(); i += 5)
+    for (std::size_t a = 0; a < 2; ++a) {
+      EXPECT_EQ(boxes[i + 1 + a] % 4, 0);
+      EXPECT_EQ(boxes[i + 3 + a] % 4, 0);
+      EXPECT_LE(boxes[i + 3 + a] - boxes[i + 1 + a], 12);
+    }
+  options.max_box = 10;
+  EXPECT_THROW(cross_convert(step, dir / "no", options), Error);
+  EXPECT_FALSE(fs::exists(dir / "no"));
+  EXPECT_FALSE(fs::exists(dir / "no.partial"));
+}
+
+TEST(Cross, amrex_by_way_of_a_store_comes_back_byte_for_byte) {
+  const TemporaryDirectory dir;
+  CrossOptions options = to(Code::amrex);
+  options.max_box = 16;
+  cross_convert(random_step(2, 2, 8, "FLASH", true), dir / "plt00007", options);
+  for (const store::Flow flow : {store::Flow::analysis, store::Flow::checkpoint}) {
+    const fs::path run = dir / (store::to_string(flow) + ".octavo"), again = dir / (store::to_string(flow) + "_plt");
+    ConvertOptions convert_options;
+    convert_options.flow = flow;
+    convert({dir / "plt00007"}, run, convert_options);
+    EXPECT_EQ(store::list_steps(run).front().flow, flow);
+    cross_convert(open(run), again, to(Code::amrex));
+    EXPECT_EQ(bytes_below(again), bytes_below(dir / "plt00007"));
+  }
+}
+
+TEST(Cross, cells_become_patches_from_the_finest_full_level_on) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(12, 2, 1, "RAMSES");
+  const CrossReport report = cross_convert(step, dir / "plt", to(Code::amrex));
+  EXPECT_EQ(report.fills, 0);
+  EXPECT_EQ(cells_of_step(open(dir / "plt"), "density").leaves, cells_of_step(step, "density").leaves);
+}
+
+// ------------------------------------------------------------------------------------------------------------- RAMSES
+
+TEST(Cross, blocks_unfold_into_ramses_cells_and_come_back) {
+  const TemporaryDirectory dir;
+  for (const int dim : {2, 3}) {
+    const mesh::Dataset step = random_step(20 + static_cast<std::uint64_t>(dim), dim, 4, "FLASH", false);
+    const fs::path out = dir / ("output_0000" + std::to_string(dim));
+    const CrossReport report = cross_convert(step, out, to(Code::ramses));
+    EXPECT_GT(report.means, 0);
+    const mesh::Dataset back = open(out);
+    EXPECT_EQ(back.header.level_origin, 1);
+    const auto before = cells_of_step(step, "dens"), after = cells_of_step(back, "density");
+    EXPECT_EQ(after.leaves, before.leaves);
+    for (const auto& [at, value] : before.all) ASSERT_EQ(after.all.at(at), value);
+  }
+}
+
+TEST(Cross, ramses_wants_cubic_cells) {
+  const TemporaryDirectory dir;
+  mesh::Dataset step = random_step(1, 2, 4, "FLASH");
+  step.header.hi[1] = 3;
+  EXPECT_THROW(cross_convert(step, dir / "output_00001", to(Code::ramses)), Error);
+}
+
+// --------------------------------------------------------------------------------------------------------------- words
+
+TEST(Translate, names_go_there_and_back) {
+  for (const Code a : {Code::ramses, Code::flash, Code::amrex})
+    for (const Code b : {Code::ramses, Code::flash, Code::amrex})
+      for (const char* name : {"density", "velocity_z", "something"}) {
+        const std::string in_a = field_name(name, Code::ramses, a);
+        EXPECT_EQ(field_name(field_name(in_a, a, b), b, a), in_a);
+      }
+  EXPECT_EQ(field_name("dens", Code::flash, Code::amrex), "density");
+  EXPECT_EQ(field_name("x_velocity", Code::amrex, Code::flash), "velx");
+}
+
+const mesh::Field& find(const mesh::Particles& particles, const std::string& name) {
+  for (const mesh::Field& field : particles.attributes)
+    if (field.info.name == name) return field;
+  throw std::runtime_error("no " + name);
+}
+
+std::vector<double> numbers(const mesh::Particles& particles, const std::string& name) {
+  std::vector<double> out;
+  mesh::visit_values(find(particles, name), [&](auto values) {
+    for (const auto value : values) out.push_back(static_cast<double>(value));
+  });
+  return out;
+}
+
+TEST(Translate, particles_keep_identity_and_every_attribute_through_every_code) {
+  for (const bool shared_ids : {false, true})
+    for (const Code other : {Code::flash, Code::ramses}) {
+      std::vector<std::string> notes;
+      const mesh::Particles original = amrex_particles(2, 30, shared_ids, 7);
+      const mesh::Particles there = translate(original, Code::amrex, other, 2, notes);
+      auto tags = numbers(there, other == Code::flash ? "tag" : "identity");
+      std::sort(tags.begin(), tags.end());
+      EXPECT_EQ(std::adjacent_find(tags.begin(), tags.end()), tags.end());
+      const mesh::Particles back = translate(there, other, Code::amrex, 2, notes);
+      const mesh::Particles sorted = translate(original, Code::amrex, Code::amrex, 2, notes);
+      for (const char* name : {"id", "cpu", "position_x", "position_y", "mass", "tag"})
+        EXPECT_EQ(numbers(back, name), numbers(sorted, name)) << name;
+    }
+}
+
+TEST(Translate, one_identity_twice_is_named) {
+  std::vector<std::string> notes;
+  mesh::Particles particles = amrex_particles(2, 9, false, 1);
+  for (mesh::Field& field : particles.attributes) {
+    if (field.info.name == "id") field.as<std::int64_t>()[4] = field.as<std::int64_t>()[1];
+    if (field.info.name == "cpu") field.as<std::int32_t>()[4] = field.as<std::int32_t>()[1];
+  }
+  try {
+    translate(particles, Code::amrex, Code::flash, 2, notes);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Kind::corrupt);
+    EXPECT_THAT(error.what(), HasSubstr("1 particles have the identity of another: id 5000000008 cpu 1"));
+  }
+}
+
+TEST(Translate, particles_outside_of_the_domain_are_told_with_the_first_places) {
+  mesh::Particles particles = amrex_particles(2, 5, false, 1);
+  particles.attributes[0].as<double>()[3] = 1.5;
+  particles.attributes[1].as<double>()[3] = 0.25;
+  mesh::Header header;
+  header.dim = 2;
+  EXPECT_THAT(outside_note(particles, header), HasSubstr("1 particles of tracer are outside of the domain: at (1.5"));
+}
+
+TEST(Cross, a_field_under_two_names_or_none_is_refused) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(3, 2, 8, "FLASH");
+  CrossOptions options = to(Code::amrex);
+  options.rename = {{"dens", "pressure"}};
+  EXPECT_THROW(cross_convert(step, dir / "plt", options), Error);
+  options.rename = {{"none", "x"}};
+  EXPECT_THROW(cross_convert(step, dir / "plt", options), Error);
+  options.rename = {{"dens", "rho"}};
+  options.fields = std::vector<std::string>{"dens"};
+  cross_convert(step, dir / "plt", options);
+  EXPECT_EQ(open(dir / "plt").header.fields[0].name, "rho");
+}
+
+// ------------------------------------------------------------------------------------------------------------ regrid
+
+TEST(RegridJob, parts_of_the_new_tree_are_the_whole_once_and_read_no_other_part) {
+  const mesh::Dataset whole = random_step(31, 2, 8, "FLASH");
+  mesh::Dataset parts = cut(whole, 9);
+  auto reads = std::make_shared<std::set<int>>();
+  const auto read = parts.read;
+  parts.read = [read, reads](int part, const mesh::Request& request) {
+    if (!request.fields || !request.fields->empty()) reads->insert(part);
+    return read(part, request);
+  };
+  RegridJob job;
+  job.how.block = {4, 4, 1};
+  job.part_cells = 200;
+  const Regridded made = regrid(parts, job);
+  EXPECT_GT(made.dataset.num_parts, 4);
+  const auto cells = cells_of_step(made.dataset, "dens");
+  EXPECT_EQ(cells.twice, 0u);
+  EXPECT_EQ(cells.all, cells_of_step(whole, "dens").all);
+  reads->clear();
+  made.dataset.read(1, {});
+  EXPECT_GE(reads->size(), 1u);
+  EXPECT_LT(reads->size(), 9u);
+}
+
+TEST(RegridJob, filled_values_do_not_depend_on_the_parts) {
+  const mesh::Dataset whole = random_step(33, 2, 1, "RAMSES");
+  RegridJob job;
+  job.how.block = {4, 4, 1};
+  job.how.fill = true;
+  const Regridded one = regrid(whole, job);
+  ASSERT_GT(one.plan.fills, 0);
+  job.part_cells = 64;
+  EXPECT_EQ(cells_of_step(regrid(cut(whole, 5), job).dataset, "density").all,
+            cells_of_step(one.dataset, "density").all);
+}
+
+TEST(RegridJob, a_step_of_a_region_only_is_refused) {
+  const mesh::Dataset whole = random_step(31, 2, 8, "FLASH");
+  mesh::Dataset part = cut(whole, 3);
+  part.num_parts = 2;
+  EXPECT_THROW(regrid(part, {}), Error);
+}
+
+}  // namespace
+}  // namespace octavo::jobs

@@ -1,0 +1,236 @@
+#include "octavo/jobs/regrid.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/tree_index.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::Octree;
+
+mesh::Request only_trees() {
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  return request;
+}
+
+std::vector<mesh::Part> read_trees(const mesh::Dataset& source) {
+  std::vector<mesh::Part> parts;
+  for (int p = 0; p < source.num_parts; ++p) {
+    parts.push_back(source.read(p, only_trees()));
+    parts.back().particles.clear();
+  }
+  return parts;
+}
+
+Octree merged(const mesh::Dataset& source, const std::vector<mesh::Part>& parts) {
+  mesh::Part whole = mesh::merge(parts);
+  const Octree& tree = mesh::octree_of(whole);
+  for (auto level = static_cast<std::size_t>(source.header.unfolded); level < tree.owned.size(); ++level)
+    if (tree.owned[level].count() != tree.owned[level].size())
+      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
+                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
+                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
+          .at(source.path);
+  return std::get<Octree>(std::move(whole.mesh));
+}
+
+/// What the parts of a regridded step share.
+struct Shared {
+  mesh::Dataset source;
+  mesh::Header header;
+  mesh::Regrid plan;
+  mesh::DepthFirst walk;
+  std::vector<std::int64_t> bounds;         ///< part p owns the cells of numbers [bounds[p], bounds[p + 1])
+  std::vector<std::vector<int>> source_of;  ///< the source parts with cells of each part
+};
+
+std::vector<std::int64_t> part_bounds(std::int64_t cells, std::int64_t each) {
+  const std::int64_t parts = each <= 0 ? 1 : (cells + each - 1) / each;
+  std::vector<std::int64_t> bounds;
+  for (std::int64_t p = 0; p <= parts; ++p) bounds.push_back(cells * p / parts);
+  return bounds;
+}
+
+std::size_t part_of(const Shared& shared, std::int64_t number) {
+  return static_cast<std::size_t>(std::upper_bound(shared.bounds.begin(), shared.bounds.end(), number) -
+                                  shared.bounds.begin() - 1);
+}
+
+/// Parts that hold a new cell that shares something with an owned cell of this source part. Where values are handed
+/// down or means formed, those that hold a cell below or above it, too.
+std::set<std::size_t> parts_fed_by(const Shared& shared, const Octree& source) {
+  const mesh::Regrid& plan = shared.plan;
+  const mesh::TreeIndex index(plan.tree);
+  std::set<std::size_t> fed;
+  std::vector<mesh::Coordinate> at = mesh::root_coordinates(source);
+  for (int level = 0; level < mesh::num_levels(source); ++level) {
+    if (level > 0) at = mesh::child_coordinates(source, level - 1, at);
+    if (level < std::max(plan.first, plan.shift)) continue;
+    const auto l = static_cast<std::size_t>(level), j = static_cast<std::size_t>(level - plan.shift);
+    source.owned[l].for_each_set([&](std::size_t i) {
+      mesh::for_each_row(mesh::blocks_touching(plan.tree, mesh::cells_of(source, at[i])),
+                         [&](const mesh::Index3& row, std::int64_t n) {
+                           for (std::int64_t x = 0; x < n; ++x) {
+                             const auto cell = index.find(level - plan.shift, {row[0] + x, row[1], row[2]});
+                             if (!cell) continue;
+                             const std::int64_t first = shared.walk.number[j][*cell];
+                             const std::int64_t last = plan.fills == 0 ? first : first + shared.walk.size[j][*cell] - 1;
+                             for (std::size_t p = part_of(shared, first); p <= part_of(shared, last); ++p)
+                               fed.insert(p);
+                           }
+                         });
+    });
+  }
+  return fed;
+}
+
+/// The new part's tree: its own cells, and what closes it.
+mesh::Extract part_tree(const Shared& shared, std::size_t part, int deepest) {
+  Octree tree = shared.plan.tree;
+  for (std::size_t level = 0; level < tree.owned.size(); ++level) {
+    const auto& numbers = shared.walk.number[level];
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] < shared.bounds[part] || numbers[i] >= shared.bounds[part + 1]) tree.owned[level].set(i, false);
+  }
+  if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
+  return mesh::prune(tree);
+}
+
+mesh::Part read_part(const Shared& shared, int number, const mesh::Request& request) {
+  if (number < 0 || static_cast<std::size_t>(number) + 1 >= shared.bounds.size())
+    throw Error(Kind::usage, "no part " + std::to_string(number));
+  const auto p = static_cast<std::size_t>(number);
+  const std::int64_t deepest = std::int64_t{request.max_level} - shared.header.level_origin;
+  mesh::Extract extract =
+      part_tree(shared, p, static_cast<int>(std::clamp<std::int64_t>(deepest, -1, mesh::num_levels(shared.plan.tree))));
+  const Octree& tree = extract.tree;
+  mesh::Part part{.index = number, .mesh = {}, .fields = {}, .particles = {}};
+  const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
+  for (std::size_t f : mesh::select_fields(shared.header, request.fields))
+    part.fields.push_back(mesh::make_field(shared.header.fields[f], values));
+  if (!part.fields.empty()) {
+    mesh::Request wanted;
+    wanted.fields = request.fields;
+    base::BitArray known(values);
+    for (int source : shared.source_of[p])
+      mesh::scatter(shared.source.read(source, wanted), shared.plan, tree, part.fields, known);
+    if (shared.plan.fills != 0 || shared.plan.means != 0) mesh::complete(shared.plan, tree, part.fields, known);
+  }
+  part.mesh = std::move(extract.tree);
+  return part;
+}
+
+void set_header(Shared& shared) {
+  mesh::Header& header = shared.header;
+  header = shared.source.header;
+  header.roots = shared.plan.tree.roots;
+  header.block = shared.plan.tree.block;
+  header.unfolded = 0;
+  header.level_origin = 1;
+}
+
+/// A made value of a face would not be that of the cell beside it.
+void refuse_faces(const mesh::Header& header, const mesh::Regrid& plan) {
+  if (plan.fills == 0 && plan.means == 0) return;
+  for (const mesh::FieldInfo& field : header.fields)
+    if (field.centring != mesh::Centring::cell)
+      throw Error(Kind::unsupported, "values would have to be made for a field that is not of cells")
+          .at("field " + field.name)
+          .hint("leave it out with --field");
+}
+
+/// Ranges along the walk depend on no part of the source, so parts touching a region are found in the trees.
+std::vector<int> parts_touching(const Shared& shared, const mesh::Region&) {
+  std::vector<int> all;
+  for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) all.push_back(static_cast<int>(p));
+  return all;
+}
+
+mesh::Dataset dataset_of(const std::shared_ptr<const Shared>& shared) {
+  mesh::Dataset out;
+  out.format = shared->source.format;
+  out.path = shared->source.path;
+  out.header = shared->header;
+  out.num_parts = static_cast<int>(shared->bounds.size()) - 1;
+  out.bytes = shared->source.bytes;
+  out.notes = shared->source.notes;
+  const Octree& tree = shared->plan.tree;
+  for (int level = 0; level < mesh::num_levels(tree); ++level)
+    out.levels.push_back({mesh::code_level(shared->header, level),
+                          static_cast<std::int64_t>(mesh::num_owned(tree, level)),
+                          static_cast<std::int64_t>(mesh::num_owned_leaves(tree, level))});
+  out.parts_touching = [shared](const mesh::Region& region) { return parts_touching(*shared, region); };
+  out.read = [shared](int part, const mesh::Request& request) { return read_part(*shared, part, request); };
+  out.part_bytes = [shared](int part) {
+    std::int64_t bytes = 0;
+    for (int source : shared->source_of[static_cast<std::size_t>(part)]) bytes += shared->source.part_bytes(source);
+    return bytes;
+  };
+  return out;
+}
+
+bool is_same(const Octree& source, const mesh::Regrid& plan) {
+  return plan.shift == 0 && plan.first == 0 && plan.fills == 0 && plan.tree.block == source.block &&
+         plan.tree.roots == source.roots && plan.tree.refined == source.refined;
+}
+
+}  // namespace
+
+Octree whole_tree(const mesh::Dataset& dataset) { return merged(dataset, read_trees(dataset)); }
+
+int coarsest_leaf(const Octree& tree) {
+  for (int level = 0; level < mesh::num_levels(tree); ++level)
+    if (tree.refined[static_cast<std::size_t>(level)].count() != mesh::num_cells(tree, level)) return level;
+  return mesh::num_levels(tree) - 1;
+}
+
+Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
+  const std::vector<mesh::Part> parts = read_trees(source);
+  const Octree whole = merged(source, parts);
+  mesh::RegridOptions how = job.how;
+  how.first = source.header.unfolded;
+  how.periodic = source.header.periodic;
+  if (job.from_finest_full) how.root = std::max(how.root, coarsest_leaf(whole));
+  const auto shared = std::make_shared<Shared>();
+  try {
+    shared->plan = mesh::plan_regrid(whole, how);
+  } catch (Error& error) {
+    throw error.at(source.path);
+  }
+  refuse_faces(source.header, shared->plan);
+  Regridded out;
+  out.same_tree = is_same(whole, shared->plan);
+  out.plan = shared->plan;
+  out.plan.tree = {};
+  if (out.same_tree) {
+    out.dataset = source;
+    out.dataset.header.level_origin = 1;
+    return out;
+  }
+  shared->source = source;
+  set_header(*shared);
+  shared->walk = mesh::depth_first(shared->plan.tree);
+  const auto cells = static_cast<std::int64_t>(mesh::num_cells(shared->plan.tree));
+  const auto block = static_cast<std::int64_t>(mesh::block_size(shared->plan.tree));
+  // Means need all that lies below a cell: they are formed where the whole tree is one part.
+  const bool one = job.part_cells == 0 || shared->plan.means != 0;
+  shared->bounds = part_bounds(cells, one ? 0 : std::max<std::int64_t>(1, job.part_cells / block));
+  shared->source_of.resize(shared->bounds.size() - 1);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (std::size_t fed : parts_fed_by(*shared, mesh::octree_of(parts[p])))
+      shared->source_of[fed].push_back(static_cast<int>(p));
+  out.dataset = dataset_of(shared);
+  return out;
+}
+
+}  // namespace octavo::jobs

@@ -1,0 +1,34 @@
+#pragma once
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/regrid.hpp"
+
+namespace octavo::jobs {
+
+struct RegridJob {
+  mesh::RegridOptions how;  ///< `first` and `periodic` are taken from the step
+  /// Root at the finest level that the whole domain is refined to: coarser ones hold no leaf.
+  bool from_finest_full = false;
+  std::int64_t part_cells = std::int64_t{1} << 20;  ///< cells that a new part owns at most; 0: one part
+};
+
+struct Regridded {
+  mesh::Dataset dataset;
+  mesh::Regrid plan;       ///< without its tree
+  bool same_tree = false;  ///< the step has the wanted tree already: `dataset` is it
+};
+
+/// The tree of all parts, without values. Error(unsupported) where they do not hold the whole domain.
+mesh::Octree whole_tree(const mesh::Dataset& dataset);
+
+/// The coarsest level with leaves, as a tree level index.
+int coarsest_leaf(const mesh::Octree& tree);
+
+/// A step on another tree (mesh/regrid.hpp), cut into parts along the walk of the new tree: neither they nor the values
+/// depend on how the source is cut. Reading a part reads the source parts that have cells of it, one after another: in
+/// memory are the whole trees, one source part and one new part. Particles are not handed on.
+/// Level numbers of the new header count from 1.
+///
+/// Throws as plan_regrid does, and Error(unsupported) where values would be made of fields that are not of cells.
+Regridded regrid(const mesh::Dataset& source, const RegridJob& job);
+
+}  // namespace octavo::jobs

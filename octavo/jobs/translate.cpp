@@ -1,0 +1,457 @@
+#include "octavo/jobs/translate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::Field;
+using mesh::Particles;
+using mesh::ScalarType;
+
+struct Words {
+  const char* ramses;
+  const char* flash;
+  const char* amrex;
+};
+constexpr std::array<Words, 10> field_words{{{"density", "dens", "density"},
+                                             {"pressure", "pres", "pressure"},
+                                             {"velocity_x", "velx", "x_velocity"},
+                                             {"velocity_y", "vely", "y_velocity"},
+                                             {"velocity_z", "velz", "z_velocity"},
+                                             {"temperature", "temp", "temperature"},
+                                             {"total_energy", "ener", "total_energy"},
+                                             {"internal_energy", "eint", "internal_energy"},
+                                             {"potential", "gpot", "potential"},
+                                             {"metallicity", "metl", "metallicity"}}};
+constexpr std::array<Words, 5> particle_words{{{"velocity_x", "velx", "velocity_x"},
+                                               {"velocity_y", "vely", "velocity_y"},
+                                               {"velocity_z", "velz", "velocity_z"},
+                                               {"levelp", "levelp", "levelp"},
+                                               {"birth_time", "birth_time", "birth_time"}}};
+
+const char* word(const Words& words, Code code) {
+  return code == Code::flash ? words.flash : code == Code::amrex ? words.amrex : words.ramses;
+}
+
+template <std::size_t N>
+std::string other_word(const std::array<Words, N>& table, const std::string& name, Code from, Code to) {
+  for (const Words& words : table)
+    if (name == word(words, from)) return word(words, to);
+  return name;
+}
+
+// ----------------------------------------------------------------------------------------------------------- identity
+
+/// Names that are not attributes of their own in a code.
+bool is_reserved(const std::string& name, Code code) {
+  const auto any = [&](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [&](const char* n) { return name == n; });
+  };
+  switch (code) {
+    case Code::flash: return any({"tag", "id", "cpu", "blk", "proc"});
+    case Code::amrex: return any({"id", "cpu"});
+    default: return any({"identity", "id", "cpu", "tag"});
+  }
+}
+
+Field* find(Particles& particles, const std::string& name) {
+  for (Field& field : particles.attributes)
+    if (field.info.name == name) return &field;
+  return nullptr;
+}
+
+std::int64_t whole_number(double value, const std::string& name) {
+  if (!(std::abs(value) <= 0x1p53) || value != std::floor(value))
+    throw Error(Kind::unsupported, "an identity that is no whole number: " + std::to_string(value))
+        .at("particle attribute " + name);
+  return static_cast<std::int64_t>(value);
+}
+
+std::vector<std::int64_t> integers_of(const Field& field) {
+  std::vector<std::int64_t> out;
+  mesh::visit_values(field, [&]<class T>(std::span<const T> values) {
+    for (const T value : values) {
+      if constexpr (std::is_floating_point_v<T>)
+        out.push_back(whole_number(static_cast<double>(value), field.info.name));
+      else
+        out.push_back(static_cast<std::int64_t>(value));
+    }
+  });
+  return out;
+}
+
+/// (id, cpu) of each particle.
+struct Identities {
+  std::vector<std::int64_t> id, cpu;
+};
+
+/// Takes the columns of identity out of the particles.
+Identities take_identities(Particles& particles, Code from) {
+  Identities out;
+  const auto take = [&](const char* name) {
+    std::vector<std::int64_t> values;
+    if (Field* field = find(particles, name)) {
+      values = integers_of(*field);
+      std::erase_if(particles.attributes, [&](const Field& f) { return f.info.name == name; });
+    }
+    return values;
+  };
+  const char* single = from == Code::flash ? "tag" : "identity";
+  if (from != Code::amrex) out.id = take(single);
+  if (auto kept = take("id"); !kept.empty()) out.id = std::move(kept);
+  out.cpu = take("cpu");
+  const auto count = static_cast<std::size_t>(particles.count);
+  if (out.cpu.size() != count) out.cpu.assign(count, 0);
+  if (out.id.size() != count) {
+    out.id.resize(count);
+    std::iota(out.id.begin(), out.id.end(), std::int64_t{1});
+  }
+  if (from == Code::flash)
+    std::erase_if(particles.attributes, [](const Field& f) { return f.info.name == "blk" || f.info.name == "proc"; });
+  return out;
+}
+
+std::vector<std::size_t> sorted_by_identity(const Identities& who) {
+  std::vector<std::size_t> order(who.id.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t i) { return std::pair(who.cpu[i], who.id[i]); };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+void refuse_duplicates(const Identities& who, const std::vector<std::size_t>& order, const Particles& particles) {
+  std::size_t found = 0;
+  std::string first;
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    const std::size_t a = order[k - 1], b = order[k];
+    if (who.id[a] != who.id[b] || who.cpu[a] != who.cpu[b]) continue;
+    if (++found <= 3)
+      first += (first.empty() ? "" : ", ") + std::string("id ") + std::to_string(who.id[a]) + " cpu " +
+               std::to_string(who.cpu[a]);
+  }
+  if (found != 0)
+    throw Error(Kind::corrupt,
+                std::to_string(found) + " particles have the identity of another: " + first + (found > 3 ? " ..." : ""))
+        .at("species " + particles.species)
+        .hint("--no-particles leaves them out");
+}
+
+template <class T>
+void reorder(std::vector<T>& values, const std::vector<std::size_t>& order) {
+  std::vector<T> out;
+  for (const std::size_t i : order) out.push_back(values[i]);
+  values = std::move(out);
+}
+
+void reorder(Field& field, const std::vector<std::size_t>& order) {
+  const std::size_t width = mesh::size_of(field.info.type) * static_cast<std::size_t>(field.info.components);
+  if (field.bytes.size() != width * order.size())
+    throw Error(Kind::corrupt, "a particle attribute has another length").at(field.info.name);
+  std::vector<std::byte> out(field.bytes.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    std::memcpy(out.data() + k * width, field.bytes.data() + order[k] * width, width);
+  field.bytes = std::move(out);
+}
+
+template <class T>
+void add_column(Particles& particles, const std::string& name, const std::vector<T>& values) {
+  mesh::FieldInfo info{
+      .name = name, .unit = "", .type = mesh::scalar_type_of<T>(), .centring = mesh::Centring::particle};
+  Field field = mesh::make_field(info, values.size());
+  std::copy(values.begin(), values.end(), field.as<T>().begin());
+  particles.attributes.push_back(std::move(field));
+}
+
+std::vector<std::int32_t> as_32(const std::vector<std::int64_t>& values) {
+  std::vector<std::int32_t> out;
+  for (const std::int64_t value : values) {
+    if (value != static_cast<std::int32_t>(value))
+      throw Error(Kind::unsupported, "a birth cpu of " + std::to_string(value) + " does not fit 32 bits");
+    out.push_back(static_cast<std::int32_t>(value));
+  }
+  return out;
+}
+
+bool distinct(std::vector<std::int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return std::adjacent_find(values.begin(), values.end()) == values.end();
+}
+
+void put_identities(Particles& particles, Identities who, Code to, std::vector<std::string>& notes) {
+  if (to == Code::amrex) {
+    add_column(particles, "id", who.id);
+    add_column(particles, "cpu", as_32(who.cpu));
+    return;
+  }
+  std::vector<std::int64_t> tag = who.id;
+  const bool own = distinct(who.id);
+  if (!own) std::iota(tag.begin(), tag.end(), std::int64_t{1});
+  const bool any_cpu = std::any_of(who.cpu.begin(), who.cpu.end(), [](std::int64_t c) { return c != 0; });
+  add_column(particles, to == Code::flash ? "tag" : "identity", tag);
+  if (any_cpu || !own) add_column(particles, "cpu", as_32(who.cpu));
+  if (own) return;
+  add_column(particles, "id", who.id);
+  notes.push_back("particles of " + particles.species +
+                  ": ids are unique on their cpu only; tags 1, 2 ... stand for (cpu, id), which columns keep");
+}
+
+// --------------------------------------------------------------------------------------------------------- attributes
+
+constexpr const char* user = "user_";
+
+void rename_attributes(Particles& particles, Code from, Code to) {
+  for (Field& field : particles.attributes) {
+    std::string& name = field.info.name;
+    if (name.starts_with(user) && is_reserved(name.substr(5), from)) name = name.substr(5);
+    // RAMSES' tag says what kind within a family a particle is: the word means something else everywhere.
+    const bool family_tag = (from == Code::ramses && name == "tag") || (to == Code::ramses && name == "family_tag");
+    if (family_tag)
+      name = to == Code::ramses ? "tag" : "family_tag";
+    else if (is_reserved(name, to))
+      name = user + name;
+    else
+      name = other_word(particle_words, name, from, to);
+  }
+}
+
+template <class T>
+void narrow(Particles& particles, const char* name) {
+  Field* field = find(particles, name);
+  if (field == nullptr || field->info.type == mesh::scalar_type_of<T>()) return;
+  std::vector<T> values;
+  for (const std::int64_t value : integers_of(*field)) {
+    if (value != static_cast<T>(value)) return;
+    values.push_back(static_cast<T>(value));
+  }
+  std::vector<Field> kept = std::move(particles.attributes);
+  for (Field& one : kept) {
+    if (one.info.name != name)
+      particles.attributes.push_back(std::move(one));
+    else
+      add_column(particles, name, values);
+  }
+}
+
+template <class T>
+void need(Particles& particles, const std::string& name, T value, std::string& added) {
+  if (find(particles, name) != nullptr) return;
+  add_column(particles, name, std::vector<T>(static_cast<std::size_t>(particles.count), value));
+  added += (added.empty() ? "" : ", ") + name;
+}
+
+/// The columns that RAMSES reads, in its order and types; others follow.
+void complete_for_ramses(Particles& particles, int dim, std::vector<std::string>& notes) {
+  std::string added;
+  std::vector<std::string> order;
+  for (const char* vector : {"position_", "velocity_"})
+    for (int axis = 0; axis < dim; ++axis) order.push_back(std::string(vector) + "xyz"[axis]);
+  for (const std::string& name : order) need(particles, name, 0.0, added);
+  need(particles, "mass", 0.0, added);
+  need(particles, "levelp", std::int32_t{1}, added);
+  need(particles, "family", std::int8_t{0}, added);
+  need(particles, "tag", std::int8_t{0}, added);
+  narrow<std::int32_t>(particles, "identity");
+  narrow<std::int32_t>(particles, "levelp");
+  narrow<std::int8_t>(particles, "family");
+  narrow<std::int8_t>(particles, "tag");
+  for (const char* name : {"mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity"})
+    order.emplace_back(name);
+  const auto rank = [&](const Field& field) {
+    return std::find(order.begin(), order.end(), field.info.name) - order.begin();
+  };
+  std::stable_sort(particles.attributes.begin(), particles.attributes.end(),
+                   [&](const Field& a, const Field& b) { return rank(a) < rank(b); });
+  if (!added.empty()) notes.push_back("particles of " + particles.species + " have no " + added + ": zero, level 1");
+}
+
+// ------------------------------------------------------------------------------------------------------------- fields
+
+/// Fields that go along, and their new names, in the step's order.
+struct Names {
+  std::vector<std::string> old, fresh;
+};
+Names plan_names(const mesh::Header& header, const TranslateOptions& options) {
+  const Code from = code_of(header);
+  for (const auto& [name, fresh] : options.rename) mesh::select_fields(header, std::vector<std::string>{name});
+  Names names;
+  for (std::size_t f : mesh::select_fields(header, options.fields)) {
+    const std::string& name = header.fields[f].name;
+    const auto asked = options.rename.find(name);
+    names.old.push_back(name);
+    names.fresh.push_back(asked != options.rename.end() ? asked->second : field_name(name, from, options.to));
+    if (std::count(names.fresh.begin(), names.fresh.end(), names.fresh.back()) > 1)
+      throw Error(Kind::usage, "two fields would be called \"" + names.fresh.back() + "\"")
+          .at("field " + name)
+          .hint("--rename gives another name");
+  }
+  return names;
+}
+
+std::optional<std::int64_t> step_of(const mesh::Header& header) {
+  for (const char* name : {"integer scalars/nstep", "step", "nstep_coarse"}) {
+    const auto found = header.attributes.find(name);
+    if (found == header.attributes.end()) continue;
+    if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
+  }
+  return {};
+}
+
+void set_attributes(mesh::Header& header, Code to) {
+  const std::optional<std::int64_t> step = step_of(header);
+  header.attributes.clear();
+  if (!step) return;
+  if (to == Code::flash) {
+    header.attributes["integer scalars"] = std::vector<std::string>{"nstep"};
+    header.attributes["integer scalars/nstep"] = *step;
+  } else {
+    header.attributes[to == Code::amrex ? "step" : "nstep_coarse"] = *step;
+  }
+}
+
+mesh::SpeciesInfo info_of(const Particles& particles) {
+  mesh::SpeciesInfo info{.name = particles.species, .count = particles.count, .attributes = {}};
+  for (const Field& field : particles.attributes) info.attributes.push_back(field.info);
+  return info;
+}
+
+/// RAMSES' domain begins at 0.
+void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector<std::string>& notes) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double lo = header.lo[axis];
+    if (lo == 0) continue;
+    notes.push_back(std::string("a RAMSES box begins at 0: positions along ") + "xyz"[axis] + " are moved by " +
+                    std::to_string(-lo));
+    header.hi[axis] -= lo;
+    header.lo[axis] = 0;
+    for (Particles& particles : all)
+      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]);
+          field != nullptr && field->info.type == ScalarType::float64)
+        for (double& x : field->as<double>()) x -= lo;
+  }
+}
+
+}  // namespace
+
+Code code_of(const mesh::Header& header) {
+  if (header.code == "FLASH") return Code::flash;
+  return header.code == "AMReX" ? Code::amrex : Code::ramses;
+}
+
+std::string field_name(const std::string& name, Code from, Code to) { return other_word(field_words, name, from, to); }
+
+Particles translate(const Particles& particles, Code from, Code to, int dim, std::vector<std::string>& notes) {
+  Particles out = particles;
+  Identities who = take_identities(out, from);
+  const std::vector<std::size_t> order = sorted_by_identity(who);
+  refuse_duplicates(who, order, out);
+  for (Field& field : out.attributes) reorder(field, order);
+  reorder(who.id, order);
+  reorder(who.cpu, order);
+  rename_attributes(out, from, to);
+  put_identities(out, std::move(who), to, notes);
+  if (to == Code::ramses) complete_for_ramses(out, dim, notes);
+  return out;
+}
+
+std::vector<Particles> gather_particles(const mesh::Dataset& dataset) {
+  std::vector<Particles> all;
+  if (dataset.species.empty()) return all;
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  request.particles = true;
+  for (int p = 0; p < dataset.num_parts; ++p)
+    for (Particles& particles : dataset.read(p, request).particles) {
+      auto to = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.species == particles.species; });
+      if (to == all.end()) {
+        all.push_back(std::move(particles));
+        continue;
+      }
+      to->count += particles.count;
+      for (std::size_t a = 0; a < to->attributes.size(); ++a)
+        to->attributes[a].bytes.insert(to->attributes[a].bytes.end(), particles.attributes.at(a).bytes.begin(),
+                                       particles.attributes.at(a).bytes.end());
+    }
+  return all;
+}
+
+std::string outside_note(const Particles& particles, const mesh::Header& header) {
+  constexpr std::size_t most_listed = 3;
+  std::size_t found = 0;
+  std::string first;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(particles.count); ++i) {
+    bool outside = false;
+    std::string at;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)
+      for (const Field& field : particles.attributes)
+        if (field.info.name == std::string("position_") + "xyz"[axis]) {
+          const double x = mesh::visit_values(field, [&](auto values) { return static_cast<double>(values[i]); });
+          outside = outside || !(x >= header.lo[axis] && x < header.hi[axis]);
+          at += (at.empty() ? "" : ",") + std::to_string(x);
+        }
+    if (outside && ++found <= most_listed) first += (first.empty() ? "(" : ", (") + at + ")";
+  }
+  if (found == 0) return {};
+  return std::to_string(found) + " particles of " + particles.species + " are outside of the domain: at " + first +
+         (found > most_listed ? " ..." : "") + "; they go to the nearest cell";
+}
+
+mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes) {
+  const Names names = plan_names(source.header, options);
+  const Code from = code_of(source.header);
+  mesh::Dataset out = source;
+  out.header.fields.clear();
+  for (std::size_t f = 0; f < names.old.size(); ++f) {
+    const auto at = mesh::select_fields(source.header, std::vector<std::string>{names.old[f]});
+    out.header.fields.push_back(source.header.fields[at[0]]);
+    out.header.fields.back().name = names.fresh[f];
+  }
+  std::vector<Particles> all;
+  const bool as_they_are = from == options.to;
+  if (options.particles && !as_they_are)
+    for (const Particles& particles : gather_particles(source)) {
+      if (auto note = outside_note(particles, source.header); !note.empty()) notes.push_back(std::move(note));
+      if (particles.count != 0) all.push_back(translate(particles, from, options.to, source.header.dim, notes));
+    }
+  if (options.to == Code::ramses && !as_they_are) move_to_zero(out.header, all, notes);
+  if (!as_they_are) {
+    set_attributes(out.header, options.to);
+    out.header.code = options.to == Code::flash ? "FLASH" : options.to == Code::amrex ? "AMReX" : "RAMSES";
+  }
+  if (!as_they_are || !options.particles) out.species.clear();
+  for (const Particles& particles : all) out.species.push_back(info_of(particles));
+  const bool hand_on = as_they_are && options.particles;
+  const auto shared = std::make_shared<const std::vector<Particles>>(std::move(all));
+  out.read = [source, names, shared, hand_on](int part, const mesh::Request& request) {
+    mesh::Request wanted = request;
+    wanted.particles = request.particles && hand_on;
+    wanted.fields = names.old;
+    if (request.fields) {
+      wanted.fields->clear();
+      for (const std::string& name : *request.fields) {
+        const auto at = std::find(names.fresh.begin(), names.fresh.end(), name);
+        if (at == names.fresh.end()) throw Error(Kind::usage, "there is no field \"" + name + "\"");
+        wanted.fields->push_back(names.old[static_cast<std::size_t>(at - names.fresh.begin())]);
+      }
+    }
+    mesh::Part read = source.read(part, wanted);
+    for (Field& field : read.fields) {
+      const auto at = std::find(names.old.begin(), names.old.end(), field.info.name);
+      field.info.name = names.fresh[static_cast<std::size_t>(at - names.old.begin())];
+    }
+    if (request.particles && part == 0 && !hand_on) read.particles = *shared;
+    return read;
+  };
+  return out;
+}
+
+}  // namespace octavo::jobs

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::jobs {
+
+/// Codes whose words are known.
+enum class Code : std::uint8_t { ramses, flash, amrex };
+/// "RAMSES", "FLASH", "AMReX" as in Header::code; RAMSES, whose words are Octavo's own, for any other.
+Code code_of(const mesh::Header& header);
+
+/// What one code's name of a field is in another: "dens" of FLASH is "density" of the others. Names that are in no
+/// table stay.
+std::string field_name(const std::string& name, Code from, Code to);
+
+struct TranslateOptions {
+  Code to = Code::ramses;
+  std::map<std::string, std::string> rename;       ///< field names of the step to new ones, before any table
+  std::optional<std::vector<std::string>> fields;  ///< by the step's names; nothing: all
+  bool particles = true;
+};
+
+/// Particles of one species in another code's words: identity, and the names of positions, velocities and what the code
+/// needs. Rows are sorted by identity, so that they do not depend on how the step was cut.
+///
+/// - identity: AMReX has (id, cpu), FLASH a tag, RAMSES an identity. Where ids are unique by themselves they are the
+/// tag
+///   (identity), with cpu as a column of its own; where only the pairs are, tags are 1, 2 ... in the order of (cpu,
+///   id), and a column "id" keeps the id. Back, "id" (else the tag) and "cpu" (else 0) are the pair again.
+/// - FLASH's blk and proc say where a particle was in a file: they are left out, its writer makes them anew.
+/// - An attribute whose name the other code keeps for something else gets "user_" before it, and loses it on the way
+///   back.
+/// - RAMSES wants velocities, mass, levelp, family and tag: zeros (level 1) where there are none.
+///
+/// Error(corrupt) naming the first where two particles have one identity; Error(unsupported) where a tag is no whole
+/// number.
+mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, int dim,
+                          std::vector<std::string>& notes);
+
+/// The step in another code's words: fields and particles. All particles are the first part's. Attributes of the code
+/// it comes from are left out, but for the number of the step.
+mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes);
+
+/// Particles of all parts, one after another, by species.
+std::vector<mesh::Particles> gather_particles(const mesh::Dataset& dataset);
+
+/// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty where there are none.
+std::string outside_note(const mesh::Particles& particles, const mesh::Header& header);
+
+}  // namespace octavo::jobs

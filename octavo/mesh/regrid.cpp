@@ -1,0 +1,415 @@
+#include "octavo/mesh/regrid.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/tree_index.hpp"
+
+namespace octavo::mesh {
+namespace {
+
+using base::BitArray;
+using base::Error;
+using base::Kind;
+
+constexpr std::size_t most_listed = 5;
+
+/// Cells of a source level along an axis; nothing where the level above cannot halve them.
+std::optional<std::int64_t> cells_along(const Octree& source, int level, std::size_t axis) {
+  const std::int64_t cells = source.roots[axis] * source.block[axis];
+  if (level >= 0) return cells << level;
+  return cells % (std::int64_t{1} << -level) == 0 ? std::optional(cells >> -level) : std::nullopt;
+}
+
+bool divides(const Octree& source, int level, const Index3& block) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
+    const auto cells = cells_along(source, level, axis);
+    if (!cells || *cells % block[axis] != 0) return false;
+  }
+  return true;
+}
+
+int root_level(const Octree& source, const RegridOptions& options) {
+  constexpr int most_searched = 12;
+  for (int level = options.root; level < options.root + most_searched; ++level)
+    if (divides(source, level, options.block)) return level;
+  Index3 cells = source.roots;
+  for (std::size_t axis = 0; axis < 3; ++axis) cells[axis] *= source.block[axis];
+  throw Error(Kind::unsupported, "the domain of " + describe_extent(cells, source.dim) +
+                                     " cells cannot be divided into blocks of " +
+                                     describe_extent(options.block, source.dim) + ", on no level");
+}
+
+/// Calls f(source level index, coordinate, number on the level) for each cell of each level.
+template <class F>
+void for_each_cell(const Octree& tree, F&& f) {
+  std::vector<Coordinate> at = root_coordinates(tree);
+  for (int level = 0; level < num_levels(tree); ++level) {
+    if (level > 0) at = child_coordinates(tree, level - 1, at);
+    for (std::size_t i = 0; i < at.size(); ++i) f(level, at[i], i);
+  }
+}
+
+std::uint64_t key_of(const Index3& at) {
+  return static_cast<std::uint64_t>(at[0]) | static_cast<std::uint64_t>(at[1]) << 21 |
+         static_cast<std::uint64_t>(at[2]) << 42;
+}
+using Keys = std::unordered_set<std::uint64_t>;
+
+/// A tree from the positions of its refined cells, given level by level: is_refined(level, position).
+template <class F>
+Octree grow(int dim, const Index3& roots, const Index3& block, F&& is_refined) {
+  Octree tree{dim, roots, block, {}, {}};
+  std::vector<Coordinate> at = root_coordinates(tree);
+  for (int level = 0; !at.empty(); ++level) {
+    BitArray refined(at.size());
+    for (std::size_t i = 0; i < at.size(); ++i)
+      if (is_refined(level, Index3{at[i][0], at[i][1], at[i][2]})) refined.set(i);
+    tree.owned.emplace_back(at.size(), true);
+    tree.refined.push_back(std::move(refined));
+    at = child_coordinates(tree, level, at);
+  }
+  return tree;
+}
+
+/// Per new level from that of `first` on, positions of blocks with cells that the source refines.
+std::vector<Keys> refined_blocks(const Octree& source, const Octree& shape, int shift, int first) {
+  std::vector<Keys> keys;
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t i) {
+    if (level < std::max(first, shift) || !source.refined[static_cast<std::size_t>(level)][i]) return;
+    const auto j = static_cast<std::size_t>(level - shift);
+    if (keys.size() <= j) keys.resize(j + 1);
+    for_each_row(blocks_touching(shape, cells_of(source, at)), [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x) keys[j].insert(key_of({row[0] + x, row[1], row[2]}));
+    });
+  });
+  return keys;
+}
+
+// ------------------------------------------------------------------------------------------------------------ balance
+
+/// Calls f(position of a neighbour on the level) for each neighbour in the domain.
+template <class F>
+void for_each_neighbour(const Octree& tree, int level, const Index3& at, const RegridOptions& options, F&& f) {
+  const auto dim = static_cast<std::size_t>(tree.dim);
+  const int reach[3] = {1, dim > 1 ? 1 : 0, dim > 2 ? 1 : 0};
+  for (int dz = -reach[2]; dz <= reach[2]; ++dz)
+    for (int dy = -reach[1]; dy <= reach[1]; ++dy)
+      for (int dx = -1; dx <= 1; ++dx) {
+        const int steps = std::abs(dx) + std::abs(dy) + std::abs(dz);
+        if (steps == 0 || (steps > 1 && options.balance == Balance::faces)) continue;
+        Index3 to{at[0] + dx, at[1] + dy, at[2] + dz};
+        bool inside = true;
+        for (std::size_t axis = 0; axis < dim; ++axis) {
+          const std::int64_t extent = tree.roots[axis] << level;
+          if (options.periodic[axis]) to[axis] = (to[axis] + extent) % extent;
+          inside = inside && to[axis] >= 0 && to[axis] < extent;
+        }
+        if (inside) f(to);
+      }
+}
+
+Index3 parent_of(const Index3& at, int dim) {
+  Index3 up = at;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) up[axis] >>= 1;
+  return up;
+}
+
+std::string to_string(const Index3& at, int dim) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    text.append(axis == 0 ? "" : ",").append(std::to_string(at[axis]));
+  return text + ")";
+}
+
+/// A refined cell needs neighbours of its own level, or those beside its children differ by two.
+struct Unbalanced {
+  std::int64_t count = 0;
+  std::string places;
+};
+Unbalanced find_unbalanced(const Octree& tree, const RegridOptions& options) {
+  Unbalanced found;
+  const TreeIndex index(tree);
+  for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
+    if (!tree.refined[static_cast<std::size_t>(level)][i]) return;
+    for_each_neighbour(tree, level, {at[0], at[1], at[2]}, options, [&](const Index3& to) {
+      if (index.find(level, to)) return;
+      if (++found.count <= static_cast<std::int64_t>(most_listed))
+        found.places += (found.places.empty() ? "" : "; ") + std::string("level index ") + std::to_string(level) +
+                        to_string(to, tree.dim);
+    });
+  });
+  return found;
+}
+
+/// Refines what is unbalanced, from the finest level up.
+void add_balance(const Octree& tree, const RegridOptions& options, std::vector<Keys>& refined) {
+  constexpr std::uint64_t mask = (std::uint64_t{1} << 21) - 1;
+  for (std::size_t level = refined.size(); level-- > 1;) {
+    const auto above = [&](const Index3& to) { refined[level - 1].insert(key_of(parent_of(to, tree.dim))); };
+    for (const std::uint64_t key : refined[level]) {
+      const Index3 at{static_cast<std::int64_t>(key & mask), static_cast<std::int64_t>(key >> 21 & mask),
+                      static_cast<std::int64_t>(key >> 42)};
+      above(at);
+      for_each_neighbour(tree, static_cast<int>(level), at, options, above);
+    }
+  }
+}
+
+void refuse_unbalanced(const Unbalanced& found, const RegridOptions& options) {
+  throw Error(Kind::unsupported, "neighbours differ by more than one level, which the target does not allow: " +
+                                     std::to_string(found.count) + " places" +
+                                     (options.balance == Balance::corners ? " over faces, edges or corners" : "") +
+                                     ", where no cell is at " + found.places +
+                                     (found.count > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
+      .hint("--fill refines them");
+}
+
+// ----------------------------------------------------------------------------------------------------------- coverage
+
+std::int64_t overlap(const IndexBox& a, const IndexBox& b, int dim) {
+  const auto both = intersection(a, b, dim);
+  return both ? num_cells(*both, dim) : 0;
+}
+
+struct Coverage {
+  std::int64_t fills = 0, blocks = 0;
+  std::string places;
+};
+Coverage find_coverage(const Octree& source, const Octree& tree, int shift, int first) {
+  const TreeIndex index(tree);
+  std::vector<std::vector<std::uint32_t>> have;
+  for (int level = 0; level < num_levels(tree); ++level) have.emplace_back(num_cells(tree, level), 0);
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t) {
+    if (level < std::max(first, shift)) return;
+    const IndexBox cells = cells_of(source, at);
+    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x) {
+        const Index3 block{row[0] + x, row[1], row[2]};
+        const Coordinate place{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
+                               static_cast<std::uint32_t>(block[2])};
+        if (const auto found = index.find(level - shift, block))
+          have[static_cast<std::size_t>(level - shift)][*found] +=
+              static_cast<std::uint32_t>(overlap(cells_of(tree, place), cells, tree.dim));
+      }
+    });
+  });
+  Coverage coverage;
+  const auto whole = static_cast<std::uint32_t>(block_size(tree));
+  for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
+    const std::uint32_t here = have[static_cast<std::size_t>(level)][i];
+    if (level + shift < first || here == whole) return;
+    coverage.fills += whole - here;
+    if (++coverage.blocks <= static_cast<std::int64_t>(most_listed))
+      coverage.places += (coverage.places.empty() ? "" : "; ") + std::string("level index ") +
+                         std::to_string(level + shift) + " " + describe(cells_of(tree, at), tree.dim) + " has " +
+                         std::to_string(here) + " of " + std::to_string(whole);
+  });
+  return coverage;
+}
+
+void refuse_partial(const Coverage& found, const Octree& tree) {
+  throw Error(Kind::unsupported, "the refined regions are not made of whole blocks of " +
+                                     describe_extent(tree.block, tree.dim) + " cells: " + std::to_string(found.fills) +
+                                     " cells of " + std::to_string(found.blocks) +
+                                     " blocks are missing: " + found.places +
+                                     (found.blocks > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
+      .hint("smaller blocks may fit; --fill gives the missing cells the value of the coarser cell they lie in");
+}
+
+std::int64_t cells_above_first(const Octree& tree, int shift, int first) {
+  std::int64_t n = 0;
+  for (int level = 0; level < num_levels(tree) && level + shift < first; ++level)
+    n += static_cast<std::int64_t>(num_cells(tree, level) * block_size(tree));
+  return n;
+}
+
+}  // namespace
+
+IndexBox blocks_touching(const Octree& tree, const IndexBox& cells) {
+  IndexBox out{{0, 0, 0}, {1, 1, 1}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+    out.lo[axis] = cells.lo[axis] / tree.block[axis];
+    out.hi[axis] = (cells.hi[axis] - 1) / tree.block[axis] + 1;
+  }
+  return out;
+}
+
+Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
+  Regrid plan;
+  plan.first = options.first;
+  plan.shift = root_level(source, options);
+  Octree shape{source.dim, {1, 1, 1}, options.block, {}, {}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
+    shape.roots[axis] = *cells_along(source, plan.shift, axis) / options.block[axis];
+    if (shape.roots[axis] << num_levels(source) >= std::int64_t{1} << 21)
+      throw Error(Kind::unsupported, "more than 2^21 cells along an axis: that is not converted to another tree");
+  }
+  std::vector<Keys> keys = refined_blocks(source, shape, plan.shift, options.first);
+  const auto build = [&] {
+    return grow(source.dim, shape.roots, shape.block, [&](int level, const Index3& at) {
+      if (level + plan.shift < options.first) return true;
+      return static_cast<std::size_t>(level) < keys.size() &&
+             keys[static_cast<std::size_t>(level)].contains(key_of(at));
+    });
+  };
+  plan.tree = build();
+  if (options.balance != Balance::none) {
+    const Unbalanced found = find_unbalanced(plan.tree, options);
+    if (found.count != 0 && !options.fill) refuse_unbalanced(found, options);
+    if (found.count != 0) {
+      add_balance(plan.tree, options, keys);
+      plan.tree = build();
+    }
+  }
+  const Coverage coverage = find_coverage(source, plan.tree, plan.shift, options.first);
+  if (coverage.fills != 0 && !options.fill) refuse_partial(coverage, plan.tree);
+  plan.fills = coverage.fills;
+  plan.blocks_filled = coverage.blocks;
+  plan.means = cells_above_first(plan.tree, plan.shift, options.first);
+  return plan;
+}
+
+// ------------------------------------------------------------------------------------------------------------- values
+
+namespace {
+
+void check_field(const FieldInfo& info) {
+  if (info.components != 1 || info.ghost != 0)
+    throw Error(Kind::usage, "a field must have one component and no ghost cells to go onto another tree")
+        .at("field " + info.name);
+}
+
+/// The position, in a block of that lower corner, of a cell.
+std::size_t inside(const Index3& cell, const IndexBox& box) {
+  const std::int64_t nx = box.hi[0] - box.lo[0], ny = box.hi[1] - box.lo[1];
+  return static_cast<std::size_t>(((cell[2] - box.lo[2]) * ny + cell[1] - box.lo[1]) * nx + cell[0] - box.lo[0]);
+}
+
+/// A run of values that one source cell and one new cell share.
+struct Run {
+  std::size_t from = 0, to = 0, length = 0;
+};
+
+/// Calls f(run) for all that an owned cell of the source gives to the new tree.
+template <class F>
+void for_each_run(const Octree& source, const Regrid& plan, const Octree& tree, F&& f) {
+  const TreeIndex index(tree);
+  const auto source_offsets = level_offsets(source), offsets = level_offsets(tree);
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t i) {
+    if (level < plan.shift || level < plan.first || !source.owned[static_cast<std::size_t>(level)][i]) return;
+    const IndexBox cells = cells_of(source, at);
+    const std::size_t first = (source_offsets[static_cast<std::size_t>(level)] + i) * block_size(source);
+    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x) {
+        const auto found = index.find(level - plan.shift, {row[0] + x, row[1], row[2]});
+        if (!found) continue;
+        const IndexBox block = cells_of(tree, {static_cast<std::uint32_t>(row[0] + x),
+                                               static_cast<std::uint32_t>(row[1]), static_cast<std::uint32_t>(row[2])});
+        const std::size_t to = (offsets[static_cast<std::size_t>(level - plan.shift)] + *found) * block_size(tree);
+        for_each_row(*intersection(cells, block, 3), [&](const Index3& cell, std::int64_t length) {
+          f(Run{first + inside(cell, cells), to + inside(cell, block), static_cast<std::size_t>(length)});
+        });
+      }
+    });
+  });
+}
+
+/// The mean of the cells below the `k`-th cell of a block, as patches_to_octree forms it.
+template <class T>
+T mean_below(const Octree& tree, const Index3& cell, const T* children) {
+  const Index3& b = tree.block;
+  const auto dim = static_cast<unsigned>(tree.dim);
+  const auto size = static_cast<std::int64_t>(block_size(tree));
+  double sum = 0;
+  for (std::int64_t c = 0; c < std::int64_t{1} << dim; ++c) {
+    Index3 fine{2 * cell[0] + (c & 1), 0, 0};
+    if (dim > 1) fine[1] = 2 * cell[1] + (c >> 1 & 1);
+    if (dim > 2) fine[2] = 2 * cell[2] + (c >> 2);
+    const std::int64_t child = fine[0] / b[0] + (fine[1] / b[1] << 1) + (fine[2] / b[2] << 2);
+    sum +=
+        static_cast<double>(children[child * size + (fine[2] % b[2] * b[1] + fine[1] % b[1]) * b[0] + fine[0] % b[0]]);
+  }
+  return static_cast<T>(sum / static_cast<double>(std::int64_t{1} << dim));
+}
+
+/// Calls f(first value of a refined cell's block, first value of its first child's).
+template <class F>
+void for_each_family(const Octree& tree, std::size_t level, F&& f) {
+  const auto offsets = level_offsets(tree);
+  std::size_t child = offsets[level + 1];
+  tree.refined[level].for_each_set([&](std::size_t i) {
+    f((offsets[level] + i) * block_size(tree), child * block_size(tree));
+    child += family_size(tree);
+  });
+}
+
+/// Position, in a block of the same shape, of the cell above the k-th cell of child c.
+std::size_t above(const Octree& tree, std::size_t c, const Index3& cell) {
+  Index3 up{0, 0, 0};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
+    up[axis] = (cell[axis] + static_cast<std::int64_t>(c >> axis & 1) * tree.block[axis]) / 2;
+  return static_cast<std::size_t>((up[2] * tree.block[1] + up[1]) * tree.block[0] + up[0]);
+}
+
+template <class T>
+void form_means(const Octree& tree, std::size_t level, T* values, const BitArray& known) {
+  for_each_family(tree, level, [&](std::size_t parent, std::size_t children) {
+    std::size_t k = parent;
+    for_each_row({{0, 0, 0}, tree.block}, [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x, ++k)
+        if (!known[k]) values[k] = mean_below(tree, {row[0] + x, row[1], row[2]}, values + children);
+    });
+  });
+}
+
+template <class T>
+void hand_down(const Octree& tree, std::size_t level, T* values, const BitArray& known) {
+  for_each_family(tree, level, [&](std::size_t parent, std::size_t children) {
+    std::size_t k = children;
+    for (std::size_t c = 0; c < family_size(tree); ++c)
+      for_each_row({{0, 0, 0}, tree.block}, [&](const Index3& row, std::int64_t n) {
+        for (std::int64_t x = 0; x < n; ++x, ++k)
+          if (!known[k]) values[k] = values[parent + above(tree, c, {row[0] + x, row[1], row[2]})];
+      });
+  });
+}
+
+}  // namespace
+
+void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields, BitArray& known) {
+  const auto& from = std::get<Octree>(source.mesh);
+  std::vector<Run> runs;
+  for_each_run(from, plan, tree, [&](const Run& run) {
+    runs.push_back(run);
+    for (std::size_t k = run.to; k < run.to + run.length; ++k) known.set(k);
+  });
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    check_field(fields[f].info);
+    const std::size_t width = size_of(fields[f].info.type);
+    if (source.fields.at(f).size() != num_cells(from) * block_size(from))
+      throw Error(Kind::usage, "a field's values do not fit its tree").at("field " + fields[f].info.name);
+    for (const Run& run : runs)
+      std::memcpy(fields[f].bytes.data() + run.to * width, source.fields[f].bytes.data() + run.from * width,
+                  run.length * width);
+  }
+}
+
+void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const BitArray& known) {
+  if (known.count() == known.size()) return;
+  const int levels = num_levels(tree);
+  for (Field& field : fields)
+    visit_values(field, [&]<class T>(std::span<const T>) {
+      T* values = field.as<T>().data();
+      for (int level = std::max(0, plan.first - plan.shift); level + 1 < levels; ++level)
+        hand_down(tree, static_cast<std::size_t>(level), values, known);
+      for (int level = std::min(plan.first - plan.shift, levels - 1); level-- > 0;)
+        form_means(tree, static_cast<std::size_t>(level), values, known);
+    });
+}
+
+}  // namespace octavo::mesh
