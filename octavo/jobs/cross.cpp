@@ -115,12 +115,12 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   job.how.balance = mesh::Balance::faces;
   job.how.root = dataset.header.unfolded;
   job.part_cells = options.part_cells;
-  const bool as_it_is = options.block == 0 && has_blocks(dataset.header);
+  // What FLASH wrote has its blocks; a particle file has a tree of one cell.
+  const bool as_it_is = options.block == 0 && !text_attribute(dataset.header, "flash/kind").empty();
   mesh::Dataset blocks = words;
-  if (!as_it_is || text_attribute(dataset.header, "flash/kind") == "") {
+  if (!as_it_is) {
     std::vector<std::int64_t> sides{16, 8, 4};
     if (options.block != 0) sides = {options.block};
-    if (as_it_is) sides = {dataset.header.block[0]};
     const Regridded made = first_that_fits(words, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
     note_made(made, words.header, report);
     if (!made.same_tree) blocks = with_words(made.dataset, words);
@@ -149,6 +149,8 @@ void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossO
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
   how.checkpoint = kind == "checkpoint";
   if (how.checkpoint && same) how.title = text_attribute(dataset.header, "version");
+  if (how.title == "CheckPointVersion_1.0")
+    report.notes.emplace_back("the checkpoint has the form of codes on AmrCore, not that of AmrLevel");
   if (how.title.empty() || how.title == "CheckPointVersion_1.0") how.title = "Checkpoint file";
   const auto write = [&](const mesh::Dataset& from) {
     write_to(out, options.overwrite, [&](const fs::path& target) {

@@ -90,11 +90,6 @@ std::vector<std::int64_t> integers_of(const Field& field) {
   return out;
 }
 
-/// (id, cpu) of each particle.
-struct Identities {
-  std::vector<std::int64_t> id, cpu;
-};
-
 /// Takes the columns of identity out of the particles.
 Identities take_identities(Particles& particles, Code from) {
   Identities out;
@@ -127,23 +122,6 @@ std::vector<std::size_t> sorted_by_identity(const Identities& who) {
   const auto key = [&](std::size_t i) { return std::pair(who.cpu[i], who.id[i]); };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
-}
-
-void refuse_duplicates(const Identities& who, const std::vector<std::size_t>& order, const Particles& particles) {
-  std::size_t found = 0;
-  std::string first;
-  for (std::size_t k = 1; k < order.size(); ++k) {
-    const std::size_t a = order[k - 1], b = order[k];
-    if (who.id[a] != who.id[b] || who.cpu[a] != who.cpu[b]) continue;
-    if (++found <= 3)
-      first += (first.empty() ? "" : ", ") + std::string("id ") + std::to_string(who.id[a]) + " cpu " +
-               std::to_string(who.cpu[a]);
-  }
-  if (found != 0)
-    throw Error(Kind::corrupt,
-                std::to_string(found) + " particles have the identity of another: " + first + (found > 3 ? " ..." : ""))
-        .at("species " + particles.species)
-        .hint("--no-particles leaves them out");
 }
 
 template <class T>
@@ -209,19 +187,18 @@ void put_identities(Particles& particles, Identities who, Code to, std::vector<s
 
 constexpr const char* user = "user_";
 
+/// An attribute's name in another code.
+std::string attribute_name(const std::string& name, Code from, Code to) {
+  const bool users = name.starts_with(user) && is_reserved(name.substr(5), from);
+  const std::string own = users ? name.substr(5) : name;
+  // RAMSES' tag says what kind within a family a particle is: the word means something else everywhere.
+  if (!users && from == Code::ramses && own == "tag") return "family_tag";
+  if (!users && to == Code::ramses && own == "family_tag") return "tag";
+  return is_reserved(own, to) ? user + own : other_word(particle_words, own, from, to);
+}
+
 void rename_attributes(Particles& particles, Code from, Code to) {
-  for (Field& field : particles.attributes) {
-    std::string& name = field.info.name;
-    if (name.starts_with(user) && is_reserved(name.substr(5), from)) name = name.substr(5);
-    // RAMSES' tag says what kind within a family a particle is: the word means something else everywhere.
-    const bool family_tag = (from == Code::ramses && name == "tag") || (to == Code::ramses && name == "family_tag");
-    if (family_tag)
-      name = to == Code::ramses ? "tag" : "family_tag";
-    else if (is_reserved(name, to))
-      name = user + name;
-    else
-      name = other_word(particle_words, name, from, to);
-  }
+  for (Field& field : particles.attributes) field.info.name = attribute_name(field.info.name, from, to);
 }
 
 template <class T>
@@ -347,13 +324,36 @@ Code code_of(const mesh::Header& header) {
   return header.code == "AMReX" ? Code::amrex : Code::ramses;
 }
 
+Identities identities_of(const Particles& particles, Code code) {
+  Particles copy{.species = particles.species, .count = particles.count, .attributes = {}};
+  for (const Field& field : particles.attributes)
+    if (is_reserved(field.info.name, code)) copy.attributes.push_back(field);
+  return take_identities(copy, code);
+}
+
+std::string duplicates_in(const Identities& who) {
+  const std::vector<std::size_t> order = sorted_by_identity(who);
+  std::size_t found = 0;
+  std::string first;
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    const std::size_t a = order[k - 1], b = order[k];
+    if (who.id[a] != who.id[b] || who.cpu[a] != who.cpu[b]) continue;
+    if (++found <= 3)
+      first += (first.empty() ? "" : ", ") + std::string("id ") + std::to_string(who.id[a]) + " cpu " +
+               std::to_string(who.cpu[a]);
+  }
+  if (found == 0) return {};
+  return std::to_string(found) + " particles have the identity of another: " + first + (found > 3 ? " ..." : "");
+}
+
 std::string field_name(const std::string& name, Code from, Code to) { return other_word(field_words, name, from, to); }
 
 Particles translate(const Particles& particles, Code from, Code to, int dim, std::vector<std::string>& notes) {
   Particles out = particles;
   Identities who = take_identities(out, from);
   const std::vector<std::size_t> order = sorted_by_identity(who);
-  refuse_duplicates(who, order, out);
+  if (const std::string twice = duplicates_in(who); !twice.empty())
+    throw Error(Kind::corrupt, twice).at("species " + particles.species).hint("--no-particles leaves them out");
   for (Field& field : out.attributes) reorder(field, order);
   reorder(who.id, order);
   reorder(who.cpu, order);

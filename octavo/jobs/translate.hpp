@@ -25,6 +25,15 @@ struct TranslateOptions {
   bool particles = true;
 };
 
+/// Who each particle is: (id, cpu), as the code has it; (1, 0), (2, 0) ... where it has neither.
+struct Identities {
+  std::vector<std::int64_t> id, cpu;
+};
+/// Error(unsupported) where a tag is no whole number.
+Identities identities_of(const mesh::Particles& particles, Code code);
+/// "2 particles have the identity of another: id 7 cpu 0, ..."; empty where each has its own.
+std::string duplicates_in(const Identities& who);
+
 /// Particles of one species in another code's words: identity, and the names of positions, velocities and what the code
 /// needs. Rows are sorted by identity, so that they do not depend on how the step was cut.
 ///

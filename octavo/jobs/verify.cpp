@@ -1,11 +1,13 @@
 #include "octavo/jobs/verify.hpp"
 
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/jobs/translate.hpp"
 
 namespace octavo::jobs {
 
@@ -15,8 +17,12 @@ namespace {
 struct PartCount {
   std::vector<std::int64_t> cells, leaves;
   std::int64_t particles = 0;
+  std::map<std::string, Identities> identities;  ///< by species
   std::string damage, where;
 };
+
+/// In RAMSES, particles of a family can have one identity: clouds of a sink.
+bool has_identities(const mesh::Dataset& dataset) { return code_of(dataset.header) != Code::ramses; }
 
 PartCount count_part(const mesh::Dataset& dataset, int part) {
   PartCount count;
@@ -30,8 +36,12 @@ PartCount count_part(const mesh::Dataset& dataset, int part) {
       count.cells.push_back(static_cast<std::int64_t>(mesh::num_owned(tree, level)));
       count.leaves.push_back(static_cast<std::int64_t>(mesh::num_owned_leaves(tree, level)));
     }
-    for (const mesh::Particles& species : read.particles) count.particles += species.count;
+    for (const mesh::Particles& species : read.particles) {
+      count.particles += species.count;
+      if (has_identities(dataset)) count.identities[species.species] = identities_of(species, code_of(dataset.header));
+    }
   } catch (const base::Error& error) {
+    if (error.kind() == base::Kind::unsupported) throw;  // what cannot be a tree is not damaged
     count.damage = error.message();
     for (const std::string& place : error.places())
       count.where = place + (count.where.empty() ? "" : ", ") + count.where;
@@ -83,6 +93,11 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
         add(total.cells, count.cells);
         add(total.leaves, count.leaves);
         total.particles += count.particles;
+        for (const auto& [species, who] : count.identities) {
+          Identities& all = total.identities[species];
+          all.id.insert(all.id.end(), who.id.begin(), who.id.end());
+          all.cpu.insert(all.cpu.end(), who.cpu.begin(), who.cpu.end());
+        }
         ++report.streams;
         if (progress && !progress(static_cast<std::int64_t>(i + 1), dataset.num_parts))
           throw base::Error(base::Kind::interrupted, "interrupted");
@@ -92,6 +107,9 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
   std::int64_t promised = 0;
   for (const mesh::SpeciesInfo& species : dataset.species) promised += species.count;
   compare(report, dataset.path, "particles", promised, total.particles);
+  for (const auto& [species, who] : total.identities)
+    if (std::string twice = duplicates_in(who); !twice.empty())
+      report.findings.push_back({dataset.path + ", species " + species, std::move(twice)});
   return report;
 }
 

@@ -8,7 +8,8 @@ namespace octavo::jobs {
 
 /// Reads all of a store or a native output. Store: every checksum and size (store::verify). Native output: every part
 /// is read with all fields and particles, trees are validated, and the cells found are compared with the counts that
-/// the headers promise and with the domain's volume. Throws Error only where nothing could be opened.
+/// the headers promise and with the domain's volume, and no two particles of FLASH or AMReX may have one identity.
+/// Throws Error where nothing could be opened, and Error(unsupported) where what is there cannot be a tree.
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress = {});
 
 }  // namespace octavo::jobs

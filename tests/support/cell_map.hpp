@@ -1,5 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,6 +19,14 @@ namespace octavo::testing {
 /// Cells along x of the level, then the position: the same cell has the same key in every tree of a domain.
 using CellAt = std::array<std::int64_t, 4>;
 using CellMap = std::map<CellAt, double>;
+
+/// The same cells with the same bits, NaN too.
+inline bool same(const CellMap& a, const CellMap& b) {
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
+    return x.first == y.first && bits(x.second) == bits(y.second);
+  });
+}
 
 struct AllCells {
   CellMap all, leaves;

@@ -34,7 +34,7 @@ std::string set_name(const std::string& field, const WriteOptions& options) {
   if (name.empty() || name.size() > 4)
     throw Error(Kind::usage, "field \"" + field + "\" has no FLASH name: one of 1 to 4 characters is needed, \"" +
                                  name + "\" is not")
-        .hint("give a name for it, or leave the field out");
+        .hint("give a name for it (--rename), or leave the field out (--field)");
   return padded(name, 4);
 }
 

@@ -60,7 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_native(parser: argparse.ArgumentParser) -> None:
     native = parser.add_argument_group("native outputs")
-    native.add_argument("--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs")
+    native.add_argument(
+        "--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs"
+    )
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH: cells of a block along each axis (default: the input's, or the largest that fits)")  # fmt: skip
     native.add_argument("--max-box", type=options.positive, default=64, metavar="N",
