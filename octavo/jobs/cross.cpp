@@ -112,7 +112,9 @@ mesh::Dataset with_words(const mesh::Dataset& tree, const mesh::Dataset& words) 
 void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
   const mesh::Dataset words = in_words(dataset, options, report);
   RegridJob job;
-  job.how.balance = mesh::Balance::faces;
+  // Files of FLASH differ over corners; what is completed anyway is made so that no rule of a mesh package can refuse
+  // it.
+  job.how.balance = options.fill ? mesh::Balance::corners : mesh::Balance::faces;
   job.how.root = dataset.header.unfolded;
   job.part_cells = options.part_cells;
   // What FLASH wrote has its blocks; a particle file has a tree of one cell.
