@@ -57,8 +57,7 @@ void note_made(const Regridded& made, const mesh::Header& header, CrossReport& r
                            " blocks were not in the step: they have the value of the coarser cell they lie in");
   const int level = mesh::code_level(header, made.plan.shift);
   if (!made.same_tree && level > mesh::code_level(header, header.unfolded))
-    report.notes.push_back("level " + std::to_string(level) +
-                           " of the step is the coarsest one written; the ones above it hold no leaf");
+    report.notes.push_back("level " + std::to_string(level) + " of the step is the coarsest one written");
 }
 
 /// Makes the output beside its final name, then gives it that.
@@ -134,6 +133,8 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   write_to(out, options.overwrite, [&](const fs::path& target) {
     const auto written = formats::flash::write_flash(blocks, target, how);
     report.notes.insert(report.notes.end(), written.notes.begin(), written.notes.end());
+    if (written.outside != 0 && code_of(dataset.header) == options.to)
+      report.notes.push_back(std::to_string(written.outside) + " particles are outside of the domain");
   });
 }
 

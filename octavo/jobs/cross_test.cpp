@@ -72,6 +72,7 @@ mesh::Dataset random_step(std::uint64_t seed, int dim, std::int64_t side, const 
   mesh::RegridOptions balanced;
   balanced.balance = mesh::Balance::corners;
   balanced.fill = true;
+  balanced.periodic = {true, true, true};
   tree = mesh::plan_regrid(tree, balanced).tree;
   tree.block = {side, dim > 1 ? side : 1, dim > 2 ? side : 1};
   mesh::Part part;
@@ -178,6 +179,54 @@ TEST(Cross, cells_become_patches_from_the_finest_full_level_on) {
   const CrossReport report = cross_convert(step, dir / "plt", to(Code::amrex));
   EXPECT_EQ(report.fills, 0);
   EXPECT_TRUE(same(cells_of_step(open(dir / "plt"), "density").leaves, cells_of_step(step, "density").leaves));
+}
+
+// -------------------------------------------------------------------------------------------------------------- FLASH
+
+TEST(Cross, a_flash_file_of_amrex_patches_does_not_depend_on_their_parts) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(6, 2, 8, "AMReX", true);
+  try {
+    cross_convert(step, dir / "one", to(Code::flash));
+  } catch (const Error& error) {
+    if (error.kind() != Kind::unsupported) throw;
+    GTEST_SKIP() << error.what();
+  }
+  CrossOptions options = to(Code::flash);
+  options.part_cells = 300;
+  cross_convert(cut(step, 6), dir / "six", options);
+  const mesh::Dataset one = open(dir / "one"), six = open(dir / "six");
+  EXPECT_EQ(one.header, six.header);
+  EXPECT_TRUE(same(cells_of_step(six, "dens").all, cells_of_step(step, "density").all));
+  EXPECT_TRUE(same(cells_of_step(one, "pres").all, cells_of_step(six, "pres").all));
+  EXPECT_EQ(gather_particles(one), gather_particles(six));
+  EXPECT_EQ(gather_particles(one)[0].count, 40);
+}
+
+TEST(Cross, filling_a_flash_file_keeps_every_value_and_the_balance) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(14, 2, 1, "RAMSES");
+  CrossOptions options = to(Code::flash);
+  EXPECT_THROW(cross_convert(step, dir / "chk", options), Error);
+  options.fill = true;
+  CrossReport report;
+  try {
+    report = cross_convert(step, dir / "chk", options);
+  } catch (const Error& error) {
+    if (error.kind() != Kind::unsupported) throw;
+    GTEST_SKIP() << error.what();  // without HDF5
+  }
+  EXPECT_GT(report.fills, 0);
+  const auto before = cells_of_step(step, "density"), after = cells_of_step(open(dir / "chk"), "dens");
+  octavo::testing::CellMap kept, expected;
+  for (const auto& [at, value] : before.all)
+    if (const auto found = after.all.find(at); found != after.all.end()) {
+      kept.insert(*found);
+      expected.emplace(at, value);
+    }
+  EXPECT_TRUE(same(kept, expected));
+  const std::int64_t coarsest = after.all.begin()->first[0];
+  for (const auto& [at, value] : before.leaves) EXPECT_EQ(after.all.count(at), at[0] < coarsest ? 0u : 1u);
 }
 
 // ------------------------------------------------------------------------------------------------------------- RAMSES

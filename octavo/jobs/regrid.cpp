@@ -66,28 +66,33 @@ std::size_t part_of(const Shared& shared, std::int64_t number) {
                                   shared.bounds.begin() - 1);
 }
 
-/// Parts that hold a new cell that shares something with an owned cell of this source part. Where values are handed
-/// down or means formed, those that hold a cell below or above it, too.
+/// Parts that hold a new cell that shares something with an owned cell of this source part; where values are handed
+/// down, those that hold a cell below it, too.
 std::set<std::size_t> parts_fed_by(const Shared& shared, const Octree& source) {
   const mesh::Regrid& plan = shared.plan;
   const mesh::TreeIndex index(plan.tree);
   std::set<std::size_t> fed;
+  const auto feed = [&](int level, const mesh::Index3& at) {
+    const auto cell = index.find(level, at);
+    if (!cell) return;
+    const auto l = static_cast<std::size_t>(level);
+    const std::int64_t first = shared.walk.number[l][*cell];
+    const std::int64_t last = plan.fills == 0 ? first : first + shared.walk.size[l][*cell] - 1;
+    for (std::size_t p = part_of(shared, first); p <= part_of(shared, last); ++p) fed.insert(p);
+  };
   std::vector<mesh::Coordinate> at = mesh::root_coordinates(source);
   for (int level = 0; level < mesh::num_levels(source); ++level) {
     if (level > 0) at = mesh::child_coordinates(source, level - 1, at);
-    if (level < std::max(plan.first, plan.shift)) continue;
-    const auto l = static_cast<std::size_t>(level), j = static_cast<std::size_t>(level - plan.shift);
-    source.owned[l].for_each_set([&](std::size_t i) {
-      mesh::for_each_row(mesh::blocks_touching(plan.tree, mesh::cells_of(source, at[i])),
+    if (level < plan.first) continue;
+    const int finer = std::max(0, plan.shift - level);
+    source.owned[static_cast<std::size_t>(level)].for_each_set([&](std::size_t i) {
+      if (finer > 0 && source.refined[static_cast<std::size_t>(level)][i]) return;
+      const mesh::IndexBox cells =
+          mesh::refined_box(mesh::cells_of(source, at[i]), std::int64_t{1} << finer, source.dim);
+      mesh::for_each_row(mesh::blocks_touching(plan.tree, mesh::flat(cells, source.dim)),
                          [&](const mesh::Index3& row, std::int64_t n) {
-                           for (std::int64_t x = 0; x < n; ++x) {
-                             const auto cell = index.find(level - plan.shift, {row[0] + x, row[1], row[2]});
-                             if (!cell) continue;
-                             const std::int64_t first = shared.walk.number[j][*cell];
-                             const std::int64_t last = plan.fills == 0 ? first : first + shared.walk.size[j][*cell] - 1;
-                             for (std::size_t p = part_of(shared, first); p <= part_of(shared, last); ++p)
-                               fed.insert(p);
-                           }
+                           for (std::int64_t x = 0; x < n; ++x)
+                             feed(std::max(0, level - plan.shift), {row[0] + x, row[1], row[2]});
                          });
     });
   }

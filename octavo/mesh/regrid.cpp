@@ -295,27 +295,48 @@ struct Run {
   std::size_t from = 0, to = 0, length = 0;
 };
 
-/// Calls f(run) for all that an owned cell of the source gives to the new tree.
+/// Calls f(run) for what a source cell, whose cells these are and begin at value `first`, shares with the new tree's
+/// cells of a level, whose cells are 2^finer times as fine and whose first is the tree's cell number `offset`.
+template <class F>
+void for_each_shared(const Octree& tree, const TreeIndex& index, int level, std::size_t offset, const IndexBox& cells,
+                     std::size_t first, int finer, F&& f) {
+  const IndexBox fine = flat(refined_box(cells, std::int64_t{1} << finer, tree.dim), tree.dim);
+  for_each_row(blocks_touching(tree, fine), [&](const Index3& row, std::int64_t n) {
+    for (std::int64_t x = 0; x < n; ++x) {
+      const Index3 at{row[0] + x, row[1], row[2]};
+      const auto found = index.find(level, at);
+      if (!found) continue;
+      const IndexBox block = cells_of(tree, {static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]),
+                                             static_cast<std::uint32_t>(at[2])});
+      const std::size_t to = (offset + *found) * block_size(tree);
+      for_each_row(*intersection(fine, block, 3), [&](const Index3& cell, std::int64_t length) {
+        if (finer == 0)
+          return f(Run{first + inside(cell, cells), to + inside(cell, block), static_cast<std::size_t>(length)});
+        for (std::int64_t k = 0; k < length; ++k) {
+          const Index3 one{cell[0] + k, cell[1], cell[2]};
+          Index3 up = one;
+          for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) up[axis] >>= finer;
+          f(Run{first + inside(up, cells), to + inside(one, block), 1});
+        }
+      });
+    }
+  });
+}
+
+/// Calls f(run) for all that an owned cell of the source gives to the new tree: to the same cells, or, where it is a
+/// leaf coarser than the new roots' cells, to those that lie in it.
 template <class F>
 void for_each_run(const Octree& source, const Regrid& plan, const Octree& tree, F&& f) {
   const TreeIndex index(tree);
-  const auto source_offsets = level_offsets(source), offsets = level_offsets(tree);
+  const auto offsets = level_offsets(source), to_offsets = level_offsets(tree);
   for_each_cell(source, [&](int level, const Coordinate& at, std::size_t i) {
-    if (level < plan.shift || level < plan.first || !source.owned[static_cast<std::size_t>(level)][i]) return;
-    const IndexBox cells = cells_of(source, at);
-    const std::size_t first = (source_offsets[static_cast<std::size_t>(level)] + i) * block_size(source);
-    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
-      for (std::int64_t x = 0; x < n; ++x) {
-        const auto found = index.find(level - plan.shift, {row[0] + x, row[1], row[2]});
-        if (!found) continue;
-        const IndexBox block = cells_of(tree, {static_cast<std::uint32_t>(row[0] + x),
-                                               static_cast<std::uint32_t>(row[1]), static_cast<std::uint32_t>(row[2])});
-        const std::size_t to = (offsets[static_cast<std::size_t>(level - plan.shift)] + *found) * block_size(tree);
-        for_each_row(*intersection(cells, block, 3), [&](const Index3& cell, std::int64_t length) {
-          f(Run{first + inside(cell, cells), to + inside(cell, block), static_cast<std::size_t>(length)});
-        });
-      }
-    });
+    const auto l = static_cast<std::size_t>(level);
+    const int finer = std::max(0, plan.shift - level);
+    if (level < plan.first || level - plan.shift >= num_levels(tree) || !source.owned[l][i]) return;
+    if (finer > 0 && source.refined[l][i]) return;
+    const int to = std::max(0, level - plan.shift);
+    for_each_shared(tree, index, to, to_offsets[static_cast<std::size_t>(to)], cells_of(source, at),
+                    (offsets[l] + i) * block_size(source), finer, f);
   });
 }
 

@@ -44,6 +44,7 @@ Regrid plan_regrid(const Octree& source, const RegridOptions& options);
 /// Puts the values of a source part's owned cells to their places on a piece of the new tree (`tree` and `fields`: of
 /// the same roots and block as the plan's, any extract of it), which no other part of the source touches. `known`: a
 /// bit a value of a field, set where there is one now.
+/// Leaves that are coarser than the new roots' cells give their value to all of them that lie inside.
 /// Fields are cell-centred or of faces, of one component and without ghost cells: Error(usage).
 void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields,
              base::BitArray& known);
