@@ -43,7 +43,10 @@ void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out)
 /// As much as the file has from `offset` on, up to `out.size()`; returns how much.
 std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::byte> out);
 void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byte> bytes);
-/// Reserves disk space for [0, bytes) and makes the file at least that long. Error(no_space) on a full disk.
+/// Writes pieces one behind another, in few system calls and without a copy.
+void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::span<const std::byte>> pieces);
+/// Makes the file at least so long and reserves disk space for what it grows by, where the file system can (in memory
+/// that would do the work twice). Error(no_space) on a full disk.
 void preallocate(const File& file, std::uint64_t bytes);
 /// Sets the file's length; what lay past it is gone.
 void resize(const File& file, std::uint64_t bytes);

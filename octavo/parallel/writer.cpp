@@ -107,7 +107,7 @@ struct Writer::State {
   int rank = 0;
   store::Attempt run{};
   Group group;
-  Staging staging;
+  std::optional<Staging> staging;
   std::optional<Background> background;
 
   std::optional<StepJob> job;      // between begin_step and end_step
@@ -137,12 +137,7 @@ struct Writer::State {
 
 Writer::State::State(MPI_Comm parent, const std::filesystem::path& path, const mesh::Header& common,
                      const Options& chosen)
-    : comm(duplicate(parent)),
-      store(path),
-      header(common),
-      options(chosen),
-      rank(rank_in(comm.get())),
-      staging(static_cast<std::uint64_t>(std::max<std::int64_t>(0, chosen.staging_bytes))) {}
+    : comm(duplicate(parent)), store(path), header(common), options(chosen), rank(rank_in(comm.get())) {}
 
 Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::Header& header, const Options& options,
                std::optional<store::StepId> resumed_from)
@@ -158,7 +153,11 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   s.plan = plan_write(hosts_of_ranks(s.comm.get(), options.ranks_per_node), {}, plan_options(options));
   const OwnComm group = split(s.comm.get(), s.plan.file_of_rank[static_cast<std::size_t>(s.rank)], s.rank);
   s.group = Group::join(group.get());
-  agree(s.comm.get(), [&] { s.background.emplace(s.group, s.staging, options.mode != Mode::sync); });
+  agree(s.comm.get(), [&] {
+    const bool stages = options.mode != Mode::sync && !options.lend;
+    s.staging.emplace(stages ? static_cast<std::uint64_t>(options.staging_bytes) : 0);
+    s.background.emplace(s.group, *s.staging, options.mode != Mode::sync);
+  });
 }
 
 Writer::~Writer() = default;
@@ -398,13 +397,13 @@ void Writer::State::hand_over(StepJob step) {
 // No collective call: what goes wrong here becomes the step's failure.
 void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
-  const std::uint64_t bytes = bytes_of(step);
-  const bool stages = mode == Mode::background && !options.lend && staging.fits(bytes);
+  const bool stages = mode == Mode::background && !options.lend && staging->fits(staged_bytes_of(step));
   if (stages) {
-    statistics.seconds_waiting_for_staging += staging.reserve(bytes);
-    statistics.bytes_staged += bytes;
-    const Timer timer(statistics.seconds_copying);
-    stage(step, staging);
+    statistics.bytes_staged += bytes_of(step);
+    const auto begin = Clock::now();
+    const double waited = stage(step, *staging);
+    statistics.seconds_waiting_for_staging += waited;
+    statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
   }
   statistics.seconds_waiting += background->submit(number, std::move(step), !stages);
   // Too large to be staged, or meant to be written now.

@@ -65,6 +65,10 @@ std::optional<CommitRecord> record_at(const file::File& file, std::size_t place,
 
 }  // namespace
 
+fs::path subfile_path(const SegmentPlan& plan) {
+  return directory_of(plan.store, plan.flow, plan.step) / subfile_name(plan.subfile);
+}
+
 file::File open_subfile(const SegmentPlan& plan) {
   if (plan.segment == 0 && plan.subfile != 0)
     throw Error(Kind::usage, "segment 0 of a step goes to the flow's first subfile");

@@ -72,6 +72,8 @@ struct FileState {
 void apply(const Done& done, std::size_t bytes, std::string& content) {
   if (done.operation == Operation::resize) {
     content.resize(done.size, '\0');
+  } else if (done.operation == Operation::preallocate) {
+    content.resize(std::max<std::size_t>(content.size(), done.size), '\0');
   } else {
     if (content.size() < done.offset + bytes) content.resize(done.offset + bytes, '\0');
     content.replace(done.offset, bytes, done.bytes, 0, bytes);
@@ -96,6 +98,7 @@ void advance(const Done& done, Disk& disk) {
   switch (done.operation) {
     case Operation::create: disk[done.path]; break;
     case Operation::write:
+    case Operation::preallocate:
     case Operation::resize: disk[done.path].pending.push_back(done); break;
     case Operation::sync: {
       FileState& state = disk[done.path];
@@ -108,7 +111,7 @@ void advance(const Done& done, Disk& disk) {
         if (fs::path(path).parent_path() == done.path) state.named = true;
       break;
     case Operation::make_directory: break;
-    default: FAIL() << "the store is not expected to rename, remove or preallocate";
+    default: FAIL() << "the store is not expected to rename or remove";
   }
 }
 
