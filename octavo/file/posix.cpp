@@ -133,6 +133,16 @@ File open_write(const fs::path& path) {
   return {descriptor, path};
 }
 
+std::optional<File> open_direct(const fs::path& path) {
+#ifdef O_DIRECT
+  if (const Verdict verdict = announce(Operation::open_direct, path); verdict.error == EINVAL) return {};
+  const int descriptor = open_retrying(path, O_RDWR | O_DIRECT);
+  if (descriptor >= 0) return File(descriptor, path);
+  if (errno != EINVAL && errno != EOPNOTSUPP) throw failed("open for writing", errno, path);
+#endif
+  return {};
+}
+
 std::uint64_t size(const File& file) {
   struct stat status {};
   if (::fstat(file.descriptor(), &status) != 0) throw failed("look at the file", errno, file.path());

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,6 +38,11 @@ File create(const std::filesystem::path& path);
 /// Opens for reading and writing, made if missing, contents kept.
 File open_write(const std::filesystem::path& path);
 
+/// Opens an existing file for transfers that go past the page cache: memory, offset and size must be multiples of
+/// direct_alignment. Nothing where the file system has no such thing (memory file systems).
+std::optional<File> open_direct(const std::filesystem::path& path);
+constexpr std::size_t direct_alignment = 4096;
+
 std::uint64_t size(const File& file);
 /// Fills `out` from `offset` on. Error(corrupt) with expected and found sizes where the file ends before.
 void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out);
@@ -67,6 +73,7 @@ void make_directories(const std::filesystem::path& path);
 
 enum class Operation : std::uint8_t {
   open,
+  open_direct,  ///< with the error EINVAL: as a file system without direct I/O
   create,
   read,
   write,

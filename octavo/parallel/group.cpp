@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 namespace octavo::parallel {
@@ -184,6 +187,8 @@ struct Group::State {
   int rank = 0, size = 1;
   std::vector<Socket> members;  // the writer's: by rank
   Socket writer;                // the others'
+  std::atomic<bool> direct_io_refused = false;
+  std::set<std::filesystem::path> unsynced;  // the writer's
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -191,6 +196,14 @@ Group::~Group() = default;
 Group::Group(Group&&) noexcept = default;
 Group& Group::operator=(Group&&) noexcept = default;
 int Group::size() const noexcept { return state_->size; }
+bool Group::direct_io_refused() const noexcept { return state_->direct_io_refused; }
+
+void Group::sync_written() {
+  for (const std::filesystem::path& path : std::exchange(state_->unsynced, {})) {
+    file::sync(file::open_write(path));
+    file::sync_directory(path.parent_path());
+  }
+}
 
 Group Group::join(MPI_Comm comm) {
   Group group;
@@ -234,7 +247,7 @@ std::uint64_t answer_of(const Socket& writer) {
 
 // A failure on the way to the writer leaves nothing to say to it: its receive fails as well.
 std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
-                         const std::function<void()>& written) {
+                         const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
   Part part;
   note(failure, [&] { part = encode(); });
@@ -246,7 +259,7 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   const std::uint64_t begin = answer_of(writer);
   std::vector<std::byte> table;
   note(failure, [&] {
-    if (part) store::write_streams(plan, *part, begin);
+    if (part && !store::write_streams(plan, *part, begin)) direct_io_refused = true;
     if (part) table = to_message(*part);
   });
   if (written) written();
@@ -304,7 +317,7 @@ void give_places(store::SegmentWriter& segment, std::vector<Share>& shares) {
 
 std::uint64_t Group::write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
                                    const std::function<Part()>& encode, const std::function<void()>& written) {
-  if (state_->rank != 0) return contribute(state_->writer, plan, encode, written);
+  if (state_->rank != 0) return contribute(state_->writer, plan, encode, written, state_->direct_io_refused);
   const std::vector<Socket>& members = state_->members;
   std::vector<Share> shares(static_cast<std::size_t>(state_->size));
   std::optional<Error> failure;
@@ -323,7 +336,7 @@ std::uint64_t Group::write_segment(const store::SegmentPlan& plan, const mesh::H
   if (failure) throw *failure;
   note(failure, [&] {
     if (!part) return;
-    store::write_streams(plan, *part, shares[0].begin);
+    if (!store::write_streams(plan, *part, shares[0].begin)) state_->direct_io_refused = true;
     segment->add_written(std::move(*part));
   });
   if (written) written();
@@ -331,7 +344,9 @@ std::uint64_t Group::write_segment(const store::SegmentPlan& plan, const mesh::H
     if (message.prefix.tag == Tag::part) segment->add_written(part_of_message(message.bytes));
   });
   note(failure, [&] {
-    if (!failure) segment->commit();
+    if (failure) return;
+    if (!plan.sync) state_->unsynced.insert(store::subfile_path(plan));
+    segment->commit();
   });
   segment.reset();
   tell_all(members, failure, Tag::done, shares);

@@ -32,6 +32,11 @@ class Group {
                               const std::function<void()>& written = {});
   int size() const noexcept;
 
+  /// Syncs what this rank has written with a plan that said not to. Not while write_segment() runs.
+  void sync_written();
+  /// Whether direct I/O was asked for and the file system has none. Thread-safe.
+  bool direct_io_refused() const noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

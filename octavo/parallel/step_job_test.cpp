@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "octavo/file/posix.hpp"
@@ -145,6 +146,32 @@ TEST_F(StepJobTest, raw_fields_are_written_from_the_applications_arrays) {
   EXPECT_LT(largest_allocation, step.values.size() * sizeof(double) / 4);
   const mesh::Part part = store::open_step(store).read(0, {});
   EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), step.values));
+}
+
+TEST_F(StepJobTest, a_flipped_bit_in_a_raw_stream_is_found) {
+  StepJob job = job_for(store, values, tree);
+  set_raw(job);
+  carry_out(job, group, staging);
+  const file::File file = file::open_write(store / "analysis" / "data.000");
+  std::uint64_t end = 0;
+  for (const auto& stream : store::list_streams(store, store::Flow::analysis, 0)) {
+    if (stream.field != "density") continue;
+    end = stream.offset + stream.stored_bytes;
+    for (std::uint64_t at = stream.offset; at < end; at += at < stream.offset + 16 ? 1 : 1 + stream.stored_bytes / 20) {
+      std::array<std::byte, 1> byte{};
+      file::pread_all(file, at, byte);
+      byte[0] ^= std::byte{16};
+      file::pwrite_all(file, at, byte);
+      EXPECT_EQ(store::verify(store, 1).findings.size(), 1u) << at - stream.offset;
+      mesh::Request coarse;
+      coarse.max_level = 0;
+      EXPECT_THROW(store::open_step(store).read(0, coarse), base::Error) << at - stream.offset;
+      byte[0] ^= std::byte{16};
+      file::pwrite_all(file, at, byte);
+    }
+    break;  // coarser levels are in the first
+  }
+  EXPECT_GT(end, 0u);
 }
 
 TEST_F(StepJobTest, a_background_step_allocates_nothing_as_large_as_a_field) {

@@ -14,6 +14,8 @@
 #include "octavo/parallel/background.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/keep.hpp"
+#include "octavo/parallel/slots.hpp"
+#include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -120,6 +122,8 @@ struct Writer::State {
   std::array<std::optional<store::StepId>, 2> durable;
   std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, not reported yet
   std::int64_t finished = 0;                            // jobs of this rank that are done, failed ones too
+  std::int64_t synced = 0;                              // of those: on disk, where sync_policy is wait
+  Slots slots;
   Statistics statistics;
   bool closed = false;
 
@@ -132,6 +136,9 @@ struct Writer::State {
   void prepare_job();
   void hand_over(StepJob step);
   void submit(StepJob step, Mode mode);
+  void choose_files(store::SegmentPlan& segment);
+  void confirm();
+  void sync_written();
   Mode mode_for(Flow flow);
 };
 
@@ -158,6 +165,10 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     s.staging.emplace(stages ? static_cast<std::uint64_t>(options.staging_bytes) : 0);
     s.background.emplace(s.group, *s.staging, options.mode != Mode::sync);
   });
+  if (options.recycle) {
+    s.slots = Slots(options.keep_last);
+    s.slots.find(s.comm.get(), store, resumed_from);
+  }
 }
 
 Writer::~Writer() = default;
@@ -283,7 +294,7 @@ void Writer::State::report(bool with_step) {
   const std::int64_t failed = failures.empty() ? none : failures.front().first;
   std::array<std::int64_t, 7> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
-  numbers[1] = -std::min(finished, failed);
+  numbers[1] = -std::min(options.sync_policy == SyncPolicy::wait ? synced : finished, failed);
   numbers[2] = -failed;
   if (with_step && job) {
     const std::int64_t step = hash_of(describe_step(*job));
@@ -320,7 +331,10 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   bool checkpoint = false;
   while (!submitted.empty() && submitted.front().number < durable_up_to) {
     const Submitted& step = submitted.front();
-    if (!step.failed) {
+    if (step.failed) {
+      slots.failed(step.number);
+    } else {
+      slots.durable(step.number);
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
     }
@@ -375,7 +389,29 @@ void Writer::end_step() {
   s.hand_over(std::move(*step));
 }
 
+// Which files a step goes to. Slots may be all taken by steps that are on their way: then they are waited for.
+void Writer::State::choose_files(store::SegmentPlan& segment) {
+  segment.sync = options.sync_policy == SyncPolicy::step;
+  segment.direct_io = options.direct_io;
+  if (segment.flow == Flow::analysis) {
+    if (!options.append_analysis)
+      segment.directory = "analysis" / store::directory_of({}, Flow::checkpoint, segment.step).filename();
+    return;
+  }
+  if (options.append_checkpoint) segment.directory = "checkpoint";
+  if (!options.recycle) return;
+  auto slot = slots.take(next_number);
+  if (!slot) {
+    confirm();
+    slot = slots.take(next_number);
+  }
+  if (!slot) throw Error(Kind::usage, "no checkpoint slot is free");
+  segment.directory = *slot;
+  segment.recycle = true;
+}
+
 void Writer::State::hand_over(StepJob step) {
+  choose_files(step.plan);
   const auto flow = static_cast<std::size_t>(step.plan.flow);
   const std::int64_t number = next_number++;
   step.plan.attempt = attempt_of(run, number);
@@ -419,22 +455,39 @@ Mode Writer::State::mode_for(Flow flow) {
 
 // ------------------------------------------------------------------ waiting
 
-void Writer::wait() {
-  State& s = *state_;
-  const Timer timer(s.statistics.seconds_in_calls);
-  if (s.closed) throw Error(Kind::usage, "the writer is closed");
-  s.statistics.seconds_waiting += s.background->drain();
+void Writer::State::sync_written() try {
+  collect();
+  group.sync_written();
+  synced = finished;
+} catch (const Error& error) {
+  // Which pages were lost nobody knows: no step since the last sync is safe.
+  for (const Submitted& step : submitted) failures.emplace_back(step.number, error);
+  std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  synced = finished;
+}
+
+// Collective: every step so far is durable on all ranks, or has failed; throws the first failure.
+void Writer::State::confirm() {
+  statistics.seconds_waiting += background->drain();
+  if (options.sync_policy == SyncPolicy::wait) sync_written();
   // All ranks have as many steps; the number of failures reported is the same on all too.
   std::optional<Error> first;
   while (true) {
     try {
-      s.report(false);
+      report(false);
       break;
     } catch (const Error& error) {
       if (!first) first = error;
     }
   }
   if (first) throw *first;
+}
+
+void Writer::wait() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  if (s.closed) throw Error(Kind::usage, "the writer is closed");
+  s.confirm();
 }
 
 void Writer::close() {
@@ -456,6 +509,11 @@ std::optional<store::StepId> Writer::newest_durable(Flow flow) const {
 Statistics Writer::statistics() const {
   state_->collect();
   return state_->statistics;
+}
+
+std::vector<std::string> Writer::notes() const {
+  if (!state_->group.direct_io_refused()) return {};
+  return {"direct_io: the file system of " + state_->store.string() + " has none; steps go through the page cache"};
 }
 
 Mode Writer::mode_of(Flow flow) const {

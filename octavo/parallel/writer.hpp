@@ -62,6 +62,8 @@ class Writer {
   std::optional<store::StepId> newest_durable(store::Flow flow) const;
   /// Of this rank.
   Statistics statistics() const;
+  /// What could not be done as the options ask, and was done another way. Of this rank.
+  std::vector<std::string> notes() const;
   /// The mode that steps of this flow are written in from now on (Mode::automatic: not decided yet).
   Mode mode_of(store::Flow flow) const;
 

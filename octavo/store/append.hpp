@@ -4,8 +4,6 @@
 /// Where a segment begins: the subfile, made if it is missing, and what is in it already.
 namespace octavo::store {
 
-std::filesystem::path subfile_path(const SegmentPlan& plan);
-
 /// The segment's subfile, opened for writing and locked, with a valid head; the store's marker is written if it is
 /// missing. Throws Error(usage) where another writer has it.
 file::File open_subfile(const SegmentPlan& plan);

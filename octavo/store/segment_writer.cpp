@@ -58,7 +58,7 @@ struct SegmentWriter::State {
 };
 
 SegmentWriter::State::~State() {
-  if (!file.is_open() || footer.begin == 0 || record_written) return;
+  if (!file.is_open() || footer.begin == 0 || record_written || plan.recycle) return;
   try {
     // What was appended gives its space back; where that fails, the next writer goes over it.
     if (file::size(file) > footer.begin) file::resize(file, footer.begin);
@@ -165,11 +165,11 @@ void SegmentWriter::State::commit() {
   const Extent at = put_block(to_bytes(footer));
   pad();
   flush();
-  file::sync(file);
+  if (plan.sync) file::sync(file);
   const Sector record = to_sector(CommitRecord{footer.file, footer.sequence, footer.step, footer.attempt, at});
   record_written = true;
   file::pwrite_all(file, record_offset(footer.sequence), record);
-  file::sync(file);
+  if (plan.sync) file::sync(file);
   written += sector_size;
 }
 

@@ -141,6 +141,12 @@ struct SegmentPlan {
   /// Where a resumed run took up: this step then supersedes all of the flow that were committed before it and have a
   /// larger number than that. Nothing: it supersedes earlier attempts of its own number only.
   std::optional<StepId> continues;
+
+  std::filesystem::path directory;  ///< of the subfile, in the store; empty: `analysis`, or `checkpoint` and the step
+  /// What the subfile holds is needed no more (all ranks know of a newer complete step): it is used again in place.
+  bool recycle = false;
+  bool sync = true;        ///< false: the caller syncs the file, or nobody: a crash of the system may damage the step
+  bool direct_io = false;  ///< streams go past the page cache, where the file system can
 };
 
 /// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible
@@ -174,8 +180,11 @@ class SegmentWriter {
 std::uint64_t stored_size(const EncodedPart& part);
 /// Writes the part's streams from byte `begin` (a multiple of 8) of the plan's subfile on, which must exist, and
 /// forgets their bytes. Raw values go to the file from where they are; their checksum is taken on the way. Throws
-/// Error(corrupt) where it is not what was expected.
-void write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin);
+/// Error(corrupt) where it is not what was expected. Returns false where the plan asks for direct I/O and the file
+/// system has none.
+bool write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin);
+/// Where the plan's segment goes.
+std::filesystem::path subfile_path(const SegmentPlan& plan);
 
 // ---------------------------------------------------------------------------------------------- reading
 

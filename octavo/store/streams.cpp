@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <memory>
+#include <new>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/store/append.hpp"
 #include "octavo/store/layout.hpp"
 
 namespace octavo::store {
@@ -13,6 +15,7 @@ namespace {
 
 using base::Error;
 using base::Kind;
+namespace fs = std::filesystem;
 
 // Written, and then summed while it is still in the second-level cache; also what strided values are packed in.
 constexpr std::size_t tile_bytes = std::size_t{256} << 10;
@@ -21,28 +24,87 @@ constexpr std::size_t most_pending = tile_bytes;
 constexpr std::size_t most_pieces = 256;
 constexpr std::array<std::byte, stream_alignment> zeros{};
 
+// Direct I/O is asked of the disk in pieces of this size.
+constexpr std::size_t direct_bytes = std::size_t{4} << 20;
+
+struct FreeAligned {
+  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{file::direct_alignment}); }
+};
+
+// Gathers bytes in aligned memory. Blocks that are only partly this rank's, the first and the last, go the usual way.
+class DirectBuffer {
+ public:
+  DirectBuffer(const file::File& file, const file::File& direct, std::uint64_t begin)
+      : file_(file), direct_(direct), base_(begin / file::direct_alignment * file::direct_alignment), begin_(begin) {
+    end_ = begin;
+  }
+  void put(std::span<const std::byte> piece) {
+    while (!piece.empty()) {
+      const auto used = static_cast<std::size_t>(end_ - base_);
+      const std::size_t size = std::min(piece.size(), direct_bytes - used);
+      std::memcpy(memory_.get() + used, piece.data(), size);
+      end_ += size;
+      piece = piece.subspan(size);
+      if (used + size == direct_bytes) flush();
+    }
+  }
+  void flush() {
+    constexpr std::uint64_t block = file::direct_alignment;
+    const std::uint64_t first = std::min(end_, (begin_ + block - 1) / block * block);
+    const std::uint64_t last = std::max(first, end_ / block * block);
+    const auto bytes = [&](std::uint64_t from, std::uint64_t to) {
+      return std::span<const std::byte>(memory_.get() + (from - base_), static_cast<std::size_t>(to - from));
+    };
+    if (first > begin_) file::pwrite_all(file_, begin_, bytes(begin_, first));
+    if (last > first) file::pwrite_all(direct_, first, bytes(first, last));
+    if (end_ > last) file::pwrite_all(file_, last, bytes(last, end_));
+    base_ = end_ / block * block;
+    begin_ = end_;
+  }
+
+ private:
+  const file::File& file_;
+  const file::File& direct_;
+  std::unique_ptr<std::byte, FreeAligned> memory_{
+      static_cast<std::byte*>(::operator new (direct_bytes, std::align_val_t{file::direct_alignment}))};
+  std::uint64_t base_, begin_, end_ = 0;  // of the memory, of what is in it and not in the file
+};
+
 // Bytes that follow one another in a file, written from where they are: pieces must stay until flush().
 class Sequence {
  public:
-  Sequence(const file::File& file, std::uint64_t begin) : file_(file), position_(begin) {}
+  Sequence(const file::File& file, std::uint64_t begin, const file::File* direct) : file_(file), position_(begin) {
+    if (direct != nullptr) direct_ = std::make_unique<DirectBuffer>(file, *direct, begin);
+  }
   std::uint64_t position() const noexcept { return position_ + pending_; }
 
   void put(std::span<const std::byte> piece) {
     if (piece.empty()) return;
+    if (direct_) {
+      direct_->put(piece);
+      position_ += piece.size();
+      return;
+    }
     pieces_.push_back(piece);
     pending_ += piece.size();
     if (pending_ >= most_pending || pieces_.size() >= most_pieces) flush();
   }
   void pad() { put(std::span(zeros).first(static_cast<std::size_t>(align(position()) - position()))); }
+  /// Pieces may go.
   void flush() {
     file::pwrite_pieces(file_, position_, pieces_);
     position_ += pending_;
     pending_ = 0;
     pieces_.clear();
   }
+  void finish() {
+    flush();
+    if (direct_) direct_->flush();
+  }
 
  private:
   const file::File& file_;
+  std::unique_ptr<DirectBuffer> direct_;
   std::uint64_t position_;
   std::uint64_t pending_ = 0;
   std::vector<std::span<const std::byte>> pieces_;
@@ -102,9 +164,9 @@ std::uint64_t stored_size(const EncodedPart& part) {
   return bytes;
 }
 
-void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin) {
+void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const file::File* direct) {
   if (align(begin) != begin) throw Error(Kind::usage, "a part begins at a multiple of 8");
-  Sequence sequence(file, begin);
+  Sequence sequence(file, begin, direct);
   std::vector<std::byte> memory;
   for (Stream& stream : part.streams) {
     stream.offset = sequence.position();
@@ -114,16 +176,19 @@ void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begi
       sequence.put(stream.bytes);
     sequence.pad();
   }
-  sequence.flush();
+  sequence.finish();
   for (Stream& stream : part.streams) {
     stream.raw.reset();
     stream.bytes = {};
   }
 }
 
-void write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin) {
-  const file::File file = file::open_write(subfile_path(plan));
-  write_streams(file, part, begin);
+bool write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin) {
+  const fs::path path = subfile_path(plan);
+  const file::File file = file::open_write(path);
+  const std::optional<file::File> direct = plan.direct_io ? file::open_direct(path) : std::nullopt;
+  write_streams(file, part, begin, direct ? &*direct : nullptr);
+  return direct.has_value() == plan.direct_io;
 }
 
 }  // namespace octavo::store

@@ -130,7 +130,7 @@ def read_commits(path):
 
 def read_store(path):
     path = Path(path)
-    files = [*path.glob("analysis/data.*"), *path.glob("checkpoint/*/data.*")]
+    files = [file for flow in ("analysis", "checkpoint") for file in path.glob(f"{flow}/**/data.*")]
     attempts = {}
     for file in sorted(files):
         if not re.fullmatch(r"data\.\d{3,}", file.name):
