@@ -202,6 +202,7 @@ void Group::sync_written() {
   for (const std::filesystem::path& path : std::exchange(state_->unsynced, {})) {
     file::sync(file::open_write(path));
     file::sync_directory(path.parent_path());
+    file::sync_directory(path.parent_path().parent_path());
   }
 }
 

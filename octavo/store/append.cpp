@@ -80,6 +80,14 @@ void empty_again(const file::File& file, const SegmentPlan& plan) {
     file::remove(subfile_path(other));
 }
 
+// Syncing the directory above costs as much as a small step.
+void make_directories(const fs::path& path, bool sync) {
+  if (sync) return file::make_directories(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw base::system_error("make the directory", error.value()).at(path.string());
+}
+
 std::optional<CommitRecord> record_at(const file::File& file, std::size_t place, bool& damaged) {
   std::vector<std::byte> bytes(sector_size);
   file::pread_all(file, sector_size * (1 + place), bytes);
@@ -103,7 +111,7 @@ file::File open_subfile(const SegmentPlan& plan) {
   if (plan.segment == 0 && plan.subfile != 0)
     throw Error(Kind::usage, "segment 0 of a step goes to the flow's first subfile");
   const fs::path path = subfile_path(plan);
-  file::make_directories(path.parent_path());
+  make_directories(path.parent_path(), plan.sync);
   write_marker(plan.store);
   file::File file = file::open_write(path);
   if (!file::try_lock(file)) throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
