@@ -1,5 +1,7 @@
 #include "octavo/base/checksum.hpp"
 
+// Compiled here, with this program's optimisation: the update of a few kilobytes is called millions of times.
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <algorithm>
