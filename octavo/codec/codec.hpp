@@ -69,6 +69,10 @@ std::size_t decode(std::span<const std::byte> in, const Context<float>& context,
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);
 std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out);
 
+/// What stands before `count` values of `size` bytes that are stored as they are: with the values behind it,
+/// little-endian, it is a chunk that decode() reads, or decode_integers().
+std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count);
+
 /// The bits of a mesh: family-aligned bytes + zstd for `family` 8, 4 and 2. `out.size()` of decode says how many.
 void encode_bits(const base::BitArray& bits, Effort effort, std::vector<std::byte>& out);
 std::size_t decode_bits(std::span<const std::byte> in, base::BitArray& out);

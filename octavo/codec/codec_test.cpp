@@ -198,5 +198,24 @@ TEST(Codec, a_chunk_says_what_it_is) {
   EXPECT_EQ(inspect(encoded(c, {}, decoded)).name, "tree");
 }
 
+TEST(Codec, a_raw_head_and_the_values_behind_it_are_a_chunk) {
+  const std::vector<double> values{1.5, -0.0, 3e300};
+  const auto bytes = std::as_bytes(std::span(values));
+  std::vector<std::byte> chunk = raw_head(false, 8, 3);
+  chunk.insert(chunk.end(), bytes.begin(), bytes.end());
+  std::vector<double> decoded(3);
+  std::vector<std::byte> made;
+  encode(std::span<const double>(values), Context<double>{}, {{}, Effort::normal, Method::raw}, decoded, made);
+  EXPECT_EQ(chunk, made);
+  for (std::size_t size : {1U, 2U, 4U, 8U}) {
+    chunk = raw_head(true, size, 24 / size);
+    chunk.insert(chunk.end(), bytes.begin(), bytes.end());
+    std::vector<std::byte> out(24);
+    EXPECT_EQ(decode_integers(chunk, size, out), chunk.size());
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin()));
+  }
+  EXPECT_THROW(raw_head(false, 2, 1), base::Error);
+}
+
 }  // namespace
 }  // namespace octavo::codec

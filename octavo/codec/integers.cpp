@@ -94,6 +94,18 @@ void encode_integers(std::span<const std::byte> values, std::size_t width, Effor
   put_chunk(out, Id::integers, scalar, bytes.size() / width, payload);
 }
 
+std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count) {
+  if (!integers && size != 8 && size != 4) throw Error(Kind::usage, "floating-point values have 4 or 8 bytes");
+  const Scalar scalar = integers ? scalar_of_width(size) : size == 8 ? Scalar::float64 : Scalar::float32;
+  Bytes head;
+  put_byte(head, static_cast<std::size_t>(integers ? Id::integers : Id::raw));
+  put_byte(head, static_cast<std::size_t>(scalar) | std::size_t{1} << 4);
+  put_varint(head, count);
+  put_varint(head, count * size + (integers ? 1 : 0));
+  if (integers) put_byte(head, static_cast<std::size_t>(Form::raw));
+  return head;
+}
+
 std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out) {
   const Scalar scalar = scalar_of_width(width);
   if (out.size() % width != 0) throw Error(Kind::usage, "a part of an integer is left over");

@@ -1,11 +1,15 @@
 #include "octavo/file/posix.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -133,6 +137,16 @@ File open_write(const fs::path& path) {
   return {descriptor, path};
 }
 
+std::optional<File> open_direct(const fs::path& path) {
+#ifdef O_DIRECT
+  if (const Verdict verdict = announce(Operation::open_direct, path); verdict.error == EINVAL) return {};
+  const int descriptor = open_retrying(path, O_RDWR | O_DIRECT);
+  if (descriptor >= 0) return File(descriptor, path);
+  if (errno != EINVAL && errno != EOPNOTSUPP) throw failed("open for writing", errno, path);
+#endif
+  return {};
+}
+
 std::uint64_t size(const File& file) {
   struct stat status {};
   if (::fstat(file.descriptor(), &status) != 0) throw failed("look at the file", errno, file.path());
@@ -170,13 +184,49 @@ void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byt
   throw failed("write", verdict.error, file.path(), offset + before);
 }
 
+void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) {
+  if (observed.load(std::memory_order_relaxed)) {
+    for (const auto piece : pieces) {
+      pwrite_all(file, offset, piece);
+      offset += piece.size();
+    }
+    return;
+  }
+  std::array<iovec, 256> vectors{};
+  while (!pieces.empty()) {
+    const std::size_t count = std::min(pieces.size(), vectors.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      vectors[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()};
+    }
+    const auto written =
+        ::pwritev(file.descriptor(), vectors.data(), static_cast<int>(count), static_cast<off_t>(offset));
+    if (written < 0 && errno != EINTR) throw failed("write", errno, file.path(), offset);
+    auto done = static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
+    // What was cut short goes on piece by piece: a full disk says so there.
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t of_piece = std::min<std::uint64_t>(done, pieces[i].size());
+      done -= of_piece;
+      if (of_piece < pieces[i].size()) write_pieces(file, offset + of_piece, pieces[i].subspan(of_piece));
+      offset += pieces[i].size();
+    }
+    pieces = pieces.subspan(count);
+  }
+}
+
 void preallocate(const File& file, std::uint64_t bytes) {
   permit("reserve space", Operation::preallocate, file.path(), bytes);
-  if (bytes == 0) return;
-  int error = 0;
-  do error = ::posix_fallocate(file.descriptor(), 0, static_cast<off_t>(bytes));
-  while (error == EINTR);
-  if (error != 0) throw failed("reserve space", error, file.path());
+  const std::uint64_t now = size(file);
+  if (bytes <= now) return;
+  struct statfs system {};
+  const bool in_memory = ::fstatfs(file.descriptor(), &system) == 0 && system.f_type == TMPFS_MAGIC;
+  int result = -1;
+  if (!in_memory) {
+    do result = ::fallocate(file.descriptor(), 0, static_cast<off_t>(now), static_cast<off_t>(bytes - now));
+    while (result != 0 && errno == EINTR);
+    if (result != 0 && errno != EOPNOTSUPP && errno != ENOSYS) throw failed("reserve space", errno, file.path());
+  }
+  if (result != 0 && ::ftruncate(file.descriptor(), static_cast<off_t>(bytes)) != 0)
+    throw failed("reserve space", errno, file.path());
 }
 
 void resize(const File& file, std::uint64_t bytes) {

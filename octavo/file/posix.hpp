@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,13 +38,21 @@ File create(const std::filesystem::path& path);
 /// Opens for reading and writing, made if missing, contents kept.
 File open_write(const std::filesystem::path& path);
 
+/// Opens an existing file for transfers that go past the page cache: memory, offset and size must be multiples of
+/// direct_alignment. Nothing where the file system has no such thing (memory file systems).
+std::optional<File> open_direct(const std::filesystem::path& path);
+constexpr std::size_t direct_alignment = 4096;
+
 std::uint64_t size(const File& file);
 /// Fills `out` from `offset` on. Error(corrupt) with expected and found sizes where the file ends before.
 void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out);
 /// As much as the file has from `offset` on, up to `out.size()`; returns how much.
 std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::byte> out);
 void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byte> bytes);
-/// Reserves disk space for [0, bytes) and makes the file at least that long. Error(no_space) on a full disk.
+/// Writes pieces one behind another, in few system calls and without a copy.
+void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::span<const std::byte>> pieces);
+/// Makes the file at least so long and reserves disk space for what it grows by, where the file system can (in memory
+/// that would do the work twice). Error(no_space) on a full disk.
 void preallocate(const File& file, std::uint64_t bytes);
 /// Sets the file's length; what lay past it is gone.
 void resize(const File& file, std::uint64_t bytes);
@@ -72,6 +81,7 @@ Counts counts() noexcept;
 
 enum class Operation : std::uint8_t {
   open,
+  open_direct,  ///< with the error EINVAL: as a file system without direct I/O
   create,
   read,
   write,

@@ -230,10 +230,10 @@ void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
     if (stream.field.empty() || stream.field == "?") {
-      report.mesh_bytes += stream.bytes.size();
+      report.mesh_bytes += stream.stored_bytes;
     } else {
       report.fields[stream.field].raw += stream.raw_bytes;
-      report.fields[stream.field].stored += stream.bytes.size();
+      report.fields[stream.field].stored += stream.stored_bytes;
     }
   }
 }

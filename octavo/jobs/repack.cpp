@@ -10,6 +10,7 @@
 #include "octavo/jobs/recut.hpp"
 #include "octavo/jobs/target.hpp"
 #include "octavo/mesh/merge.hpp"
+#include "octavo/store/copy_segment.hpp"
 #include "octavo/store/opened.hpp"
 #include "octavo/store/pack.hpp"
 
@@ -50,36 +51,8 @@ std::vector<std::string> notes_of(const store::Scan& scan) {
 
 store::EncodedPart copy_part(const store::OpenedStep& step, const store::PartPlace& place) {
   const store::OpenedSegment& segment = step.segments[place.segment];
-  const store::Table& table = segment.table;
-  const store::PartRow& row = table.parts[place.row];
-  store::EncodedPart part;
-  part.index = row.index;
-  part.shape = {step.header.dim, step.header.roots, step.header.block, {}, {}};
-  part.cells = row.cells;
-  part.owned = row.owned;
-  part.leaves = row.leaves;
-  part.lo = row.lo;
-  part.hi = row.hi;
-  part.keys = row.keys;
-  part.fields = table.header.fields;
-  part.widths = table.widths;
-  part.species = table.species;
-  for (std::size_t s = 0; s < part.species.size(); ++s)
-    part.species[s].count = static_cast<std::int64_t>(row.particles[s]);
-  try {
-    const file::File file = file::open_read(segment.path);
-    const store::Fetch fetch = store::fetch_from(file);
-    for (std::size_t s = row.first_stream; s < row.last_stream; ++s) {
-      const store::StreamRow& from = table.streams[s];
-      store::Stream stream{
-          from.kind,      from.index,        store::name_of(table, from), from.first_level,         from.last_level,
-          from.raw_bytes, from.raw_checksum, from.stored_checksum,        table.codecs[from.codec], fetch(from)};
-      part.streams.push_back(std::move(stream));
-    }
-  } catch (Error& error) {
-    throw error.at("part " + std::to_string(row.index)).at(segment.path.string());
-  }
-  return part;
+  const file::File file = file::open_read(segment.path);
+  return store::encoded_part(segment, place.row, store::fetch_from(file));
 }
 
 // ------------------------------------------------------------------ new parts

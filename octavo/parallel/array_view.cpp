@@ -1,12 +1,9 @@
 #include "octavo/parallel/array_view.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
-#include <memory>
-#include <new>
 
+#include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 
 namespace octavo::parallel {
@@ -18,27 +15,6 @@ using Stride = ArrayView::Stride;
 
 // Stays in the second-level cache between being copied and being summed.
 constexpr std::size_t tile_bytes = std::size_t{128} << 10;
-
-struct Free {
-  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-};
-
-// The checksum of bytes that come in pieces.
-class Sum {
- public:
-  explicit Sum(bool wanted) : state_(wanted ? XXH3_createState() : nullptr) {
-    if (!wanted) return;
-    if (!state_) throw std::bad_alloc();
-    XXH3_64bits_reset(state_.get());
-  }
-  void add(const std::byte* bytes, std::size_t size) {
-    if (state_) XXH3_64bits_update(state_.get(), bytes, size);
-  }
-  std::uint64_t value() const { return state_ ? XXH3_64bits_digest(state_.get()) : 0; }
-
- private:
-  std::unique_ptr<XXH3_state_t, Free> state_;
-};
 
 bool given(const Stride& stride) {
   return stride.cell != 0 || stride.x != 0 || stride.y != 0 || stride.z != 0 || stride.component != 0;
@@ -88,38 +64,48 @@ T* pack_cell(const ArrayView& view, const Stride& stride, const T* cell, T* to) 
   return to;
 }
 
+struct Cells {
+  std::size_t first = 0, last = 0;
+};
+
 template <class T>
-std::uint64_t pack_strided(const ArrayView& view, const Stride& stride, std::span<std::byte> out, bool with_checksum) {
-  Sum sum(with_checksum);
+void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std::span<std::byte> out,
+                  base::RunningChecksum* sum) {
   const auto* data = static_cast<const T*>(view.data);
   T* to = reinterpret_cast<T*>(out.data());
-  const std::size_t cell_bytes = values_of_cell(view) * sizeof(T);
-  const std::size_t tile = std::max<std::size_t>(1, tile_bytes / cell_bytes);
-  for (std::size_t begin = 0; begin < view.cells; begin += tile) {
-    const std::size_t end = std::min(view.cells, begin + tile);
+  const std::size_t tile = std::max<std::size_t>(1, tile_bytes / cell_bytes(view));
+  for (std::size_t begin = cells.first; begin < cells.last; begin += tile) {
+    const std::size_t end = std::min(cells.last, begin + tile);
     const T* tile_begin = to;
     for (std::size_t i = begin; i < end; ++i) {
       const auto at = static_cast<std::int64_t>(view.order.empty() ? i : view.order[i]);
       to = pack_cell(view, stride, data + at * stride.cell, to);
     }
-    sum.add(reinterpret_cast<const std::byte*>(tile_begin), (end - begin) * cell_bytes);
+    if (sum != nullptr) sum->add(std::as_bytes(std::span(tile_begin, to)));
   }
-  return sum.value();
 }
 
-std::uint64_t copy(const std::byte* from, std::span<std::byte> out, bool with_checksum) {
-  Sum sum(with_checksum);
-  for (std::size_t begin = 0; begin < out.size(); begin += tile_bytes) {
-    const std::size_t size = std::min(tile_bytes, out.size() - begin);
-    std::memcpy(out.data() + begin, from + begin, size);
-    sum.add(out.data() + begin, size);
+void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, base::RunningChecksum* sum) {
+  const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
+  if (const std::byte* data = packed_data(view))
+    return base::copy_out({data + cells.first * cell_bytes(view), out.size()}, out.data(), sum);
+  switch (mesh::size_of(view.type)) {
+    case 8: return pack_strided<std::uint64_t>(view, stride, cells, out, sum);
+    case 4: return pack_strided<std::uint32_t>(view, stride, cells, out, sum);
+    case 2: return pack_strided<std::uint16_t>(view, stride, cells, out, sum);
+    default: return pack_strided<std::uint8_t>(view, stride, cells, out, sum);
   }
-  return sum.value();
 }
 
 }  // namespace
 
-std::size_t packed_bytes(const ArrayView& view) { return view.cells * values_of_cell(view) * mesh::size_of(view.type); }
+std::size_t cell_bytes(const ArrayView& view) { return values_of_cell(view) * mesh::size_of(view.type); }
+std::size_t packed_bytes(const ArrayView& view) { return view.cells * cell_bytes(view); }
+
+const std::byte* packed_data(const ArrayView& view) {
+  const bool packed = is_packed(view, given(view.stride) ? view.stride : packed_stride(view));
+  return packed ? static_cast<const std::byte*>(view.data) : nullptr;
+}
 
 void check(const ArrayView& view) {
   if (view.components < 1 || view.ghost < 0 || *std::min_element(view.block.begin(), view.block.end()) < 1)
@@ -131,15 +117,19 @@ void check(const ArrayView& view) {
                                  std::to_string(view.order.size()));
 }
 
-std::uint64_t pack(const ArrayView& view, std::span<std::byte> out, bool with_checksum) {
-  const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
-  if (is_packed(view, stride)) return copy(static_cast<const std::byte*>(view.data), out, with_checksum);
-  switch (mesh::size_of(view.type)) {
-    case 8: return pack_strided<std::uint64_t>(view, stride, out, with_checksum);
-    case 4: return pack_strided<std::uint32_t>(view, stride, out, with_checksum);
-    case 2: return pack_strided<std::uint16_t>(view, stride, out, with_checksum);
-    default: return pack_strided<std::uint8_t>(view, stride, out, with_checksum);
+std::uint64_t pack(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
+                   bool with_checksum) {
+  if (!with_checksum) {
+    pack_cells(view, {first, last}, out, nullptr);
+    return 0;
   }
+  base::RunningChecksum sum;
+  pack_cells(view, {first, last}, out, &sum);
+  return sum.value();
+}
+
+std::uint64_t pack(const ArrayView& view, std::span<std::byte> out, bool with_checksum) {
+  return pack(view, 0, view.cells, out, with_checksum);
 }
 
 }  // namespace octavo::parallel

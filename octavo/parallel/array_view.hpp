@@ -50,8 +50,15 @@ ArrayView view_of(const std::vector<T>& values, int components = 1) {
 std::size_t packed_bytes(const ArrayView& view);
 /// Throws Error(usage) for a null pointer with values, negative or zero extents, or an order of another length.
 void check(const ArrayView& view);
+/// Bytes of one tree cell (or particle) in the packed form.
+std::size_t cell_bytes(const ArrayView& view);
+/// The values where they are, if that is the packed form; else null.
+const std::byte* packed_data(const ArrayView& view);
 /// Writes the packed form; `out` has packed_bytes(view). Returns its XXH3 (as base::checksum), taken tile by tile while
 /// the bytes are in cache; 0 where `with_checksum` is false.
 std::uint64_t pack(const ArrayView& view, std::span<std::byte> out, bool with_checksum);
+/// The same for cells [first, last).
+std::uint64_t pack(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
+                   bool with_checksum);
 
 }  // namespace octavo::parallel

@@ -45,15 +45,14 @@ Outcome Background::perform(Entry& entry) {
   Outcome outcome;
   outcome.number = entry.number;
   try {
-    if (entry.lent && threaded_) {
-      copy_lent(entry.job);
+    outcome.bytes_stored = carry_out(entry.job, group_, staging_, [&] {
+      if (!entry.lent || !threaded_) return;
       {
         const std::lock_guard lock(mutex_);
         --lent_;
       }
       changed_.notify_all();
-    }
-    outcome.bytes_stored = carry_out(entry.job, group_, staging_);
+    });
   } catch (...) {
     outcome.failure = std::current_exception();
   }

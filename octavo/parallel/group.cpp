@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 namespace octavo::parallel {
@@ -61,12 +64,14 @@ void receive_all(const Socket& socket, std::span<std::byte> bytes) {
 
 // ------------------------------------------------------------------ messages
 
-enum class Tag : std::uint8_t { nothing, part, error, done };
+// A rank says what space it needs, is told where, writes there, says what it wrote, and is told how it went.
+enum class Tag : std::uint8_t { space, place, nothing, part, error, done };
 
 struct Prefix {
   Tag tag = Tag::nothing;
   Kind kind = Kind::usage;  // of an error
   std::uint64_t size = 0;
+  std::uint64_t bytes = 0;  // space: how many; place: the first
 };
 
 struct Message {
@@ -113,7 +118,7 @@ Error error_of(const Message& message) {
 
 void send_error(const Socket& socket, const Error& error) {
   const std::string text = text_of(error);
-  send(socket, {Tag::error, error.kind(), 0}, std::as_bytes(std::span(text)));
+  send(socket, {Tag::error, error.kind(), 0, 0}, std::as_bytes(std::span(text)));
 }
 
 // Runs work; what it throws becomes an Error, the first of several.
@@ -182,6 +187,8 @@ struct Group::State {
   int rank = 0, size = 1;
   std::vector<Socket> members;  // the writer's: by rank
   Socket writer;                // the others'
+  std::atomic<bool> direct_io_refused = false;
+  std::set<std::filesystem::path> unsynced;  // the writer's
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -189,6 +196,15 @@ Group::~Group() = default;
 Group::Group(Group&&) noexcept = default;
 Group& Group::operator=(Group&&) noexcept = default;
 int Group::size() const noexcept { return state_->size; }
+bool Group::direct_io_refused() const noexcept { return state_->direct_io_refused; }
+
+void Group::sync_written() {
+  for (const std::filesystem::path& path : std::exchange(state_->unsynced, {})) {
+    file::sync(file::open_write(path));
+    file::sync_directory(path.parent_path());
+    file::sync_directory(path.parent_path().parent_path());
+  }
+}
 
 Group Group::join(MPI_Comm comm) {
   Group group;
@@ -219,70 +235,124 @@ Group Group::join(MPI_Comm comm) {
 
 namespace {
 
-std::uint64_t bytes_of(const std::optional<store::EncodedPart>& part) {
-  std::uint64_t bytes = 0;
-  if (part)
-    for (const store::Stream& stream : part->streams) bytes += stream.bytes.size();
-  return bytes;
+using Part = std::optional<store::EncodedPart>;
+
+std::uint64_t bytes_of(const Part& part) { return part ? store::stored_size(*part) : 0; }
+
+// The answer's first byte; throws what the writer met.
+std::uint64_t answer_of(const Socket& writer) {
+  const Message answer = receive(writer);
+  if (answer.prefix.tag == Tag::error) throw error_of(answer);
+  return answer.prefix.bytes;
 }
 
 // A failure on the way to the writer leaves nothing to say to it: its receive fails as well.
-std::uint64_t hand_over(const Socket& writer, const std::function<std::optional<store::EncodedPart>()>& encode) {
+std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
+                         const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
-  std::optional<store::EncodedPart> part;
-  std::vector<std::byte> bytes;
-  note(failure, [&] {
-    part = encode();
-    if (part) bytes = to_message(*part);
-  });
-  const std::uint64_t size = bytes_of(part);
+  Part part;
+  note(failure, [&] { part = encode(); });
+  const std::uint64_t bytes = bytes_of(part);
   if (failure)
     send_error(writer, *failure);
   else
-    send(writer, {part ? Tag::part : Tag::nothing, Kind::usage, 0}, bytes);
+    send(writer, {Tag::space, Kind::usage, 0, bytes});
+  const std::uint64_t begin = answer_of(writer);
+  std::vector<std::byte> table;
+  note(failure, [&] {
+    if (part && !store::write_streams(plan, *part, begin)) direct_io_refused = true;
+    if (part) table = to_message(*part);
+  });
+  if (written) written();
+  if (failure)
+    send_error(writer, *failure);
+  else
+    send(writer, {part ? Tag::part : Tag::nothing, Kind::usage, 0, 0}, table);
   part.reset();
-  bytes = {};
-  const Message answer = receive(writer);
-  if (answer.prefix.tag == Tag::error) throw error_of(answer);
-  return size;
+  answer_of(writer);
+  return bytes;
+}
+
+// What one rank of the group adds to the segment, as its writer knows it.
+struct Share {
+  std::uint64_t bytes = 0, begin = 0;
+};
+
+// Everybody is heard, even when all is lost: nobody shall wait for an ear.
+void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
+              const std::function<void(std::size_t rank, const Message&)>& take) {
+  for (std::size_t r = 1; r < members.size(); ++r)
+    note(failure, [&] {
+      const Message message = receive(members[r]);
+      if (message.prefix.tag == Tag::error) throw error_of(message);
+      if (!failure) take(r, message);
+    });
+}
+
+// A rank that has ended was noticed before, or ends the next step.
+void tell_all(const std::vector<Socket>& members, const std::optional<Error>& failure, Tag tag,
+              const std::vector<Share>& shares) {
+  for (std::size_t r = 1; r < members.size(); ++r) {
+    std::optional<Error> gone;
+    note(gone, [&] {
+      if (failure)
+        send_error(members[r], *failure);
+      else
+        send(members[r], {tag, Kind::usage, 0, shares[r].begin});
+    });
+  }
+}
+
+// One range behind the other, in the order of ranks.
+void give_places(store::SegmentWriter& segment, std::vector<Share>& shares) {
+  std::uint64_t all = 0;
+  for (const Share& share : shares) all += share.bytes;
+  std::uint64_t next = segment.reserve(all);
+  for (Share& share : shares) {
+    share.begin = next;
+    next += share.bytes;
+  }
 }
 
 }  // namespace
 
 std::uint64_t Group::write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
-                                   const std::function<std::optional<store::EncodedPart>()>& encode) {
-  if (state_->rank != 0) return hand_over(state_->writer, encode);
+                                   const std::function<Part()>& encode, const std::function<void()>& written) {
+  if (state_->rank != 0) return contribute(state_->writer, plan, encode, written, state_->direct_io_refused);
+  const std::vector<Socket>& members = state_->members;
+  std::vector<Share> shares(static_cast<std::size_t>(state_->size));
   std::optional<Error> failure;
   std::optional<store::SegmentWriter> segment;
-  std::uint64_t size = 0;
+  Part part;
   note(failure, [&] {
     segment.emplace(plan, header);
-    auto part = encode();
-    size = bytes_of(part);
-    if (part) segment->add(std::move(*part));
+    part = encode();
+    shares[0].bytes = bytes_of(part);
   });
-  // Everybody is heard, even when all is lost: nobody shall wait for an ear.
-  for (std::size_t r = 1; r < state_->members.size(); ++r)
-    note(failure, [&] {
-      const Message message = receive(state_->members[r]);
-      if (message.prefix.tag == Tag::error) throw error_of(message);
-      if (!failure && message.prefix.tag == Tag::part) segment->add(part_of_message(message.bytes));
-    });
+  hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
-    if (!failure) segment->commit();
+    if (!failure) give_places(*segment, shares);
+  });
+  tell_all(members, failure, Tag::place, shares);
+  if (failure) throw *failure;
+  note(failure, [&] {
+    if (!part) return;
+    if (!store::write_streams(plan, *part, shares[0].begin)) state_->direct_io_refused = true;
+    segment->add_written(std::move(*part));
+  });
+  if (written) written();
+  hear_all(members, failure, [&](std::size_t, const Message& message) {
+    if (message.prefix.tag == Tag::part) segment->add_written(part_of_message(message.bytes));
+  });
+  note(failure, [&] {
+    if (failure) return;
+    if (!plan.sync) state_->unsynced.insert(store::subfile_path(plan));
+    segment->commit();
   });
   segment.reset();
-  for (std::size_t r = 1; r < state_->members.size(); ++r) {
-    std::optional<Error> gone;  // a rank that has ended was noticed above, or ends the next step
-    note(gone, [&] {
-      if (failure)
-        send_error(state_->members[r], *failure);
-      else
-        send(state_->members[r], {Tag::done, Kind::usage, 0});
-    });
-  }
+  tell_all(members, failure, Tag::done, shares);
   if (failure) throw *failure;
-  return size;
+  return shares[0].bytes;
 }
 
 }  // namespace octavo::parallel

@@ -10,9 +10,10 @@
 
 namespace octavo::parallel {
 
-/// The ranks of one host that share a subfile. The first of them, the writer, has the file; the others hand it what
-/// they have encoded through a local socket, so that no thread but the main one needs MPI, and so that a process that
-/// ends is noticed. Every call but join() is made by one thread of each rank, in the same order of steps.
+/// The ranks of one host that share a subfile. Each writes its own range of it; the first of them, the writer, gives
+/// out the ranges, and writes table, footer and commit record when all are done. They talk through a local socket, so
+/// that no thread but the main one needs MPI, and so that a process that ends is noticed. Every call but join() is made
+/// by one thread of each rank, in the same order of steps.
 class Group {
  public:
   /// Collective over `comm`, ranks of one host. Throws the same Error on all.
@@ -23,18 +24,25 @@ class Group {
   Group& operator=(Group&&) noexcept;
 
   /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
-  /// this rank's part, or nothing where it has none; what it throws on any rank, or the writer meets, all ranks of the
-  /// group throw, and the segment is not committed. No MPI. Returns the bytes this rank's part takes on disk.
+  /// this rank's part, or nothing where it has none; `written` is called when its streams are in the file. What goes
+  /// wrong on any rank all ranks of the group throw, and the segment is not committed. No MPI. Returns the bytes this
+  /// rank's part takes on disk.
   std::uint64_t write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
-                              const std::function<std::optional<store::EncodedPart>()>& encode);
+                              const std::function<std::optional<store::EncodedPart>()>& encode,
+                              const std::function<void()>& written = {});
   int size() const noexcept;
+
+  /// Syncs what this rank has written with a plan that said not to. Not while write_segment() runs.
+  void sync_written();
+  /// Whether direct I/O was asked for and the file system has none. Thread-safe.
+  bool direct_io_refused() const noexcept;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// An encoded part as bytes, between processes of one host and version; exposed for tests.
+// What the table says of a part, as bytes, between processes of one host and version; exposed for tests.
 std::vector<std::byte> to_message(const store::EncodedPart& part);
 /// Throws Error(corrupt) where the bytes are not a whole part.
 store::EncodedPart part_of_message(std::span<const std::byte> bytes);

@@ -22,8 +22,10 @@ void remove_old_checkpoints(const std::filesystem::path& store, int keep, const 
   std::erase_if(complete, [&](const auto* step) { return step->order > last->order; });
   std::sort(complete.begin(), complete.end(), [](const auto* a, const auto* b) { return a->order > b->order; });
   for (std::size_t i = static_cast<std::size_t>(keep); i < complete.size(); ++i) {
+    const auto directory = scan.subfiles[complete[i]->segments[0].subfile].path.parent_path();
+    if (directory != store::directory_of(store, store::Flow::checkpoint, complete[i]->step)) continue;
     std::error_code ignored;
-    std::filesystem::remove_all(store::directory_of(store, store::Flow::checkpoint, complete[i]->step), ignored);
+    std::filesystem::remove_all(directory, ignored);
   }
 } catch (const base::Error&) {
 }

@@ -22,6 +22,7 @@ void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, s
   step.plan.after_order = local.base + static_cast<std::uint64_t>(number);
   const store::SegmentPlan to = step.plan;
   step.plan.store = local.root / to_text(LocalName{to.flow, to.after_order + 1, local.base, run, to.segment});
+  step.plan.directory.clear();  // a store of its own has the usual places
   if (!local.drain) return;
   step.committed = [drain = &*local.drain, number, to, at = step.plan.store] {
     const auto subfile = store::directory_of(at, to.flow, to.step) / store::subfile_name(to.subfile);

@@ -41,8 +41,9 @@ void both(Way& way, store::Stream& stream) {
   both(way, stream.raw_bytes);
   both(way, stream.raw_checksum);
   both(way, stream.stored_checksum);
+  both(way, stream.stored_bytes);
+  both(way, stream.offset);
   both(way, stream.codec);
-  both(way, stream.bytes);
 }
 
 template <class Way>
@@ -66,9 +67,6 @@ void both(Way& way, store::EncodedPart& part) {
 
 std::vector<std::byte> to_message(const store::EncodedPart& part) {
   Put put;
-  std::size_t size = 0;
-  for (const store::Stream& stream : part.streams) size += stream.bytes.size();
-  put.bytes.reserve(size + (std::size_t{1} << 16));
   // Put only reads: resize(size()) and raw(&value) leave the part as it is.
   both(put, const_cast<store::EncodedPart&>(part));
   return std::move(put.bytes);

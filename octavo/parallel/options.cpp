@@ -82,6 +82,13 @@ void set_hints(Options& options, std::string_view text) {
   }
 }
 
+SyncPolicy parse_sync_policy(std::string_view text) {
+  if (text == "step") return SyncPolicy::step;
+  if (text == "wait") return SyncPolicy::wait;
+  if (text == "none") return SyncPolicy::none;
+  throw cannot_be("step, wait or none", text);
+}
+
 struct Row {
   std::string_view name;
   void (*set)(Options&, std::string_view);
@@ -105,6 +112,11 @@ constexpr std::array option_table{
     Row{"analysis.every", [](Options& o, std::string_view v) { o.analysis_every = parse_cadence(v); }},
     Row{"checkpoint.fields", [](Options& o, std::string_view v) { o.checkpoint_fields = parse_list(v, ','); }},
     Row{"analysis.fields", [](Options& o, std::string_view v) { o.analysis_fields = parse_list(v, ','); }},
+    Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
+    Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
+    Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
+    Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
+    Row{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
 };
 
 struct EncodingRow {
@@ -245,6 +257,14 @@ void check(const Options& options) {
   if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
       options.keep_last < 0 || options.staging_bytes < 0)
     throw Error(Kind::usage, "an option is negative");
+  if (options.recycle && options.keep_last == 0)
+    throw Error(Kind::usage, "recycle needs keep_last: else no checkpoint is ever one too many");
+  if (!options.staging_directory.empty() && (options.recycle || options.sync_policy != SyncPolicy::step))
+    throw Error(Kind::usage,
+                "staging_directory goes with sync_policy = \"step\" and without recycle: a step is drained "
+                "to files of its own once it is safe on the local disk");
+  if (options.append_checkpoint && options.keep_last > 0)
+    throw Error(Kind::usage, "keep_last needs files of their own for each checkpoint: not with checkpoint.append");
   if (options.lend && options.mode == Mode::sync)
     throw Error(Kind::usage, "lend has no meaning in sync mode: nothing is copied ahead there");
 }

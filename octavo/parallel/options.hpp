@@ -22,6 +22,13 @@ enum class Mode : std::uint8_t {
 };
 std::string_view name_of(Mode mode) noexcept;
 
+/// When files are synced to the disk.
+enum class SyncPolicy : std::uint8_t {
+  step,  ///< each step: data and footer before the commit record, and that before the step is reported
+  wait,  ///< in wait() and close(): a crash of the system (not of the run) may damage steps since then
+  none   ///< never: "durable" means handed to the operating system
+};
+
 /// All that can be set for writing. Every option has a test that names it; files and variables use the same names, see
 /// read_options() and docs/engine.md.
 struct Options {
@@ -30,6 +37,11 @@ struct Options {
   int writers_per_node = 0;       ///< files of one host, at most; 0: no limit
   int ranks_per_node = 0;         ///< 0: hosts are what they are; else they are imitated, so many ranks each
 
+  bool append_checkpoint = false;  ///< checkpoint.append: all steps of the flow in the same files
+  bool append_analysis = true;     ///< analysis.append
+  SyncPolicy sync_policy = SyncPolicy::step;
+  bool direct_io = false;  ///< past the page cache, where the file system can; Writer::notes() says where it cannot
+
   // The background.
   Mode mode = Mode::background;
   std::int64_t staging_bytes = std::int64_t{256} << 20;  ///< [bytes] a rank may hold for steps that are not written yet
@@ -37,7 +49,8 @@ struct Options {
   bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
 
   // Checkpoints.
-  int keep_last = 0;  ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
+  int keep_last = 0;     ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
+  bool recycle = false;  ///< their files are used again in place: keep_last + 1 slots, none of which is ever truncated
 
   // A second tier: steps are committed on a disk of the node first, and drained to the store behind the run's back.
   std::filesystem::path staging_directory;  ///< on every node; empty: steps go to the store at once

@@ -51,7 +51,6 @@ TEST(Options, every_option_is_read_from_a_variable) {
                                                     {"OCTAVO_LEND", "on"},
                                                     {"OCTAVO_CHECKSUMS", "off"},
                                                     {"OCTAVO_KEEP_LAST", "3"},
-                                                    {"OCTAVO_STAGING_DIRECTORY", "/local/scratch"},
                                                     {"OCTAVO_REMEMBER_FAILED_RESTARTS", "yes"},
                                                     {"OCTAVO_LOG", "-"},
                                                     {"OCTAVO_STATISTICS", "run.json"},
@@ -60,10 +59,19 @@ TEST(Options, every_option_is_read_from_a_variable) {
                                                     {"OCTAVO_ANALYSIS_EVERY", "10"},
                                                     {"OCTAVO_CHECKPOINT_FIELDS", "a"},
                                                     {"OCTAVO_ANALYSIS_FIELDS", "density , pressure"},
+                                                    {"OCTAVO_RECYCLE", "on"},
+                                                    {"OCTAVO_SYNC_POLICY", "wait"},
+                                                    {"OCTAVO_DIRECT_IO", "on"},
+                                                    {"OCTAVO_ANALYSIS_APPEND", "off"},
                                                     {"OCTAVO_CHECKPOINT_CODEC", "raw"},
                                                     {"OCTAVO_ANALYSIS_CODEC", "point:2e-3"},
                                                     {"OCTAVO_ANALYSIS_EFFORT", "max"},
                                                     {"OCTAVO_ANALYSIS_SINGLE_PRECISION", "true"}}));
+  EXPECT_TRUE(options.recycle);
+  EXPECT_EQ(options.sync_policy, SyncPolicy::wait);
+  EXPECT_TRUE(options.direct_io);
+  EXPECT_FALSE(options.append_analysis);
+  EXPECT_FALSE(options.append_checkpoint);
   EXPECT_EQ(options.contributors_per_file, 4);
   EXPECT_EQ(options.writers_per_node, 2);
   EXPECT_EQ(options.ranks_per_node, 8);
@@ -72,7 +80,12 @@ TEST(Options, every_option_is_read_from_a_variable) {
   EXPECT_TRUE(options.lend);
   EXPECT_FALSE(options.checksums);
   EXPECT_EQ(options.keep_last, 3);
-  EXPECT_EQ(options.staging_directory, "/local/scratch");
+  EXPECT_EQ(read_options({}, {}, environment({{"OCTAVO_STAGING_DIRECTORY", "/local/scratch"}})).staging_directory,
+            "/local/scratch");
+  EXPECT_THROW(
+      read_options({}, {},
+                   environment({{"OCTAVO_STAGING_DIRECTORY", "/local/scratch"}, {"OCTAVO_SYNC_POLICY", "none"}})),
+      base::Error);
   EXPECT_TRUE(options.remember_failed_restarts);
   EXPECT_EQ(options.log, "-");
   EXPECT_EQ(options.statistics, "run.json");
@@ -159,6 +172,30 @@ TEST(Options, a_codec_keeps_the_effort_that_was_set) {
   set_option(options, "analysis.effort", "max");
   set_option(options, "analysis.codec", "abs:1");
   EXPECT_EQ(options.analysis.codec.effort, codec::Effort::max);
+}
+
+TEST(Options, recycle_sync_policy_direct_io_and_append_are_read_from_a_file) {
+  if (!reads_toml()) GTEST_SKIP() << "built without toml++";
+  const fs::path path = write_file(
+      "keep_last = 2\nrecycle = true\nsync_policy = \"none\"\ndirect_io = true\n"
+      "[analysis]\nappend = false\n[checkpoint]\nappend = false\ncodec = \"raw\"\n");
+  const Options options = read_options({}, path, environment({}));
+  EXPECT_TRUE(options.recycle);
+  EXPECT_EQ(options.sync_policy, SyncPolicy::none);
+  EXPECT_TRUE(options.direct_io);
+  EXPECT_FALSE(options.append_analysis);
+  fs::remove(path);
+}
+
+TEST(Options, recycle_needs_keep_last_and_checkpoint_append_has_none) {
+  Options options;
+  options.recycle = true;
+  EXPECT_THAT(message_of([&] { check(options); }), HasSubstr("recycle needs keep_last"));
+  options.keep_last = 1;
+  EXPECT_EQ(message_of([&] { check(options); }), "no error");
+  set_option(options, "checkpoint.append", "true");
+  EXPECT_THAT(message_of([&] { check(options); }), HasSubstr("checkpoint.append"));
+  EXPECT_THAT(message_of([&] { set_option(options, "sync_policy", "often"); }), HasSubstr("step, wait or none"));
 }
 
 }  // namespace

@@ -2,41 +2,50 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
-#include <vector>
+#include <span>
 
 namespace octavo::parallel {
 
-/// Memory for steps that are not written yet. Never holds more than `limit` bytes, buffers kept for the next step
-/// included; buffers are used again, so that later steps find pages that the system has already given. Thread-safe.
+/// Memory for steps that are not written yet: one arena, allocated for real when it is made and never grown. A step
+/// takes one block; blocks are taken round and round. Thread-safe.
 class Staging {
  public:
-  explicit Staging(std::uint64_t limit) : limit_(limit) {}
+  static constexpr std::size_t alignment = 64;
+
+  /// Every page is there afterwards. Throws Error(no_space) where the system has not so much.
+  explicit Staging(std::uint64_t limit = 0);
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
 
   bool fits(std::uint64_t bytes) const noexcept { return bytes <= limit_; }
-  /// Waits until so many bytes are free, and holds them. Returns the seconds waited; 0 where nobody had to.
+  struct Block {
+    std::span<std::byte> bytes;  ///< begins at a multiple of `alignment`
+    double waited = 0;           ///< seconds; 0 where nobody had to
+  };
+  /// Waits until so many bytes are free in one piece.
   /// @pre fits(bytes), and whoever holds the rest will give it back without this thread's help.
-  double reserve(std::uint64_t bytes);
-  /// A buffer out of what is reserved.
-  std::vector<std::byte> take(std::size_t size);
-  /// Frees a buffer (of the size it was taken with) and its share of the reservation.
-  void give_back(std::vector<std::byte> buffer);
-  /// Frees what was reserved and not taken.
-  void release(std::uint64_t bytes);
+  Block take(std::uint64_t bytes);
+  void give_back(std::span<std::byte> block);
 
-  /// Bytes of all buffers, those kept for use again included.
+  /// Bytes of blocks in use.
   std::uint64_t held() const;
+  std::uint64_t limit() const noexcept { return limit_; }
 
  private:
-  void forget_down_to(std::uint64_t spare);
-  std::uint64_t limit_;
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+    bool free = false;
+  };
+  bool place(std::uint64_t bytes, Range& range) const;
+
+  std::uint64_t limit_ = 0;
+  std::byte* memory_ = nullptr;
   mutable std::mutex mutex_;
   std::condition_variable freed_;
-  std::uint64_t reserved_ = 0;
-  std::uint64_t taken_ = 0;  // capacity of buffers in use
-  std::uint64_t slack_ = 0;  // of buffers in use: capacity past what was asked for
-  std::uint64_t spare_ = 0;  // capacity of free buffers
-  std::vector<std::vector<std::byte>> free_;
+  std::deque<Range> ranges_;  // in the order they were taken
 };
 
 }  // namespace octavo::parallel

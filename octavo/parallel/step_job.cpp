@@ -9,56 +9,75 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// Somebody wrote where he should not: before it is encoded is the last moment to see it.
-void compare(const Source& source) {
-  if (base::checksum(source.bytes) != source.checksum)
-    throw Error(Kind::corrupt,
-                "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
-        .at("field " + source.info.name);
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + Staging::alignment - 1) / Staging::alignment * Staging::alignment;
 }
 
-mesh::Part part_of(StepJob& job) {
-  mesh::Part part;
+// The ranges of cells (or particles) that become a stream each.
+std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
+  if (source.info.centring != mesh::Centring::particle && job.tree) return store::stream_cuts(*job.tree);
+  return {0, source.view.cells};
+}
+
+// Somebody wrote where he should not: before it is encoded is the last moment to see.
+void compare(const StepJob& job, const Source& source) {
+  const auto cuts = cuts_of(job, source);
+  const std::size_t cell = cell_bytes(source.view);
+  for (std::size_t i = 0; i < source.checksums.size(); ++i)
+    if (base::checksum(source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell)) != source.checksums[i])
+      throw Error(Kind::corrupt,
+                  "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
+          .at("field " + source.info.name);
+}
+
+store::Values values_of(const Source& source) {
+  store::Values values;
+  values.info = source.info;
+  values.size = packed_bytes(source.view) / mesh::size_of(source.view.type);
+  values.checksums = source.checksums;
+  values.data = source.staged.empty() ? packed_data(source.view) : source.staged.data();
+  if (values.data != nullptr) return values;
+  values.cell_bytes = cell_bytes(source.view);
+  values.pack = [view = source.view, cell = values.cell_bytes](std::size_t first, std::span<std::byte> out) {
+    pack(view, first / cell, (first + out.size()) / cell, out, false);
+  };
+  return values;
+}
+
+store::PartView view_of(const StepJob& job) {
+  store::PartView part;
   part.index = job.part;
-  part.mesh = *job.tree;
-  for (Source& source : job.fields) part.fields.push_back({source.info, std::move(source.bytes)});
-  for (SpeciesSource& species : job.species) {
-    mesh::Particles particles{species.species, species.count, {}};
-    for (Source& source : species.attributes) particles.attributes.push_back({source.info, std::move(source.bytes)});
-    part.particles.push_back(std::move(particles));
+  part.tree = &*job.tree;
+  for (const Source& source : job.fields) part.fields.push_back(values_of(source));
+  for (const SpeciesSource& species : job.species) {
+    store::SpeciesValues values{species.species, species.count, {}};
+    for (const Source& source : species.attributes) values.attributes.push_back(values_of(source));
+    part.species.push_back(std::move(values));
   }
   return part;
 }
 
-void take_back(mesh::Part& part, StepJob& job) {
-  for (std::size_t f = 0; f < part.fields.size(); ++f) job.fields[f].bytes = std::move(part.fields[f].bytes);
-  for (std::size_t s = 0; s < part.particles.size(); ++s)
-    for (std::size_t a = 0; a < part.particles[s].attributes.size(); ++a)
-      job.species[s].attributes[a].bytes = std::move(part.particles[s].attributes[a].bytes);
-}
-
-void give_back(StepJob& job, Staging& staging) {
-  for_each_source(job, [&](Source& source) {
-    if (source.staged) staging.give_back(std::move(source.bytes));
-    source.staged = false;
-    source.bytes = {};
-  });
+// Raw streams are compared while they are written.
+void compare_encoded(const StepJob& job) {
+  const auto is_raw = [&](const Source& source) {
+    const auto own = job.encoding.field_codec.find(source.info.name);
+    const bool field = source.info.centring != mesh::Centring::particle && own != job.encoding.field_codec.end();
+    return (field ? own->second : job.encoding.codec).method == codec::Method::raw && !job.encoding.single_precision;
+  };
+  for (const Source& source : job.fields)
+    if (!is_raw(source)) compare(job, source);
+  for (const SpeciesSource& species : job.species)
+    for (const Source& source : species.attributes)
+      if (!is_raw(source)) compare(job, source);
 }
 
 std::optional<store::EncodedPart> encode(StepJob& job) {
-  copy_lent(job);
   if (job.failure) throw *job.failure;
   if (!job.tree) return {};
-  if (job.checksums) for_each_source(job, [](Source& source) { compare(source); });
-  mesh::Part part = part_of(job);
-  try {
-    auto encoded = store::encode(part, job.header, job.encoding);
-    take_back(part, job);
-    return encoded;
-  } catch (...) {
-    take_back(part, job);
-    throw;
-  }
+  compare_encoded(job);
+  store::EncodeOptions encoding = job.encoding;
+  encoding.checksums = job.checksums;
+  return store::encode(view_of(job), job.header, encoding);
 }
 
 }  // namespace
@@ -69,48 +88,53 @@ std::uint64_t bytes_of(StepJob& job) {
   return bytes;
 }
 
-void stage(StepJob& job, Staging& staging) {
-  std::uint64_t taken = 0;
-  try {
-    for_each_source(job, [&](Source& source) {
-      source.bytes = staging.take(packed_bytes(source.view));
-      taken += source.bytes.size();
-      source.staged = true;
-      source.checksum = pack(source.view, source.bytes, job.checksums);
-    });
-  } catch (const std::bad_alloc&) {
-    staging.release(bytes_of(job) - taken);
-    job.failure = Error(Kind::no_space, "out of memory while the step was staged");
-  }
+std::uint64_t staged_bytes_of(StepJob& job) {
+  std::uint64_t bytes = 0;
+  for_each_source(job, [&](const Source& source) { bytes += aligned(packed_bytes(source.view)); });
+  return bytes;
 }
 
-void copy_lent(StepJob& job) try {
+double stage(StepJob& job, Staging& staging) {
+  const Staging::Block block = staging.take(staged_bytes_of(job));
+  job.block = block.bytes;
+  std::uint64_t used = 0;
   for_each_source(job, [&](Source& source) {
-    if (source.staged || !source.bytes.empty()) return;
-    source.bytes.resize(packed_bytes(source.view));
-    source.checksum = pack(source.view, source.bytes, job.checksums);
+    source.staged = job.block.subspan(used, packed_bytes(source.view));
+    used += aligned(source.staged.size());
+    const auto cuts = cuts_of(job, source);
+    const std::size_t cell = cell_bytes(source.view);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      const auto out = source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell);
+      const std::uint64_t sum = pack(source.view, cuts[i], cuts[i + 1], out, job.checksums);
+      if (job.checksums) source.checksums.push_back(sum);
+    }
   });
-} catch (const std::bad_alloc&) {
-  job.failure = Error(Kind::no_space, "out of memory while the step was copied");
+  return block.waited;
 }
 
-std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging) {
-  // Memory of this step is free for the next as soon as it is encoded, before it is on disk.
+std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
+  bool held = true;
+  const auto release = [&] {
+    if (!std::exchange(held, false)) return;
+    staging.give_back(std::exchange(job.block, {}));
+    if (released) released();
+  };
   const auto encode_and_free = [&] {
-    try {
-      auto part = encode(job);
-      give_back(job, staging);
-      return part;
-    } catch (...) {
-      give_back(job, staging);
-      throw;
-    }
+    auto part = encode(job);
+    // What is encoded has memory of its own: this step's is free for the next before it is on disk.
+    if (!part || !store::has_raw_streams(*part)) release();
+    return part;
   };
   try {
-    return group.write_segment(job.plan, job.header, encode_and_free);
+    const std::uint64_t bytes = group.write_segment(job.plan, job.header, encode_and_free, release);
+    release();
+    return bytes;
   } catch (Error& error) {
-    give_back(job, staging);
+    release();
     throw error.at(store::to_string(job.plan.flow) + " step " + std::to_string(job.plan.step));
+  } catch (...) {
+    release();
+    throw;
   }
 }
 

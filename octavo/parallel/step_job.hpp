@@ -14,9 +14,8 @@ namespace octavo::parallel {
 struct Source {
   mesh::FieldInfo info;
   ArrayView view;
-  std::vector<std::byte> bytes;  ///< the packed copy
-  std::uint64_t checksum = 0;    ///< of the copy, taken while copying
-  bool staged = false;
+  std::span<std::byte> staged;           ///< the packed copy; empty: none, or no values
+  std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
 };
 
 struct SpeciesSource {
@@ -37,6 +36,7 @@ struct StepJob {
   bool checksums = true;
   /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
   std::function<double()> committed;
+  std::span<std::byte> block;          ///< of the staging arena, which holds the copies
   std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
 };
 
@@ -47,16 +47,17 @@ void for_each_source(StepJob& job, F&& f) {
   for (SpeciesSource& species : job.species)
     for (Source& source : species.attributes) f(source);
 }
+/// Of all arrays, in the packed form.
 std::uint64_t bytes_of(StepJob& job);
+/// What stage() takes of an arena.
+std::uint64_t staged_bytes_of(StepJob& job);
 
-/// Copies all arrays into buffers of `staging`, which must have reserved bytes_of(job). Where memory is refused the job
-/// gets a failure.
-void stage(StepJob& job, Staging& staging);
-/// Copies what is not staged yet, into memory of its own: the arrays are the application's again. Fails as stage()
-/// does.
-void copy_lent(StepJob& job);
-/// Encodes and writes; gives staged buffers back to `staging`. Throws Error(corrupt) where a staged copy changed since.
-/// Returns bytes stored. In any case the job's buffers are given back.
-std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging);
+/// Copies all arrays into a block of `staging`, which must be large enough, once there is room. Returns the seconds
+/// waited.
+double stage(StepJob& job, Staging& staging);
+/// Encodes and writes: the staged copy, or the application's arrays where they are. Calls `released` as soon as neither
+/// is needed any more, also where it throws, once; a staged block has been given back to `staging` by then. Throws
+/// Error(corrupt) where a staged copy changed since. Returns bytes stored.
+std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
 
 }  // namespace octavo::parallel

@@ -16,6 +16,8 @@
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/local_tier.hpp"
+#include "octavo/parallel/slots.hpp"
+#include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -87,7 +89,7 @@ struct Writer::State {
   int rank = 0;
   store::Attempt run{};
   Group group;
-  Staging staging;
+  std::optional<Staging> staging;
   std::optional<LocalSteps> local;  // outlives the background, which hands steps to its drain
   std::optional<Background> background;
 
@@ -101,6 +103,8 @@ struct Writer::State {
   std::array<std::optional<store::StepId>, 2> durable;
   std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, not reported yet
   std::int64_t finished = 0;                            // jobs of this rank that are done, failed ones too
+  std::int64_t synced = 0;                              // of those: on disk, where sync_policy is wait
+  Slots slots;
   Statistics statistics;
   bool closed = false;
   bool logs = false;    // the same on all ranks
@@ -126,17 +130,15 @@ struct Writer::State {
   void prepare_job();
   void hand_over(StepJob step);
   void submit(StepJob step, Mode mode);
+  void choose_files(store::SegmentPlan& segment);
+  void confirm();
+  void sync_written();
   Mode mode_for(Flow flow);
 };
 
 Writer::State::State(MPI_Comm parent, const std::filesystem::path& path, const mesh::Header& common,
                      const Options& chosen)
-    : comm(duplicate(parent)),
-      store(path),
-      header(common),
-      options(chosen),
-      rank(rank_in(comm.get())),
-      staging(static_cast<std::uint64_t>(std::max<std::int64_t>(0, chosen.staging_bytes))) {}
+    : comm(duplicate(parent)), store(path), header(common), options(chosen), rank(rank_in(comm.get())) {}
 
 Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::Header& header, const Options& options,
                std::optional<store::StepId> resumed_from)
@@ -161,7 +163,15 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     const bool has_files = s.plan.files[static_cast<std::size_t>(file)].writer == s.rank;
     s.notes = open_local(s.local.emplace(), s.comm.get(), options, store, has_files);
   }
-  agree(s.comm.get(), [&] { s.background.emplace(s.group, s.staging, options.mode != Mode::sync); });
+  agree(s.comm.get(), [&] {
+    const bool stages = options.mode != Mode::sync && !options.lend;
+    s.staging.emplace(stages ? static_cast<std::uint64_t>(options.staging_bytes) : 0);
+    s.background.emplace(s.group, *s.staging, options.mode != Mode::sync);
+  });
+  if (options.recycle) {
+    s.slots = Slots(options.keep_last);
+    s.slots.find(s.comm.get(), store, resumed_from);
+  }
 }
 
 Writer::~Writer() = default;
@@ -315,7 +325,7 @@ void Writer::State::report(bool with_step) {
   const std::int64_t failed = failures.empty() ? none : failures.front().first;
   std::array<std::int64_t, 9> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
-  numbers[1] = -std::min(finished, failed);
+  numbers[1] = -std::min(options.sync_policy == SyncPolicy::wait ? synced : finished, failed);
   numbers[2] = -failed;
   const std::int64_t drained = local ? drained_up_to(*local, finished) : finished;
   if (local) parallel::collect(*local, statistics);
@@ -361,7 +371,10 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   while (!submitted.empty() && submitted.front().number < durable_up_to) {
     const Submitted& step = submitted.front();
     finish(step);
-    if (!step.failed) {
+    if (step.failed) {
+      slots.failed(step.number);
+    } else {
+      slots.durable(step.number);
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
     }
@@ -445,7 +458,29 @@ void Writer::end_step() {
   s.hand_over(std::move(*step));
 }
 
+// Which files a step goes to. Slots may be all taken by steps that are on their way: then they are waited for.
+void Writer::State::choose_files(store::SegmentPlan& segment) {
+  segment.sync = options.sync_policy == SyncPolicy::step;
+  segment.direct_io = options.direct_io;
+  if (segment.flow == Flow::analysis) {
+    if (!options.append_analysis)
+      segment.directory = "analysis" / store::directory_of({}, Flow::checkpoint, segment.step).filename();
+    return;
+  }
+  if (options.append_checkpoint) segment.directory = "checkpoint";
+  if (!options.recycle) return;
+  auto slot = slots.take(next_number);
+  if (!slot) {
+    confirm();
+    slot = slots.take(next_number);
+  }
+  if (!slot) throw Error(Kind::usage, "no checkpoint slot is free");
+  segment.directory = *slot;
+  segment.recycle = true;
+}
+
 void Writer::State::hand_over(StepJob step) {
+  choose_files(step.plan);
   const auto flow = static_cast<std::size_t>(step.plan.flow);
   const std::int64_t number = next_number++;
   step.plan.attempt = attempt_of(run, number);
@@ -474,16 +509,16 @@ void Writer::State::hand_over(StepJob step) {
 // No collective call: what goes wrong here becomes the step's failure.
 void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
-  const std::uint64_t bytes = bytes_of(step);
-  const bool stages = mode == Mode::background && !options.lend && staging.fits(bytes);
-  if (mode == Mode::background && !options.lend && !stages) ++statistics.waits_for_staging;
+  const bool wanted = mode == Mode::background && !options.lend;
+  const bool stages = wanted && staging->fits(staged_bytes_of(step));
+  if (wanted && !stages) ++statistics.waits_for_staging;
   if (stages) {
-    const double waited = staging.reserve(bytes);
+    statistics.bytes_staged += bytes_of(step);
+    const auto begin = Clock::now();
+    const double waited = stage(step, *staging);
     statistics.seconds_waiting_for_staging += waited;
     statistics.waits_for_staging += waited > 0 ? 1 : 0;
-    statistics.bytes_staged += bytes;
-    const Timer timer(statistics.seconds_copying);
-    stage(step, staging);
+    statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
   }
   statistics.seconds_waiting += background->submit(number, std::move(step), !stages);
   // Too large to be staged, or meant to be written now.
@@ -498,6 +533,24 @@ Mode Writer::State::mode_for(Flow flow) {
 }
 
 // ------------------------------------------------------------------ waiting
+
+void Writer::State::sync_written() try {
+  collect();
+  group.sync_written();
+  synced = finished;
+} catch (const Error& error) {
+  // Which pages were lost nobody knows: no step since the last sync is safe.
+  for (const Submitted& step : submitted) failures.emplace_back(step.number, error);
+  std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  synced = finished;
+}
+
+// Collective: every step so far is durable on all ranks, or has failed; throws the first failure.
+void Writer::State::confirm() {
+  statistics.seconds_waiting += background->drain();
+  if (options.sync_policy == SyncPolicy::wait) sync_written();
+  report_all();
+}
 
 // All ranks have as many steps; the number of failures reported is the same on all too. Throws the first.
 void Writer::State::report_all() {
@@ -517,8 +570,7 @@ void Writer::wait() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
   if (s.closed) throw Error(Kind::usage, "the writer is closed");
-  s.statistics.seconds_waiting += s.background->drain();
-  s.report_all();
+  s.confirm();
 }
 
 void Writer::close() {
@@ -580,7 +632,13 @@ std::optional<store::StepId> Writer::newest_drained(Flow flow) const {
   return state_->local->drained[static_cast<std::size_t>(flow)];
 }
 
-const std::vector<std::string>& Writer::notes() const { return state_->notes; }
+std::vector<std::string> Writer::notes() const {
+  std::vector<std::string> notes = state_->notes;
+  if (state_->group.direct_io_refused())
+    notes.push_back("direct_io: the file system of " + state_->store.string() +
+                    " has none; steps go through the page cache");
+  return notes;
+}
 Statistics Writer::statistics() const { return state_->statistics_now(); }
 Statistics Writer::total_statistics() const { return total(state_->statistics_now(), state_->comm.get()); }
 

@@ -73,8 +73,9 @@ class Writer {
   /// The newest step of a flow of which all ranks know that it is in the store itself: newest_durable() where there is
   /// no staging directory.
   std::optional<store::StepId> newest_drained(store::Flow flow) const;
-  /// What became of steps that an earlier run left on local disks; the same on all ranks.
-  const std::vector<std::string>& notes() const;
+  /// What became of steps that an earlier run left on local disks (the same on all ranks), and what could not be done
+  /// as the options ask and was done another way (of this rank).
+  std::vector<std::string> notes() const;
   /// Of this rank.
   Statistics statistics() const;
   /// Collective: of all ranks together, the same on all. Also after close().

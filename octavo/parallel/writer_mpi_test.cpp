@@ -345,7 +345,7 @@ struct FullDisk {
   std::atomic<int> hits = 0;
 };
 
-void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file) {
+void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file, int failing) {
   const testing::SharedDirectory directory;
   FullDisk disk(ENOSPC);
   {
@@ -356,8 +356,7 @@ void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file) {
     write_step(writer, Flow::checkpoint, 1);
     writer.wait();
     barrier();
-    const int writing = (size() - 1) / contributors_per_file * contributors_per_file;
-    disk.failing = rank() == writing;
+    disk.failing = rank() == failing;
     const std::string message = message_of([&] {
       write_step(writer, Flow::checkpoint, 2);
       writer.wait();
@@ -382,8 +381,11 @@ void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file) {
 TEST(WriterMpi, a_full_disk_on_one_rank_is_thrown_on_all_leaves_the_checkpoint_before_and_the_run_goes_on) {
   for (int contributors : {1, 2, 4}) {
     SCOPED_TRACE(contributors);
-    disk_fills_up_on_one_rank(Mode::sync, contributors);
-    if (!testing::single_threaded()) disk_fills_up_on_one_rank(Mode::background, contributors);
+    // The rank that commits, and one that only writes its own range.
+    for (int failing : {(size() - 1) / contributors * contributors, size() - 1}) {
+      disk_fills_up_on_one_rank(Mode::sync, contributors, failing);
+      if (!testing::single_threaded()) disk_fills_up_on_one_rank(Mode::background, contributors, failing);
+    }
   }
 }
 

@@ -40,16 +40,52 @@ bool needs_head(const file::File& file) {
   }
 }
 
-void write_head(const file::File& file, Flow flow) {
+void write_head(const file::File& file, const SegmentPlan& plan) {
   Head head;
   head.file = random_attempt();
-  head.flow = flow;
+  head.flow = plan.flow;
   std::vector<std::byte> bytes(head_size);
   const Sector sector = to_sector(head);
   std::copy(sector.begin(), sector.end(), bytes.begin());
   file::pwrite_all(file, 0, bytes);
+  if (!plan.sync) return;
   file::sync(file);
   file::sync_directory(file.path().parent_path());
+}
+
+bool has_head(const file::File& file, Flow flow) {
+  std::vector<std::byte> head(sector_size);
+  if (file::size(file) < head_size || file::pread_some(file, 0, head) < head.size()) return false;
+  try {
+    return parse_head(head).flow == flow;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// From here on the step that the subfile held is gone: what it is made of is overwritten only after that is on disk.
+void empty_again(const file::File& file, const SegmentPlan& plan) {
+  if (!has_head(file, plan.flow)) return write_head(file, plan);
+  std::vector<std::byte> records(2 * sector_size);
+  file::pread_all(file, sector_size, records);
+  if (!all_zero(records)) {
+    std::fill(records.begin(), records.end(), std::byte{0});
+    file::pwrite_all(file, sector_size, records);
+    if (plan.sync) file::sync(file);
+  }
+  // A run of more files may have had the slot before.
+  SegmentPlan other = plan;
+  std::error_code ignored;
+  for (other.subfile = plan.segments; plan.segment == 0 && fs::exists(subfile_path(other), ignored); ++other.subfile)
+    file::remove(subfile_path(other));
+}
+
+// Syncing the directory above costs as much as a small step.
+void make_directories(const fs::path& path, bool sync) {
+  if (sync) return file::make_directories(path);
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw base::system_error("make the directory", error.value()).at(path.string());
 }
 
 std::optional<CommitRecord> record_at(const file::File& file, std::size_t place, bool& damaged) {
@@ -65,15 +101,24 @@ std::optional<CommitRecord> record_at(const file::File& file, std::size_t place,
 
 }  // namespace
 
+fs::path subfile_path(const SegmentPlan& plan) {
+  const fs::path directory =
+      plan.directory.empty() ? directory_of(plan.store, plan.flow, plan.step) : plan.store / plan.directory;
+  return directory / subfile_name(plan.subfile);
+}
+
 file::File open_subfile(const SegmentPlan& plan) {
   if (plan.segment == 0 && plan.subfile != 0)
     throw Error(Kind::usage, "segment 0 of a step goes to the flow's first subfile");
-  const fs::path directory = directory_of(plan.store, plan.flow, plan.step);
-  file::make_directories(directory);
+  const fs::path path = subfile_path(plan);
+  make_directories(path.parent_path(), plan.sync);
   write_marker(plan.store);
-  file::File file = file::open_write(directory / subfile_name(plan.subfile));
+  file::File file = file::open_write(path);
   if (!file::try_lock(file)) throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
-  if (needs_head(file)) write_head(file, plan.flow);
+  if (plan.recycle)
+    empty_again(file, plan);
+  else if (needs_head(file))
+    write_head(file, plan);
   return file;
 }
 
@@ -107,9 +152,13 @@ Tail read_tail(const file::File& file) {
 std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail) {
   if (plan.segment != 0) return 0;
   std::uint64_t order = std::max(tail.order, plan.after_order);
-  if (plan.flow == Flow::checkpoint)
-    for (const StepFound& step : scan_store(plan.store).steps)
-      if (step.flow == Flow::checkpoint) order = std::max(order, step.order);
+  const fs::path own = subfile_path(plan);
+  std::error_code ignored;
+  for (const fs::path& directory : flow_directories(plan.store, plan.flow)) {
+    const fs::path path = directory / subfile_name(0);
+    if (path == own || !fs::exists(path, ignored)) continue;
+    for (const Committed& commit : read_subfile(path).commits) order = std::max(order, commit.footer.order);
+  }
   return order + 1;
 }
 

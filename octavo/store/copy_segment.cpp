@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/codec/codec.hpp"
 
 namespace octavo::store {
 namespace {
@@ -16,6 +18,24 @@ std::vector<mesh::SpeciesInfo> species_of(const Table& table, const PartRow& row
   return species;
 }
 
+// A raw stream is chunks of a head and values as they are; its checksum is that of all the values.
+void check_values(const StreamRow& row, std::span<const std::byte> stored) {
+  std::vector<codec::ChunkInfo> chunks;
+  std::size_t values = 0;
+  for (std::size_t at = 0; at < stored.size(); at += chunks.back().bytes) {
+    chunks.push_back(codec::inspect(stored.subspan(at)));
+    values += chunks.back().values;
+  }
+  const std::size_t size = values == 0 ? 0 : static_cast<std::size_t>(row.raw_bytes) / values;
+  base::RunningChecksum sum;
+  for (const codec::ChunkInfo& chunk : chunks) {
+    if (chunk.values * size > chunk.bytes) throw Error(Kind::corrupt, "a raw chunk is too short for its values");
+    sum.add(stored.subspan(chunk.bytes - chunk.values * size, chunk.values * size));
+    stored = stored.subspan(chunk.bytes);
+  }
+  if (sum.value() != row.raw_checksum) throw Error(Kind::corrupt, "checksum of the values differs");
+}
+
 Stream stream_of(const Table& table, const StreamRow& row, const Fetch& fetch) {
   Stream stream;
   stream.kind = row.kind;
@@ -25,14 +45,22 @@ Stream stream_of(const Table& table, const StreamRow& row, const Fetch& fetch) {
   stream.last_level = row.last_level;
   stream.raw_bytes = row.raw_bytes;
   stream.raw_checksum = row.raw_checksum;
-  stream.stored_checksum = row.stored_checksum;
   stream.codec = table.codecs[row.codec];
   stream.bytes = fetch(row);
+  stream.stored_bytes = stream.bytes.size();
+  stream.stored_checksum = row.stored_checksum;
+  if (row.stored_checksum == 0 && row.raw_checksum != 0) {
+    check_values(row, stream.bytes);
+    stream.stored_checksum = base::checksum(stream.bytes);
+  }
   return stream;
 }
 
-// The part as it was encoded: the inverse of what a SegmentWriter makes of it.
-EncodedPart part_of(const Table& table, const PartRow& row, const Fetch& fetch) {
+}  // namespace
+
+EncodedPart encoded_part(const OpenedSegment& segment, std::size_t index, const Fetch& fetch) {
+  const Table& table = segment.table;
+  const PartRow& row = table.parts[index];
   EncodedPart part;
   part.index = row.index;
   part.shape.dim = table.header.dim;
@@ -50,12 +78,11 @@ EncodedPart part_of(const Table& table, const PartRow& row, const Fetch& fetch) 
   for (std::size_t s = row.first_stream; s < row.last_stream; ++s) try {
       part.streams.push_back(stream_of(table, table.streams[s], fetch));
     } catch (Error& error) {
-      throw error.at("part " + std::to_string(row.index) + ", " + describe(table, table.streams[s]));
+      throw error.at("part " + std::to_string(row.index) + ", " + describe(table, table.streams[s]))
+          .at(segment.path.string());
     }
   return part;
 }
-
-}  // namespace
 
 OpenedSegment open_newest(const std::filesystem::path& path) {
   Scan scan;
@@ -95,7 +122,7 @@ std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_
   const Fetch fetch = fetch_from(file);
   SegmentWriter writer(plan, from.table.header);
   if (may_be_there && is_there(plan)) return 0;
-  for (const PartRow& row : from.table.parts) writer.add(part_of(from.table, row, fetch));
+  for (std::size_t row = 0; row < from.table.parts.size(); ++row) writer.add(encoded_part(from, row, fetch));
   writer.commit();
   return writer.bytes_written();
 }

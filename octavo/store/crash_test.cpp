@@ -1,20 +1,21 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <set>
 
 #include "octavo/base/error.hpp"
-#include "octavo/file/posix.hpp"
+#include "tests/support/crash_disk.hpp"
 #include "tests/support/store_fixture.hpp"
 
-// Everything that a writer asks of the file system is recorded; then, for every moment, a disk is rebuilt as a crash at
-// that moment may have left it, and read.
+// What crash_disk.hpp rebuilds for every moment of writing is read.
 namespace octavo::store {
 namespace {
 
 namespace fs = std::filesystem;
 using base::Error;
-using file::Operation;
+using testing::Disk;
+using testing::Fate;
 using testing::plan_of;
 using testing::random_step;
 using testing::read_all;
@@ -24,12 +25,7 @@ using testing::StepOptions;
 using testing::TemporaryDirectory;
 using testing::write_step;
 
-struct Done {
-  Operation operation{};
-  std::string path, target;
-  std::uint64_t offset = 0, size = 0;
-  std::string bytes;
-};
+constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
 /// What a step must read as once its commit has returned, and when that was.
 struct Promise {
@@ -37,91 +33,12 @@ struct Promise {
   Attempt attempt{};
   std::size_t at = 0;  // operations done
   std::vector<mesh::Part> parts;
+  std::size_t until = never;  // then its place was given to another
 };
 
-struct Log {
-  std::vector<Done> done;
+struct Log : testing::FileLog {
   std::vector<Promise> promises;
-
-  void start() {
-    file::set_observer([this](const file::Event& event) {
-      if (event.operation != Operation::read && event.operation != Operation::open)
-        done.push_back({event.operation,
-                        event.path.string(),
-                        event.target.string(),
-                        event.offset,
-                        event.size,
-                        {reinterpret_cast<const char*>(event.bytes.data()), event.bytes.size()}});
-      return file::Verdict{};
-    });
-  }
-  static void stop() { file::set_observer({}); }
 };
-
-// ------------------------------------------------------------------ what a crash leaves
-
-enum class Fate { dropped, kept, torn, chance };
-
-// A file's bytes on disk, and what was asked of it since its last sync.
-struct FileState {
-  std::string durable;
-  std::vector<Done> pending;
-  bool named = false;  // its directory was synced since it was created
-};
-
-void apply(const Done& done, std::size_t bytes, std::string& content) {
-  if (done.operation == Operation::resize) {
-    content.resize(done.size, '\0');
-  } else {
-    if (content.size() < done.offset + bytes) content.resize(done.offset + bytes, '\0');
-    content.replace(done.offset, bytes, done.bytes, 0, bytes);
-  }
-}
-
-std::string after_crash(const FileState& state, Fate fate, testing::Random& random) {
-  std::string content = state.durable;
-  for (const Done& done : state.pending) {
-    std::size_t bytes = done.bytes.size();
-    if (fate == Fate::dropped || (fate == Fate::chance && random.chance(0.4))) continue;
-    if (fate == Fate::torn) bytes /= 2;
-    if (fate == Fate::chance && random.chance(0.4)) bytes = random.below(bytes + 1);
-    apply(done, bytes, content);
-  }
-  return content;
-}
-
-using Disk = std::map<std::string, FileState>;
-
-void advance(const Done& done, Disk& disk) {
-  switch (done.operation) {
-    case Operation::create: disk[done.path]; break;
-    case Operation::write:
-    case Operation::resize: disk[done.path].pending.push_back(done); break;
-    case Operation::sync: {
-      FileState& state = disk[done.path];
-      for (const Done& pending : state.pending) apply(pending, pending.bytes.size(), state.durable);
-      state.pending.clear();
-      break;
-    }
-    case Operation::sync_directory:
-      for (auto& [path, state] : disk)
-        if (fs::path(path).parent_path() == done.path) state.named = true;
-      break;
-    case Operation::make_directory: break;
-    default: FAIL() << "the store is not expected to rename, remove or preallocate";
-  }
-}
-
-// Directories are always there: a file that is not synced into its own is lost all the same.
-void rebuild(const Disk& disk, const fs::path& from, const fs::path& to, Fate fate, testing::Random& random) {
-  fs::remove_all(to);
-  fs::create_directories(to);
-  for (const auto& [path, state] : disk) {
-    if (!state.named && (fate == Fate::dropped || (fate == Fate::chance && random.chance(0.5)))) continue;
-    const std::string content = after_crash(state, fate, random);
-    testing::write_file(to / fs::relative(path, from), {content.begin(), content.end()});
-  }
-}
 
 // ------------------------------------------------------------------ what must hold then
 
@@ -135,7 +52,7 @@ const Promise* promise_of(const Log& log, std::int64_t step, const Attempt& atte
 std::map<std::int64_t, const Promise*> due(const Log& log, std::size_t moment) {
   std::map<std::int64_t, const Promise*> steps;
   for (const Promise& promise : log.promises)
-    if (promise.at <= moment) steps[promise.step] = &promise;
+    if (promise.at <= moment && moment <= promise.until) steps[promise.step] = &promise;
   return steps;
 }
 
@@ -159,11 +76,6 @@ void check(const Log& log, std::size_t moment, const fs::path& store, const std:
     EXPECT_TRUE(found.insert(info.step).second) << what;
   }
   for (const auto& [step, promise] : promised) EXPECT_TRUE(found.count(step) == 1) << what << ": step " << step;
-}
-
-std::string name_of(Fate fate) {
-  const char* names[] = {"dropped", "kept", "torn", "chance"};
-  return names[static_cast<int>(fate)];
 }
 
 void replay(const Log& log, const fs::path& from, bool go_on) {
@@ -202,7 +114,7 @@ StepOptions tiny_options() {
 void write_promised(Log& log, const fs::path& store, const SegmentPlan& plan, std::uint64_t seed) {
   const Step step = random_step(seed, tiny_options());
   write_step(step, store, plan);
-  log.promises.push_back({plan.step, plan.attempt, log.done.size(), step.parts});
+  log.promises.push_back({plan.step, plan.attempt, log.done.size(), step.parts, never});
 }
 
 // The writer of segment 0 commits, that of segment 1 dies before it has.
@@ -248,6 +160,91 @@ TEST(Crash, an_attempt_that_died_and_one_that_supersedes) {
   write_promised(log, dir / "s", plan_of(2, 4, 2), 4);
   log.stop();
   replay(log, dir / "s", false);
+}
+
+SegmentPlan in_slot(const fs::path& store, std::int64_t step, int segments, bool recycle) {
+  SegmentPlan plan = plan_of(step, static_cast<unsigned>(step), segments);
+  plan.store = store;
+  plan.flow = Flow::checkpoint;
+  plan.directory = step % 2 == 0 ? "checkpoint/slot.000" : "checkpoint/slot.001";
+  plan.recycle = recycle;
+  return plan;
+}
+
+TEST(Crash, slots_that_are_recycled_in_place) {
+  TemporaryDirectory dir;
+  Log log;
+  log.start();
+  for (std::int64_t step : {1, 2, 3, 4, 5}) {
+    // The step before last has its slot taken away, the last one is kept.
+    if (step > 2) log.promises[static_cast<std::size_t>(step - 3)].until = log.done.size();
+    write_promised(log, dir / "s", in_slot(dir / "s", step, 2, step > 2), static_cast<std::uint64_t>(step));
+  }
+  log.stop();
+  for (const auto& done : log.done) EXPECT_NE(done.operation, file::Operation::resize);
+  EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
+  replay(log, dir / "s", false);
+}
+
+TEST(Crash, a_slot_of_more_files_is_recycled_with_fewer) {
+  TemporaryDirectory dir;
+  Log log;
+  write_promised(log, dir / "s", in_slot(dir / "s", 1, 2, true), 1);
+  write_promised(log, dir / "s", in_slot(dir / "s", 2, 2, true), 2);
+  write_promised(log, dir / "s", in_slot(dir / "s", 3, 1, true), 3);
+  EXPECT_FALSE(fs::exists(dir / "s" / "checkpoint" / "slot.001" / "data.001"));
+  const auto steps = list_steps(dir / "s");
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[1].step, 3);
+  EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
+}
+
+// As ranks do: each part through a handle of its own, in the space that the segment's writer gave it.
+void write_shared(Log& log, const fs::path& store, SegmentPlan plan, std::uint64_t seed) {
+  const Step step = random_step(seed, tiny_options());
+  plan.store = store;
+  EncodeOptions raw;
+  raw.codec.method = codec::Method::raw;
+  SegmentWriter writer(plan, step.header);
+  std::vector<EncodedPart> parts;
+  std::uint64_t bytes = 0;
+  for (const mesh::Part& part : step.parts) {
+    parts.push_back(encode(view_of(part), step.header, raw));
+    bytes += stored_size(parts.back());
+  }
+  std::uint64_t end = writer.reserve(bytes) + bytes;
+  for (std::size_t p = parts.size(); p-- > 0;) write_streams(plan, parts[p], end -= stored_size(parts[p]));
+  for (EncodedPart& part : parts) writer.add_written(std::move(part));
+  writer.commit();
+  log.promises.push_back({plan.step, plan.attempt, log.done.size(), step.parts, never});
+}
+
+TEST(Crash, parts_written_into_ranges_of_one_file) {
+  for (bool direct : {false, true}) {
+    TemporaryDirectory dir;
+    Log log;
+    log.start();
+    for (unsigned step : {1U, 2U}) {
+      SegmentPlan plan = plan_of(step, step);
+      plan.direct_io = direct;
+      write_shared(log, dir / "s", plan, step);
+    }
+    log.stop();
+    EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
+    replay(log, dir / "s", false);
+  }
+}
+
+TEST(Crash, a_step_that_failed_in_one_file_and_was_followed_is_no_damage) {
+  TemporaryDirectory dir;
+  Log log;
+  write_promised(log, dir / "s", plan_of(1, 1, 2), 1);
+  write_half(dir / "s", plan_of(2, 2, 2), 2);
+  write_promised(log, dir / "s", plan_of(3, 3, 2), 3);
+  const Report report = verify(dir / "s", 1);
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(report.steps, 2);
+  EXPECT_EQ(report.notes.size(), 1u);
 }
 
 TEST(Crash, a_dead_attempts_longer_tail_is_written_over) {

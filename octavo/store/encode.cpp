@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/checksum.hpp"
@@ -42,12 +44,73 @@ struct Layout {
   std::vector<LevelGroup> groups;
 };
 
-Layout layout_of(const mesh::Octree& tree) {
-  Layout layout{tree, level_offsets(tree), parents_of(tree), level_groups(tree)};
+Layout layout_of(const mesh::Octree& tree, bool with_parents) {
+  Layout layout{tree, level_offsets(tree), {}, level_groups(tree)};
+  if (with_parents) layout.parents = parents_of(tree);
   return layout;
 }
 
-void finish(Stream& stream) { stream.stored_checksum = base::checksum(stream.bytes); }
+void finish(Stream& stream) {
+  stream.stored_checksum = base::checksum(stream.bytes);
+  stream.stored_bytes = stream.bytes.size();
+}
+
+std::size_t bytes_of(const Values& values) { return values.size * mesh::size_of(values.info.type); }
+
+// The packed form in one range: the caller's own, or a copy in `memory`.
+std::span<const std::byte> packed(const Values& values, std::vector<std::byte>& memory) {
+  const std::size_t bytes = bytes_of(values);
+  if (bytes == 0 || values.data != nullptr) return {values.data, bytes};
+  memory.resize(bytes);
+  values.pack(0, memory);
+  return memory;
+}
+template <class T>
+std::span<const T> as(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+bool is_integer(mesh::ScalarType type) {
+  return type != mesh::ScalarType::float64 && type != mesh::ScalarType::float32;
+}
+
+// Whether the values go to the file as the caller has them.
+bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, bool single_precision) {
+  return settings.method == codec::Method::raw && std::endian::native == std::endian::little &&
+         !(info.type == mesh::ScalarType::float64 && single_precision);
+}
+
+void add_chunk(Stream& stream, std::size_t count) {
+  const mesh::ScalarType type = stream.raw->values.info.type;
+  RawStream::Chunk chunk{codec::raw_head(is_integer(type), mesh::size_of(type), count), count * mesh::size_of(type)};
+  stream.raw_bytes += chunk.bytes;
+  stream.stored_bytes += chunk.head.size() + chunk.bytes;
+  stream.raw->chunks.push_back(std::move(chunk));
+}
+
+// Copies what a raw stream refers to.
+void take_values(Stream& stream) {
+  const RawStream raw = *std::exchange(stream.raw, std::nullopt);
+  std::vector<std::byte> memory;
+  auto values = packed(raw.values, memory).subspan(raw.first, static_cast<std::size_t>(stream.raw_bytes));
+  stream.bytes.reserve(static_cast<std::size_t>(stream.stored_bytes));
+  stream.raw_checksum = base::checksum(values);
+  for (const RawStream::Chunk& chunk : raw.chunks) {
+    stream.bytes.insert(stream.bytes.end(), chunk.head.begin(), chunk.head.end());
+    stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(chunk.bytes));
+    values = values.subspan(chunk.bytes);
+  }
+  finish(stream);
+}
+
+// `range`: which of stream_cuts().
+void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
+  stream.codec = is_integer(values.info.type) ? "integers" : "raw";
+  stream.raw.emplace();
+  stream.raw->values = values;
+  stream.raw->checksum = checksum;
+  if (checksum && range < values.checksums.size()) stream.raw->expected = values.checksums[range];
+}
 
 Stream stream_of(StreamKind kind, const LevelGroup& group) {
   Stream stream;
@@ -115,14 +178,14 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
   }
 }
 
-void encode_integer_levels(const mesh::Field& field, std::size_t width, codec::Effort effort, const Layout& layout,
-                           std::vector<Stream>& streams) {
-  const std::size_t scalar = mesh::size_of(field.info.type);
+void encode_integer_levels(const mesh::FieldInfo& info, std::span<const std::byte> values, std::size_t width,
+                           codec::Effort effort, const Layout& layout, std::vector<Stream>& streams) {
+  const std::size_t scalar = mesh::size_of(info.type);
   for (const LevelGroup& group : layout.groups) {
     Stream stream = stream_of(StreamKind::field, group);
     const auto part = [&](std::size_t first, std::size_t last) {
       const std::size_t begin = layout.offsets[first] * width * scalar, end = layout.offsets[last] * width * scalar;
-      return std::span<const std::byte>(field.bytes).subspan(begin, end - begin);
+      return values.subspan(begin, end - begin);
     };
     for (std::size_t level = group.first; level <= group.last; ++level)
       codec::encode_integers(part(level, level + 1), scalar, effort, stream.bytes);
@@ -134,25 +197,37 @@ void encode_integer_levels(const mesh::Field& field, std::size_t width, codec::E
   }
 }
 
-std::vector<float> to_single(const mesh::Field& field) {
-  const auto values = field.as<double>();
+void refer_to_levels(const Values& values, std::size_t width, bool checksum, const Layout& layout,
+                     std::vector<Stream>& streams) {
+  for (std::size_t g = 0; g < layout.groups.size(); ++g) {
+    const LevelGroup& group = layout.groups[g];
+    Stream stream = stream_of(StreamKind::field, group);
+    refer(stream, values, g, checksum);
+    stream.raw->first = layout.offsets[group.first] * width * mesh::size_of(values.info.type);
+    for (std::size_t level = group.first; level <= group.last; ++level)
+      add_chunk(stream, (layout.offsets[level + 1] - layout.offsets[level]) * width);
+    streams.push_back(std::move(stream));
+  }
+}
+
+std::vector<float> to_single(const std::string& name, std::span<const double> values) {
   std::vector<float> singles(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     singles[i] = static_cast<float>(values[i]);
     if (std::isinf(singles[i]) && std::isfinite(values[i]))
       throw Error(Kind::usage, "the value " + std::to_string(values[i]) + " does not fit single precision")
-          .at("field " + field.info.name)
+          .at("field " + name)
           .hint("store it in double precision");
   }
   return singles;
 }
 
-std::size_t width_of(const mesh::Field& field, const mesh::Octree& tree) {
-  const std::size_t cells = num_cells(tree), width = field.size() / cells;
-  if (width == 0 || field.size() != width * cells || width % static_cast<std::size_t>(field.info.components) != 0)
+std::size_t width_of(const Values& values, const mesh::Octree& tree) {
+  const std::size_t cells = num_cells(tree), width = values.size / cells;
+  if (width == 0 || values.size != width * cells || width % static_cast<std::size_t>(values.info.components) != 0)
     throw Error(Kind::usage, "expected a whole number of values for each of " + std::to_string(cells) +
-                                 " tree cells, found " + std::to_string(field.size()))
-        .at("field " + field.info.name);
+                                 " tree cells, found " + std::to_string(values.size))
+        .at("field " + values.info.name);
   return width;
 }
 
@@ -161,25 +236,37 @@ const codec::Settings& settings_of(const std::string& name, const EncodeOptions&
   return found == options.field_codec.end() ? options.codec : found->second;
 }
 
-void encode_field(const mesh::Field& field, const EncodeOptions& options, const Layout& layout, EncodedPart& out,
-                  std::vector<Stream>& streams) {
-  const std::size_t width = width_of(field, layout.tree), begin = streams.size();
-  const codec::Settings& settings = settings_of(field.info.name, options);
-  mesh::FieldInfo info = field.info;
-  if (info.type == mesh::ScalarType::float64 && options.single_precision) {
+void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
+                   bool single_precision, const Layout& layout, std::vector<Stream>& streams) {
+  std::vector<std::byte> memory;
+  const auto bytes = packed(values, memory);
+  if (info.type == mesh::ScalarType::float64 && single_precision) {
     info.type = mesh::ScalarType::float32;
-    encode_levels<float>(to_single(field), width, settings, layout, streams);
+    const auto singles = to_single(info.name, as<double>(bytes));
+    encode_levels<float>(singles, width, settings, layout, streams);
   } else if (info.type == mesh::ScalarType::float64) {
-    encode_levels(field.as<double>(), width, settings, layout, streams);
+    encode_levels(as<double>(bytes), width, settings, layout, streams);
   } else if (info.type == mesh::ScalarType::float32) {
-    encode_levels(field.as<float>(), width, settings, layout, streams);
+    encode_levels(as<float>(bytes), width, settings, layout, streams);
   } else {
-    encode_integer_levels(field, width, settings.effort, layout, streams);
+    encode_integer_levels(info, bytes, width, settings.effort, layout, streams);
   }
+}
+
+void encode_field(const Values& values, const EncodeOptions& options, const Layout& layout, EncodedPart& out,
+                  std::vector<Stream>& streams) {
+  const std::size_t width = width_of(values, layout.tree), begin = streams.size();
+  const codec::Settings& settings = settings_of(values.info.name, options);
+  mesh::FieldInfo info = values.info;
+  const bool raw = stays_raw(info, settings, options.single_precision);
+  if (raw)
+    refer_to_levels(values, width, options.checksums, layout, streams);
+  else
+    encode_values(values, info, width, settings, options.single_precision, layout, streams);
   for (std::size_t s = begin; s < streams.size(); ++s) {
     streams[s].field = info.name;
     streams[s].index = out.fields.size();
-    finish(streams[s]);
+    if (!raw) finish(streams[s]);
   }
   out.fields.push_back(std::move(info));
   out.widths.push_back(width);
@@ -198,40 +285,48 @@ void encode_plain(std::span<const T> values, std::size_t width, codec::Effort ef
   stream.codec = codec::inspect(stream.bytes).name;
 }
 
-Stream encode_attribute(const mesh::Field& field, codec::Effort effort) {
+Stream encode_attribute(const Values& values, const EncodeOptions& options) {
   Stream stream = stream_of(StreamKind::particles, {0, 0});
-  const std::size_t scalar = mesh::size_of(field.info.type), width = static_cast<std::size_t>(field.info.components);
-  if (field.info.type == mesh::ScalarType::float64) {
-    encode_plain(field.as<double>(), width, effort, stream);
-  } else if (field.info.type == mesh::ScalarType::float32) {
-    encode_plain(field.as<float>(), width, effort, stream);
+  const std::size_t scalar = mesh::size_of(values.info.type), width = static_cast<std::size_t>(values.info.components);
+  if (stays_raw(values.info, options.codec, false)) {
+    refer(stream, values, 0, options.checksums);
+    add_chunk(stream, values.size);
+    return stream;
+  }
+  const codec::Effort effort = options.codec.effort;
+  std::vector<std::byte> memory;
+  const auto bytes = packed(values, memory);
+  if (values.info.type == mesh::ScalarType::float64) {
+    encode_plain(as<double>(bytes), width, effort, stream);
+  } else if (values.info.type == mesh::ScalarType::float32) {
+    encode_plain(as<float>(bytes), width, effort, stream);
   } else {
-    codec::encode_integers(field.bytes, scalar, effort, stream.bytes);
+    codec::encode_integers(bytes, scalar, effort, stream.bytes);
     stream.codec = "integers";
   }
-  stream.raw_bytes = field.bytes.size();
-  stream.raw_checksum = checksum_little_endian(field.bytes, scalar);
+  stream.raw_bytes = bytes.size();
+  stream.raw_checksum = checksum_little_endian(bytes, scalar);
   finish(stream);
   return stream;
 }
 
-void encode_particles(const mesh::Particles& particles, codec::Effort effort, std::size_t& index, EncodedPart& out) {
+void encode_particles(const SpeciesValues& particles, const EncodeOptions& options, std::size_t& index,
+                      EncodedPart& out) {
   mesh::SpeciesInfo info{particles.species, particles.count, {}};
   for (const mesh::SpeciesInfo& other : out.species)
     if (other.name == info.name) throw Error(Kind::usage, "the part has species " + info.name + " twice");
-  for (const mesh::Field& field : particles.attributes) {
-    const auto expected = static_cast<std::size_t>(particles.count) * static_cast<std::size_t>(field.info.components);
-    if (particles.count < 0 || field.size() != expected)
-      throw Error(Kind::usage,
-                  "expected " + std::to_string(expected) + " values, found " + std::to_string(field.size()))
-          .at("particles " + particles.species + "/" + field.info.name);
+  for (const Values& values : particles.attributes) {
+    const auto expected = static_cast<std::size_t>(particles.count) * static_cast<std::size_t>(values.info.components);
+    if (particles.count < 0 || values.size != expected)
+      throw Error(Kind::usage, "expected " + std::to_string(expected) + " values, found " + std::to_string(values.size))
+          .at("particles " + particles.species + "/" + values.info.name);
     if (particles.count > 0) {
-      out.streams.push_back(encode_attribute(field, effort));
-      out.streams.back().field = particles.species + "/" + field.info.name;
+      out.streams.push_back(encode_attribute(values, options));
+      out.streams.back().field = particles.species + "/" + values.info.name;
       out.streams.back().index = index;
     }
     ++index;
-    info.attributes.push_back(field.info);
+    info.attributes.push_back(values.info);
   }
   out.species.push_back(std::move(info));
 }
@@ -252,9 +347,8 @@ void count_cells(const mesh::Octree& tree, EncodedPart& out) {
   }
 }
 
-EncodedPart encode_part(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
-  const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
-  if (tree == nullptr) throw Error(Kind::unsupported, "stores of version 1.0 hold octrees only");
+EncodedPart encode_part(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {
+  const mesh::Octree* tree = part.tree;
   check(*tree, header);
   EncodedPart out;
   out.index = part.index;
@@ -270,21 +364,64 @@ EncodedPart encode_part(const mesh::Part& part, const mesh::Header& header, cons
   const codec::Effort effort = options.codec.effort;
   out.streams.push_back(encode_mesh(StreamKind::refinement, tree->refined, tree->refined.size() - 1, effort));
   out.streams.push_back(encode_mesh(StreamKind::ownership, tree->owned, tree->owned.size(), effort));
-  const Layout layout = layout_of(*tree);
+  const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
+    return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
+  });
+  const Layout layout = layout_of(*tree, encodes);
   std::vector<Stream> streams;
-  for (const mesh::Field& field : part.fields) encode_field(field, options, layout, out, streams);
+  for (const Values& values : part.fields) encode_field(values, options, layout, out, streams);
   // Coarse groups of all fields first: what a reader of the coarse levels needs is a prefix of the part.
   std::stable_sort(streams.begin(), streams.end(),
                    [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });
   std::move(streams.begin(), streams.end(), std::back_inserter(out.streams));
   std::size_t index = 0;
-  for (const mesh::Particles& particles : part.particles) encode_particles(particles, effort, index, out);
+  for (const SpeciesValues& species : part.species) encode_particles(species, options, index, out);
   return out;
 }
 
 }  // namespace
 
+PartView view_of(const mesh::Part& part) {
+  PartView view;
+  view.index = part.index;
+  view.tree = std::get_if<mesh::Octree>(&part.mesh);
+  if (view.tree == nullptr)
+    throw Error(Kind::unsupported, "stores of version 1.x hold octrees only").at("part " + std::to_string(part.index));
+  const auto values_of = [](const mesh::Field& field) {
+    Values values;
+    values.info = field.info;
+    values.size = field.size();
+    values.data = field.bytes.data();
+    return values;
+  };
+  for (const mesh::Field& field : part.fields) view.fields.push_back(values_of(field));
+  for (const mesh::Particles& particles : part.particles) {
+    SpeciesValues species{particles.species, particles.count, {}};
+    for (const mesh::Field& field : particles.attributes) species.attributes.push_back(values_of(field));
+    view.species.push_back(std::move(species));
+  }
+  return view;
+}
+
+std::vector<std::size_t> stream_cuts(const mesh::Octree& tree) {
+  const auto offsets = level_offsets(tree);
+  std::vector<std::size_t> cuts{0};
+  for (const LevelGroup& group : level_groups(tree)) cuts.push_back(offsets[group.last + 1]);
+  return cuts;
+}
+
+bool has_raw_streams(const EncodedPart& part) {
+  return std::any_of(part.streams.begin(), part.streams.end(), [](const Stream& s) { return s.raw.has_value(); });
+}
+
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  EncodedPart encoded = encode(view_of(part), header, options);
+  for (Stream& stream : encoded.streams)
+    if (stream.raw) take_values(stream);
+  return encoded;
+}
+
+EncodedPart encode(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {
   try {
     return encode_part(part, header, options);
   } catch (Error& error) {

@@ -93,6 +93,11 @@ OpenedStep open_segments(const Scan& scan, const StepFound& found) {
 
 Fetch fetch_from(const file::File& file) {
   return [&file](const StreamRow& stream) {
+    if (stream.stored_checksum == 0) {
+      std::vector<std::byte> bytes(static_cast<std::size_t>(stream.stored_bytes));
+      file::pread_all(file, stream.offset, bytes);
+      return bytes;
+    }
     return read_extent(file, {stream.offset, stream.stored_bytes, stream.stored_checksum}, "stored bytes");
   };
 }

@@ -5,7 +5,7 @@
 
 namespace octavo::store {
 
-/// Gives a stream's stored bytes, checked against their checksum.
+/// Gives a stream's stored bytes, checked against their checksum if it was taken (not 0).
 using Fetch = std::function<std::vector<std::byte>(const StreamRow&)>;
 
 /// Reads one part: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what

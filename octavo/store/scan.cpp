@@ -42,12 +42,11 @@ std::vector<fs::path> entries(const fs::path& directory) {
 }
 
 std::vector<fs::path> subfile_paths(const fs::path& store) {
-  std::vector<fs::path> directories{store / "analysis"}, paths;
-  for (const fs::path& slot : entries(store / "checkpoint"))
-    if (std::error_code ignored; fs::is_directory(slot, ignored)) directories.push_back(slot);
-  for (const fs::path& directory : directories)
-    for (const fs::path& path : entries(directory))
-      if (is_subfile_name(path.filename().string())) paths.push_back(path);
+  std::vector<fs::path> paths;
+  for (Flow flow : {Flow::analysis, Flow::checkpoint})
+    for (const fs::path& directory : flow_directories(store, flow))
+      for (const fs::path& path : entries(directory))
+        if (is_subfile_name(path.filename().string())) paths.push_back(path);
   return paths;
 }
 
@@ -118,8 +117,27 @@ std::string missing_segments(const Scan& scan, const StepFound& step) {
   return text.empty() ? "a segment twice" : "segment " + text + " of " + std::to_string(expected);
 }
 
+// Whether each segment that the step lacks has a sound subfile, with commits, none of which is that one: it was never
+// committed, on a disk that was full for instance, and the run went on.
+bool never_committed(const Scan& scan, const StepFound& step) {
+  const Subfile& any = scan.subfiles[step.segments[0].subfile];
+  const auto has = [&](int segment) {
+    return std::any_of(step.segments.begin(), step.segments.end(),
+                       [&](const SegmentPlace& place) { return committed(scan, place).footer.segment == segment; });
+  };
+  const int segments = committed(scan, step.segments[0]).footer.segments;
+  for (int segment = 0; segment < segments; ++segment) {
+    if (has(segment)) continue;
+    const fs::path path = any.path.parent_path() / subfile_name(segment);
+    const auto found = std::find_if(scan.subfiles.begin(), scan.subfiles.end(),
+                                    [&](const Subfile& subfile) { return subfile.path == path; });
+    if (found == scan.subfiles.end() || found->commits.empty() || !found->damage.empty()) return false;
+  }
+  return true;
+}
+
 // A writer that was interrupted leaves a step that lacks segments, and nothing complete after it in its subfiles, or
-// the same step written again. Anything else is a loss.
+// the same step written again. Where a write failed the run may have gone on. Anything else is a loss.
 bool interrupted(const Scan& scan, const StepFound& step) {
   bool written_again = false, followed = false, any_complete = false;
   for (const StepFound& other : scan.steps) {
@@ -132,7 +150,7 @@ bool interrupted(const Scan& scan, const StepFound& step) {
     followed = followed || after;
     written_again = written_again || (after && other.step == step.step);
   }
-  return any_complete && (!followed || written_again);
+  return any_complete && (!followed || written_again || never_committed(scan, step));
 }
 
 void report_incomplete(Scan& scan) {
@@ -144,7 +162,7 @@ void report_incomplete(Scan& scan) {
     } else if (!step.complete) {
       const std::string what = which + " is incomplete: " + missing_segments(scan, step) + " was not committed";
       if (interrupted(scan, step))
-        scan.notes.push_back(what + "; its writer was interrupted");
+        scan.notes.push_back(what + "; its writer was interrupted or failed");
       else
         scan.damage.push_back({scan.store.string(), what});
     }
@@ -178,6 +196,14 @@ std::string subfile_name(int subfile) {
   return "data." + number;
 }
 
+std::vector<fs::path> flow_directories(const fs::path& store, Flow flow) {
+  std::vector<fs::path> directories{store / to_string(flow)};
+  for (const fs::path& path : entries(directories[0]))
+    if (std::error_code ignored; !is_subfile_name(path.filename().string()) && fs::is_directory(path, ignored))
+      directories.push_back(path);
+  return directories;
+}
+
 fs::path directory_of(const fs::path& store, Flow flow, std::int64_t step) {
   if (flow == Flow::analysis) return store / "analysis";
   std::string number = std::to_string(step);
@@ -190,7 +216,8 @@ fs::path store_of(const fs::path& path) {
   if (!fs::is_regular_file(path, ignored)) return path;
   if (path.filename() == marker_name) return path.has_parent_path() ? path.parent_path() : fs::path(".");
   const fs::path directory = fs::absolute(path).parent_path();
-  return directory.filename() == "analysis" ? directory.parent_path() : directory.parent_path().parent_path();
+  const bool in_flow = directory.filename() == "analysis" || directory.filename() == "checkpoint";
+  return in_flow ? directory.parent_path() : directory.parent_path().parent_path();
 }
 
 bool recognise(const fs::path& path) {

@@ -40,6 +40,9 @@ inline bool listed(const StepFound& step) { return step.complete && !step.supers
 /// "analysis step 40".
 std::string name_of(const StepFound& step);
 
+/// The directories that a flow's subfiles may be in: its own, and those in it.
+std::vector<std::filesystem::path> flow_directories(const std::filesystem::path& store, Flow flow);
+
 /// Directory of the subfiles of a step, and the file's name.
 std::filesystem::path directory_of(const std::filesystem::path& store, Flow flow, std::int64_t step);
 std::string subfile_name(int subfile);

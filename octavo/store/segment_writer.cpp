@@ -4,6 +4,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/store/append.hpp"
+#include "octavo/store/streams.hpp"
 #include "octavo/store/table.hpp"
 
 namespace octavo::store {
@@ -14,6 +15,8 @@ using base::Kind;
 
 // Small streams go to the file together.
 constexpr std::size_t buffer_size = std::size_t{1} << 20;
+// Less is not worth a system call.
+constexpr std::uint64_t least_reserved = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -25,11 +28,13 @@ Attempt random_attempt() {
 }
 
 struct SegmentWriter::State {
+  SegmentPlan plan;
   file::File file;
   Footer footer;
   Table table;
   std::uint64_t position = 0;     // in the file, of the next byte
   std::vector<std::byte> buffer;  // bytes before it that are not in the file yet
+  std::uint64_t recorded = 0;     // end of the last stream in the table
   std::uint64_t written = 0;
   bool failed = false;
   bool record_written = false;
@@ -43,14 +48,17 @@ struct SegmentWriter::State {
   void pad();
   void flush();
   Extent put_block(std::span<const std::byte> bytes);
+  void check_usable() const;
   void accept(const EncodedPart& part);
   void add_species(const std::vector<mesh::SpeciesInfo>& species);
-  void add_streams(EncodedPart& part);
+  std::vector<std::size_t> attributes_of(const EncodedPart& part) const;
+  void sort_streams(EncodedPart& part) const;
+  void add_streams(const EncodedPart& part);
   void commit();
 };
 
 SegmentWriter::State::~State() {
-  if (!file.is_open() || footer.begin == 0 || record_written) return;
+  if (!file.is_open() || footer.begin == 0 || record_written || plan.recycle) return;
   try {
     // What was appended gives its space back; where that fails, the next writer goes over it.
     if (file::size(file) > footer.begin) file::resize(file, footer.begin);
@@ -111,8 +119,8 @@ void SegmentWriter::State::add_species(const std::vector<mesh::SpeciesInfo>& spe
   }
 }
 
-void SegmentWriter::State::add_streams(EncodedPart& part) {
-  // The part counts attributes over its own species, the table over all.
+// The part counts attributes over its own species, the table over all.
+std::vector<std::size_t> SegmentWriter::State::attributes_of(const EncodedPart& part) const {
   std::vector<std::size_t> attribute_at;
   for (const mesh::SpeciesInfo& info : part.species) {
     std::size_t first = 0;
@@ -122,47 +130,46 @@ void SegmentWriter::State::add_streams(EncodedPart& part) {
     }
     for (std::size_t a = 0; a < info.attributes.size(); ++a) attribute_at.push_back(first + a);
   }
+  return attribute_at;
+}
+
+void SegmentWriter::State::sort_streams(EncodedPart& part) const {
+  const auto attribute_at = attributes_of(part);
   const auto first_particles = std::find_if(part.streams.begin(), part.streams.end(),
                                             [](const Stream& stream) { return stream.kind == StreamKind::particles; });
   std::stable_sort(first_particles, part.streams.end(),
                    [&](const Stream& a, const Stream& b) { return attribute_at[a.index] < attribute_at[b.index]; });
-  for (Stream& stream : part.streams) {
+}
+
+void SegmentWriter::State::add_streams(const EncodedPart& part) {
+  const auto attribute_at = attributes_of(part);
+  for (const Stream& stream : part.streams) {
+    if (stream.offset != align(recorded)) throw Error(Kind::usage, "the part is not where the one before ends");
+    recorded = stream.offset + stream.stored_bytes;
     auto codec = std::find(table.codecs.begin(), table.codecs.end(), stream.codec);
     if (codec == table.codecs.end()) codec = table.codecs.insert(codec, stream.codec);
-    StreamRow row{stream.kind,
-                  stream.kind == StreamKind::particles ? attribute_at[stream.index] : stream.index,
-                  stream.first_level,
-                  stream.last_level,
-                  0,
-                  stream.bytes.size(),
-                  stream.raw_bytes,
-                  stream.stored_checksum,
-                  stream.raw_checksum,
-                  static_cast<std::size_t>(codec - table.codecs.begin())};
-    row.offset = align(position);
-    pad();
-    put(stream.bytes);
-    stream.bytes = {};
-    table.streams.push_back(row);
+    table.streams.push_back(
+        {stream.kind, stream.kind == StreamKind::particles ? attribute_at[stream.index] : stream.index,
+         stream.first_level, stream.last_level, stream.offset, stream.stored_bytes, stream.raw_bytes,
+         stream.stored_checksum, stream.raw_checksum, static_cast<std::size_t>(codec - table.codecs.begin())});
   }
 }
 
-// Each sync makes sure that what the next bytes speak of is on the disk before they are.
+// What the record speaks of is on the disk before it is. Footer and streams may get there in any order: nothing refers
+// to either until the record does.
 void SegmentWriter::State::commit() {
   footer.parts = static_cast<int>(table.parts.size());
   for (PartRow& part : table.parts) part.particles.resize(table.species.size(), 0);
+  if (align(recorded) != position) throw Error(Kind::usage, "space was reserved that no part was written to");
   footer.table = put_block(to_bytes(table));
-  pad();
-  flush();
-  file::sync(file);
   const Extent at = put_block(to_bytes(footer));
   pad();
   flush();
-  file::sync(file);
+  if (plan.sync) file::sync(file);
   const Sector record = to_sector(CommitRecord{footer.file, footer.sequence, footer.step, footer.attempt, at});
   record_written = true;
   file::pwrite_all(file, record_offset(footer.sequence), record);
-  file::sync(file);
+  if (plan.sync) file::sync(file);
   written += sector_size;
 }
 
@@ -171,6 +178,7 @@ SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header
   if (plan.segments < 1 || plan.segment < 0 || plan.segment >= plan.segments || plan.subfile < 0)
     throw Error(Kind::usage, "segment " + std::to_string(plan.segment) + " of " + std::to_string(plan.segments) +
                                  " in subfile " + std::to_string(plan.subfile) + " cannot be");
+  state.plan = plan;
   state.table.header = header;
   // What a segment without parts says of its fields; otherwise the parts say it.
   for (const mesh::FieldInfo& field : header.fields)
@@ -183,7 +191,7 @@ SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header
   } catch (Error& error) {
     throw error.at(state.file.path().string()).hint("octavo verify lists the damage; nothing was written");
   }
-  state.position = tail.end;
+  state.position = state.recorded = tail.end;
   state.footer.begin = tail.end;
   state.footer.file = tail.file;
   state.footer.previous = std::move(tail.links);
@@ -203,10 +211,40 @@ SegmentWriter::~SegmentWriter() = default;
 SegmentWriter::SegmentWriter(SegmentWriter&&) noexcept = default;
 SegmentWriter& SegmentWriter::operator=(SegmentWriter&&) noexcept = default;
 
+void SegmentWriter::State::check_usable() const {
+  if (failed || record_written) throw Error(Kind::usage, "this segment has been committed, or has failed");
+}
+
+std::uint64_t SegmentWriter::reserve(std::uint64_t bytes) {
+  State& state = *state_;
+  state.check_usable();
+  state.pad();
+  state.flush();
+  const std::uint64_t begin = state.position;
+  if (bytes >= least_reserved) file::preallocate(state.file, begin + bytes);
+  state.position += bytes;
+  return begin;
+}
+
 void SegmentWriter::add(EncodedPart part) {
   State& state = *state_;
-  if (state.failed || state.record_written) throw Error(Kind::usage, "this segment has been committed, or has failed");
+  state.check_usable();
   state.failed = true;  // until all of the part is in
+  state.accept(part);
+  state.add_species(part.species);
+  state.sort_streams(part);
+  state.failed = false;
+  const std::uint64_t begin = reserve(stored_size(part));
+  state.failed = true;
+  write_streams(state.file, part, begin);
+  state.failed = false;
+  add_written(std::move(part));
+}
+
+void SegmentWriter::add_written(EncodedPart part) {
+  State& state = *state_;
+  state.check_usable();
+  state.failed = true;
   state.accept(part);
   state.add_species(part.species);
   PartRow row{
@@ -218,12 +256,13 @@ void SegmentWriter::add(EncodedPart part) {
   state.add_streams(part);
   row.last_stream = state.table.streams.size();
   state.table.parts.push_back(std::move(row));
+  state.written += stored_size(part);
   state.failed = false;
 }
 
 void SegmentWriter::commit() {
   State& state = *state_;
-  if (state.failed || state.record_written) throw Error(Kind::usage, "this segment has been committed, or has failed");
+  state.check_usable();
   state.failed = true;
   state.commit();
   state.failed = false;

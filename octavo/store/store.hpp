@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,10 +40,54 @@ struct EncodeOptions {
   codec::Settings codec;                               ///< for every floating-point cell field without an entry below
   std::map<std::string, codec::Settings> field_codec;  ///< by field name
   bool single_precision = false;                       ///< float64 fields are stored as float32
+  bool checksums = true;                               ///< of raw streams; others always have theirs
 };
+
+/// Values of a field or an attribute in the packed form (docs/format.md, "Streams"), where the caller has them.
+struct Values {
+  mesh::FieldInfo info;
+  std::size_t size = 0;             ///< how many
+  const std::byte* data = nullptr;  ///< all of them; or null, where
+  std::size_t cell_bytes = 0;       ///< those of a tree cell are so many bytes, and
+  /// gives the bytes from `first` on, both multiples of cell_bytes.
+  std::function<void(std::size_t first, std::span<std::byte> out)> pack;
+  /// Of each of the ranges that stream_cuts() names, if they were taken before: compared while raw values are written.
+  std::vector<std::uint64_t> checksums;
+};
+struct SpeciesValues {
+  std::string species;
+  std::int64_t count = 0;
+  std::vector<Values> attributes;
+};
+
+/// A part that the caller owns: nothing here copies values before they are encoded or written.
+struct PartView {
+  int index = 0;
+  const mesh::Octree* tree = nullptr;
+  std::vector<Values> fields;
+  std::vector<SpeciesValues> species;
+};
+/// A view of the part, which must stay where it is. Throws Error(unsupported) for a mesh other than an octree.
+PartView view_of(const mesh::Part& part);
+
+/// Where the streams of a field are cut: number of cells before each, and of all.
+std::vector<std::size_t> stream_cuts(const mesh::Octree& tree);
 
 /// What a stream holds.
 enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3 };
+
+/// Values that are stored as they are: chunk heads in memory, the values still where the caller has them.
+struct RawStream {
+  struct Chunk {
+    std::vector<std::byte> head;
+    std::size_t bytes = 0;  ///< of values behind it
+  };
+  Values values;
+  std::size_t first = 0;  ///< byte of the values that the stream begins with
+  std::vector<Chunk> chunks;
+  bool checksum = true;                   ///< is taken while the stream is written
+  std::optional<std::uint64_t> expected;  ///< what it must be
+};
 
 /// One stream of a part: its bytes as they go to disk and what the table says of them.
 struct Stream {
@@ -53,8 +99,11 @@ struct Stream {
   std::uint64_t raw_bytes = 0;     ///< decoded size
   std::uint64_t raw_checksum = 0;  ///< of the decoded values, little-endian
   std::uint64_t stored_checksum = 0;
-  std::string codec;  ///< as codec::inspect names it, for tables
+  std::uint64_t stored_bytes = 0;
+  std::uint64_t offset = 0;  ///< in the subfile, once it has a place there
+  std::string codec;         ///< as codec::inspect names it, for tables
   std::vector<std::byte> bytes;
+  std::optional<RawStream> raw;  ///< in place of `bytes`
 };
 
 struct EncodedPart {
@@ -72,6 +121,11 @@ struct EncodedPart {
 /// Encodes one part. Pure and thread-safe; the bytes depend on nothing but the arguments.
 /// Throws Error(unsupported) for a mesh other than an octree.
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options);
+/// The same. Fields whose codec is raw are not touched: their streams refer to the view's values, which must stay until
+/// the part is written.
+EncodedPart encode(const PartView& part, const mesh::Header& header, const EncodeOptions& options);
+/// Whether some streams refer to values of the caller.
+bool has_raw_streams(const EncodedPart& part);
 
 // ---------------------------------------------------------------------------------------------- writing
 
@@ -88,6 +142,12 @@ struct SegmentPlan {
   /// larger number than that. Nothing: it supersedes earlier attempts of its own number only.
   std::optional<StepId> continues;
   std::uint64_t after_order = 0;  ///< segment 0: it is later than any step of this order, also of one elsewhere
+
+  std::filesystem::path directory;  ///< of the subfile, in the store; empty: `analysis`, or `checkpoint` and the step
+  /// What the subfile holds is needed no more (all ranks know of a newer complete step): it is used again in place.
+  bool recycle = false;
+  bool sync = true;        ///< false: the caller syncs the file, or nobody: a crash of the system may damage the step
+  bool direct_io = false;  ///< streams go past the page cache, where the file system can
 };
 
 /// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible
@@ -102,6 +162,12 @@ class SegmentWriter {
 
   /// Writes the part's streams and forgets their bytes.
   void add(EncodedPart part);
+
+  /// Parts may also be written by others, each on its own handle: the space for so many bytes (stored_size() of parts
+  /// one after another) is taken from the file and reserved on disk. Returns its first byte.
+  std::uint64_t reserve(std::uint64_t bytes);
+  /// A part that write_streams() has written in reserved space, right behind the one before.
+  void add_written(EncodedPart part);
   /// Streams, sync, footer, sync, commit record, sync. Throws Error(no_space) on a full disk; the segment is then gone.
   void commit();
   std::uint64_t bytes_written() const noexcept;
@@ -110,6 +176,16 @@ class SegmentWriter {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Bytes that the part's streams take in a file, padding after the last included.
+std::uint64_t stored_size(const EncodedPart& part);
+/// Writes the part's streams from byte `begin` (a multiple of 8) of the plan's subfile on, which must exist, and
+/// forgets their bytes. Raw values go to the file from where they are; their checksum is taken on the way. Throws
+/// Error(corrupt) where it is not what was expected. Returns false where the plan asks for direct I/O and the file
+/// system has none.
+bool write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin);
+/// Where the plan's segment goes.
+std::filesystem::path subfile_path(const SegmentPlan& plan);
 
 // ---------------------------------------------------------------------------------------------- reading
 

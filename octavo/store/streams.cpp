@@ -1,0 +1,194 @@
+#include "octavo/store/streams.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/store/layout.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// Written, and then summed while it is still in the second-level cache; also what strided values are packed in.
+constexpr std::size_t tile_bytes = std::size_t{256} << 10;
+// Pieces wait for each other until they are so many bytes.
+constexpr std::size_t most_pending = tile_bytes;
+constexpr std::size_t most_pieces = 256;
+constexpr std::array<std::byte, stream_alignment> zeros{};
+
+// Direct I/O is asked of the disk in pieces of this size.
+constexpr std::size_t direct_bytes = std::size_t{4} << 20;
+
+struct FreeAligned {
+  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{file::direct_alignment}); }
+};
+
+// Gathers bytes in aligned memory. Blocks that are only partly this rank's, the first and the last, go the usual way.
+class DirectBuffer {
+ public:
+  DirectBuffer(const file::File& file, const file::File& direct, std::uint64_t begin)
+      : file_(file), direct_(direct), base_(begin / file::direct_alignment * file::direct_alignment), begin_(begin) {
+    end_ = begin;
+  }
+  void put(std::span<const std::byte> piece) {
+    while (!piece.empty()) {
+      const auto used = static_cast<std::size_t>(end_ - base_);
+      const std::size_t size = std::min(piece.size(), direct_bytes - used);
+      std::memcpy(memory_.get() + used, piece.data(), size);
+      end_ += size;
+      piece = piece.subspan(size);
+      if (used + size == direct_bytes) flush();
+    }
+  }
+  void flush() {
+    constexpr std::uint64_t block = file::direct_alignment;
+    const std::uint64_t first = std::min(end_, (begin_ + block - 1) / block * block);
+    const std::uint64_t last = std::max(first, end_ / block * block);
+    const auto bytes = [&](std::uint64_t from, std::uint64_t to) {
+      return std::span<const std::byte>(memory_.get() + (from - base_), static_cast<std::size_t>(to - from));
+    };
+    if (first > begin_) file::pwrite_all(file_, begin_, bytes(begin_, first));
+    if (last > first) file::pwrite_all(direct_, first, bytes(first, last));
+    if (end_ > last) file::pwrite_all(file_, last, bytes(last, end_));
+    base_ = end_ / block * block;
+    begin_ = end_;
+  }
+
+ private:
+  const file::File& file_;
+  const file::File& direct_;
+  std::unique_ptr<std::byte, FreeAligned> memory_{
+      static_cast<std::byte*>(::operator new (direct_bytes, std::align_val_t{file::direct_alignment}))};
+  std::uint64_t base_, begin_, end_ = 0;  // of the memory, of what is in it and not in the file
+};
+
+// Bytes that follow one another in a file, written from where they are: pieces must stay until flush().
+class Sequence {
+ public:
+  Sequence(const file::File& file, std::uint64_t begin, const file::File* direct) : file_(file), position_(begin) {
+    if (direct != nullptr) direct_ = std::make_unique<DirectBuffer>(file, *direct, begin);
+  }
+  std::uint64_t position() const noexcept { return position_ + pending_; }
+
+  void put(std::span<const std::byte> piece) {
+    if (piece.empty()) return;
+    if (direct_) {
+      direct_->put(piece);
+      position_ += piece.size();
+      return;
+    }
+    pieces_.push_back(piece);
+    pending_ += piece.size();
+    if (pending_ >= most_pending || pieces_.size() >= most_pieces) flush();
+  }
+  void pad() { put(std::span(zeros).first(static_cast<std::size_t>(align(position()) - position()))); }
+  /// Pieces may go.
+  void flush() {
+    file::pwrite_pieces(file_, position_, pieces_);
+    position_ += pending_;
+    pending_ = 0;
+    pieces_.clear();
+  }
+  void finish() {
+    flush();
+    if (direct_) direct_->flush();
+  }
+
+ private:
+  const file::File& file_;
+  std::unique_ptr<DirectBuffer> direct_;
+  std::uint64_t position_;
+  std::uint64_t pending_ = 0;
+  std::vector<std::span<const std::byte>> pieces_;
+};
+
+// The values of a raw stream in file order, tile by tile: f(tile). A tile is gone with the next.
+template <class F>
+void for_each_tile(const Values& values, std::size_t first, std::size_t bytes, std::size_t tile,
+                   std::vector<std::byte>& memory, F&& f) {
+  if (values.data == nullptr && tile >= values.cell_bytes) tile -= tile % std::max<std::size_t>(1, values.cell_bytes);
+  if (values.data == nullptr) tile = std::max(tile, values.cell_bytes);
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t size = std::min(tile, bytes - done);
+    if (values.data != nullptr) {
+      f(std::span<const std::byte>(values.data + first + done, size));
+    } else {
+      memory.resize(tile);
+      const auto packed = std::span(memory).first(size);
+      values.pack(first + done, packed);
+      f(std::span<const std::byte>(packed));
+    }
+    done += size;
+  }
+}
+
+void check_expected(const Stream& stream) {
+  if (stream.raw->expected && *stream.raw->expected != stream.raw_checksum)
+    throw Error(Kind::corrupt,
+                "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
+        .at("field " + stream.field);
+}
+
+void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memory) {
+  const RawStream& raw = *stream.raw;
+  const bool whole = raw.values.data != nullptr && !raw.checksum;
+  std::optional<base::RunningChecksum> sum;
+  if (raw.checksum) sum.emplace();
+  std::size_t first = raw.first;
+  for (const RawStream::Chunk& chunk : raw.chunks) {
+    sequence.put(chunk.head);
+    for_each_tile(raw.values, first, chunk.bytes, whole ? chunk.bytes : tile_bytes, memory, [&](auto tile) {
+      sequence.put(tile);
+      if (raw.values.data == nullptr) sequence.flush();
+      if (sum) sum->add(tile);
+    });
+    first += chunk.bytes;
+  }
+  stream.raw_checksum = sum ? sum->value() : 0;
+  check_expected(stream);
+}
+
+}  // namespace
+
+std::uint64_t stored_size(const EncodedPart& part) {
+  std::uint64_t bytes = 0;
+  for (const Stream& stream : part.streams) bytes += align(stream.stored_bytes);
+  return bytes;
+}
+
+void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const file::File* direct) {
+  if (align(begin) != begin) throw Error(Kind::usage, "a part begins at a multiple of 8");
+  Sequence sequence(file, begin, direct);
+  std::vector<std::byte> memory;
+  for (Stream& stream : part.streams) {
+    stream.offset = sequence.position();
+    if (stream.raw)
+      write_raw(sequence, stream, memory);
+    else
+      sequence.put(stream.bytes);
+    sequence.pad();
+  }
+  sequence.finish();
+  for (Stream& stream : part.streams) {
+    stream.raw.reset();
+    stream.bytes = {};
+  }
+}
+
+bool write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin) {
+  const fs::path path = subfile_path(plan);
+  const file::File file = file::open_write(path);
+  const std::optional<file::File> direct = plan.direct_io ? file::open_direct(path) : std::nullopt;
+  write_streams(file, part, begin, direct ? &*direct : nullptr);
+  return direct.has_value() == plan.direct_io;
+}
+
+}  // namespace octavo::store
