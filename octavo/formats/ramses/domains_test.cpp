@@ -303,9 +303,11 @@ TEST_F(RamsesDomains, magnetic_fields_and_photons_keep_their_files_and_names) {
   }
 }
 
-TEST_F(RamsesDomains, precision_and_key_width_stay_as_they_are) {
+TEST_F(RamsesDomains, precision_key_width_and_record_layout_stay_as_they_are) {
   for (const bool quad : {false, true}) {
     testing::RamsesFixture f{.ncpu = 3, .levels = 4};
+    f.big_endian = quad;
+    f.marker = quad ? 4 : 8;
     f.quad_keys = quad;
     f.real_bytes = quad ? 8 : 4;
     fs::remove_all(dir_ / "fixture");
@@ -315,6 +317,8 @@ TEST_F(RamsesDomains, precision_and_key_width_stay_as_they_are) {
     EXPECT_EQ(again.header.fields, step.header.fields);
     EXPECT_EQ(again.header.attributes.at("real_bytes"), step.header.attributes.at("real_bytes"));
     EXPECT_EQ(again.header.attributes.contains("bound_key_low"), quad);
+    EXPECT_EQ(again.header.attributes.contains("big_endian"), quad);
+    EXPECT_EQ(again.header.attributes.contains("record_marker"), !quad);
     expect_same(again, step);
   }
 }

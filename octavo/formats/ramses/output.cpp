@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/output.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <string_view>
 
@@ -248,6 +249,17 @@ std::vector<std::int64_t> read_boundaries(RecordReader& reader, const AmrHeader&
   return regions;
 }
 
+// How the files were written: for a copy that the same program reads.
+void add_layout(const RecordReader& reader, Output& output) {
+  auto& to = output.header.attributes;
+  if (reader.format().marker != 4) to["record_marker"] = static_cast<std::int64_t>(reader.format().marker);
+  if (reader.format().order == std::endian::big) to["big_endian"] = std::int64_t{1};
+  std::int64_t in_group = 0;
+  for (const auto& [name, entry] : output.listing.files)
+    if (name.starts_with("amr_") && entry.path.parent_path().filename() == "group_00001") ++in_group;
+  if (in_group > 0) to["io_group_size"] = in_group;
+}
+
 void note_missing_files(Output& output) {
   for (const char* kind : {"amr", "hydro", "grav", "rt", "part"})
     for (int domain = 0; has_kind(output.listing, kind) && domain < output.amr.ncpu; ++domain)
@@ -275,6 +287,7 @@ Output open_output(Listing listing) {
   for (const CellKind kind : {CellKind::hydro, CellKind::grav, CellKind::rt}) add_variables(output, kind);
   add_particles(output);
   add_texts(output);
+  add_layout(reader, output);
   note_missing_files(output);
   output.amr.numbl = {};
   return output;

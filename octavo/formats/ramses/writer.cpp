@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/writer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -125,6 +126,13 @@ Coarse find_coarse(const mesh::Header& header) {
   return coarse;
 }
 
+file::RecordFormat format_of(const mesh::Header& header) {
+  file::RecordFormat format;
+  format.marker = number_or(header, "record_marker", 4) == 8 ? 8 : 4;
+  if (header.attributes.contains("big_endian")) format.order = std::endian::big;
+  return format;
+}
+
 Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
   check(dataset, options);
   const mesh::Header& header = dataset.header;
@@ -139,7 +147,7 @@ Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
   plan.gamma = number_or(header, "gamma", 5.0 / 3);
   plan.single_precision = options.single_precision || number_or(header, "real_bytes", 8) == 4;
   plan.quad_keys = header.attributes.contains("bound_key_low");
-  plan.format = options.format;
+  plan.format = options.format.value_or(format_of(header));
   const double most = std::numeric_limits<std::int32_t>::max() >> header.dim;
   plan.ngridmax = static_cast<std::int32_t>(
       std::clamp(number_or(header, "ngridmax", 1), 1.0, most - static_cast<double>(plan.coarse.region.size())));
@@ -235,7 +243,10 @@ void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs:
 
 }  // namespace
 
-void write(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& options) {
+void write(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& asked) {
+  WriteOptions options = asked;
+  if (options.group_size == 0)
+    options.group_size = static_cast<int>(std::clamp(number_or(dataset.header, "io_group_size", 0), 0.0, 99999.0));
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(directory, ignored)))
     throw Error(Kind::usage, "the output exists").at(directory.string());

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 
 #include "octavo/base/progress.hpp"
 #include "octavo/file/fortran_record.hpp"
@@ -8,20 +9,21 @@
 namespace octavo::formats::ramses {
 
 struct WriteOptions {
-  int domains = 0;                 ///< 0: as many as the step has parts, and their bounds where it has those
-  int number = 1;                  ///< NNNNN in the file names; the directory has any name
-  bool single_precision = false;   ///< reals of 4 bytes, as an NPRE=4 build has them; also where the step came so
-  file::RecordFormat format = {};  ///< byte order, and bytes a marker
-  int group_size = 0;              ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: no folders
-  base::Progress progress = {};    ///< in parts read and domains written
+  int domains = 0;                ///< 0: as many as the step has parts, and their bounds where it has those
+  int number = 1;                 ///< NNNNN in the file names; the directory has any name
+  bool single_precision = false;  ///< reals of 4 bytes, as an NPRE=4 build has them; also where the step came so
+  /// Byte order, and bytes a marker; nothing: those of the input.
+  std::optional<file::RecordFormat> format = {};
+  int group_size = 0;            ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
+  base::Progress progress = {};  ///< in parts read and domains written
 };
 
 /// Writes a step of cell octrees as a RAMSES output that RAMSES restarts from. Which octs a domain's file holds, own,
 /// ghost and wall, is what RAMSES itself keeps (nexpand_bound = 1), with all its tables: linked lists, father,
 /// neighbours, cpu_map, flags, bound keys. New bounds give the domains equal numbers of leaves along RAMSES' Hilbert
 /// curve (a load balance of RAMSES also weighs particles and levels). Particles go to the domain of the leaf they are
-/// in. Numbers are kept, and so is the input's layout: precision, 16-byte keys, ngridmax (where it suffices), walls,
-/// texts (namelist, compilation, sinks).
+/// in. Numbers are kept, and so is the input's layout: precision, 16-byte keys, byte order, group folders, ngridmax
+/// (where it suffices), walls, texts (namelist, compilation, sinks).
 ///
 /// Which file a field belongs to is told by the attributes hydro_variables, grav_variables, rt_variables (as the reader
 /// leaves them), else by its name: potential and force_* are grav, all others hydro.

@@ -89,7 +89,7 @@ TEST_F(RamsesWriter, any_byte_order_and_marker_reads_back_bit_for_bit) {
     for (const std::size_t marker : {4U, 8U}) {
       const auto step = random_step(8);
       const auto directory = dir_ / ("output_0000" + std::to_string(++number));
-      write(step, directory, {.number = number, .format = {marker, order}, .progress = {}});
+      write(step, directory, {.number = number, .format = file::RecordFormat{marker, order}, .progress = {}});
       const auto before = step.read(0, {}), after = open(directory).read(0, {});
       EXPECT_EQ(std::get<mesh::Octree>(after.mesh), std::get<mesh::Octree>(before.mesh));
       for (std::size_t f = 0; f < after.fields.size(); ++f) EXPECT_EQ(after.fields[f].bytes, before.fields[f].bytes);
@@ -142,6 +142,8 @@ class RamsesRewrite : public RamsesWriter {
 TEST_F(RamsesRewrite, group_folders_hold_the_domains) {
   expect_same_parts(open(source_), {.number = 2, .group_size = 2, .progress = {}});
   EXPECT_TRUE(fs::exists(dir_ / "output_00002" / "group_00002" / "amr_00002.out00003"));
+  write(open(dir_ / "output_00002"), dir_ / "again", {.domains = 5, .number = 2, .progress = {}});
+  EXPECT_TRUE(fs::exists(dir_ / "again" / "group_00003" / "amr_00002.out00005"));
 }
 
 TEST_F(RamsesRewrite, keys_of_16_bytes_keep_their_value) {
