@@ -347,10 +347,44 @@ TEST_F(RamsesDomains, a_domain_is_made_from_the_parts_near_it) {
     ++reads;
     return shares[static_cast<std::size_t>(part)];
   };
-  const auto path = written(step, domains);
+  const auto path = written(step, domains, {.memory = 1, .progress = {}});
   EXPECT_EQ(open(path).levels, step.levels);
   // Two passes over all, then about nine neighbours for each of 32 domains; all for all would be 1024.
   EXPECT_LT(reads, 2 * domains + 12 * domains);
+}
+
+TEST_F(RamsesDomains, memory_for_one_domain_or_for_all_makes_the_same_files) {
+  if (!fs::exists(real("dm_gas_gravity3d_3ranks"))) GTEST_SKIP() << "no real data at " << root_;
+  const auto step = open(real("dm_gas_gravity3d_3ranks"));
+  const auto one = written(step, 6, {.memory = 1, .progress = {}}), all = written(step, 6);
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(one)) {
+    const auto bytes = [](const fs::path& path) {
+      std::ifstream in(path, std::ios::binary);
+      return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    EXPECT_TRUE(bytes(entry.path()) == bytes(all / entry.path().filename())) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 18);
+}
+
+// RAMSES moves particles on and writes before it sorts them again: some are in another rank's leaf.
+TEST_F(RamsesDomains, particles_need_not_be_where_their_part_is) {
+  testing::RamsesFixture f{.ncpu = 3, .levels = 4};
+  f.particles = true;
+  testing::FixtureWriter(f, dir_ / "fixture").write();
+  auto step = open(dir_ / "fixture");
+  const auto read = step.read;
+  step.read = [read](int part, const mesh::Request& request) {
+    auto out = read(part, request);
+    mesh::Request particles;
+    particles.fields.emplace();
+    particles.particles = true;
+    if (request.particles) out.particles = read((part + 1) % 3, particles).particles;
+    return out;
+  };
+  for (const int domains : {0, 1, 5}) expect_same(open(written(step, domains)), step);
 }
 
 TEST_F(RamsesDomains, a_cover_holds_all_that_its_domain_s_file_can_hold) {

@@ -98,32 +98,46 @@ void read_trunk_values(Sources& sources, const std::function<void()>& advance) {
   }
 }
 
-/// The parts that can have octs of the domain's file below the trunk.
-std::vector<int> parts_near(const Sources& sources, const Cover& cover, const Owners& owners) {
-  std::vector<int> parts;
-  for (std::size_t p = 0; p < sources.boxes.size(); ++p)
-    for (std::size_t l = sources.trunk.size(); l < sources.boxes[p].size(); ++l)
-      if (may_hold(cover, owners, static_cast<int>(l), sources.boxes[p][l])) {
-        parts.push_back(static_cast<int>(p));
-        break;
-      }
-  return parts;
+/// Whether a part can have octs of the domain's file below the trunk.
+bool is_near(const Sources& sources, const Cover& cover, const Owners& owners, int part) {
+  const auto& boxes = sources.boxes[static_cast<std::size_t>(part)];
+  for (std::size_t l = sources.trunk.size(); l < boxes.size(); ++l)
+    if (may_hold(cover, owners, static_cast<int>(l), boxes[l])) return true;
+  return false;
 }
 
-std::vector<OctTable> gather_octs(const Sources& sources, const Cover& cover, const Owners& owners,
-                                  const std::vector<int>& parts) {
-  std::vector<OctTable> known(sources.octs.size());
-  for (const int p : parts)
-    for_each_oct(read_tree_of(*sources.dataset, p), [&](int level, const TreeOct& oct) {
-      const auto l = static_cast<std::size_t>(level);
-      if (l >= sources.trunk.size() && may_hold(cover, owners, level, box_of(owners, level, oct.at)))
-        known[l].add(owners.dim, oct);
-    });
-  for (std::size_t l = 0; l < known.size(); ++l)
-    if (l < sources.trunk.size())
-      known[l] = sources.trunk[l];
-    else
-      known[l].sort();
+/// Calls f(part, place of the domain among them) for the parts near any of the domains, part by part.
+template <class Read, class F>
+void for_each_near(const Sources& sources, const std::vector<Cover>& covers, const Owners& owners, Read&& read, F&& f) {
+  for (int p = 0; p < sources.dataset->num_parts; ++p) {
+    std::vector<std::size_t> near;
+    for (std::size_t d = 0; d < covers.size(); ++d)
+      if (is_near(sources, covers[d], owners, p)) near.push_back(d);
+    if (near.empty()) continue;
+    const auto part = read(p);
+    for (const std::size_t d : near) f(part, d);
+  }
+}
+
+/// The octs that each domain's file can hold, per level.
+std::vector<std::vector<OctTable>> gather_octs(const Sources& sources, const std::vector<Cover>& covers,
+                                               const Owners& owners) {
+  std::vector<std::vector<OctTable>> known(covers.size(), std::vector<OctTable>(sources.octs.size()));
+  for_each_near(
+      sources, covers, owners, [&](int p) { return read_tree_of(*sources.dataset, p); },
+      [&](const mesh::Octree& tree, std::size_t d) {
+        for_each_oct(tree, [&](int level, const TreeOct& oct) {
+          const auto l = static_cast<std::size_t>(level);
+          if (l >= sources.trunk.size() && may_hold(covers[d], owners, level, box_of(owners, level, oct.at)))
+            known[d][l].add(owners.dim, oct);
+        });
+      });
+  for (auto& levels : known)
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      if (l < sources.trunk.size())
+        levels[l] = sources.trunk[l];
+      else
+        levels[l].sort();
   return known;
 }
 
@@ -228,26 +242,45 @@ Sources survey(const Dataset& dataset, const Owners& owners, int nlevelmax, cons
   return sources;
 }
 
-Domain gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int domain) {
+std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count) {
   const Dataset& dataset = *sources.dataset;
-  const Cover cover = cover_of(owners, dataset.header, domain);
-  const auto parts = parts_near(sources, cover, owners);
-  Domain out;
-  out.tree = build_file_tree(coarse, owners, domain, gather_octs(sources, cover, owners, parts));
-  out.values = make_values(dataset.header, static_cast<std::size_t>(out.tree.total));
-  const Finder finder(coarse, out.tree);
-  copy_trunk(sources, finder, out.values);
-  for (const int p : parts) {
-    if (out.values.empty()) break;
-    const mesh::Part part = dataset.read(p, {});
+  std::vector<Cover> covers;
+  for (int d = first; d < first + count; ++d) covers.push_back(cover_of(owners, dataset.header, d));
+  std::vector<Domain> out(covers.size());
+  std::vector<Finder> finders;
+  {
+    auto known = gather_octs(sources, covers, owners);
+    for (std::size_t d = 0; d < out.size(); ++d) {
+      out[d].tree = build_file_tree(coarse, owners, first + static_cast<int>(d), known[d]);
+      known[d].clear();
+      out[d].values = make_values(dataset.header, static_cast<std::size_t>(out[d].tree.total));
+      finders.emplace_back(coarse, out[d].tree);
+      copy_trunk(sources, finders[d], out[d].values);
+    }
+  }
+  const auto place_values = [&](const mesh::Part& part, std::size_t d) {
     deposit(tree_of(dataset, part), part.fields, [&](int level, const TreeOct& oct) -> Spot {
       if (static_cast<std::size_t>(level) < sources.trunk.size()) return {};
-      const std::size_t found = finder.find_oct(level, with_walls(coarse, oct.at, level));
-      return {found == nowhere ? nullptr : &out.values, found};
+      const std::size_t found = finders[d].find_oct(level, with_walls(coarse, oct.at, level));
+      return {found == nowhere ? nullptr : &out[d].values, found};
     });
-  }
-  if (coarse.regions > 0) fill_walls(finder, owners, out.values);
+  };
+  if (!dataset.header.fields.empty())
+    for_each_near(
+        sources, covers, owners, [&](int p) { return dataset.read(p, {}); }, place_values);
+  if (coarse.regions > 0)
+    for (std::size_t d = 0; d < out.size(); ++d) fill_walls(finders[d], owners, out[d].values);
   return out;
+}
+
+int domains_at_a_time(const Sources& sources, const Owners& owners, std::int64_t bytes) {
+  // Of an oct: its place in the tree, keys to find it by, and its values; ghosts make up as many again.
+  std::size_t an_oct = 160;
+  for (const mesh::FieldInfo& info : sources.dataset->header.fields) an_oct += mesh::size_of(info.type) << owners.dim;
+  std::int64_t octs = 0;
+  for (const auto& level : sources.octs) octs += level[0];
+  const std::int64_t a_domain = 2 * (octs / owners.count() + 1) * static_cast<std::int64_t>(an_oct);
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / a_domain, 1, owners.count()));
 }
 
 }  // namespace octavo::formats::ramses

@@ -26,9 +26,12 @@ struct Domain {
   FileTree tree;
   std::vector<mesh::Field> values;  ///< 2^dim values an oct, level by level along the Z curve
 };
-/// Reads the parts near the domain, one at a time: their trees, then their values. Cells in walls get the values of the
-/// nearest cell beside the wall.
-/// Error(corrupt) where the parts do not have what the tree needs.
-Domain gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int domain);
+/// `count` domains from `first` on. Reads the parts near any of them, one at a time: their trees, then their values.
+/// Cells in walls get the values of the nearest cell beside the wall. Error(corrupt) where the parts do not have what
+/// the trees need.
+std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count);
+
+/// How many domains at a time take no more than `bytes`, as far as their mean tells; at least one.
+int domains_at_a_time(const Sources& sources, const Owners& owners, std::int64_t bytes);
 
 }  // namespace octavo::formats::ramses

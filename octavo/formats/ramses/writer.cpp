@@ -193,9 +193,9 @@ struct Written {
 };
 
 void write_domain(const Sources& sources, const Plan& plan, const fs::path& directory, const WriteOptions& options,
-                  int number, Written& written) {
+                  const Domain& domain, Written& written) {
   const mesh::Dataset& dataset = *sources.dataset;
-  const Domain domain = gather(sources, plan.coarse, plan.owners, number);
+  const int number = domain.tree.domain;
   written.ngridmax = std::max(written.ngridmax, ngridmax_of(plan, domain.tree));
   write_amr(domain_file(directory, "amr", options, number), plan, domain.tree);
   for (const auto& [kind, name] : cell_files) {
@@ -268,8 +268,13 @@ void write(const mesh::Dataset& dataset, const fs::path& directory, const WriteO
   for (int domain = 0; domain < domains && options.group_size > 0; domain += options.group_size)
     file::make_directories(domain_file(directory, "amr", options, domain).parent_path());
   Written written;
-  for (int domain = 0; domain < domains; ++domain, advance())
-    write_domain(sources, plan, directory, options, domain, written);
+  const int at_a_time = domains_at_a_time(sources, plan.owners, options.memory);
+  for (int first = 0; first < domains; first += at_a_time)
+    for (const Domain& domain :
+         gather(sources, plan.coarse, plan.owners, first, std::min(at_a_time, domains - first))) {
+      write_domain(sources, plan, directory, options, domain, written);
+      advance();
+    }
   require_all_particles(dataset, written);
   write_descriptors(dataset, plan, directory);
   if (!dataset.species.empty())

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -14,7 +15,9 @@ struct WriteOptions {
   bool single_precision = false;  ///< reals of 4 bytes, as an NPRE=4 build has them; also where the step came so
   /// Byte order, and bytes a marker; nothing: those of the input.
   std::optional<file::RecordFormat> format = {};
-  int group_size = 0;            ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
+  int group_size = 0;  ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
+  /// Domains are made at a time that take no more than this, at least one [bytes]: neighbours need the same parts.
+  std::int64_t memory = std::int64_t{256} << 20;
   base::Progress progress = {};  ///< in parts read and domains written
 };
 
@@ -28,9 +31,9 @@ struct WriteOptions {
 /// Which file a field belongs to is told by the attributes hydro_variables, grav_variables, rt_variables (as the reader
 /// leaves them), else by its name: potential and force_* are grav, all others hydro.
 ///
-/// Memory: one output domain, one part of the step, the step's coarse levels (no more octs than a mean part has), and
-/// tables by level. Every tree is read twice or three times to begin with, then once more, with its values, for each
-/// domain it is near to.
+/// Memory: `memory` or one output domain, one part of the step, the step's coarse levels (no more octs than a mean part
+/// has), and tables by level. Every tree is read two or three times to begin with, then twice, once with its values,
+/// for each set of domains it is near to.
 ///
 /// Not written: a wall's octs where the step does not say which wall a coarse cell belongs to (steps of RAMSES do);
 /// random seeds of more than one domain (RAMSES draws them anew); cooling tables (RAMSES computes them).
