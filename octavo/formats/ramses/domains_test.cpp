@@ -215,6 +215,23 @@ TEST_F(RamsesDomains, tracers_are_attached_to_the_leaf_they_are_in) {
   EXPECT_GT(tracers, 1000U);
 }
 
+TEST_F(RamsesDomains, ranks_draw_different_random_numbers) {
+  if (!fs::exists(real("tracer2d_3ranks"))) GTEST_SKIP() << "no real data at " << root_;
+  const auto path = written(open(real("tracer2d_3ranks")), 9);
+  std::set<testing::Ints> seeds;
+  for (int d = 1; d <= 9; ++d) {
+    testing::Records in(path / ("part_00002.out0000" + std::to_string(d)));
+    in.skip(3);
+    const auto both = in.next<std::int32_t>();
+    ASSERT_EQ(both.size(), 8U);
+    EXPECT_EQ(both[0], -1);     // none drawn yet: RAMSES seeds its ranks
+    EXPECT_EQ(both[4] % 2, 1);  // the generator multiplies: an even seed would die out
+    for (std::size_t i = 4; i < 8; ++i) EXPECT_EQ(both[i], both[i] & 4095);
+    seeds.insert(both);
+  }
+  EXPECT_EQ(seeds.size(), 9U);
+}
+
 /// A step of parts that own cells, not whole octs, as a store has them after a restart.
 mesh::Dataset split_step(std::uint64_t seed, int parts, bool periodic) {
   testing::Random random(seed);
