@@ -210,6 +210,7 @@ int coarsest_even(const mesh::Header& header) {
 void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
   formats::ramses::WriteOptions how;
   how.number = options.number;
+  how.domains = options.domains;
   how.single_precision = options.single_precision;
   how.progress = options.progress;
   const mesh::Dataset words = in_words(dataset, options, report);

@@ -26,7 +26,8 @@ struct CrossOptions {
   bool particles = true;
   bool single_precision = false;  ///< FLASH and RAMSES
   bool overwrite = false;
-  int number = 1;  ///< NNNNN of a RAMSES output
+  int number = 1;   ///< NNNNN of a RAMSES output
+  int domains = 0;  ///< of a RAMSES output; 0: as many as the step has parts
   base::Progress progress;
   std::int64_t part_cells = std::int64_t{1} << 20;   ///< of a new part
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of AMReX boxes at once

@@ -9,6 +9,7 @@ void export_ramses(const mesh::Dataset& dataset, const std::filesystem::path& ou
   const std::filesystem::path target = prepare_native_target(out, options.overwrite);
   try {
     formats::ramses::WriteOptions how;
+    how.domains = options.domains;
     how.number = options.number;
     how.single_precision = options.single_precision;
     how.progress = options.progress;

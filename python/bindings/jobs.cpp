@@ -184,9 +184,10 @@ int output_number(const Path& out, const mesh::Dataset& dataset) {
 }
 
 void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite, bool single_precision,
-                   nb::object progress) {
+                   nb::object progress, int domains) {
   jobs::ExportOptions options;
   options.number = output_number(out, dataset);
+  options.domains = domains;
   options.single_precision = single_precision;
   options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
@@ -198,7 +199,7 @@ void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite
 nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
                std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, bool fill,
                const std::map<std::string, std::string>& rename, Names fields, bool particles, bool single_precision,
-               bool overwrite, nb::object progress) {
+               bool overwrite, nb::object progress, int domains) {
   jobs::CrossOptions options;
   options.to = named<jobs::Code>(
       "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
@@ -213,6 +214,7 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.single_precision = single_precision;
   options.overwrite = overwrite;
   options.number = output_number(out, dataset);
+  options.domains = domains;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   jobs::CrossReport report;
@@ -292,13 +294,14 @@ void bind_jobs(nb::module_& m) {
         nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
         "A made-up step whose parts are made when they are read.");
   m.def("export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
-        nb::arg("single_precision") = false, nb::arg("progress") = nb::none(),
-        "Writes a step as a RAMSES output. Releases the GIL.");
+        nb::arg("single_precision") = false, nb::arg("progress") = nb::none(), nb::arg("domains") = 0,
+        "Writes a step as a RAMSES output of that many domains (0: as many as it has parts). Releases the GIL.");
   m.def("cross", &cross, nb::arg("dataset"), nb::arg("out"), nb::kw_only(), nb::arg("to"), nb::arg("kind") = "",
         nb::arg("block") = 0, nb::arg("max_box") = 64, nb::arg("blocking_factor") = 0, nb::arg("fill") = false,
         nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
         nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
-        nb::arg("progress") = nb::none(), "Writes a step as an output of another code. Releases the GIL.");
+        nb::arg("progress") = nb::none(), nb::arg("domains") = 0,
+        "Writes a step as an output of another code. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         "Writes an open step as a step of a store, losslessly. Releases the GIL.");

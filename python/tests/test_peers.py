@@ -37,12 +37,12 @@ def peer(code, path):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-@pytest.fixture(scope="module")
-def rewritten(data, run, tmp_path_factory):
+@pytest.fixture(scope="module", params=[[], ["--domains", 7]])
+def rewritten(request, data, run, tmp_path_factory):
     """A real output, and what we make of it."""
     real = data / "ramses" / "sedov3d_4ranks" / "output_00002"
     out = tmp_path_factory.mktemp("peers") / "output_00002"
-    run("convert", real, out, "--to", "ramses")
+    run("convert", real, out, "--to", "ramses", *request.param)
     return real, out
 
 

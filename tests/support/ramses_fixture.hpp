@@ -347,6 +347,17 @@ class FixtureWriter {
     out.record(cpu);
   }
 
+  // Walls are counted -x +x -y +y -z +z; the oct of one is in its first coarse cell.
+  double wall_centre(int wall, std::size_t axis) const {
+    for (std::size_t a = 0; a < 3; ++a)
+      for (const bool low : {true, false}) {
+        if ((low ? f_.wall_lo : f_.wall_hi)[a] == 0 || wall-- != 0) continue;
+        if (a == axis) return low ? 0.5 : f_.wall_lo[a] + f_.real[a] + 0.5;
+        return f_.wall_lo[axis] + 0.5;
+      }
+    return 0.5;
+  }
+
   void tree_block(FixtureFile& out, int level, int list) const {
     const std::size_t n = count(level, list);
     if (n == 0) return;
@@ -358,7 +369,7 @@ class FixtureWriter {
     out.record(zeros);
     out.record(zeros);
     for (int a = 0; a < f_.ndim; ++a) {
-      std::vector<double> centre(n, 0.5);
+      std::vector<double> centre(n, list < f_.ncpu ? 0.5 : wall_centre(list - f_.ncpu, static_cast<std::size_t>(a)));
       for (std::size_t i = 0; i < members.size(); ++i) {
         const auto axis = static_cast<std::size_t>(a);
         const double at = static_cast<double>(octs_[static_cast<std::size_t>(members[i])].at[axis]) + 0.5;

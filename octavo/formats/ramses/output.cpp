@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/output.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <string_view>
 
@@ -217,8 +218,46 @@ void add_particles(Output& output) {
 
 // Texts that a copy of the output shall have again.
 void add_texts(Output& output) {
-  for (const auto& [file, name] : {std::pair{"namelist.txt", "namelist"}, std::pair{"compilation.txt", "compilation"}})
-    if (auto text = text_of(output.listing, file)) output.header.attributes[name] = std::move(*text);
+  std::string number = text_suffix(output.listing);
+  number.resize(number.size() - 4);
+  for (const CarriedText& carried : carried_texts)
+    if (auto text =
+            text_of(output.listing, carried.stem + (carried.numbered ? number : std::string()) + carried.extension))
+      output.header.attributes[carried.attribute] = std::move(*text);
+}
+
+// Which wall each coarse cell belongs to, from 1: told by the octs in the walls' lists of level 1.
+std::vector<std::int64_t> read_boundaries(RecordReader& reader, const AmrHeader& amr) {
+  std::vector<std::int64_t> regions(amr.coarse_cpu.size(), 0);
+  const std::size_t dim = static_cast<std::size_t>(amr.ndim);
+  for (int list = 0; list < num_lists(amr); ++list) {
+    const std::uint64_t octs = num_octs(amr, 0, list);
+    if (octs == 0) continue;
+    reader.skip(3, 4 * octs, "ind_grid, next, prev");
+    std::vector<std::int64_t> cell(octs, 0);
+    std::int64_t stride = 1;
+    for (std::size_t a = 0; a < dim; stride *= amr.coarse[a++]) {
+      const auto centre = reader.reals(octs, "xg");
+      for (std::size_t i = 0; i < octs; ++i)
+        cell[i] += stride * std::clamp<std::int64_t>(static_cast<std::int64_t>(std::clamp(centre[i], 0.0, 1e9)), 0,
+                                                     amr.coarse[a] - 1);
+    }
+    for (std::size_t i = 0; i < octs && list >= amr.ncpu; ++i)
+      if (const auto at = static_cast<std::size_t>(cell[i]); amr.coarse_cpu[at] < 1) regions[at] = list - amr.ncpu + 1;
+    reader.skip(1 + 2 * dim + (std::uint64_t{3} << dim), 4 * octs, "father, nbor, son, cpu_map, flag1");
+  }
+  return regions;
+}
+
+// How the files were written: for a copy that the same program reads.
+void add_layout(const RecordReader& reader, Output& output) {
+  auto& to = output.header.attributes;
+  if (reader.format().marker != 4) to["record_marker"] = static_cast<std::int64_t>(reader.format().marker);
+  if (reader.format().order == std::endian::big) to["big_endian"] = std::int64_t{1};
+  std::int64_t in_group = 0;
+  for (const auto& [name, entry] : output.listing.files)
+    if (name.starts_with("amr_") && entry.path.parent_path().filename() == "group_00001") ++in_group;
+  if (in_group > 0) to["io_group_size"] = in_group;
 }
 
 void note_missing_files(Output& output) {
@@ -242,11 +281,13 @@ Output open_output(Listing listing) {
   set_info_attributes(info, output.amr, output.header.attributes);
   set_amr_attributes(output.amr, output.header.attributes);
   output.header.attributes["output_number"] = std::int64_t{output.listing.number};
+  if (output.amr.nboundary > 0) output.header.attributes["coarse_boundary"] = read_boundaries(reader, output.amr);
   output.levels = count_levels(output.amr);
   check_depth(output.header, static_cast<int>(output.levels.size()));
   for (const CellKind kind : {CellKind::hydro, CellKind::grav, CellKind::rt}) add_variables(output, kind);
   add_particles(output);
   add_texts(output);
+  add_layout(reader, output);
   note_missing_files(output);
   output.amr.numbl = {};
   return output;

@@ -45,4 +45,17 @@ struct ParticleHeader {
 };
 ParticleHeader parse_header(std::string_view text);
 
+/// A text file that a copy of the output shall have again: kept as an attribute.
+struct CarriedText {
+  const char* attribute;
+  const char* stem;
+  bool numbered;  ///< stem_NNNNN
+  const char* extension;
+};
+inline constexpr CarriedText carried_texts[] = {
+    {"namelist", "namelist", false, ".txt"}, {"compilation", "compilation", false, ".txt"},
+    {"sink_csv", "sink", true, ".csv"},      {"stellar_csv", "stellar", true, ".csv"},
+    {"info_rt", "info_rt", true, ".txt"},
+};
+
 }  // namespace octavo::formats::ramses

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "octavo/file/fortran_record.hpp"
-#include "octavo/formats/ramses/numbering.hpp"
+#include "octavo/formats/ramses/sources.hpp"
 
 namespace octavo::formats::ramses {
 
@@ -14,15 +14,14 @@ namespace octavo::formats::ramses {
 struct Plan {
   const mesh::Header* header = nullptr;
   Owners owners;
-  mesh::Index3 coarse{1, 1, 1};          ///< coarse cells, walls included
-  mesh::Index3 skip{0, 0, 0};            ///< the first that is no wall
-  std::vector<std::int32_t> coarse_map;  ///< their cpu_map: 0 for walls
+  Coarse coarse;
   int nlevelmax = 1;
-  std::int32_t ngridmax = 1;                      ///< most octs of any file
-  std::vector<std::array<std::int64_t, 3>> octs;  ///< per level index: own octs of all domains, least and most of one
+  std::int32_t ngridmax = 1;                      ///< of the input; a file with more octs has its own
+  std::vector<std::array<std::int64_t, 3>> octs;  ///< per level: own octs of all domains, least and most of one
   double boxlen = 1;
   double gamma = 5.0 / 3;
   bool single_precision = false;
+  bool quad_keys = false;
   file::RecordFormat format;
 };
 
@@ -31,14 +30,21 @@ double number_or(const mesh::Header& header, const std::string& name, double oth
 std::vector<double> numbers_or(const mesh::Header& header, const std::string& name, std::vector<double> otherwise);
 std::vector<std::string> names_of(const mesh::Header& header, const std::string& name);
 
-void write_amr(const std::filesystem::path& path, const Plan& plan, const mesh::Octree& tree,
-               const Numbering& numbering);
+/// The size of a file's oct arrays, by which its cells are numbered.
+std::int32_t ngridmax_of(const Plan& plan, const FileTree& tree);
+/// A cell's number in RAMSES' memory, from 1: coarse cells, then position c of all octs before position c + 1.
+std::int32_t cell_number(const Plan& plan, const FileTree& tree, std::size_t level, std::size_t oct, unsigned c);
+
+/// A record of reals, of 8 bytes or 4.
+void write_reals(file::RecordWriter& out, const Plan& plan, const std::vector<double>& values);
+
+void write_amr(const std::filesystem::path& path, const Plan& plan, const FileTree& tree);
 
 enum class CellFile { hydro, grav, rt };
-/// The fields go in this order; each has one value a tree cell.
-void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& plan, const mesh::Octree& tree,
-                 const Numbering& numbering, const std::vector<const mesh::Field*>& fields);
+/// Writes the values named by `fields` in this order.
+void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& plan, const FileTree& tree,
+                 const std::vector<const mesh::Field*>& fields);
 
-void write_particles(const std::filesystem::path& path, const Plan& plan, const mesh::Particles& particles);
+void write_particles(const std::filesystem::path& path, const Plan& plan, int domain, const mesh::Particles& particles);
 
 }  // namespace octavo::formats::ramses

@@ -5,6 +5,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/ramses/text_files.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -118,6 +119,16 @@ void write_descriptor(const std::filesystem::path& path, const std::vector<std::
   for (std::size_t i = 0; i < names.size(); ++i)
     text += line("%2zu, %s, %c", i + 1, names[i].c_str(), letter(types[i]));
   write_text(path, text);
+}
+
+void write_carried_texts(const mesh::Header& header, const std::filesystem::path& directory,
+                         const std::string& suffix) {
+  for (const CarriedText& carried : carried_texts) {
+    const auto found = header.attributes.find(carried.attribute);
+    if (found == header.attributes.end()) continue;
+    if (const auto* text = std::get_if<std::string>(&found->second))
+      write_text(directory / (carried.stem + (carried.numbered ? suffix : std::string()) + carried.extension), *text);
+  }
 }
 
 }  // namespace octavo::formats::ramses

@@ -15,5 +15,7 @@ void write_header_text(const std::filesystem::path& path, const std::vector<std:
 /// A file descriptor, version 1. Types are struct-module letters.
 void write_descriptor(const std::filesystem::path& path, const std::vector<std::string>& names,
                       const std::vector<mesh::ScalarType>& types);
+/// The texts that an output is read with (namelist.txt, compilation.txt, sinks ...); `suffix` is "_NNNNN".
+void write_carried_texts(const mesh::Header& header, const std::filesystem::path& directory, const std::string& suffix);
 
 }  // namespace octavo::formats::ramses

@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/writer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/ramses/domains.hpp"
+#include "octavo/formats/ramses/write_particles.hpp"
 #include "octavo/formats/ramses/write_records.hpp"
 #include "octavo/formats/ramses/write_text.hpp"
 
@@ -22,103 +24,117 @@ Error unsupported(const mesh::Dataset& dataset, const std::string& why) {
   return Error(Kind::unsupported, "cannot be written as a RAMSES output: " + why).at(dataset.path);
 }
 
-int log2_of(std::int64_t count) {
-  int bits = 0;
-  while ((std::int64_t{1} << bits) < count) ++bits;
-  return bits;
-}
-
-/// The table that says who owns what. One domain owns all, whatever the order.
-Owners find_owners(const mesh::Dataset& dataset, int nlevelmax) {
+/// The input's own table, where the number of domains is kept and there is one that fits.
+bool keep_bounds(const mesh::Dataset& dataset, Owners& owners) {
   const mesh::Header& header = dataset.header;
-  Owners owners;
-  owners.dim = header.dim;
-  owners.domains = dataset.num_parts;
-  owners.coarse_bits = log2_of(header.roots[0] / 2);
-  owners.bits = nlevelmax + 1 + owners.coarse_bits;
-  owners.coarse_cell = 2 * (header.hi[0] - header.lo[0]) / static_cast<double>(header.roots[0]);
+  if (owners.domains != dataset.num_parts) return false;
   owners.box_min = numbers_or(header, "cpubox_min", {});
   owners.box_max = numbers_or(header, "cpubox_max", {});
   const std::size_t corners = static_cast<std::size_t>(dataset.num_parts) * static_cast<std::size_t>(header.dim);
-  if (owners.box_min.size() == corners && owners.box_max.size() == corners) return owners;
+  if (owners.box_min.size() == corners && owners.box_max.size() == corners) return true;
   AmrHeader keys;
   keys.bound_key = numbers_or(header, "bound_key", {});
   keys.bound_key_low = numbers_or(header, "bound_key_low", {});
   if (keys.bound_key_low.size() != keys.bound_key.size()) keys.bound_key_low.clear();
-  const auto wanted = static_cast<std::size_t>(dataset.num_parts) + 1;
-  if (keys.bound_key.size() == wanted) {
-    owners.bounds = bound_keys(keys);
-  } else if (dataset.num_parts == 1) {
-    owners.bounds = {{0, 0}, mesh::curve_end(header.dim, owners.bits)};
-  } else {
-    throw unsupported(dataset, "a table of " + std::to_string(wanted) + " Hilbert keys is needed, " +
-                                   std::to_string(keys.bound_key.size()) + " are there");
-  }
-  if (!std::is_sorted(owners.bounds.begin(), owners.bounds.end()))
-    throw unsupported(dataset, "its table of Hilbert keys does not ascend");
-  return owners;
+  const auto ordering = header.attributes.find("ordering");
+  if (keys.bound_key.size() != static_cast<std::size_t>(dataset.num_parts) + 1 ||
+      (ordering != header.attributes.end() && ordering->second != mesh::Attribute(std::string("hilbert"))))
+    return false;
+  owners.bounds = bound_keys(keys);
+  if (std::is_sorted(owners.bounds.begin(), owners.bounds.end())) return true;
+  owners.bounds.clear();
+  return false;
 }
 
-void check(const mesh::Dataset& dataset) {
+void find_owners(const mesh::Dataset& dataset, const WriteOptions& options, Plan& plan,
+                 const std::function<void()>& advance) {
+  const int domains = options.domains > 0 ? options.domains : dataset.num_parts;
+  std::int64_t octs = 0;
+  for (const mesh::LevelCount& count : dataset.levels) octs += count.cells >> dataset.header.dim;
+  if (domains > octs)
+    throw Error(Kind::usage, std::to_string(domains) + " domains: the step has " + std::to_string(octs) + " octs")
+        .at(dataset.path)
+        .hint("ask for fewer domains");
+  plan.owners = curve_of(dataset.header, plan.nlevelmax, domains);
+  if (!keep_bounds(dataset, plan.owners)) {
+    plan.owners.box_min.clear();
+    plan.owners.box_max.clear();
+    plan.owners.bounds = balance(dataset, plan.owners, plan.quad_keys, advance);
+  }
+}
+
+void check(const mesh::Dataset& dataset, const WriteOptions& options) {
+  if (options.domains < 0)
+    throw Error(Kind::usage, "number of domains: expected at least 1, found " + std::to_string(options.domains));
   const mesh::Header& header = dataset.header;
   if (header.block != mesh::Index3{1, 1, 1} || header.unfolded != 0)
     throw unsupported(dataset, "its tree cells are blocks");
-  if (dataset.num_parts > 99999) throw unsupported(dataset, "file names count to 99999 domains");
+  if (options.domains > 99999 || dataset.num_parts > 99999)
+    throw unsupported(dataset, "file names count to 99999 domains");
   for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
     if (header.roots[a] % 2 != 0) throw unsupported(dataset, "its level-0 cells do not form octs");
   for (const mesh::FieldInfo& field : header.fields)
     if (field.components != 1) throw unsupported(dataset, "field " + field.name + " has several components");
 }
 
-void set_coarse(const mesh::Header& header, Plan& plan) {
-  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a) {
-    const std::int64_t real = header.roots[a] / 2;
-    // With a wall on one side only its side is not known to the tree; one on each side reads the same.
-    plan.coarse[a] = header.periodic[a] ? real : real + 2;
-    plan.skip[a] = header.periodic[a] ? 0 : 1;
-  }
-  for (std::int64_t k = 0; k < plan.coarse[2]; ++k)
-    for (std::int64_t j = 0; j < plan.coarse[1]; ++j)
-      for (std::int64_t i = 0; i < plan.coarse[0]; ++i) {
-        const std::int64_t at[] = {i - plan.skip[0], j - plan.skip[1], k - plan.skip[2]};
-        mesh::Coordinate cell{};
-        bool wall = false;
-        for (std::size_t a = 0; a < 3; ++a) {
-          wall = wall || at[a] < 0 || (static_cast<int>(a) < header.dim && at[a] >= header.roots[a] / 2);
-          cell[a] = static_cast<std::uint32_t>(std::max<std::int64_t>(at[a], 0));
-        }
-        plan.coarse_map.push_back(wall ? 0 : plan.owners.of(-1, cell) + 1);
-      }
+/// The coarse cells that a RAMSES output had, by their cpu_map: walls have 0.
+bool keep_coarse(const mesh::Header& header, Coarse& coarse) {
+  AmrHeader amr;
+  const auto count = numbers_or(header, "coarse_cells", {}), map = numbers_or(header, "coarse_cpu_map", {});
+  if (count.size() != 3) return false;
+  std::transform(count.begin(), count.end(), amr.coarse.begin(), [](double n) { return static_cast<std::int64_t>(n); });
+  for (const double cpu : map) amr.coarse_cpu.push_back(static_cast<std::int32_t>(cpu));
+  if (static_cast<std::int64_t>(map.size()) != amr.coarse[0] * amr.coarse[1] * amr.coarse[2]) return false;
+  const RealCells real = find_real_cells(amr);
+  if (real.count != coarse.real) return false;
+  coarse.count = amr.coarse;
+  coarse.skip = real.first;
+  return true;
 }
 
-/// A first pass over the trees: the tables in every file tell of all of them.
-void count_octs(const mesh::Dataset& dataset, Plan& plan) {
-  mesh::Request trees;
-  trees.fields.emplace();
-  std::int64_t most = 1;
-  plan.octs.assign(static_cast<std::size_t>(plan.nlevelmax), {0, std::numeric_limits<std::int64_t>::max(), 0});
-  for (int d = 0; d < dataset.num_parts; ++d) {
-    const mesh::Part part = dataset.read(d, trees);
-    const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
-    if (tree == nullptr) throw unsupported(dataset, "its mesh is no octree");
-    if (mesh::num_levels(*tree) > plan.nlevelmax) throw unsupported(dataset, "its tree is deeper than its nlevelmax");
-    most = std::max(most, static_cast<std::int64_t>(mesh::num_cells(*tree) >> tree->dim));
-    for (int level = 0; level < plan.nlevelmax; ++level) {
-      const std::int64_t own =
-          level < mesh::num_levels(*tree) ? static_cast<std::int64_t>(mesh::num_owned(*tree, level) >> tree->dim) : 0;
-      auto& [sum, least, largest] = plan.octs[static_cast<std::size_t>(level)];
-      sum += own;
-      least = std::min(least, own);
-      largest = std::max(largest, own);
+/// Which wall each coarse cell belongs to. Without a table of them walls have no octs.
+void set_regions(const mesh::Header& header, Coarse& coarse) {
+  const auto regions = numbers_or(header, "coarse_boundary", {});
+  const std::size_t cells = static_cast<std::size_t>(coarse.count[0] * coarse.count[1] * coarse.count[2]);
+  for (std::size_t i = 0; i < cells; ++i) {
+    const std::size_t at[] = {i % static_cast<std::size_t>(coarse.count[0]),
+                              i / static_cast<std::size_t>(coarse.count[0]) % static_cast<std::size_t>(coarse.count[1]),
+                              i / static_cast<std::size_t>(coarse.count[0] * coarse.count[1])};
+    bool wall = false;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const auto x = static_cast<std::int64_t>(at[a]);
+      wall = wall || x < coarse.skip[a] || x >= coarse.skip[a] + coarse.real[a];
     }
+    const int region = regions.size() == cells ? static_cast<int>(regions[i]) : 0;
+    coarse.region.push_back(!wall ? 0 : region > 0 ? region : -1);
+    coarse.regions = std::max(coarse.regions, coarse.region.back());
   }
-  if (most > std::numeric_limits<std::int32_t>::max() >> dataset.header.dim)
-    throw unsupported(dataset, "a domain has more octs than 32-bit cell numbers reach");
-  plan.ngridmax = static_cast<std::int32_t>(most);
+  // A region may have no coarse cell left; RAMSES compares their number.
+  if (coarse.regions > 0)
+    coarse.regions = std::max(coarse.regions, static_cast<int>(number_or(header, "nboundary", 0)));
+}
+
+Coarse find_coarse(const mesh::Header& header) {
+  Coarse coarse;
+  coarse.dim = header.dim;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a) coarse.real[a] = header.roots[a] / 2;
+  coarse.count = coarse.real;
+  if (!keep_coarse(header, coarse))
+    for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
+      if (!header.periodic[a]) coarse.count[a] += 2, coarse.skip[a] = 1;
+  set_regions(header, coarse);
+  return coarse;
+}
+
+file::RecordFormat format_of(const mesh::Header& header) {
+  file::RecordFormat format;
+  format.marker = number_or(header, "record_marker", 4) == 8 ? 8 : 4;
+  if (header.attributes.contains("big_endian")) format.order = std::endian::big;
+  return format;
 }
 
 Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
-  check(dataset);
+  check(dataset, options);
   const mesh::Header& header = dataset.header;
   Plan plan;
   plan.header = &header;
@@ -126,13 +142,15 @@ Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
   for (const mesh::LevelCount& count : dataset.levels)
     deepest = std::max(deepest, mesh::level_index(header, count.level) + 1);
   plan.nlevelmax = std::max(deepest, static_cast<int>(number_or(header, "nlevelmax", deepest)));
-  plan.owners = find_owners(dataset, plan.nlevelmax);
+  plan.coarse = find_coarse(header);
   plan.boxlen = header.hi[0] - header.lo[0];
   plan.gamma = number_or(header, "gamma", 5.0 / 3);
   plan.single_precision = options.single_precision || number_or(header, "real_bytes", 8) == 4;
-  plan.format = options.format;
-  set_coarse(header, plan);
-  count_octs(dataset, plan);
+  plan.quad_keys = header.attributes.contains("bound_key_low");
+  plan.format = options.format.value_or(format_of(header));
+  const double most = std::numeric_limits<std::int32_t>::max() >> header.dim;
+  plan.ngridmax = static_cast<std::int32_t>(
+      std::clamp(number_or(header, "ngridmax", 1), 1.0, most - static_cast<double>(plan.coarse.region.size())));
   return plan;
 }
 
@@ -167,29 +185,40 @@ fs::path domain_file(const fs::path& directory, const std::string& kind, const W
   return folder / (numbered(kind, options.number) + text);
 }
 
-void write_domain(const mesh::Dataset& dataset, const Plan& plan, const fs::path& directory,
-                  const WriteOptions& options, int domain, std::vector<std::int64_t>& by_family) {
-  mesh::Request everything;
-  everything.particles = true;
-  const mesh::Part part = dataset.read(domain, everything);
-  const auto& tree = std::get<mesh::Octree>(part.mesh);
-  const Numbering numbering = number_octs(tree, plan.owners, domain);
-  write_amr(domain_file(directory, "amr", options, domain), plan, tree, numbering);
+/// What is counted while domains are written.
+struct Written {
+  std::vector<std::int64_t> by_family = std::vector<std::int64_t>(12, 0);
+  std::int64_t particles = 0;
+  std::int32_t ngridmax = 1;
+};
+
+void write_domain(const Sources& sources, const Plan& plan, const fs::path& directory, const WriteOptions& options,
+                  const Domain& domain, Written& written) {
+  const mesh::Dataset& dataset = *sources.dataset;
+  const int number = domain.tree.domain;
+  written.ngridmax = std::max(written.ngridmax, ngridmax_of(plan, domain.tree));
+  write_amr(domain_file(directory, "amr", options, number), plan, domain.tree);
   for (const auto& [kind, name] : cell_files) {
     std::vector<const mesh::Field*> fields;
-    for (const mesh::Field& field : part.fields)
+    for (const mesh::Field& field : domain.values)
       if (kind_of(dataset.header, field.info.name) == kind) fields.push_back(&field);
-    if (!fields.empty())
-      write_cells(domain_file(directory, name, options, domain), kind, plan, tree, numbering, fields);
+    if (!fields.empty()) write_cells(domain_file(directory, name, options, number), kind, plan, domain.tree, fields);
   }
   if (dataset.species.empty()) return;
-  const mesh::Particles none{dataset.species[0].name, 0, {}};
-  const mesh::Particles& particles = part.particles.empty() ? none : part.particles[0];
-  write_particles(domain_file(directory, "part", options, domain), plan, particles);
+  const mesh::Particles particles = gather_particles(sources, plan, domain.tree);
+  write_particles(domain_file(directory, "part", options, number), plan, number, particles);
+  written.particles += particles.count;
   for (const mesh::Field& attribute : particles.attributes)
     if (attribute.info.name == "family" && attribute.info.type == mesh::ScalarType::int8)
       for (const std::int8_t family : attribute.as<std::int8_t>())
-        ++by_family[family >= -5 && family <= 5 ? static_cast<std::size_t>(family + 5) : 11];
+        ++written.by_family[family >= -5 && family <= 5 ? static_cast<std::size_t>(family + 5) : 11];
+}
+
+void require_all_particles(const mesh::Dataset& dataset, const Written& written) {
+  if (dataset.species.empty() || written.particles == dataset.species[0].count) return;
+  throw Error(Kind::corrupt, "particles: expected " + std::to_string(dataset.species[0].count) + ", found " +
+                                 std::to_string(written.particles) + " in the parts")
+      .at(dataset.path);
 }
 
 void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs::path& directory) {
@@ -214,24 +243,45 @@ void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs:
 
 }  // namespace
 
-void write(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& options) {
+void write(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& asked) {
+  WriteOptions options = asked;
+  if (options.group_size == 0)
+    options.group_size = static_cast<int>(std::clamp(number_or(dataset.header, "io_group_size", 0), 0.0, 99999.0));
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(directory, ignored)))
     throw Error(Kind::usage, "the output exists").at(directory.string());
-  const Plan plan = make_plan(dataset, options);
+  Plan plan = make_plan(dataset, options);
+  const int domains = options.domains > 0 ? options.domains : dataset.num_parts;
+  // Trees for the owners, trees and coarse values for the survey, particles; then the domains.
+  const int steps = 4 * dataset.num_parts + domains;
+  int done = 0;
+  const std::function<void()> advance = [&] {
+    if (options.progress && !options.progress(++done, steps)) throw Error(Kind::interrupted, "interrupted");
+  };
+  find_owners(dataset, options, plan, advance);
+  done = dataset.num_parts;
+  Sources sources = survey(dataset, plan.owners, plan.nlevelmax, advance);
+  if (!dataset.species.empty()) sources.particle_parts = find_particle_parts(dataset, plan, advance);
+  done = 4 * dataset.num_parts;
+  plan.octs = sources.octs;
   file::make_directories(directory);
-  for (int domain = 0; domain < dataset.num_parts && options.group_size > 0; domain += options.group_size)
+  for (int domain = 0; domain < domains && options.group_size > 0; domain += options.group_size)
     file::make_directories(domain_file(directory, "amr", options, domain).parent_path());
-  std::vector<std::int64_t> by_family(12, 0);
-  for (int domain = 0; domain < dataset.num_parts; ++domain) {
-    write_domain(dataset, plan, directory, options, domain, by_family);
-    if (options.progress && !options.progress(domain + 1, dataset.num_parts))
-      throw Error(Kind::interrupted, "interrupted");
-  }
+  Written written;
+  const int at_a_time = domains_at_a_time(sources, plan.owners, options.memory);
+  for (int first = 0; first < domains; first += at_a_time)
+    for (const Domain& domain :
+         gather(sources, plan.coarse, plan.owners, first, std::min(at_a_time, domains - first))) {
+      write_domain(sources, plan, directory, options, domain, written);
+      advance();
+    }
+  require_all_particles(dataset, written);
   write_descriptors(dataset, plan, directory);
   if (!dataset.species.empty())
-    write_header_text(directory / (numbered("header", options.number) + ".txt"), by_family,
+    write_header_text(directory / (numbered("header", options.number) + ".txt"), written.by_family,
                       dataset.species[0].attributes);
+  write_carried_texts(dataset.header, directory, numbered("", options.number));
+  plan.ngridmax = written.ngridmax;
   // Last: a directory without it is no output.
   write_info(directory / (numbered("info", options.number) + ".txt"), plan);
 }

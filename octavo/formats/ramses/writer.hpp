@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "octavo/base/progress.hpp"
 #include "octavo/file/fortran_record.hpp"
@@ -8,25 +10,37 @@
 namespace octavo::formats::ramses {
 
 struct WriteOptions {
-  int number = 1;                  ///< NNNNN in the file names; the directory has any name
-  bool single_precision = false;   ///< reals of 4 bytes, as an NPRE=4 build has them; also where the step came so
-  file::RecordFormat format = {};  ///< byte order, and bytes a marker
-  int group_size = 0;              ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: no folders
-  base::Progress progress = {};    ///< in parts
+  int domains = 0;                ///< 0: as many as the step has parts, and their bounds where it has those
+  int number = 1;                 ///< NNNNN in the file names; the directory has any name
+  bool single_precision = false;  ///< reals of 4 bytes, as an NPRE=4 build has them; also where the step came so
+  /// Byte order, and bytes a marker; nothing: those of the input.
+  std::optional<file::RecordFormat> format = {};
+  int group_size = 0;  ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
+  /// Domains are made at a time that take no more than this, at least one [bytes]: neighbours need the same parts.
+  std::int64_t memory = std::int64_t{256} << 20;
+  base::Progress progress = {};  ///< in parts read and domains written
 };
 
-/// Writes a step of cell octrees as a RAMSES output with one domain a part: info and header text, descriptors, and per
-/// domain amr, hydro and, where there are such fields or particles, grav, rt and part. A domain's file holds its own
-/// octs and, as ghosts in the list of their owner, those that close its tree; numbering, linked lists, father,
-/// neighbours (0 where the file does not hold them), cpu_map and the key table follow.
+/// Writes a step of cell octrees as a RAMSES output that RAMSES restarts from. Which octs a domain's file holds, own,
+/// ghost and wall, is what RAMSES itself keeps (nexpand_bound = 1), with all its tables: linked lists, father,
+/// neighbours, cpu_map, flags, bound keys. New bounds give the domains equal numbers of leaves along RAMSES' Hilbert
+/// curve (a load balance of RAMSES also weighs particles and levels). Particles go to the domain of the leaf they are
+/// in. Numbers are kept, and so is the input's layout: precision, 16-byte keys, byte order, group folders, ngridmax
+/// (where it suffices), walls, texts (namelist, compilation, sinks).
 ///
 /// Which file a field belongs to is told by the attributes hydro_variables, grav_variables, rt_variables (as the reader
-/// leaves them), else by its name: potential and force_* are grav, all others hydro. One part is in memory at a time.
+/// leaves them), else by its name: potential and force_* are grav, all others hydro.
 ///
-/// Walls keep their place among the coarse cells; their boundary octs, which hold no physics, are not written.
+/// Memory: `memory` or one output domain, one part of the step, the step's coarse levels (no more octs than a mean part
+/// has), and tables by level. Every tree is read two or three times to begin with, then twice, once with its values,
+/// for each set of domains it is near to.
 ///
-/// `directory` must not exist. Throws Error(unsupported) for another kind of mesh, for blocks, and where there is no
-/// table of Hilbert keys ("bound_key") that says who owns the ghosts.
+/// Not written: a wall's octs where the step does not say which wall a coarse cell belongs to (steps of RAMSES do);
+/// random seeds of more than one domain (RAMSES draws them anew); cooling tables (RAMSES computes them).
+///
+/// `directory` must not exist. Throws Error(usage) for more domains than octs; Error(unsupported) for another kind of
+/// mesh and for blocks; Error(corrupt) where parts do not make up a whole tree or particles lie outside of the leaves
+/// of their part. Not collective.
 void write(const mesh::Dataset& dataset, const std::filesystem::path& directory, const WriteOptions& options);
 
 }  // namespace octavo::formats::ramses

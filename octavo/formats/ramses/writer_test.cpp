@@ -89,7 +89,7 @@ TEST_F(RamsesWriter, any_byte_order_and_marker_reads_back_bit_for_bit) {
     for (const std::size_t marker : {4U, 8U}) {
       const auto step = random_step(8);
       const auto directory = dir_ / ("output_0000" + std::to_string(++number));
-      write(step, directory, {.number = number, .format = {marker, order}, .progress = {}});
+      write(step, directory, {.number = number, .format = file::RecordFormat{marker, order}, .progress = {}});
       const auto before = step.read(0, {}), after = open(directory).read(0, {});
       EXPECT_EQ(std::get<mesh::Octree>(after.mesh), std::get<mesh::Octree>(before.mesh));
       for (std::size_t f = 0; f < after.fields.size(); ++f) EXPECT_EQ(after.fields[f].bytes, before.fields[f].bytes);
@@ -142,6 +142,8 @@ class RamsesRewrite : public RamsesWriter {
 TEST_F(RamsesRewrite, group_folders_hold_the_domains) {
   expect_same_parts(open(source_), {.number = 2, .group_size = 2, .progress = {}});
   EXPECT_TRUE(fs::exists(dir_ / "output_00002" / "group_00002" / "amr_00002.out00003"));
+  write(open(dir_ / "output_00002"), dir_ / "again", {.domains = 5, .number = 2, .progress = {}});
+  EXPECT_TRUE(fs::exists(dir_ / "again" / "group_00003" / "amr_00002.out00005"));
 }
 
 TEST_F(RamsesRewrite, keys_of_16_bytes_keep_their_value) {
@@ -162,8 +164,9 @@ TEST_F(RamsesRewrite, a_bisection_keeps_its_walls_and_boxes) {
   step.header.attributes["bisection_wall"] = std::vector<double>{0.25, 0.5};
   step.header.attributes["bisection_next"] = std::vector<std::int64_t>{0, 2, 0, 0};
   step.header.attributes["bisection_indx"] = std::vector<std::int64_t>{1, 0, 2, 3};
-  expect_same_parts(step, {.number = 2, .progress = {}});
+  write(step, dir_ / "output_00002", {.number = 2, .progress = {}});
   const auto again = open(dir_ / "output_00002");
+  EXPECT_EQ(again.levels, step.levels);
   for (const char* name : {"cpubox_min", "cpubox_max", "bisection_wall", "bisection_next", "bisection_indx"})
     EXPECT_EQ(again.header.attributes.at(name), step.header.attributes.at(name)) << name;
 }
@@ -194,22 +197,9 @@ TEST_F(RamsesWriter, what_the_format_cannot_hold_is_not_supported) {
   auto odd = random_step(2);
   odd.header.roots[0] = 3;
   EXPECT_EQ(refused(odd), Kind::unsupported);
-  auto keyless = random_step(2);
-  keyless.num_parts = 2;
-  EXPECT_EQ(refused(keyless), Kind::unsupported);
-}
-
-TEST_F(RamsesWriter, octs_that_two_domains_share_are_not_supported) {
-  auto step = random_step(5);
-  auto part = step.read(0, {});
-  std::get<mesh::Octree>(part.mesh).owned.back().set(0, false);
-  step.read = [part](int, const mesh::Request&) { return part; };
-  try {
-    write(step, dir_ / "output_00001", {});
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), Kind::unsupported);
-  }
+  auto deep = random_step(2);
+  deep.header.attributes["nlevelmax"] = std::int64_t{40};
+  EXPECT_EQ(refused(deep), Kind::unsupported);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ EXAMPLES = [
     "octavo convert plt00020 run_hdf5_chk_0000 --to flash --block 8 --fill --rename phi=dens",
     "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
     "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
+    "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
 ]
 
 
@@ -63,6 +64,8 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument(
         "--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs"
     )
+    native.add_argument("--domains", type=int, metavar="M",
+                        help="RAMSES: for M ranks, equal shares of leaves (default: the input's own domains)")  # fmt: skip
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH: cells of a block along each axis (default: the input's, or the largest that fits)")  # fmt: skip
     native.add_argument("--max-box", type=options.positive, default=64, metavar="N",
@@ -114,7 +117,10 @@ def _export(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.errors import Unsupported
+    from octavo.ranks import launched
 
+    if launched()[1] > 1:
+        raise UsageError("a RAMSES output is written by one process", [], "run it without mpirun")
     inputs = expand(arguments.paths[:-1])
     if len(inputs) != 1:
         raise UsageError(f"a RAMSES output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
@@ -122,17 +128,22 @@ def _export(arguments: argparse.Namespace) -> int:
         raise Unsupported(
             "a RAMSES output is written whole and losslessly", [], "leave out --field, --roi, --level, --codec"
         )
-    with console.Progress("convert", arguments.quiet, unit="domains") as progress:
+    with console.Progress("convert", arguments.quiet, unit="parts") as progress:
         _core.export_ramses(
             _core.open(inputs[0], None, None),
             arguments.paths[-1],
             arguments.force,
             arguments.precision == "single",
             progress,
+            arguments.domains or 0,
         )
-    console.say(
-        arguments.quiet, f"{arguments.paths[-1]}: {console.size(_core.open(arguments.paths[-1], None, None).bytes)}"
-    )
+    written = _core.open(arguments.paths[-1], None, None)
+    if arguments.json:
+        console.print_json({"path": arguments.paths[-1], "domains": written.num_parts, "bytes": written.bytes})
+    else:
+        console.say(
+            arguments.quiet, f"{arguments.paths[-1]}: {written.num_parts} domains, {console.size(written.bytes)}"
+        )
     return 0
 
 
@@ -164,6 +175,7 @@ def _cross(arguments: argparse.Namespace) -> int:
         particles=not arguments.no_particles,
         single_precision=arguments.precision == "single",
         overwrite=arguments.force,
+        domains=arguments.domains or 0,
     )
     written = _core.open(out, None, None)
     if arguments.json:
@@ -192,6 +204,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
         )
+    if arguments.domains is not None and arguments.to != "ramses":
+        raise UsageError("--domains goes with --to ramses", [], "")
+    if arguments.domains is not None and arguments.domains < 1:
+        raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
     if arguments.to == "ramses" and _comes_from_ramses(arguments):
         return _export(arguments)
     if arguments.to != "octavo":

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         particles=arguments.particles,
         threads=arguments.threads,
     )
-    unit = "domains" if arguments.to == "ramses" else "bytes"
+    unit = "parts" if arguments.to == "ramses" else "bytes"
     with console.Progress("sample", arguments.quiet, unit=unit) as progress:
         if arguments.to == "ramses":
             _core.export_ramses(made, arguments.out, arguments.force, False, progress)

@@ -1,0 +1,66 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "octavo/formats/ramses/oct_table.hpp"
+#include "octavo/formats/ramses/owners.hpp"
+
+namespace octavo::formats::ramses {
+
+/// The coarse cells, walls included, x fastest.
+struct Coarse {
+  int dim = 3;
+  mesh::Index3 count{1, 1, 1};
+  mesh::Index3 skip{0, 0, 0};        ///< the first that is no wall
+  mesh::Index3 real{1, 1, 1};        ///< how many are no walls
+  std::vector<std::int32_t> region;  ///< per coarse cell: 0, or the wall's number from 1; -1: a wall without octs
+  int regions = 0;
+};
+/// The number of a coarse cell from 0.
+std::size_t coarse_number(const Coarse& coarse, const mesh::Coordinate& at);
+
+/// The octs of one level of a domain's file, along the Z curve. Positions count the walls in.
+struct FileLevel {
+  std::vector<mesh::Coordinate> at;
+  std::vector<std::int32_t> list;                   ///< owner from 0; the walls' lists follow the domains'
+  std::vector<std::uint32_t> father;                ///< on the level above; on level 0 the coarse cell from 0
+  std::vector<std::uint8_t> father_cell;            ///< which of its cells
+  std::vector<std::uint8_t> refined;                ///< a bit a cell: refined in the step
+  std::vector<std::uint8_t> sons;                   ///< a bit a cell: refined in this file
+  std::vector<std::uint32_t> first_son;             ///< on the level below
+  std::vector<std::array<std::int32_t, 6>> beside;  ///< octs -x +x -y +y -z +z, -1 where absent
+  std::vector<std::uint32_t> order;                 ///< octs list after list
+  std::vector<std::uint32_t> counts;                ///< octs a list
+  std::vector<std::int32_t> index;                  ///< ind_grid, from 1
+  std::size_t size() const { return at.size(); }
+};
+
+/// What a domain's file holds: RAMSES' own choice (authorize_fine, init_boundary_fine). A child is there where its
+/// father cell is in an oct of the domain, or touches the domain, or is next to such cells.
+struct FileTree {
+  int domain = 0;
+  std::vector<FileLevel> levels;
+  std::int32_t total = 0;
+  std::vector<std::int32_t> level_first;  ///< octs of the levels above; one entry more than levels
+};
+
+/// The oct on the level below in a cell that has one here.
+inline std::uint32_t son_of(const FileLevel& level, std::size_t oct, unsigned c) {
+  const unsigned before = level.sons[oct] & ((1U << c) - 1);
+  return level.first_son[oct] + static_cast<std::uint32_t>(__builtin_popcount(before));
+}
+/// Whether an oct lies in a wall.
+inline bool in_wall(const FileLevel& level, std::size_t oct, const Owners& owners) {
+  return level.list[oct] >= owners.count();
+}
+/// A cell or oct without the walls' offset: `shift` is 1 more than the level index for cells, the index for octs.
+mesh::Coordinate without_walls(const Coarse& coarse, const mesh::Coordinate& at, int shift);
+/// The nearest cell that is in no wall, without their offset.
+mesh::Coordinate nearest_real(const Coarse& coarse, const mesh::Coordinate& at, int shift);
+
+/// `known` are the octs, per level and keyed without walls, that the domain and its surroundings can need. Throws
+/// Error(corrupt) where one is missing, or has a cell that no part owns.
+FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known);
+
+}  // namespace octavo::formats::ramses

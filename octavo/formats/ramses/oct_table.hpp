@@ -1,0 +1,69 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::ramses {
+
+/// The cell at position c (x fastest) of an oct, one level finer than the oct's own position.
+inline mesh::Coordinate cell_at(const mesh::Coordinate& oct, unsigned c) {
+  return {2 * oct[0] + (c & 1), 2 * oct[1] + (c >> 1 & 1), 2 * oct[2] + (c >> 2 & 1)};
+}
+/// Along the Z curve: the order in which octs are kept, and by which they are found.
+inline mesh::CurveKey oct_key(int dim, const mesh::Coordinate& oct) {
+  return mesh::curve_key(mesh::Curve::morton, dim, 32, oct);
+}
+
+/// 2^dim cells of a tree that share a father.
+struct TreeOct {
+  mesh::Coordinate at;               ///< in units of its size; on level index 0 that of a coarse cell
+  std::uint8_t refined = 0;          ///< a bit a cell
+  std::uint8_t owned = 0;            ///< a bit a cell
+  std::array<std::size_t, 8> cells;  ///< among the cells of the level
+};
+
+/// Throws Error(unsupported) for another kind of mesh.
+const mesh::Octree& tree_of(const mesh::Dataset& dataset, const mesh::Part& part);
+/// The tree alone of a part.
+mesh::Octree read_tree_of(const mesh::Dataset& dataset, int part);
+
+/// Position c (x fastest) of oct `oct` as a cell of its level; level 0 has the octs of the coarse cells, x fastest.
+std::size_t cell_of_oct(const mesh::Octree& tree, int level, std::size_t oct, unsigned c);
+
+/// Calls f(level index, oct) for the octs of which any cell is owned, from the top down.
+template <class F>
+void for_each_oct(const mesh::Octree& tree, F&& f) {
+  std::vector<mesh::Coordinate> coordinates = mesh::root_coordinates(tree);
+  for (int level = 0; level < mesh::num_levels(tree); ++level) {
+    if (level > 0) coordinates = mesh::child_coordinates(tree, level - 1, coordinates);
+    const auto l = static_cast<std::size_t>(level);
+    for (std::size_t i = 0; i < coordinates.size() >> tree.dim; ++i) {
+      TreeOct oct{};
+      for (unsigned c = 0; c < (1U << tree.dim); ++c) {
+        oct.cells[c] = cell_of_oct(tree, level, i, c);
+        oct.refined = static_cast<std::uint8_t>(oct.refined | unsigned{tree.refined[l][oct.cells[c]]} << c);
+        oct.owned = static_cast<std::uint8_t>(oct.owned | unsigned{tree.owned[l][oct.cells[c]]} << c);
+      }
+      if (oct.owned == 0) continue;
+      for (std::size_t a = 0; a < 3; ++a) oct.at[a] = coordinates[oct.cells[0]][a] / 2;
+      f(level, oct);
+    }
+  }
+}
+
+/// Octs of one level, gathered from parts.
+struct OctTable {
+  std::vector<mesh::CurveKey> key;           ///< ascending once sorted
+  std::vector<std::uint8_t> refined, owned;  ///< a bit a cell; refined cells count where owned
+  void add(int dim, const TreeOct& oct);
+  /// Sorts, and joins what several parts have of an oct.
+  void sort();
+};
+
+inline constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+std::size_t find(const std::vector<mesh::CurveKey>& keys, const mesh::CurveKey& key);
+
+}  // namespace octavo::formats::ramses

@@ -1,0 +1,39 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::ramses {
+
+/// Who owns a cell: the domain whose stretch of the Hilbert curve holds the key of the cell's centre, or, of a
+/// bisection, whose box holds the centre. Cells are counted without walls.
+struct Owners {
+  int dim = 3;
+  int domains = 1;
+  int bits = 0;                          ///< an axis, of the keys
+  int coarse_bits = 0;                   ///< an axis, of the coarse cells
+  std::vector<mesh::CurveKey> bounds;    ///< domain d has [bounds[d], bounds[d + 1]); empty for a bisection
+  std::vector<double> box_min, box_max;  ///< bisection: domains x dim, domain fastest [code length]
+  double coarse_cell = 1;                ///< edge of a coarse cell [code length]
+  int count() const { return domains; }
+  /// Domain from 0 that owns a cell of a level index; -1: of the coarse cells.
+  int of(int level, const mesh::Coordinate& cell) const;
+  /// Whether any of the cell lies in the domain: what RAMSES keeps of the levels above.
+  bool reaches(int level, const mesh::Coordinate& cell, int domain) const;
+};
+
+/// The curve of a step's coarse cells, without bounds, for keys that tell cells of `nlevelmax` levels apart as RAMSES
+/// does. Throws Error(unsupported) for keys of more than 32 bits an axis.
+Owners curve_of(const mesh::Header& header, int nlevelmax, int domains);
+/// Whether no two places of the step have the same key: coarse cells along x are a power of two, no fewer than along
+/// the other axes. Where not, RAMSES' keys fold.
+bool is_one_to_one(const Owners& owners, const mesh::Header& header);
+
+/// Bounds that give the domains equal numbers of leaves along the curve, to 1 in a million of all; as doubles hold them
+/// unless `quad`. Reads all trees once, one at a time; keeps 32 MiB. `advance` is called after each part.
+std::vector<mesh::CurveKey> balance(const mesh::Dataset& dataset, const Owners& curve, bool quad,
+                                    const std::function<void()>& advance);
+
+}  // namespace octavo::formats::ramses
