@@ -152,15 +152,6 @@ void check_components(const MultiFabPlan& plan, std::span<const ComponentValues>
   }
 }
 
-std::string table_text(const std::vector<double>& values, std::size_t rows, std::size_t columns) {
-  std::string text = std::to_string(rows) + "," + std::to_string(columns) + "\n";
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    text.append(to_text_scientific(values[i])).append(",");
-    if ((i + 1) % columns == 0) text.append("\n");
-  }
-  return text;
-}
-
 void write_text(const fs::path& path, const std::string& text, bool sync) {
   file::File made = file::create(path);
   file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
@@ -202,17 +193,25 @@ MultiFabPlan plan_multifab(const MultiFabShape& shape, int files) {
   return plan;
 }
 
+std::string table_rows(const std::vector<double>& values, int components) {
+  std::string text;
+  text.reserve(values.size() * 24);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    text.append(to_text_scientific(values[i])).append(",");
+    if ((i + 1) % static_cast<std::size_t>(components) == 0) text.append("\n");
+  }
+  return text;
+}
+
 void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<const ComponentValues> components,
                  std::size_t begin, std::size_t end, MinMax& min_max, const WriteOptions& options) {
   const int dim = plan.shape.boxes.dim;
   const auto columns = static_cast<std::size_t>(plan.shape.components);
-  min_max.minima.resize(plan.places.size() * columns);
-  min_max.maxima.resize(plan.places.size() * columns);
+  min_max.minima.resize((end - begin) * columns);
+  min_max.maxima.resize((end - begin) * columns);
   std::size_t first = 0, all = 0;
-  for (std::size_t i = 0; i < plan.places.size(); ++i) {
-    if (i == begin) first = all;
+  for (std::size_t i = begin; i < end; ++i)
     all += static_cast<std::size_t>(mesh::num_cells(grown(plan.shape.boxes.boxes[i], plan.shape.ghost, dim), 3));
-  }
   check_components(plan, components, all);
   for (std::size_t i = begin; i < end;) {
     const std::size_t number = plan.places[i].file;
@@ -226,8 +225,8 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
         const auto [lo, hi] = components[c].type == ScalarType::float64
                                   ? put_component<double>(stream, components[c], first, valid, stored, plan.shape.type)
                                   : put_component<float>(stream, components[c], first, valid, stored, plan.shape.type);
-        min_max.minima[i * columns + c] = lo;
-        min_max.maxima[i * columns + c] = hi;
+        min_max.minima[(i - begin) * columns + c] = lo;
+        min_max.maxima[(i - begin) * columns + c] = hi;
       }
       first += count;
     }
@@ -237,7 +236,8 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
   }
 }
 
-std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const MinMax& min_max) {
+std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const std::string& minima,
+                        const std::string& maxima) {
   const MultiFabShape& shape = plan.shape;
   const auto dim = static_cast<std::size_t>(shape.boxes.dim);
   std::string ghost = std::to_string(shape.ghost[0]);
@@ -254,9 +254,8 @@ std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const 
         .append(" ")
         .append(std::to_string(place.offset))
         .append("\n");
-  const auto columns = static_cast<std::size_t>(shape.components);
-  return text + "\n" + table_text(min_max.minima, plan.places.size(), columns) + "\n" +
-         table_text(min_max.maxima, plan.places.size(), columns) + "\n";
+  const std::string extent = std::to_string(plan.places.size()) + "," + std::to_string(shape.components) + "\n";
+  return text + "\n" + extent + minima + "\n" + extent + maxima + "\n";
 }
 
 void write_multifab(const fs::path& prefix, const MultiFabShape& shape, std::span<const ComponentValues> components,
@@ -264,7 +263,9 @@ void write_multifab(const fs::path& prefix, const MultiFabShape& shape, std::spa
   const MultiFabPlan plan = plan_multifab(shape, options.files);
   MinMax min_max;
   write_boxes(prefix, plan, components, 0, plan.places.size(), min_max, options);
-  write_text(prefix.parent_path() / (prefix.filename().string() + "_H"), header_text(prefix, plan, min_max),
+  write_text(prefix.parent_path() / (prefix.filename().string() + "_H"),
+             header_text(prefix, plan, table_rows(min_max.minima, shape.components),
+                         table_rows(min_max.maxima, shape.components)),
              options.sync);
 }
 

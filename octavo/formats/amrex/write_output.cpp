@@ -77,14 +77,17 @@ void add_level_entry(Lines& out, const mesh::Header& header, const mesh::Patches
   out.line(level_name(level) + "/Cell");
 }
 
-std::string plotfile_header(const mesh::Header& header, const mesh::Part& part, const mesh::Patches& patches) {
+}  // namespace
+
+std::string plotfile_header(const mesh::Header& header, const std::vector<std::string>& fields,
+                            const mesh::Patches& patches) {
   const auto dim = static_cast<std::size_t>(header.dim);
   const std::size_t levels = patches.boxes.size();
   const auto steps = level_steps(header, levels);
   Lines out;
   out.line("HyperCLaw-V1.1");
-  out.line(std::to_string(part.fields.size()));
-  for (const mesh::Field& field : part.fields) out.line(field.info.name);
+  out.line(std::to_string(fields.size()));
+  for (const std::string& field : fields) out.line(field);
   out.line(std::to_string(header.dim));
   out.line(to_text(header.time));
   out.line(std::to_string(levels - 1));
@@ -126,6 +129,8 @@ std::string checkpoint_header(const std::string& title, const mesh::Header& head
   for (const auto& boxes : patches.boxes) out.line(to_text(BoxArray{boxes, {0, 0, 0}, header.dim}));
   return out.text;
 }
+
+namespace {
 
 void check_part(const mesh::Header& header, const mesh::Part& part) {
   const auto* patches = std::get_if<mesh::Patches>(&part.mesh);
@@ -207,11 +212,13 @@ void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   std::vector<std::size_t> all(part.fields.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::vector<std::string> names;
+  for (const mesh::Field& field : part.fields) names.push_back(field.info.name);
   write_whole(path, options.sync, [&](const fs::path& partial) {
     write_levels(partial, "Cell", part, all, options);
     for (const mesh::Particles& particles : part.particles)
       write_particles(partial / particles.species, particles, header, patches, false, options);
-    write_header(partial, plotfile_header(header, part, patches), options.sync);
+    write_header(partial, plotfile_header(header, names, patches), options.sync);
   });
 }
 
