@@ -17,10 +17,16 @@ void compare(const Source& source) {
         .at("field " + source.info.name);
 }
 
-mesh::Part part_of(StepJob& job) {
+}  // namespace
+
+mesh::Part take_part(StepJob& job) {
+  if (job.checksums) for_each_source(job, [](Source& source) { compare(source); });
   mesh::Part part;
   part.index = job.part;
-  part.mesh = *job.tree;
+  if (job.tree)
+    part.mesh = *job.tree;
+  else if (job.patches)
+    part.mesh = job.patches->mine;
   for (Source& source : job.fields) part.fields.push_back({source.info, std::move(source.bytes)});
   for (SpeciesSource& species : job.species) {
     mesh::Particles particles{species.species, species.count, {}};
@@ -30,7 +36,7 @@ mesh::Part part_of(StepJob& job) {
   return part;
 }
 
-void take_back(mesh::Part& part, StepJob& job) {
+void put_back(mesh::Part& part, StepJob& job) {
   for (std::size_t f = 0; f < part.fields.size(); ++f) job.fields[f].bytes = std::move(part.fields[f].bytes);
   for (std::size_t s = 0; s < part.particles.size(); ++s)
     for (std::size_t a = 0; a < part.particles[s].attributes.size(); ++a)
@@ -45,27 +51,48 @@ void give_back(StepJob& job, Staging& staging) {
   });
 }
 
+namespace {
+
 std::optional<store::EncodedPart> encode(StepJob& job) {
   copy_lent(job);
   if (job.failure) throw *job.failure;
-  if (!job.tree) return {};
-  if (job.checksums) for_each_source(job, [](Source& source) { compare(source); });
-  mesh::Part part = part_of(job);
+  if (!has_part(job)) return {};
+  mesh::Part part = take_part(job);
   try {
-    auto encoded = store::encode(part, job.header, job.encoding);
-    take_back(part, job);
+    auto encoded = job.tree ? store::encode(part, job.header, job.encoding)
+                            : store::encode(patches_to_octree(part, job.patches->tree, job.patches->others), job.header,
+                                            job.encoding);
+    put_back(part, job);
     return encoded;
   } catch (...) {
-    take_back(part, job);
+    put_back(part, job);
     throw;
   }
 }
 
 }  // namespace
 
+std::size_t packed_bytes(const Source& source) {
+  if (source.boxes.empty()) return packed_bytes(source.view);
+  std::size_t bytes = 0;
+  for (const ArrayView& box : source.boxes) bytes += packed_bytes(box);
+  return bytes;
+}
+
+std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum) {
+  if (source.boxes.empty()) return pack(source.view, out, with_checksum);
+  std::size_t at = 0;
+  for (const ArrayView& box : source.boxes) {
+    const std::size_t bytes = packed_bytes(box);
+    pack(box, out.subspan(at, bytes), false);
+    at += bytes;
+  }
+  return with_checksum ? base::checksum(out) : 0;
+}
+
 std::uint64_t bytes_of(StepJob& job) {
   std::uint64_t bytes = 0;
-  for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source.view); });
+  for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source); });
   return bytes;
 }
 
@@ -73,10 +100,10 @@ void stage(StepJob& job, Staging& staging) {
   std::uint64_t taken = 0;
   try {
     for_each_source(job, [&](Source& source) {
-      source.bytes = staging.take(packed_bytes(source.view));
+      source.bytes = staging.take(packed_bytes(source));
       taken += source.bytes.size();
       source.staged = true;
-      source.checksum = pack(source.view, source.bytes, job.checksums);
+      source.checksum = pack(source, source.bytes, job.checksums);
     });
   } catch (const std::bad_alloc&) {
     staging.release(bytes_of(job) - taken);
@@ -87,8 +114,8 @@ void stage(StepJob& job, Staging& staging) {
 void copy_lent(StepJob& job) try {
   for_each_source(job, [&](Source& source) {
     if (source.staged || !source.bytes.empty()) return;
-    source.bytes.resize(packed_bytes(source.view));
-    source.checksum = pack(source.view, source.bytes, job.checksums);
+    source.bytes.resize(packed_bytes(source));
+    source.checksum = pack(source, source.bytes, job.checksums);
   });
 } catch (const std::bad_alloc&) {
   job.failure = Error(Kind::no_space, "out of memory while the step was copied");
