@@ -1,0 +1,30 @@
+#pragma once
+#include <mpi.h>
+
+#include <functional>
+
+#include "octavo/parallel/native_writer.hpp"
+#include "octavo/parallel/step_job.hpp"
+
+/// What a step of each format takes, in three stages: laid out and copied (the call that returns this), written (on any
+/// thread, without MPI), finished (on the main thread).
+namespace octavo::parallel {
+
+struct NativeWork {
+  std::function<void()> write;   ///< this rank's values and files, to `partial`; returns when they are on disk
+  std::function<void()> finish;  ///< collective: what is known only when all have written
+  std::uint64_t bytes = 0;       ///< this rank's share, of values
+};
+
+/// Collective; throws the same on all ranks. `job` and `staging` must stay until write() has returned.
+NativeWork start_flash(MPI_Comm comm, StepJob& job, const std::filesystem::path& partial, const NativeOptions& options,
+                       Staging& staging);
+NativeWork start_amrex(MPI_Comm comm, StepJob& job, const std::filesystem::path& partial, const NativeOptions& options,
+                       Staging& staging);
+/// Collective. FLASH's file, written by rank 0 alone.
+void collect_flash(MPI_Comm comm, StepJob& job, const std::filesystem::path& path, const NativeOptions& options);
+
+/// Stages all arrays of the job; throws where memory is refused.
+void stage_all(StepJob& job, Staging& staging);
+
+}  // namespace octavo::parallel
