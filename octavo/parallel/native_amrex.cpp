@@ -44,6 +44,8 @@ struct AmrexStep {
   std::vector<amrex::MultiFabPlan> levels;
   std::vector<Species> species;
   std::vector<Rows> rows;
+  /// Fields as the application has them, a span each: what is written inside end_step() is not copied, if it is packed.
+  std::vector<std::span<const std::byte>> lent;
 };
 
 std::string multifab_of(const NativeOptions& options) {
@@ -64,6 +66,13 @@ void learn_patches(AmrexStep& step) {
       step.first[level] += all[static_cast<std::size_t>(r)].boxes[level].size();
   if (!any) step.mine = {step.all.dim, step.all.domain, step.all.ratio, {}};
   step.mine.boxes.resize(step.all.boxes.size());
+}
+
+void cut_tree(AmrexStep& step) {
+  if (!step.job->tree) return;
+  mesh::Part tree;
+  tree.mesh = *step.job->tree;
+  step.mine = std::get<mesh::Patches>(octree_to_patches(tree, step.cut).mesh);
 }
 
 void plan_levels(AmrexStep& step) {
@@ -155,13 +164,27 @@ void make_folders(const AmrexStep& step) {
 // ------------------------------------------------------------------ written
 
 // This rank's boxes of a level, and their values.
-std::vector<amrex::ComponentValues> components_of(const mesh::Part& part, std::size_t first, std::size_t cells) {
+std::vector<amrex::ComponentValues> components_of(const AmrexStep& step, const mesh::Part& part, std::size_t first,
+                                                  std::size_t cells) {
   std::vector<amrex::ComponentValues> components;
-  for (const mesh::Field& field : part.fields) {
-    const std::size_t width = mesh::size_of(field.info.type);
-    components.push_back({field.info.type, std::span(field.bytes).subspan(first * width, cells * width)});
+  for (std::size_t f = 0; f < part.fields.size(); ++f) {
+    const mesh::FieldInfo& info = part.fields[f].info;
+    const std::size_t width = mesh::size_of(info.type);
+    const std::span<const std::byte> values = step.lent.empty() ? std::span(part.fields[f].bytes) : step.lent[f];
+    components.push_back({info.type, values.subspan(first * width, cells * width)});
   }
   return components;
+}
+
+// Where the step is written inside the call, from arrays that need no packing.
+void lend_fields(AmrexStep& step) {
+  if (step.options->mode != Mode::sync || !step.job->patches) return;
+  for (const Source& source : step.job->fields) {
+    const auto packed = source.boxes.empty() ? as_packed(source.view) : std::nullopt;
+    if (!packed) return step.lent.clear();
+    step.lent.push_back(*packed);
+  }
+  for (Source& source : step.job->fields) source.view.cells = 0;
 }
 
 void write_levels(AmrexStep& step, const mesh::Part& part) {
@@ -173,7 +196,7 @@ void write_levels(AmrexStep& step, const mesh::Part& part) {
     amrex::MinMax min_max;
     const std::size_t begin = step.first[level], end = begin + step.mine.boxes[level].size();
     write_boxes(step.partial / amrex::level_name(level) / multifab_of(*step.options), step.levels[level],
-                components_of(part, first, cells), begin, end, min_max, write_options(step));
+                components_of(step, part, first, cells), begin, end, min_max, write_options(step));
     const int columns = step.levels[level].shape.components;
     step.rows.push_back({amrex::table_rows(min_max.minima, columns), amrex::table_rows(min_max.maxima, columns)});
     first += cells;
@@ -181,6 +204,7 @@ void write_levels(AmrexStep& step, const mesh::Part& part) {
 }
 
 void write_mine(AmrexStep& step) {
+  if (step.job->failure) throw *step.job->failure;
   mesh::Part part = take_part(*step.job);
   const std::vector<mesh::Particles>& particles = part.particles;
   try {
@@ -235,25 +259,25 @@ void sync_folders(const fs::path& path) {
   file::sync_directory(path);
 }
 
-void finish(AmrexStep& step) {
-  std::vector<Rows> all;
-  for (const Rows& rows : step.rows) all.push_back({joined(step.comm, rows.minima), joined(step.comm, rows.maxima)});
-  agree(step.comm, [&] {
-    if (rank_in(step.comm) != 0) return;
-    const std::string name = multifab_of(*step.options);
-    for (std::size_t level = 0; level < all.size(); ++level) {
-      const fs::path prefix = step.partial / amrex::level_name(level) / name;
-      write_text(prefix.string() + "_H", header_text(prefix, step.levels[level], all[level].minima, all[level].maxima),
-                 step.options->sync);
-    }
-    for (std::size_t s = 0; s < step.species.size(); ++s)
-      with_particles(step.job->species[s], [&](const mesh::Particles& particles) {
-        write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
-                               write_options(step));
-      });
-    write_text(step.partial / "Header", header_of(step), step.options->sync);
-    if (step.options->sync) sync_folders(step.partial);
-  });
+void gather_rows(AmrexStep& step) {
+  for (Rows& rows : step.rows) rows = {joined(step.comm, rows.minima), joined(step.comm, rows.maxima)};
+}
+
+void seal(AmrexStep& step) {
+  const std::string name = multifab_of(*step.options);
+  for (std::size_t level = 0; level < step.rows.size(); ++level) {
+    const fs::path prefix = step.partial / amrex::level_name(level) / name;
+    write_text(prefix.string() + "_H",
+               header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
+               step.options->sync);
+  }
+  for (std::size_t s = 0; s < step.species.size(); ++s)
+    with_particles(step.job->species[s], [&](const mesh::Particles& particles) {
+      write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
+                             write_options(step));
+    });
+  write_text(step.partial / "Header", header_of(step), step.options->sync);
+  if (step.options->sync) sync_folders(step.partial);
 }
 
 }  // namespace
@@ -271,24 +295,23 @@ NativeWork start_amrex(MPI_Comm comm, StepJob& job, const fs::path& partial, con
   // All ranks have the levels of the deepest tree.
   step->cut.levels = job.tree ? num_levels(*job.tree) : 0;
   MPI_Allreduce(MPI_IN_PLACE, &step->cut.levels, 1, MPI_INT, MPI_MAX, comm);
-  agree(comm, [&] {
-    if (job.patches) step->mine = job.patches->mine;
-    if (!job.tree) return;
-    mesh::Part tree;
-    tree.mesh = *job.tree;
-    step->mine = std::get<mesh::Patches>(octree_to_patches(tree, step->cut).mesh);
-  });
+  if (job.patches) step->mine = job.patches->mine;
+  if (step->cut.levels > 0) agree(comm, [&] { cut_tree(*step); });
   learn_patches(*step);
+  const std::uint64_t bytes = bytes_of(job);
   agree(comm, [&] {
     plan_levels(*step);
+    lend_fields(*step);
     if (rank_in(comm) == 0) make_folders(*step);
     stage_all(job, staging);
+    if (job.failure) throw *job.failure;
   });
   for (SpeciesSource& species : job.species) plan_species(*step, species);
   NativeWork work;
-  work.bytes = bytes_of(job);
+  work.bytes = bytes;
   work.write = [step] { write_mine(*step); };
-  work.finish = [step] { finish(*step); };
+  work.gather = [step] { gather_rows(*step); };
+  work.seal = [step] { seal(*step); };
   return work;
 }
 

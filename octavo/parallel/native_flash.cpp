@@ -397,6 +397,7 @@ void write_tree(const FlashStep& step) {
 }
 
 void write_mine(FlashStep& step) {
+  if (step.job->failure) throw *step.job->failure;
   if (step.job->part == 0) write_tree(step);
   mesh::Part part = take_part(*step.job);
   try {
@@ -413,33 +414,27 @@ void write_mine(FlashStep& step) {
   put_back(part, *step.job);
 }
 
-// Collective.
-void finish(FlashStep& step) {
-  std::vector<double> least, most;
-  for (std::size_t v = 0; v < step.plan.variables.size(); ++v) {
-    least.push_back(step.ranges[v].min);
-    most.push_back(-step.ranges[v].max);
-  }
-  const int n = static_cast<int>(least.size());
-  MPI_Allreduce(MPI_IN_PLACE, least.data(), n, MPI_DOUBLE, MPI_MIN, step.comm);
-  MPI_Allreduce(MPI_IN_PLACE, most.data(), n, MPI_DOUBLE, MPI_MIN, step.comm);
-  for (std::size_t v = 0; v < step.ranges.size(); ++v) step.ranges[v] = {least[v], -most[v]};
-  agree(step.comm, [&] {
-    if (rank_in(step.comm) != 0) return;
-    attach_ranges(step.partial, step.plan, step.ranges);
-    if (step.options->sync) file::sync(file::open_write(step.partial));
-  });
+// Collective. Smallest values and largest, these negated, in one reduction.
+void gather_ranges(FlashStep& step) {
+  std::vector<double> least;
+  for (const flash::Range& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
+  MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_DOUBLE, MPI_MIN, step.comm);
+  for (std::size_t v = 0; v < step.ranges.size(); ++v) step.ranges[v] = {least[2 * v], -least[2 * v + 1]};
+}
+
+void seal(const FlashStep& step) {
+  attach_ranges(step.partial, step.plan, step.ranges);
+  if (step.options->sync) file::sync(file::open_write(step.partial));
 }
 
 // Collective. Patches become blocks of the header's size, here and now: their values are copied twice.
 void fold_patches(MPI_Comm comm, StepJob& job, Staging& staging) {
-  int any = job.patches ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm);
-  if (any == 0) return;
-  const auto all = gather_patches(comm, job.patches ? &job.patches->mine : nullptr);
+  // The same on all ranks: their descriptions agree.
+  if (!job.patches) return;
+  const auto all = gather_patches(comm, &job.patches->mine);
   agree(comm, [&] {
-    if (!job.patches) return;
     stage_all(job, staging);
+    if (job.failure) throw *job.failure;
     mesh::Part part = take_part(job);
     mesh::Part tree = patches_to_octree(part, job.patches->tree, patches_of_others(all, rank_in(comm)));
     put_back(part, job);
@@ -494,14 +489,13 @@ NativeWork start_flash(MPI_Comm comm, StepJob& job, const fs::path& partial, con
   exchange_blocks(*step, list);
   sort_own(*step);
   lay_out(*step);
-  agree(comm, [&] {
-    order_fields(*step);
-    stage_all(job, staging);
-  });
+  order_fields(*step);
+  stage_all(job, staging);
   NativeWork work;
   work.bytes = bytes_of(job);
   work.write = [step] { write_mine(*step); };
-  work.finish = [step] { finish(*step); };
+  work.gather = [step] { gather_ranges(*step); };
+  work.seal = [step] { seal(*step); };
   return work;
 }
 

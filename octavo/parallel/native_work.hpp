@@ -12,7 +12,8 @@ namespace octavo::parallel {
 
 struct NativeWork {
   std::function<void()> write;   ///< this rank's values and files, to `partial`; returns when they are on disk
-  std::function<void()> finish;  ///< collective: what is known only when all have written
+  std::function<void()> gather;  ///< collective: what is known only when all have written
+  std::function<void()> seal;    ///< on rank 0, after gather(): the rest of the output
   std::uint64_t bytes = 0;       ///< this rank's share, of values
 };
 
@@ -24,7 +25,7 @@ NativeWork start_amrex(MPI_Comm comm, StepJob& job, const std::filesystem::path&
 /// Collective. FLASH's file, written by rank 0 alone.
 void collect_flash(MPI_Comm comm, StepJob& job, const std::filesystem::path& path, const NativeOptions& options);
 
-/// Stages all arrays of the job; throws where memory is refused.
+/// Stages all arrays of the job; where memory is refused the job has a failure, which write() must throw.
 void stage_all(StepJob& job, Staging& staging);
 
 }  // namespace octavo::parallel

@@ -164,10 +164,12 @@ void NativeWriter::put_particles(const std::string& species, const std::string& 
 // One reduction; on a failure the texts.
 void NativeWriter::State::agree_on_step() {
   agree(comm.get(), [&] {
-    if (!put_error && job) put([&] { check_complete(*job); });
+    if (!job) throw Error(Kind::usage, "there is no step to end");
+    if (!put_error) put([&] { check_complete(*job); });
     if (put_error) throw *put_error;
     if (rank == 0 && fs::exists(fs::symlink_status(path)))
       throw Error(Kind::usage, "the output exists already").at(path.string());
+    if (rank == 0) remove_quietly(path.string() + ".partial");
   });
   const std::string mine = path.string() + ":" + describe(*job);
   std::array<std::int64_t, 2> range{hash_of(mine), -hash_of(mine)};
@@ -187,9 +189,6 @@ void NativeWriter::State::start() {
   next->path = path;
   next->partial = path.string() + ".partial";
   next->job = std::move(*job);
-  agree(comm.get(), [&] {
-    if (rank == 0) remove_quietly(next->partial);
-  });
   const auto begin = Clock::now();
   try {
     const auto start_it = options.format == NativeFormat::flash ? start_flash : start_amrex;
@@ -223,9 +222,10 @@ void NativeWriter::State::land() {
     agree(comm.get(), [&] {
       if (done->failure) throw *done->failure;
     });
-    done->work.finish();
+    done->work.gather();
     agree(comm.get(), [&] {
       if (rank != 0) return;
+      done->work.seal();
       file::rename(done->partial, done->path);
       if (options.sync) file::sync_directory(done->path.has_parent_path() ? done->path.parent_path() : fs::path("."));
     });
@@ -244,9 +244,6 @@ void NativeWriter::end_step() {
   const Timer timer(s.statistics.seconds_in_calls);
   try {
     s.land();
-    agree(s.comm.get(), [&] {
-      if (!s.job) throw Error(Kind::usage, "there is no step to end");
-    });
     s.agree_on_step();
     s.start();
   } catch (...) {
@@ -282,7 +279,6 @@ Statistics NativeWriter::statistics() const { return state_->statistics; }
 void stage_all(StepJob& job, Staging& staging) {
   staging.reserve(bytes_of(job));
   stage(job, staging);
-  if (job.failure) throw *job.failure;
 }
 
 }  // namespace octavo::parallel
