@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,8 +13,10 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/gather.hpp"
 
 namespace octavo::file {
 namespace {
@@ -164,6 +167,30 @@ void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byt
   const std::size_t before = std::min<std::size_t>(bytes.size(), static_cast<std::size_t>(verdict.limit));
   write_pieces(file, offset, bytes.first(before));
   throw failed("write", verdict.error, file.path(), offset + before);
+}
+
+void pwritev_all(const File& file, std::uint64_t offset, std::span<const std::span<const std::byte>> pieces) {
+  constexpr std::size_t most = 1024;  // IOV_MAX of Linux
+  std::vector<iovec> vectors;
+  for (std::size_t begin = 0; begin < pieces.size(); begin += most) {
+    const auto some = pieces.subspan(begin, std::min(most, pieces.size() - begin));
+    std::size_t done = 0;
+    if (!observed.load(std::memory_order_relaxed)) {
+      vectors.clear();
+      for (const auto piece : some) vectors.push_back({const_cast<std::byte*>(piece.data()), piece.size()});
+      const ssize_t n =
+          ::pwritev(file.descriptor(), vectors.data(), static_cast<int>(vectors.size()), static_cast<off_t>(offset));
+      if (n < 0 && errno != EINTR) throw failed("write", errno, file.path(), offset);
+      if (n > 0) done = static_cast<std::size_t>(n);
+    }
+    // What is left of a write that was cut short goes piece by piece.
+    for (const auto piece : some) {
+      const std::size_t written = std::min(done, piece.size());
+      if (written < piece.size()) pwrite_all(file, offset + written, piece.subspan(written));
+      done -= written;
+      offset += piece.size();
+    }
+  }
 }
 
 void preallocate(const File& file, std::uint64_t bytes) {

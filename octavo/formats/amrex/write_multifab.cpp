@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "octavo/base/byte_order.hpp"
-#include "octavo/file/posix.hpp"
+#include "octavo/file/gather.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
 
@@ -37,7 +37,7 @@ fs::path data_path(const fs::path& prefix, std::size_t file) {
   return prefix.parent_path() / numbered(prefix.filename().string() + "_D_", static_cast<std::int64_t>(file));
 }
 
-/// Bytes in a row, gathered and written together.
+/// Bytes in a row, gathered and written together, from where they lie.
 class Stream {
  public:
   Stream(const file::File& file, std::uint64_t offset) : file_(file), offset_(offset), buffer_(buffer_bytes) {}
@@ -45,26 +45,34 @@ class Stream {
   /// Room for up to buffer_bytes more, to be filled by the caller.
   std::byte* extend(std::size_t bytes) {
     if (used_ + bytes > buffer_bytes) flush();
+    std::byte* room = buffer_.data() + used_;
     used_ += bytes;
-    return buffer_.data() + used_ - bytes;
+    add({room, bytes});
+    return room;
   }
-  void put(std::span<const std::byte> bytes) { std::memcpy(extend(bytes.size()), bytes.data(), bytes.size()); }
-  void put_directly(std::span<const std::byte> bytes) {
-    flush();
-    file::pwrite_all(file_, offset_, bytes);
-    offset_ += bytes.size();
+  /// The bytes must stay until they are flushed.
+  void put(std::span<const std::byte> bytes) {
+    if (pending_ + bytes.size() > buffer_bytes || pieces_.size() == most_pieces) flush();
+    add(bytes);
   }
   void flush() {
-    if (used_ != 0) file::pwrite_all(file_, offset_, std::span(buffer_).first(used_));
-    offset_ += used_;
-    used_ = 0;
+    file::pwritev_all(file_, offset_, pieces_);
+    offset_ += pending_;
+    pieces_.clear();
+    pending_ = used_ = 0;
   }
 
  private:
+  static constexpr std::size_t most_pieces = 1000;
+  void add(std::span<const std::byte> bytes) {
+    pieces_.push_back(bytes);
+    pending_ += bytes.size();
+  }
   const file::File& file_;
   std::uint64_t offset_;
   std::vector<std::byte> buffer_;
-  std::size_t used_ = 0;
+  std::vector<std::span<const std::byte>> pieces_;
+  std::size_t pending_ = 0, used_ = 0;
 };
 
 /// Smallest and largest of a run; NaN is passed over. In vectors of 16 bytes, which every machine has, four at a time:
@@ -111,7 +119,7 @@ void widen_range(const T* values, const IndexBox& valid, const IndexBox& stored,
 void put_values(Stream& stream, const ComponentValues& from, std::size_t first, std::size_t count, ScalarType type) {
   const std::size_t width = mesh::size_of(from.type);
   const auto bytes = from.bytes.subspan(first * width, count * width);
-  if (from.type == type && bytes.size() >= buffer_bytes / 2) return stream.put_directly(bytes);
+  if (from.type == type) return stream.put(bytes);
   const std::size_t step = buffer_bytes / 2 / mesh::size_of(type);
   for (std::size_t done = 0; done < count; done += step) {
     const std::size_t n = std::min(step, count - done);
