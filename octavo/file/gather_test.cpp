@@ -52,7 +52,7 @@ TEST(gather, pieces_stand_one_after_another_observed_or_not) {
     set_observer({});
     EXPECT_EQ(contents(path).substr(3), pieces.all);
     EXPECT_EQ(seen, watched ? pieces.all.size() : 0);
-    remove(path);
+    file::remove(path);
   }
 }
 
@@ -64,7 +64,7 @@ TEST(gather, a_full_disk_is_an_error) {
   set_observer([](const Event& event) { return Verdict{event.operation == Operation::write ? ENOSPC : 0, 0}; });
   EXPECT_THROW(pwritev_all(file, 0, pieces.spans), base::Error);
   set_observer({});
-  remove(path);
+  file::remove(path);
 }
 
 }  // namespace
