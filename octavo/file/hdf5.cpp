@@ -371,16 +371,23 @@ Id make_set(const File& file, const std::string& name, hid_t type, std::span<con
 
 }  // namespace
 
-File open(const std::filesystem::path& path) {
+namespace {
+
+File open_as(const std::filesystem::path& path, unsigned access) {
   auto impl = std::make_shared<File::Impl>();
   impl->path = path;
   impl->bytes = open_read(path);
   impl->size = size(impl->bytes);
   const Locked locked;
-  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  impl->id = H5Fopen(path.c_str(), access, H5P_DEFAULT);
   if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
   return File(std::move(impl));
 }
+
+}  // namespace
+
+File open(const std::filesystem::path& path) { return open_as(path, H5F_ACC_RDONLY); }
+File open_write(const std::filesystem::path& path) { return open_as(path, H5F_ACC_RDWR); }
 
 File create(const std::filesystem::path& path) {
   if (std::filesystem::exists(std::filesystem::symlink_status(path)))
@@ -544,6 +551,7 @@ bool available() noexcept { return false; }
 const std::filesystem::path& File::path() const { return impl_->path; }
 void File::close() {}
 File open(const std::filesystem::path& path) { throw missing().at(path.string()); }
+File open_write(const std::filesystem::path& path) { throw missing().at(path.string()); }
 File create(const std::filesystem::path& path) { throw missing().at(path.string()); }
 std::vector<Info> list(const File&) { throw missing(); }
 template <class T>

@@ -74,6 +74,8 @@ class File {
 };
 
 File open(const std::filesystem::path& path);
+/// To write more into it.
+File open_write(const std::filesystem::path& path);
 /// A new file that must not exist yet, else Error(usage). Superblock version 0, as the oldest readers take.
 File create(const std::filesystem::path& path);
 

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "octavo/base/error.hpp"
 
@@ -201,6 +202,8 @@ void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::
     const auto written =
         ::pwritev(file.descriptor(), vectors.data(), static_cast<int>(count), static_cast<off_t>(offset));
     if (written < 0 && errno != EINTR) throw failed("write", errno, file.path(), offset);
+    writes.fetch_add(1, std::memory_order_relaxed);
+    bytes_written.fetch_add(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)), std::memory_order_relaxed);
     auto done = static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
     // What was cut short goes on piece by piece: a full disk says so there.
     for (std::size_t i = 0; i < count; ++i) {

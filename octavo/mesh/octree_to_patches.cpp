@@ -54,7 +54,7 @@ std::vector<int> levels_to_keep(const Octree& tree, const PatchOptions& options)
     if (ratio != 2 && ratio != 4)
       throw Error(Kind::unsupported, "refinement ratio " + std::to_string(ratio) + ": a tree gives 2 and 4 only");
     const int next = keep.back() + (ratio == 2 ? 1 : 2);
-    if (next >= num_levels(tree)) return keep;
+    if (next >= std::max(num_levels(tree), options.levels)) return keep;
     keep.push_back(next);
   }
 }
@@ -159,7 +159,8 @@ Part octree_to_patches(const Part& part, const PatchOptions& options) {
   const auto& tree = std::get<Octree>(part.mesh);
   const std::vector<int> keep = levels_to_keep(tree, options);
   refuse_lost_leaves(tree, keep);
-  const auto places = list_places(tree, keep);
+  auto places = list_places(tree, keep);
+  places.resize(keep.size());
   Patches patches;
   patches.dim = tree.dim;
   std::vector<std::size_t> rows;

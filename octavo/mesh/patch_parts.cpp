@@ -118,19 +118,27 @@ int unfolding_for(const Patches& patches, std::int64_t max_roots) {
   }
 }
 
+std::vector<BoxIndex> index_levels(const Patches& patches) {
+  std::vector<BoxIndex> levels;
+  for (const auto& boxes : patches.boxes) levels.push_back(index_boxes(boxes, patches.dim));
+  return levels;
+}
+
 PatchCut cut_patches(const Patches& patches, const IndexBox& region) {
+  return cut_patches(patches, index_levels(patches), region);
+}
+
+PatchCut cut_patches(const Patches& patches, const std::vector<BoxIndex>& index, const IndexBox& region) {
   PatchCut out;
-  out.patches = patches;
-  out.source.resize(patches.boxes.size());
+  out.patches = {patches.dim, patches.domain, patches.ratio, {}};
+  out.patches.boxes.resize(patches.domain.size());
+  out.source.resize(patches.domain.size());
   IndexBox here = region;
-  for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+  for (std::size_t level = 0; level < patches.domain.size(); ++level) {
     if (level > 0) here = refined_box(here, patches.ratio[level - 1], patches.dim);
-    out.patches.boxes[level].clear();
-    for (std::size_t i = 0; i < patches.boxes[level].size(); ++i)
-      if (const auto shared = intersection(patches.boxes[level][i], here, patches.dim)) {
-        out.patches.boxes[level].push_back(*shared);
-        out.source[level].push_back(i);
-      }
+    out.source[level] = boxes_touching(index[level], here);
+    for (std::size_t i : out.source[level])
+      out.patches.boxes[level].push_back(*intersection(index[level].boxes[i], here, patches.dim));
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/boxes.hpp"
 
 namespace octavo::mesh {
@@ -20,6 +21,7 @@ using Indices = std::vector<std::uint32_t>;
 /// One box of the patches on its way down the tree: at tree level s, `cells` is the box coarsened to that level (in
 /// tree cells from the domain's corner), and at[i] the index, on that level, of its i-th cell, x fastest.
 struct Piece {
+  bool own = true;        ///< else it says what other contributors hold, and has no values
   std::size_t level = 0;  ///< of the patches
   std::size_t first = 0;  ///< its first value in a field
   IndexBox cells;         ///< at tree level `index[level]`
@@ -30,8 +32,9 @@ struct Piece {
 /// The tree under construction, and what is known of the cells of its levels.
 struct Growth {
   Octree tree;
-  std::vector<BitArray> stored;    ///< the patches hold a value
-  std::vector<BitArray> complete;  ///< stored, or refined and all children complete
+  std::vector<BitArray> stored;     ///< the patches hold a value
+  std::vector<BitArray> elsewhere;  ///< those of another contributor do
+  std::vector<BitArray> complete;   ///< stored, or refined and all children complete
 };
 
 IndexBox coarsened(const IndexBox& box, std::size_t dim, int levels) {
@@ -83,6 +86,50 @@ std::vector<Piece> list_pieces(const Patches& patches, const PatchTree& plan) {
       pieces.push_back(std::move(piece));
     }
   return pieces;
+}
+
+Piece piece_of_others(const IndexBox& cells, std::size_t level, const Patches& patches, const PatchTree& plan) {
+  Piece piece;
+  piece.own = false;
+  piece.level = level;
+  piece.cells = in_tree_cells(cells, patches, level, plan.block);
+  piece.coarse = coarsened(piece.cells, static_cast<std::size_t>(plan.dim), plan.index[level]);
+  return piece;
+}
+
+/// A box of one level as cells of another; the coarser one that holds all of it.
+IndexBox on_level(IndexBox box, const Patches& patches, const PatchTree& plan, std::size_t from, std::size_t to) {
+  for (std::size_t level = from; level < to; ++level) box = refined_box(box, patches.ratio[level], patches.dim);
+  if (from <= to) return box;
+  IndexBox cells = coarsened(in_tree_cells(box, patches, from, plan.block), static_cast<std::size_t>(patches.dim),
+                             plan.index[from] - plan.index[to]);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(patches.dim); ++axis) {
+    cells.lo[axis] = cells.lo[axis] * plan.block[axis] + patches.domain[to].lo[axis];
+    cells.hi[axis] = cells.hi[axis] * plan.block[axis] + patches.domain[to].lo[axis];
+  }
+  return cells;
+}
+
+/// What others hold of the cells of this part's tree: one level below its own cells, which are refined there, and above
+/// them, where their value is the one that counts. What lies deeper stands for the cell on that one level in which it
+/// lies: there need not be a value of its own.
+void list_pieces_of_others(const Patches& patches, const Patches& others, const PatchTree& plan,
+                           std::vector<Piece>& pieces) {
+  for (std::size_t level = 0; level < others.boxes.size(); ++level) {
+    if (others.boxes[level].empty()) continue;
+    const BoxIndex index = index_boxes(others.boxes[level], patches.dim);
+    for (std::size_t from = 0; from < patches.boxes.size(); ++from) {
+      if (from == level) continue;
+      const std::size_t at = std::min(level, from + 1);
+      for (const IndexBox& own : patches.boxes[from]) {
+        const IndexBox here = on_level(own, patches, plan, from, level);
+        for (std::size_t i : boxes_touching(index, here)) {
+          const IndexBox shared = *intersection(index.boxes[i], here, patches.dim);
+          pieces.push_back(piece_of_others(on_level(shared, patches, plan, level, at), at, patches, plan));
+        }
+      }
+    }
+  }
 }
 
 /// On level 0 a cell's index is its position among the roots.
@@ -141,16 +188,19 @@ Growth grow(std::vector<Piece>& pieces, const PatchTree& plan) {
     if (cells > std::numeric_limits<std::uint32_t>::max())
       throw Error(Kind::unsupported, "a tree level of 2^32 cells or more: convert the patches in parts")
           .at("level index " + std::to_string(level));
-    BitArray refined(cells), stored(cells);
+    BitArray refined(cells), stored(cells), elsewhere(cells);
     for (const Piece& piece : pieces)
-      if (plan.index[piece.level] >= level)
-        for (std::uint32_t i : piece.at) (plan.index[piece.level] > level ? refined : stored).set(i);
+      if (plan.index[piece.level] >= level) {
+        BitArray& here = piece.own ? stored : elsewhere;
+        for (std::uint32_t i : piece.at) (plan.index[piece.level] > level ? refined : here).set(i);
+      }
     const Indices family_of = families(refined);
     for (Piece& piece : pieces)
       if (plan.index[piece.level] > level) descend(piece, family_of, plan, level + 1);
     cells = refined.count() << plan.dim;
     growth.tree.refined.push_back(std::move(refined));
     growth.stored.push_back(std::move(stored));
+    growth.elsewhere.push_back(std::move(elsewhere));
   }
   return growth;
 }
@@ -163,7 +213,7 @@ void find_complete(Growth& growth) {
   for (std::size_t level = tree.refined.size() - 1; level-- > 0;) {
     std::size_t child = 0;
     tree.refined[level].for_each_set([&](std::size_t i) {
-      bool all = true;
+      bool all = !growth.elsewhere[level][i];
       for (std::size_t c = 0; c < family; ++c) all = all && growth.complete[level + 1][child + c];
       child += family;
       if (all) growth.complete[level].set(i);
@@ -188,7 +238,8 @@ void refuse_partial_families(const Growth& growth, const PatchTree& plan) {
     std::size_t child = 0;
     growth.tree.refined[level].for_each_set([&](std::size_t i) {
       for (std::size_t c = child; c < child + family; ++c) {
-        if (!covered[level][i]) continue;
+        // What others hold is theirs to check.
+        if (!covered[level][i] || growth.elsewhere[level + 1][c]) continue;
         covered[level + 1].set(c);
         if (growth.stored[level + 1][c] || growth.tree.refined[level + 1][c]) continue;
         if (++found <= most_listed) list += (list.empty() ? "" : "; ") + place_of(growth.tree, level + 1, c);
@@ -269,9 +320,10 @@ void form_means(const Growth& growth, const std::vector<std::size_t>& offsets, T
   }
 }
 
-bool needs_means(const Growth& growth) {
+// Of several contributors' only those that are owned.
+bool needs_means(const Growth& growth, bool one_of_several) {
   for (std::size_t level = 0; level < growth.stored.size(); ++level) {
-    const auto& refined = growth.tree.refined[level].words();
+    const auto& refined = (one_of_several ? growth.tree.owned : growth.tree.refined)[level].words();
     const auto& stored = growth.stored[level].words();
     for (std::size_t w = 0; w < refined.size(); ++w)
       if ((refined[w] & ~stored[w]) != 0) return true;
@@ -295,15 +347,17 @@ Field field_on_tree(const Growth& growth, const PatchTree& plan, const std::vect
   const std::span<const T> values = from.as<T>();
   T* out = to.as<T>().data();
   for (const Piece& piece : pieces)
-    scatter(piece, plan, values.data() + piece.first,
-            out + offsets[static_cast<std::size_t>(plan.index[piece.level])] * block);
+    if (piece.own)
+      scatter(piece, plan, values.data() + piece.first,
+              out + offsets[static_cast<std::size_t>(plan.index[piece.level])] * block);
   if constexpr (std::is_floating_point_v<T>) form_means(growth, offsets, out);
   return to;
 }
 
-Field convert_field(const Growth& growth, const PatchTree& plan, const std::vector<Piece>& pieces, const Field& from) {
+Field convert_field(const Growth& growth, const PatchTree& plan, const std::vector<Piece>& pieces, bool one_of_several,
+                    const Field& from) {
   return visit_values(from, [&]<class T>(std::span<const T>) {
-    if (!std::is_floating_point_v<T> && needs_means(growth))
+    if (!std::is_floating_point_v<T> && needs_means(growth, one_of_several))
       throw Error(Kind::unsupported,
                   "the tree has refined cells for which the patches hold no value, and a mean of "
                   "integers is not formed")
@@ -314,9 +368,12 @@ Field convert_field(const Growth& growth, const PatchTree& plan, const std::vect
 
 }  // namespace
 
-Part patches_to_octree(const Part& part, const PatchTree& tree) {
+Part patches_to_octree(const Part& part, const PatchTree& tree) { return patches_to_octree(part, tree, {}); }
+
+Part patches_to_octree(const Part& part, const PatchTree& tree, const Patches& others) {
   const auto& patches = std::get<Patches>(part.mesh);
   std::vector<Piece> pieces = list_pieces(patches, tree);
+  list_pieces_of_others(patches, others, tree, pieces);
   std::size_t expected = 0;
   for (const auto& boxes : patches.boxes)
     for (const IndexBox& box : boxes) expected += static_cast<std::size_t>(num_cells(box, patches.dim));
@@ -332,7 +389,8 @@ Part patches_to_octree(const Part& part, const PatchTree& tree) {
   find_complete(growth);
   set_owned(growth, tree);
   Part out{.index = part.index, .mesh = growth.tree, .fields = {}, .particles = part.particles};
-  for (const Field& field : part.fields) out.fields.push_back(convert_field(growth, tree, pieces, field));
+  for (const Field& field : part.fields)
+    out.fields.push_back(convert_field(growth, tree, pieces, !others.boxes.empty(), field));
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 namespace octavo::mesh {
@@ -43,6 +44,12 @@ int unfolding_for(const Patches& patches, std::int64_t max_roots);
 /// @pre the patches pass validate(); `tree` is plan_patch_tree of them.
 Part patches_to_octree(const Part& part, const PatchTree& tree);
 
+/// The same for one contributor of several, where `others` are the boxes of all others: cells under which another has
+/// finer patches are refined (what lies below is padding of zeros), and a mean is formed and owned only where nobody
+/// holds a value. So the trees of all contributors merge to that of all patches together; only a mean of which
+/// several contributors hold children nobody owns.
+Part patches_to_octree(const Part& part, const PatchTree& tree, const Patches& others);
+
 /// The cells of each level that lie in a box of level-0 cells: boxes cut to it, in their order.
 /// `source[l][i]`: which box of level l of `patches` box i of level l of the result was cut from.
 struct PatchCut {
@@ -50,6 +57,10 @@ struct PatchCut {
   std::vector<std::vector<std::size_t>> source;
 };
 PatchCut cut_patches(const Patches& patches, const IndexBox& region);
+/// The same for many regions: `index` is index_levels() of the patches, made once, and has their boxes; of `patches`
+/// the levels that `domain` has are cut.
+std::vector<BoxIndex> index_levels(const Patches& patches);
+PatchCut cut_patches(const Patches& patches, const std::vector<BoxIndex>& index, const IndexBox& region);
 
 /// Boxes of level-0 cells that together are the domain, none of which holds more than `max_cells` cells of all levels
 /// (unless it is a single root): the domain is halved along its longest axis, at a root's border, again and again.

@@ -8,6 +8,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/octree_to_patches.hpp"
 #include "tests/support/random_patches.hpp"
 
@@ -150,6 +151,67 @@ TEST(patches_to_octree, parts_own_every_cell_once_with_the_values_of_the_whole) 
       }
     }
     EXPECT_EQ(together, whole);
+  }
+}
+
+// The boxes of some contributor, and of all others; the values go along.
+struct Dealt {
+  Part mine;
+  Patches others;
+};
+std::vector<Dealt> deal(const RandomPatches& made, std::size_t contributors, std::uint64_t seed) {
+  testing::Random random(seed);
+  std::vector<Dealt> dealt(contributors);
+  for (Dealt& to : dealt) {
+    to.others = patches_of(made.part);
+    for (auto& boxes : to.others.boxes) boxes.clear();
+    to.mine.mesh = to.others;
+    to.mine.fields.push_back(make_field(made.part.fields[0].info, 0));
+  }
+  std::size_t first = 0;
+  const auto& bytes = made.part.fields[0].bytes;
+  for (std::size_t level = 0; level < patches_of(made.part).boxes.size(); ++level)
+    for (const IndexBox& box : patches_of(made.part).boxes[level]) {
+      const std::size_t whose = random.below(contributors);
+      const auto from = bytes.begin() + static_cast<std::ptrdiff_t>(first * sizeof(double));
+      const auto values = static_cast<std::ptrdiff_t>(num_cells(box, patches_of(made.part).dim));
+      for (std::size_t c = 0; c < contributors; ++c) {
+        if (c != whose) dealt[c].others.boxes[level].push_back(box);
+        if (c != whose) continue;
+        std::get<Patches>(dealt[c].mine.mesh).boxes[level].push_back(box);
+        auto& to = dealt[c].mine.fields[0].bytes;
+        to.insert(to.end(), from, from + values * static_cast<std::ptrdiff_t>(sizeof(double)));
+      }
+      first += static_cast<std::size_t>(values);
+    }
+  return dealt;
+}
+
+TEST(patches_to_octree, trees_of_contributors_merge_to_that_of_all_patches) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    const RandomPatches made = testing::random_patches(seed, {.keep_covered = seed % 3 != 0, .blocks = seed % 2 == 1});
+    const PatchTree plan = plan_of(made);
+    const Part whole = patches_to_octree(made.part, plan);
+    std::vector<Part> parts;
+    CellValues together;
+    for (const Dealt& dealt : deal(made, 1 + seed % 4, seed)) {
+      parts.push_back(patches_to_octree(dealt.mine, plan, dealt.others));
+      validate(tree_of(parts.back()));
+      for (const auto& [key, value] : owned_values(parts.back())) {
+        EXPECT_TRUE(together.emplace(key, value).second) << "owned twice, level " << key[0];
+      }
+    }
+    EXPECT_EQ(tree_of(merge(parts)).refined, tree_of(whole).refined);
+    const CellValues expected = owned_values(whole);
+    for (const auto& [key, value] : on_tree(made, plan)) EXPECT_EQ(together.at(key), value);
+    for (const auto& [key, value] : together) EXPECT_EQ(expected.at(key), value);
+    // Only the mean of cells of several contributors is nobody's: between levels where the ratio is 4.
+    if (seed % 3 == 0) continue;
+    for (const auto& [key, value] : expected)
+      if (!together.contains(key)) {
+        EXPECT_FALSE(std::binary_search(plan.index.begin(), plan.index.end(), static_cast<int>(key[0])));
+      }
   }
 }
 

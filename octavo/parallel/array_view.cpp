@@ -107,6 +107,12 @@ const std::byte* packed_data(const ArrayView& view) {
   return packed ? static_cast<const std::byte*>(view.data) : nullptr;
 }
 
+std::optional<std::span<const std::byte>> as_packed(const ArrayView& view) {
+  const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
+  if (!is_packed(view, stride)) return {};
+  return std::span(static_cast<const std::byte*>(view.data), packed_bytes(view));
+}
+
 void check(const ArrayView& view) {
   if (view.components < 1 || view.ghost < 0 || *std::min_element(view.block.begin(), view.block.end()) < 1)
     throw Error(Kind::usage, "components and block: expected 1 or more; ghosts: 0 or more");

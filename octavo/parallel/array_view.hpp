@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,8 @@ ArrayView view_of(const std::vector<T>& values, int components = 1) {
 
 /// Bytes of the packed form.
 std::size_t packed_bytes(const ArrayView& view);
+/// The packed form where the array has it already, in the application's memory.
+std::optional<std::span<const std::byte>> as_packed(const ArrayView& view);
 /// Throws Error(usage) for a null pointer with values, negative or zero extents, or an order of another length.
 void check(const ArrayView& view);
 /// Bytes of one tree cell (or particle) in the packed form.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/octree_to_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/rescue.hpp"
@@ -43,6 +44,34 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   agree(comm, [&] { part = read_share(step, shares, rank_in(comm), request); });
   if (options.particles) part.particles = read_particles(comm, step, shares);
   return part;
+}
+
+std::vector<std::int64_t> list_of(const mesh::Header& header, const std::string& name) {
+  const auto found = header.attributes.find(name);
+  const auto* list =
+      found == header.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
+  return list == nullptr ? std::vector<std::int64_t>{} : *list;
+}
+
+// Collective: all ranks have the same levels.
+mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header& header, std::int64_t max_box) {
+  mesh::PatchOptions options;
+  options.levels = num_levels(std::get<mesh::Octree>(part.mesh));
+  MPI_Allreduce(MPI_IN_PLACE, &options.levels, 1, MPI_INT, MPI_MAX, comm);
+  options.unfolded = header.unfolded;
+  options.max_box = max_box;
+  // Also the finest levels, where they had no boxes.
+  int deepest = header.unfolded;
+  for (std::int64_t ratio : list_of(header, "patches/ratio")) {
+    options.ratio.push_back(static_cast<int>(ratio));
+    deepest += ratio == 4 ? 2 : 1;
+  }
+  options.levels = std::max(options.levels, deepest + 1);
+  const auto corner = list_of(header, "patches/corner");
+  if (corner.size() == 3) std::copy(corner.begin(), corner.end(), options.corner.begin());
+  mesh::Part patches;
+  agree(comm, [&] { patches = octree_to_patches(part, options); });
+  return patches;
 }
 
 // Candidates as rank 0 sees them; the number of them and the notes on all ranks.
@@ -142,6 +171,7 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       out.id = {step.found.step, step.found.attempt};
       out.header = step.header;
       out.part = read_mine(comm, step, options);
+      if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
       out.notes = std::move(found.notes);
       return out;
     } catch (const Error& error) {

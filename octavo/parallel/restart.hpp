@@ -12,13 +12,21 @@
 
 namespace octavo::parallel {
 
+/// The kind of mesh a rank wants its share as.
+enum class MeshKind : std::uint8_t {
+  octree,  ///< as the store holds it, whatever was put: a tree cell carries the header's block
+  patches  ///< cells merged to boxes; a tree of blocks or of cells becomes patches as well as patches do
+};
+
 struct RestartOptions {
   store::Flow flow = store::Flow::checkpoint;
   std::optional<std::int64_t> step{};                ///< nothing: the newest that is complete and undamaged
   std::optional<std::vector<std::string>> fields{};  ///< nothing: all
   bool particles = true;
   mesh::Curve curve = mesh::Curve::hilbert;  ///< along which shares are cut where the number of ranks differs
-  bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
+  MeshKind as = MeshKind::octree;
+  std::int64_t max_box = 64;  ///< patches: boxes are at most that long [cells], but at least one block
+  bool keep_parts = true;     ///< as many ranks as parts: each gets the part of its number, as it was written
   std::filesystem::path
       staging_directory{};  ///< where the run before had local disks; what is only there is drained first
   int ranks_per_node = 0;   ///< as the run before had it
@@ -33,7 +41,10 @@ RestartOptions restart_options(const Options& options);
 struct Restart {
   store::StepId id;     ///< for the Writer of the run that goes on from here
   mesh::Header header;  ///< time, attributes and fields are those of the step
-  mesh::Part part;      ///< this rank's; pruned, and with nothing owned where there are fewer leaves than ranks
+  /// This rank's; pruned, and with nothing owned (no boxes) where there are fewer leaves than ranks. Patches: what this
+  /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
+  /// `header.unfolded` on (ratio 2).
+  mesh::Part part;
   std::vector<std::string> notes;  ///< what a user should know: damage, steps passed over; the same on all ranks
 };
 

@@ -1,5 +1,7 @@
 #include "octavo/parallel/step_job.hpp"
 
+#include <algorithm>
+
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 
@@ -13,21 +15,29 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + Staging::alignment - 1) / Staging::alignment * Staging::alignment;
 }
 
-// The ranges of cells (or particles) that become a stream each.
+// The ranges of cells (or particles) that become a stream each. Patches are one range: they are cut when they are a
+// tree.
 std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
   if (source.info.centring != mesh::Centring::particle && job.tree) return store::stream_cuts(*job.tree);
-  return {0, source.view.cells};
+  return {0, source.boxes.empty() ? source.view.cells : 1};
+}
+std::size_t bytes_of_cell(const Source& source) {
+  return source.boxes.empty() ? cell_bytes(source.view) : packed_bytes(source);
+}
+
+Error changed(const Source& source) {
+  return Error(Kind::corrupt,
+               "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
+      .at("field " + source.info.name);
 }
 
 // Somebody wrote where he should not: before it is encoded is the last moment to see.
 void compare(const StepJob& job, const Source& source) {
   const auto cuts = cuts_of(job, source);
-  const std::size_t cell = cell_bytes(source.view);
+  const std::size_t cell = bytes_of_cell(source);
   for (std::size_t i = 0; i < source.checksums.size(); ++i)
     if (base::checksum(source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell)) != source.checksums[i])
-      throw Error(Kind::corrupt,
-                  "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
-          .at("field " + source.info.name);
+      throw changed(source);
 }
 
 store::Values values_of(const Source& source) {
@@ -71,26 +81,81 @@ void compare_encoded(const StepJob& job) {
       if (!is_raw(source)) compare(job, source);
 }
 
+mesh::Part without_values(const StepJob& job) {
+  mesh::Part part;
+  part.index = job.part;
+  if (job.tree)
+    part.mesh = *job.tree;
+  else if (job.patches)
+    part.mesh = job.patches->mine;
+  return part;
+}
+
+mesh::Field copy_of(const StepJob& job, const Source& source) {
+  mesh::Field field{source.info, {}};
+  if (!source.staged.empty()) {
+    compare(job, source);
+    field.bytes.assign(source.staged.begin(), source.staged.end());
+  } else {
+    field.bytes.resize(packed_bytes(source));
+    pack(source, field.bytes, false);
+  }
+  return field;
+}
+
+// Patches with their values, to be made a tree: copied once more, in the background.
+mesh::Part copy_part(const StepJob& job) {
+  mesh::Part part = without_values(job);
+  for (const Source& source : job.fields) part.fields.push_back(copy_of(job, source));
+  for (const SpeciesSource& species : job.species) {
+    mesh::Particles particles{species.species, species.count, {}};
+    for (const Source& source : species.attributes) particles.attributes.push_back(copy_of(job, source));
+    part.particles.push_back(std::move(particles));
+  }
+  return part;
+}
+
 std::optional<store::EncodedPart> encode(StepJob& job) {
   if (job.failure) throw *job.failure;
-  if (!job.tree) return {};
-  compare_encoded(job);
+  if (!has_part(job)) return {};
   store::EncodeOptions encoding = job.encoding;
   encoding.checksums = job.checksums;
+  if (job.patches)
+    return store::encode(patches_to_octree(copy_part(job), job.patches->tree, job.patches->others), job.header,
+                         encoding);
+  compare_encoded(job);
   return store::encode(view_of(job), job.header, encoding);
 }
 
 }  // namespace
 
+std::size_t packed_bytes(const Source& source) {
+  if (source.boxes.empty()) return packed_bytes(source.view);
+  std::size_t bytes = 0;
+  for (const ArrayView& box : source.boxes) bytes += packed_bytes(box);
+  return bytes;
+}
+
+std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum) {
+  if (source.boxes.empty()) return pack(source.view, out, with_checksum);
+  std::size_t at = 0;
+  for (const ArrayView& box : source.boxes) {
+    const std::size_t bytes = packed_bytes(box);
+    pack(box, out.subspan(at, bytes), false);
+    at += bytes;
+  }
+  return with_checksum ? base::checksum(out) : 0;
+}
+
 std::uint64_t bytes_of(StepJob& job) {
   std::uint64_t bytes = 0;
-  for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source.view); });
+  for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source); });
   return bytes;
 }
 
 std::uint64_t staged_bytes_of(StepJob& job) {
   std::uint64_t bytes = 0;
-  for_each_source(job, [&](const Source& source) { bytes += aligned(packed_bytes(source.view)); });
+  for_each_source(job, [&](const Source& source) { bytes += aligned(packed_bytes(source)); });
   return bytes;
 }
 
@@ -99,8 +164,13 @@ double stage(StepJob& job, Staging& staging) {
   job.block = block.bytes;
   std::uint64_t used = 0;
   for_each_source(job, [&](Source& source) {
-    source.staged = job.block.subspan(used, packed_bytes(source.view));
+    source.staged = job.block.subspan(used, packed_bytes(source));
     used += aligned(source.staged.size());
+    if (!source.boxes.empty()) {
+      const std::uint64_t sum = pack(source, source.staged, job.checksums);
+      if (job.checksums) source.checksums.push_back(sum);
+      return;
+    }
     const auto cuts = cuts_of(job, source);
     const std::size_t cell = cell_bytes(source.view);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
@@ -136,6 +206,56 @@ std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std:
     release();
     throw;
   }
+}
+
+// ------------------------------------------------------------------ for foreign formats
+
+void hold(StepJob& job, Buffers& buffers) try {
+  for_each_source(job, [&](Source& source) {
+    const std::size_t size = packed_bytes(source);
+    auto& spare = buffers.spare;
+    const auto large = [&](const std::vector<std::byte>& buffer) { return buffer.capacity() >= size; };
+    const auto found = std::find_if(spare.begin(), spare.end(), large);
+    if (found != spare.end()) {
+      source.held = std::move(*found);
+      spare.erase(found);
+    }
+    source.held.resize(size);
+    const std::uint64_t sum = pack(source, source.held, job.checksums);
+    if (job.checksums) source.checksums = {sum};
+  });
+} catch (const std::bad_alloc&) {
+  job.failure = Error(Kind::no_space, "out of memory while the step was copied");
+}
+
+mesh::Part take_part(StepJob& job) {
+  for_each_source(job, [](const Source& source) {
+    if (!source.checksums.empty() && base::checksum(source.held) != source.checksums.front()) throw changed(source);
+  });
+  mesh::Part part = without_values(job);
+  for (Source& source : job.fields) part.fields.push_back({source.info, std::move(source.held)});
+  for (SpeciesSource& species : job.species) {
+    mesh::Particles particles{species.species, species.count, {}};
+    for (Source& source : species.attributes) particles.attributes.push_back({source.info, std::move(source.held)});
+    part.particles.push_back(std::move(particles));
+  }
+  return part;
+}
+
+void put_back(mesh::Part& part, StepJob& job) {
+  for (std::size_t f = 0; f < part.fields.size(); ++f) job.fields[f].held = std::move(part.fields[f].bytes);
+  for (std::size_t s = 0; s < part.particles.size(); ++s)
+    for (std::size_t a = 0; a < part.particles[s].attributes.size(); ++a)
+      job.species[s].attributes[a].held = std::move(part.particles[s].attributes[a].bytes);
+}
+
+void let_go(Source& source, Buffers& buffers) {
+  if (source.held.capacity() > 0) buffers.spare.push_back(std::move(source.held));
+  source.held = {};
+  source.checksums.clear();
+}
+void let_go(StepJob& job, Buffers& buffers) {
+  for_each_source(job, [&](Source& source) { let_go(source, buffers); });
 }
 
 }  // namespace octavo::parallel

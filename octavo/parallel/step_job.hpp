@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/patches_to_octree.hpp"
 #include "octavo/parallel/array_view.hpp"
 #include "octavo/parallel/group.hpp"
 #include "octavo/parallel/staging.hpp"
@@ -14,8 +15,22 @@ namespace octavo::parallel {
 struct Source {
   mesh::FieldInfo info;
   ArrayView view;
-  std::span<std::byte> staged;           ///< the packed copy; empty: none, or no values
+  std::vector<ArrayView>
+      boxes;  ///< fields on patches whose boxes have memory of their own: one a box, `view` is unused
+  std::vector<std::byte> folded;         ///< values that `view` describes, where they are no longer the application's
+  std::span<std::byte> staged;           ///< the packed copy in the staging arena; empty: none, or no values
   std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
+  std::vector<std::byte> held;           ///< the packed copy in memory of its own: hold()
+};
+
+std::size_t packed_bytes(const Source& source);
+/// Puts the values in order, box after box where there are boxes; returns their checksum, or 0 where none is wanted.
+std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum);
+
+/// Patches as they were put, and what it takes to make them a tree.
+struct PatchSource {
+  mesh::Patches mine, others;  ///< boxes of this rank, and of all others
+  mesh::PatchTree tree;
 };
 
 struct SpeciesSource {
@@ -30,7 +45,8 @@ struct StepJob {
   mesh::Header header;
   store::EncodeOptions encoding;
   int part = 0;
-  std::optional<mesh::Octree> tree;  ///< nothing: this rank has no part in the step
+  std::optional<mesh::Octree> tree;    ///< neither tree nor patches: this rank has no part in the step
+  std::optional<PatchSource> patches;  ///< they become a tree when they are encoded
   std::vector<Source> fields;
   std::vector<SpeciesSource> species;
   bool checksums = true;
@@ -39,6 +55,8 @@ struct StepJob {
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
   std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
 };
+
+inline bool has_part(const StepJob& job) { return job.tree || job.patches; }
 
 /// Calls f(source) for fields and attributes.
 template <class F>
@@ -59,5 +77,20 @@ double stage(StepJob& job, Staging& staging);
 /// is needed any more, also where it throws, once; a staged block has been given back to `staging` by then. Throws
 /// Error(corrupt) where a staged copy changed since. Returns bytes stored.
 std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
+
+// ------------------------------------------------------------------------------------ for foreign formats
+
+/// Buffers of steps that are over, for the next one: pages that the system has already given.
+struct Buffers {
+  std::vector<std::vector<std::byte>> spare;
+};
+/// Copies all arrays into buffers, each with one checksum. Where memory is refused the job gets a failure.
+void hold(StepJob& job, Buffers& buffers);
+/// The held copies as a part, on the mesh that was put; put_back() returns their buffers to the job. Throws
+/// Error(corrupt) where a copy is no longer what it was, if checksums were taken.
+mesh::Part take_part(StepJob& job);
+void put_back(mesh::Part& part, StepJob& job);
+void let_go(Source& source, Buffers& buffers);
+void let_go(StepJob& job, Buffers& buffers);
 
 }  // namespace octavo::parallel

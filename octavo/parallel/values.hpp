@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/patches.hpp"
 
 /// Values as bytes between ranks of one run. `both` says the order for the two ways at once.
 namespace octavo::parallel {
@@ -64,10 +65,24 @@ void both(Way& way, std::vector<std::byte>& bytes) {
   way.raw(bytes.data(), bytes.size());
 }
 
+template <class Way>
+void both(Way& way, mesh::IndexBox& box) {
+  both(way, box.lo);
+  both(way, box.hi);
+}
+
 template <class Way, class T>
 void both(Way& way, std::vector<T>& values) {
   values.resize(way.count(values.size(), 1));
   for (T& value : values) both(way, value);
+}
+
+template <class Way>
+void both(Way& way, mesh::Patches& patches) {
+  both(way, patches.dim);
+  both(way, patches.domain);
+  both(way, patches.ratio);
+  both(way, patches.boxes);
 }
 
 }  // namespace octavo::parallel

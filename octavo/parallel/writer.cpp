@@ -10,6 +10,7 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
 #include "octavo/parallel/communicator.hpp"
@@ -17,6 +18,7 @@
 #include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/local_tier.hpp"
 #include "octavo/parallel/slots.hpp"
+#include "octavo/parallel/step_puts.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -50,29 +52,8 @@ void check_threads(const Options& options) {
         .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync without a staging directory");
 }
 
-// What ranks must agree on to make parts of one step.
-std::string describe(const StepJob& job) {
-  std::string text;
-  const auto add = [&](const mesh::FieldInfo& info) {
-    text += " " + info.name + " (" + std::string(mesh::name_of(info.type)) + " x " + std::to_string(info.components) +
-            (info.unit.empty() ? "" : ", " + info.unit) + ", centring " +
-            std::to_string(static_cast<int>(info.centring)) + ");";
-  };
-  for (const Source& source : job.fields) add(source.info);
-  for (const SpeciesSource& species : job.species) {
-    text += " species " + species.species + ":";
-    for (const Source& source : species.attributes) add(source.info);
-  }
-  for (const auto& [name, value] : job.header.attributes) text += " attribute " + name + ";";
-  return text;
-}
-
-std::string describe_step(const StepJob& job) {
-  return store::to_string(job.plan.flow) + " step " + std::to_string(job.plan.step);
-}
-
-std::int64_t hash_of(const std::string& text) {
-  return static_cast<std::int64_t>(base::checksum(std::as_bytes(std::span(text))) >> 2) + 1;
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
 }  // namespace
@@ -124,10 +105,10 @@ struct Writer::State {
   void put(const std::function<void()>& work);
   void keep_error(const std::function<void()>& work);
   void collect();
-  void report(bool with_step);
+  bool report(bool with_step);
+  void learn_boxes();
   void advance(std::int64_t durable_up_to, std::int64_t failed);
   void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
-  void prepare_job();
   void hand_over(StepJob step);
   void submit(StepJob step, Mode mode);
   void choose_files(store::SegmentPlan& segment);
@@ -235,56 +216,30 @@ void Writer::put_attribute(const std::string& name, mesh::Attribute value) {
 }
 
 void Writer::put_mesh(const mesh::Octree& tree) {
-  state_->put([&] {
-    StepJob& job = *state_->job;
-    validate(tree);
-    if (tree.dim != job.header.dim || tree.roots != job.header.roots || tree.block != job.header.block)
-      throw Error(Kind::usage, "the tree has not the dimensions, roots or block of the header");
-    job.tree = tree;
-  });
+  state_->put([&] { set_mesh(*state_->job, tree); });
+}
+
+void Writer::put_mesh(const mesh::Patches& patches) {
+  state_->put([&] { set_mesh(*state_->job, patches); });
 }
 
 void Writer::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
                        mesh::Centring centring) {
   state_->put([&] {
-    StepJob& job = *state_->job;
-    const auto& wanted = fields_of(state_->options, job.plan.flow);
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) return;
-    try {
-      check(view);
-      for (const Source& other : job.fields)
-        if (other.info.name == name) throw Error(Kind::usage, "the field was put before");
-      Source source;
-      source.info = {name, unit, view.type, centring, view.components, 0};
-      source.view = view;
-      job.fields.push_back(std::move(source));
-    } catch (Error& error) {
-      throw error.at("field " + name);
-    }
+    if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
+      add_field(*state_->job, name, view, unit, centring);
+  });
+}
+
+void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
+  state_->put([&] {
+    if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name)) add_field(*state_->job, name, boxes, unit);
   });
 }
 
 void Writer::put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                            const std::string& unit) {
-  state_->put([&] {
-    StepJob& job = *state_->job;
-    try {
-      check(view);
-      auto known = std::find_if(job.species.begin(), job.species.end(),
-                                [&](const SpeciesSource& other) { return other.species == species; });
-      if (known == job.species.end())
-        known = job.species.insert(known, {species, static_cast<std::int64_t>(view.cells), {}});
-      if (known->count != static_cast<std::int64_t>(view.cells))
-        throw Error(Kind::usage,
-                    "expected " + std::to_string(known->count) + " particles, found " + std::to_string(view.cells));
-      Source source;
-      source.info = {attribute, unit, view.type, mesh::Centring::particle, view.components, 0};
-      source.view = view;
-      known->attributes.push_back(std::move(source));
-    } catch (Error& error) {
-      throw error.at("particles " + species + "/" + attribute);
-    }
-  });
+  state_->put([&] { add_particles(*state_->job, species, attribute, view, unit); });
 }
 
 void Writer::put_error(const Error& error) {
@@ -318,12 +273,12 @@ void Writer::State::collect() {
 }
 
 // The one reduction of every collective call. Which steps all ranks have finished, which failed anywhere, whether a put
-// failed (`with_step`), and whether the ranks mean the same step and fields.
-void Writer::State::report(bool with_step) {
+// failed (`with_step`), and whether the ranks mean the same step and fields. Returns whether any has patches.
+bool Writer::State::report(bool with_step) {
   collect();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   const std::int64_t failed = failures.empty() ? none : failures.front().first;
-  std::array<std::int64_t, 9> numbers{};
+  std::array<std::int64_t, 10> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
   numbers[1] = -std::min(options.sync_policy == SyncPolicy::wait ? synced : finished, failed);
   numbers[2] = -failed;
@@ -335,11 +290,12 @@ void Writer::State::report(bool with_step) {
   numbers[8] = -lost_on_the_way;
   if (with_step && job) {
     const std::int64_t step = hash_of(describe_step(*job));
-    const std::int64_t fields = job->tree ? hash_of(describe(*job)) : 0;
+    const std::int64_t fields = has_part(*job) ? hash_of(describe(*job)) : 0;
     numbers[3] = step;
     numbers[4] = -step;
     numbers[5] = fields;
-    numbers[6] = job->tree ? -fields : std::numeric_limits<std::int64_t>::min();
+    numbers[6] = has_part(*job) ? -fields : std::numeric_limits<std::int64_t>::min();
+    numbers[9] = job->patches ? 1 : 0;
   }
   MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm.get());
   advance(-numbers[1], -numbers[2]);
@@ -352,7 +308,7 @@ void Writer::State::report(bool with_step) {
     });
   const bool any_part = numbers[5] != 0;
   if (numbers[3] != -numbers[4] || (any_part && numbers[5] != -numbers[6])) {
-    const std::string mine = job ? describe_step(*job) + (job->tree ? ":" + describe(*job) : "") : "no step";
+    const std::string mine = job ? describe_step(*job) + (has_part(*job) ? ":" + describe(*job) : "") : "no step";
     const auto all = ranks_of(comm.get()).all_gather(mine);
     const auto is_part = [](const std::string& text) { return text.find(':') != std::string::npos; };
     const auto first = std::find_if(all.begin(), all.end(), is_part);
@@ -362,6 +318,7 @@ void Writer::State::report(bool with_step) {
                                      " has " + *first + " rank " + std::to_string(r) + " has " + all[r]);
     throw Error(Kind::usage, "ranks disagree about the step: " + all.front() + ", " + all.back());
   }
+  return numbers[9] != 0;
 }
 
 // `durable_up_to`: all ranks have finished the jobs below without failure, but for those reported before. The same on
@@ -429,26 +386,19 @@ void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& ke
 
 // ------------------------------------------------------------------ the step goes
 
-// What can be seen to be wrong before anything is written.
-void Writer::State::prepare_job() {
-  if (!job->tree && (!job->fields.empty() || !job->species.empty()))
-    throw Error(Kind::usage, "fields or particles without a mesh").at(describe_step(*job));
-  if (!job->tree) return;
-  const std::size_t cells = num_cells(*job->tree);
-  for (const Source& source : job->fields)
-    if (source.view.cells != cells || source.view.block != header.block)
-      throw Error(Kind::usage, "expected values for " + std::to_string(cells) +
-                                   " tree cells with the header's block, found " + std::to_string(source.view.cells))
-          .at("field " + source.info.name);
+// What ranks must know of each other's patches: coarse cells under a finer box are refined, whoever has it.
+void Writer::State::learn_boxes() {
+  const auto all = gather_patches(comm.get(), job->patches ? &job->patches->mine : nullptr);
+  if (job->patches) job->patches->others = patches_of_others(all, rank);
 }
 
 void Writer::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
-  s.keep_error([&] { s.prepare_job(); });
+  s.keep_error([&] { check_complete(*s.job); });
   std::optional<StepJob> step;
   try {
-    s.report(true);
+    if (s.report(true)) s.learn_boxes();
     step = std::exchange(s.job, std::nullopt);
   } catch (...) {
     s.job.reset();

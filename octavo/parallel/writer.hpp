@@ -49,10 +49,18 @@ class Writer {
   bool due(store::Flow flow, std::int64_t step, double time);
   void put_attribute(const std::string& name, mesh::Attribute value);
   void put_mesh(const mesh::Octree& tree);
+  /// The boxes of this rank (disjoint from all others'). They become a tree of the header's roots and block, level 0 of
+  /// the patches at tree level index `header.unfolded`: see mesh::plan_patch_tree, which gives the roots. Boxes, and
+  /// the coarse cells under finer ones, must be whole blocks; ratios are 2 or 4; values come back bit for bit. Every
+  /// rank learns the boxes of all in end_step(): 52 bytes a box.
+  void put_mesh(const mesh::Patches& patches);
   /// A value on every tree cell. Does nothing for a field that the flow's option `fields` leaves out. `view.type`,
   /// `components` and `block` are those of the field in the store.
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
                  mesh::Centring centring = mesh::Centring::cell);
+  /// On patches: box after box, cells x fastest, in one array of one value a cell (put_field above), or an array for
+  /// each box of this rank, levels ascending, with views of one cell whose `block` is the box.
+  void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");

@@ -173,18 +173,18 @@ bool read_common_form(Text& text, Output& output, std::size_t levels) {
     text.line();
     if (text.integer() + 1 != static_cast<std::int64_t>(levels)) return false;
     std::vector<std::int64_t> steps;
-    std::vector<double> times;
+    std::vector<double> dt, times;
     for (std::size_t level = 0; level < levels; ++level) steps.push_back(text.integer());
     text.end_line();
-    for (int list = 0; list < 2; ++list) {
-      times.clear();
-      for (std::size_t level = 0; level < levels; ++level) times.push_back(text.real());
+    for (auto* list : {&dt, &times}) {
+      for (std::size_t level = 0; level < levels; ++level) list->push_back(text.real());
       text.end_line();
     }
     if (!text.follows("(")) throw text.error("expected boxes");
     output.header.time = times[0];
     output.header.attributes["step"] = steps[0];
     output.header.attributes["level_steps"] = steps;
+    output.header.attributes["level_dt"] = dt;
     return true;
   } catch (const Error&) {
     text.seek(here);

@@ -131,7 +131,9 @@ bool recognise(const fs::path& given) {
 
 Output open_output(const fs::path& path, const OpenOptions& options) {
   try {
-    return open_checked(output_directory(path), options);
+    Output output = open_checked(output_directory(path), options);
+    output.index = mesh::index_levels(output.patches);
+    return output;
   } catch (const fs::filesystem_error& error) {
     throw base::system_error("list a directory", error.code().value()).at(error.path1().string());
   }
@@ -139,11 +141,11 @@ Output open_output(const fs::path& path, const OpenOptions& options) {
 
 mesh::Part read_patches(const Output& output, const PatchRequest& request) {
   const std::size_t levels = std::min(request.levels, output.patches.boxes.size());
-  mesh::Patches patches = output.patches;
+  mesh::Patches patches{output.patches.dim, output.patches.domain, output.patches.ratio, {}};
   patches.domain.resize(levels);
-  patches.boxes.resize(levels);
   patches.ratio.resize(levels == 0 ? 0 : levels - 1);
-  mesh::PatchCut cut = mesh::cut_patches(patches, request.region.value_or(output.patches.domain[0]));
+  const mesh::IndexBox region = request.region.value_or(output.patches.domain[0]);
+  mesh::PatchCut cut = mesh::cut_patches(patches, output.index, region);
   std::size_t values = 0;
   std::vector<std::vector<Take>> takes(levels);
   for (std::size_t level = 0; level < levels; ++level)

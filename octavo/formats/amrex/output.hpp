@@ -7,6 +7,7 @@
 
 #include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/formats/amrex/particles.hpp"
+#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 namespace octavo::formats::amrex {
@@ -35,6 +36,7 @@ struct Output {
   Family family = Family::plotfile;
   mesh::Header header;                           ///< without roots: those of a tree are chosen by whoever makes one
   mesh::Patches patches;                         ///< all boxes
+  std::vector<mesh::BoxIndex> index;             ///< the same, per level, to find those of a region
   std::vector<std::vector<MultiFab>> multifabs;  ///< per level, those that hold the fields of the header
   std::vector<FieldSource> sources;              ///< one a field of the header
   std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that are not cell-centred, or on other

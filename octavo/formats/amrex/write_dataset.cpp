@@ -10,6 +10,7 @@
 #include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/octree_to_patches.hpp"
+#include "octavo/mesh/patches_to_octree.hpp"
 #include "octavo/mesh/regrid.hpp"
 
 namespace octavo::formats::amrex {
@@ -78,7 +79,7 @@ bool fit(const Layout& layout, const Octree& tree) {
     if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
     if (l >= static_cast<int>(layout.index.size()) || layout.index[static_cast<std::size_t>(l)] != level) continue;
     const auto n = static_cast<std::size_t>(l++);
-    const mesh::BoxIndex index(layout.patches.boxes[n], tree.dim);
+    const mesh::BoxIndex index = mesh::index_boxes(layout.patches.boxes[n], tree.dim);
     std::int64_t cells = 0;
     for (const IndexBox& box : layout.patches.boxes[n]) cells += mesh::num_cells(box, tree.dim);
     if (cells != static_cast<std::int64_t>(at.size() * mesh::block_size(tree))) return false;
@@ -87,7 +88,7 @@ bool fit(const Layout& layout, const Octree& tree) {
       block.lo = shifted(block.lo, layout.patches.domain[n].lo);
       block.hi = shifted(block.hi, layout.patches.domain[n].lo);
       std::int64_t covered = 0;
-      index.for_each_touching(block,
+      mesh::for_each_touching(index, block,
                               [&](std::size_t, const IndexBox& both) { covered += mesh::num_cells(both, tree.dim); });
       if (covered != static_cast<std::int64_t>(mesh::block_size(tree))) return false;
     }
@@ -219,17 +220,11 @@ void for_each_owned(const Layout& layout, const Octree& tree, F&& f) {
   }
 }
 
-std::vector<mesh::BoxIndex> index_boxes(const Layout& layout) {
-  std::vector<mesh::BoxIndex> index;
-  for (const auto& boxes : layout.patches.boxes) index.emplace_back(boxes, layout.patches.dim);
-  return index;
-}
-
 /// Which parts each batch needs.
 void find_parts(const Layout& layout, const std::vector<mesh::BoxIndex>& index, const Octree& tree, int part,
                 std::vector<Batch>& batches) {
   for_each_owned(layout, tree, [&](std::size_t level, std::size_t, const IndexBox& cells) {
-    index[level].for_each_touching(cells, [&](std::size_t box, const IndexBox&) {
+    mesh::for_each_touching(index[level], cells, [&](std::size_t box, const IndexBox&) {
       const auto batch = std::upper_bound(batches.begin(), batches.end(), box,
                                           [&](std::size_t b, const Batch& one) { return b < one.end[level]; });
       batch->parts.insert(part);
@@ -271,7 +266,7 @@ void take_part(const Layout& layout, const std::vector<mesh::BoxIndex>& index, c
   const Octree& tree = mesh::octree_of(part);
   const int dim = layout.patches.dim;
   for_each_owned(layout, tree, [&](std::size_t level, std::size_t cell, const IndexBox& cells) {
-    index[level].for_each_touching(cells, [&](std::size_t box, const IndexBox& both) {
+    mesh::for_each_touching(index[level], cells, [&](std::size_t box, const IndexBox& both) {
       if (box < batch.begin[level] || box >= batch.end[level]) return;
       const IndexBox whole = mesh::flat(layout.patches.boxes[level][box], dim);
       const std::size_t first = values.first[level][box - batch.begin[level]];
@@ -358,7 +353,9 @@ void write_headers(const fs::path& path, const std::vector<Target>& targets, boo
   for (const Target& target : targets)
     for (std::size_t level = 0; level < target.plans.size(); ++level) {
       const fs::path prefix = path / level_name(level) / target.named.name;
-      const std::string text = header_text(prefix, target.plans[level], target.min_max[level]);
+      const std::string text = header_text(
+          prefix, target.plans[level], table_rows(target.min_max[level].minima, target.plans[level].shape.components),
+          table_rows(target.min_max[level].maxima, target.plans[level].shape.components));
       file::File made = file::create(prefix.string() + "_H");
       file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
       if (sync) file::sync(made);
@@ -412,7 +409,7 @@ std::vector<mesh::Particles> gather_particles(const mesh::Dataset& dataset) {
 
 void write_values(const mesh::Dataset& dataset, const fs::path& path, const Layout& layout,
                   const DatasetWriteOptions& options) {
-  const std::vector<mesh::BoxIndex> index = index_boxes(layout);
+  const std::vector<mesh::BoxIndex> index = mesh::index_levels(layout.patches);
   std::vector<Batch> batches = plan_batches(layout, options.batch_cells);
   for (int p = 0; p < dataset.num_parts; ++p)
     find_parts(layout, index, mesh::octree_of(dataset.read(p, only_trees())), p, batches);

@@ -37,7 +37,7 @@ fs::path data_path(const fs::path& prefix, std::size_t file) {
   return prefix.parent_path() / numbered(prefix.filename().string() + "_D_", static_cast<std::int64_t>(file));
 }
 
-/// Bytes in a row, gathered and written together.
+/// Bytes in a row, gathered and written together, from where they lie.
 class Stream {
  public:
   Stream(const file::File& file, std::uint64_t offset) : file_(file), offset_(offset), buffer_(buffer_bytes) {}
@@ -45,26 +45,34 @@ class Stream {
   /// Room for up to buffer_bytes more, to be filled by the caller.
   std::byte* extend(std::size_t bytes) {
     if (used_ + bytes > buffer_bytes) flush();
+    std::byte* room = buffer_.data() + used_;
     used_ += bytes;
-    return buffer_.data() + used_ - bytes;
+    add({room, bytes});
+    return room;
   }
-  void put(std::span<const std::byte> bytes) { std::memcpy(extend(bytes.size()), bytes.data(), bytes.size()); }
-  void put_directly(std::span<const std::byte> bytes) {
-    flush();
-    file::pwrite_all(file_, offset_, bytes);
-    offset_ += bytes.size();
+  /// The bytes must stay until they are flushed.
+  void put(std::span<const std::byte> bytes) {
+    if (pending_ + bytes.size() > buffer_bytes || pieces_.size() == most_pieces) flush();
+    add(bytes);
   }
   void flush() {
-    if (used_ != 0) file::pwrite_all(file_, offset_, std::span(buffer_).first(used_));
-    offset_ += used_;
-    used_ = 0;
+    file::pwrite_pieces(file_, offset_, pieces_);
+    offset_ += pending_;
+    pieces_.clear();
+    pending_ = used_ = 0;
   }
 
  private:
+  static constexpr std::size_t most_pieces = 1000;
+  void add(std::span<const std::byte> bytes) {
+    pieces_.push_back(bytes);
+    pending_ += bytes.size();
+  }
   const file::File& file_;
   std::uint64_t offset_;
   std::vector<std::byte> buffer_;
-  std::size_t used_ = 0;
+  std::vector<std::span<const std::byte>> pieces_;
+  std::size_t pending_ = 0, used_ = 0;
 };
 
 /// Smallest and largest of a run; NaN is passed over. In vectors of 16 bytes, which every machine has, four at a time:
@@ -111,7 +119,7 @@ void widen_range(const T* values, const IndexBox& valid, const IndexBox& stored,
 void put_values(Stream& stream, const ComponentValues& from, std::size_t first, std::size_t count, ScalarType type) {
   const std::size_t width = mesh::size_of(from.type);
   const auto bytes = from.bytes.subspan(first * width, count * width);
-  if (from.type == type && bytes.size() >= buffer_bytes / 2) return stream.put_directly(bytes);
+  if (from.type == type) return stream.put(bytes);
   const std::size_t step = buffer_bytes / 2 / mesh::size_of(type);
   for (std::size_t done = 0; done < count; done += step) {
     const std::size_t n = std::min(step, count - done);
@@ -150,15 +158,6 @@ void check_components(const MultiFabPlan& plan, std::span<const ComponentValues>
       throw Error(Kind::usage, "values of a component: expected " + std::to_string(values) + ", found " +
                                    std::to_string(component.bytes.size() / mesh::size_of(component.type)));
   }
-}
-
-std::string table_text(const std::vector<double>& values, std::size_t rows, std::size_t columns) {
-  std::string text = std::to_string(rows) + "," + std::to_string(columns) + "\n";
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    text.append(to_text_scientific(values[i])).append(",");
-    if ((i + 1) % columns == 0) text.append("\n");
-  }
-  return text;
 }
 
 void write_text(const fs::path& path, const std::string& text, bool sync) {
@@ -202,17 +201,25 @@ MultiFabPlan plan_multifab(const MultiFabShape& shape, int files) {
   return plan;
 }
 
+std::string table_rows(const std::vector<double>& values, int components) {
+  std::string text;
+  text.reserve(values.size() * 24);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    text.append(to_text_scientific(values[i])).append(",");
+    if ((i + 1) % static_cast<std::size_t>(components) == 0) text.append("\n");
+  }
+  return text;
+}
+
 void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<const ComponentValues> components,
                  std::size_t begin, std::size_t end, MinMax& min_max, const WriteOptions& options) {
   const int dim = plan.shape.boxes.dim;
   const auto columns = static_cast<std::size_t>(plan.shape.components);
-  min_max.minima.resize(plan.places.size() * columns);
-  min_max.maxima.resize(plan.places.size() * columns);
+  min_max.minima.resize((end - begin) * columns);
+  min_max.maxima.resize((end - begin) * columns);
   std::size_t first = 0, all = 0;
-  for (std::size_t i = 0; i < plan.places.size(); ++i) {
-    if (i == begin) first = all;
+  for (std::size_t i = begin; i < end; ++i)
     all += static_cast<std::size_t>(mesh::num_cells(grown(plan.shape.boxes.boxes[i], plan.shape.ghost, dim), 3));
-  }
   check_components(plan, components, all);
   for (std::size_t i = begin; i < end;) {
     const std::size_t number = plan.places[i].file;
@@ -226,8 +233,8 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
         const auto [lo, hi] = components[c].type == ScalarType::float64
                                   ? put_component<double>(stream, components[c], first, valid, stored, plan.shape.type)
                                   : put_component<float>(stream, components[c], first, valid, stored, plan.shape.type);
-        min_max.minima[i * columns + c] = lo;
-        min_max.maxima[i * columns + c] = hi;
+        min_max.minima[(i - begin) * columns + c] = lo;
+        min_max.maxima[(i - begin) * columns + c] = hi;
       }
       first += count;
     }
@@ -237,7 +244,8 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
   }
 }
 
-std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const MinMax& min_max) {
+std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const std::string& minima,
+                        const std::string& maxima) {
   const MultiFabShape& shape = plan.shape;
   const auto dim = static_cast<std::size_t>(shape.boxes.dim);
   std::string ghost = std::to_string(shape.ghost[0]);
@@ -254,9 +262,8 @@ std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const 
         .append(" ")
         .append(std::to_string(place.offset))
         .append("\n");
-  const auto columns = static_cast<std::size_t>(shape.components);
-  return text + "\n" + table_text(min_max.minima, plan.places.size(), columns) + "\n" +
-         table_text(min_max.maxima, plan.places.size(), columns) + "\n";
+  const std::string extent = std::to_string(plan.places.size()) + "," + std::to_string(shape.components) + "\n";
+  return text + "\n" + extent + minima + "\n" + extent + maxima + "\n";
 }
 
 void write_multifab(const fs::path& prefix, const MultiFabShape& shape, std::span<const ComponentValues> components,
@@ -264,7 +271,9 @@ void write_multifab(const fs::path& prefix, const MultiFabShape& shape, std::spa
   const MultiFabPlan plan = plan_multifab(shape, options.files);
   MinMax min_max;
   write_boxes(prefix, plan, components, 0, plan.places.size(), min_max, options);
-  write_text(prefix.parent_path() / (prefix.filename().string() + "_H"), header_text(prefix, plan, min_max),
+  write_text(prefix.parent_path() / (prefix.filename().string() + "_H"),
+             header_text(prefix, plan, table_rows(min_max.minima, shape.components),
+                         table_rows(min_max.maxima, shape.components)),
              options.sync);
 }
 

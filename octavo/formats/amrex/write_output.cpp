@@ -77,14 +77,17 @@ void add_level_entry(Lines& out, const mesh::Header& header, const mesh::Patches
   out.line(level_name(level) + "/Cell");
 }
 
-std::string plotfile_header(const mesh::Header& header, const mesh::Part& part, const mesh::Patches& patches) {
+}  // namespace
+
+std::string plotfile_header(const mesh::Header& header, const std::vector<std::string>& fields,
+                            const mesh::Patches& patches) {
   const auto dim = static_cast<std::size_t>(header.dim);
   const std::size_t levels = patches.boxes.size();
   const auto steps = level_steps(header, levels);
   Lines out;
   out.line("HyperCLaw-V1.1");
-  out.line(std::to_string(part.fields.size()));
-  for (const mesh::Field& field : part.fields) out.line(field.info.name);
+  out.line(std::to_string(fields.size()));
+  for (const std::string& field : fields) out.line(field);
   out.line(std::to_string(header.dim));
   out.line(to_text(header.time));
   out.line(std::to_string(levels - 1));
@@ -138,6 +141,8 @@ void check_info(const mesh::FieldInfo& info) {
         .hint("leave it out with --field");
 }
 
+namespace {
+
 void check_part(const mesh::Header& header, const mesh::Part& part) {
   const auto* patches = std::get_if<mesh::Patches>(&part.mesh);
   if (patches == nullptr) throw Error(Kind::usage, "AMReX outputs are written from patches");
@@ -148,9 +153,7 @@ void check_part(const mesh::Header& header, const mesh::Part& part) {
     for (const IndexBox& box : boxes) values += static_cast<std::size_t>(mesh::num_cells(box, patches->dim));
   for (const mesh::Field& field : part.fields) {
     const std::string where = "field " + field.info.name;
-    if (field.info.type != ScalarType::float64 && field.info.type != ScalarType::float32)
-      throw Error(Kind::unsupported, "AMReX outputs hold floating-point fields only").at(where);
-    if (field.info.name.find('\n') != std::string::npos) throw Error(Kind::usage, "a name of two lines").at(where);
+    check_info(field.info);
     if (field.info.centring != mesh::Centring::cell || field.info.ghost != 0 || field.size() != values)
       throw Error(Kind::usage, "values of a field: expected " + std::to_string(values) + ", one a cell, found " +
                                    std::to_string(field.size()))
@@ -192,6 +195,12 @@ void write_header(const fs::path& path, const std::string& text, bool sync) {
   made.close();
 }
 
+std::vector<std::string> names_of(const mesh::Part& part) {
+  std::vector<std::string> names;
+  for (const mesh::Field& field : part.fields) names.push_back(field.info.name);
+  return names;
+}
+
 /// Makes the folder under another name, lets `fill` write into it, and renames it: a half output never has the name.
 template <class Fill>
 void write_whole(const fs::path& path, bool sync, Fill&& fill) {
@@ -218,11 +227,12 @@ void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   std::vector<std::size_t> all(part.fields.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const std::vector<std::string> names = names_of(part);
   write_whole(path, options.sync, [&](const fs::path& partial) {
     write_levels(partial, "Cell", part, all, options);
     for (const mesh::Particles& particles : part.particles)
       write_particles(partial / particles.species, particles, header, patches, false, options);
-    write_header(partial, plotfile_header(header, part, patches), options.sync);
+    write_header(partial, plotfile_header(header, names, patches), options.sync);
   });
 }
 
@@ -247,12 +257,13 @@ void write_with(const fs::path& path, const std::string& title, const mesh::Head
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   for (const mesh::Field& field : part.fields) check_info(field.info);
   if (part.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
+  const std::vector<std::string> names = names_of(part);
   write_whole(path, options.sync, [&](const fs::path& partial) {
     write_values(partial);
     for (const mesh::Particles& particles : part.particles)
       write_particles(partial / particles.species, particles, header, patches, !title.empty(), options);
     write_header(partial,
-                 title.empty() ? plotfile_header(header, part, patches) : checkpoint_header(title, header, patches),
+                 title.empty() ? plotfile_header(header, names, patches) : checkpoint_header(title, header, patches),
                  options.sync);
   });
 }

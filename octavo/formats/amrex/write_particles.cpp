@@ -129,12 +129,9 @@ mesh::Index3 cell_of(const mesh::Header& header, const IndexBox& domain, const m
   return at;
 }
 
-/// Per level and box, the particles in it: of the finest level that has one there.
-using Sorted = std::vector<std::vector<std::vector<std::size_t>>>;
-
-Sorted sort_particles(const Columns& columns, std::size_t count, const mesh::Header& header,
-                      const mesh::Patches& patches) {
-  Sorted sorted;
+ParticleGrids grids_of(const Columns& columns, std::size_t count, const mesh::Header& header,
+                       const mesh::Patches& patches) {
+  ParticleGrids sorted;
   std::vector<Locator> locators;
   for (const auto& boxes : patches.boxes) {
     sorted.emplace_back(boxes.size());
@@ -161,9 +158,8 @@ void append(std::vector<std::byte>& to, T value) {
   to.insert(to.end(), bytes, bytes + sizeof(T));
 }
 
-/// Integers of all particles of a box, then their reals.
-void append_records(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which,
-                    bool packed) {
+void append_ints(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which,
+                 bool packed) {
   for (std::size_t i : which) {
     const std::int64_t id = id_of(columns, i);
     const std::int32_t cpu = cpu_of(columns, i);
@@ -177,6 +173,9 @@ void append_records(std::vector<std::byte>& to, const Columns& columns, const st
     }
     for (const auto* field : columns.ints) append(to, value_at<std::int32_t>(*field, i));
   }
+}
+
+void append_reals(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which) {
   const auto put_real = [&](const mesh::Field& field, std::size_t i) {
     const std::size_t width = mesh::size_of(field.info.type);
     const std::size_t at = to.size();
@@ -189,9 +188,31 @@ void append_records(std::vector<std::byte>& to, const Columns& columns, const st
   }
 }
 
-void write_file(const fs::path& path, std::span<const std::byte> bytes, bool sync) {
+/// Bytes that mostly follow one another in a file, written together.
+class Writes {
+ public:
+  explicit Writes(const file::File& file) : file_(file) {}
+  /// To be filled by the caller with what goes to `offset`.
+  std::vector<std::byte>& at(std::uint64_t offset) {
+    constexpr std::size_t large = 1U << 20;
+    if (offset != offset_ + bytes_.size() || bytes_.size() >= large) flush();
+    if (bytes_.empty()) offset_ = offset;
+    return bytes_;
+  }
+  void flush() {
+    if (!bytes_.empty()) file::pwrite_all(file_, offset_, bytes_);
+    bytes_.clear();
+  }
+
+ private:
+  const file::File& file_;
+  std::uint64_t offset_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+void write_text(const fs::path& path, const std::string& text, bool sync) {
   file::File made = file::create(path);
-  file::pwrite_all(made, 0, bytes);
+  file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
   if (sync) file::sync(made);
   made.close();
 }
@@ -202,40 +223,86 @@ std::string names_text(const std::vector<const mesh::Field*>& fields) {
   return text;
 }
 
+std::uint64_t int_bytes(const Columns& columns) { return 4 * (2 + columns.ints.size()); }
+std::uint64_t real_bytes(const Columns& columns) {
+  return mesh::size_of(columns.real) * (columns.positions.size() + columns.reals.size());
+}
+
 }  // namespace
+
+SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Header& header,
+                               const mesh::Patches& patches) {
+  const Columns columns = sort_columns(particles, header.dim);
+  const auto count = static_cast<std::size_t>(particles.count);
+  SortedParticles sorted;
+  sorted.grids = grids_of(columns, count, header, patches);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t id = id_of(columns, i);
+    sorted.next_id = std::max(sorted.next_id, id + 1);
+    sorted.wide = sorted.wide || id > INT32_MAX || id < INT32_MIN;
+  }
+  return sorted;
+}
+
+void write_particle_data(const fs::path& folder, const mesh::Particles& particles, const SortedParticles& sorted,
+                         const ParticlePlan& plan, int dim, const WriteOptions& options) {
+  const Columns columns = sort_columns(particles, dim);
+  for (std::size_t level = 0; level < sorted.grids.size(); ++level) {
+    const auto& grids = sorted.grids[level];
+    if (std::all_of(grids.begin(), grids.end(), [](const auto& grid) { return grid.empty(); })) continue;
+    file::File file = file::open_write(folder / level_name(level) / numbered("DATA_", 0));
+    Writes writes(file);
+    std::uint64_t begin = 0;
+    for (std::size_t g = 0; g < grids.size(); ++g) {
+      const auto count = static_cast<std::uint64_t>(plan.counts[level][g]);
+      const auto before = static_cast<std::uint64_t>(plan.before[level][g]);
+      if (!grids[g].empty()) {
+        append_ints(writes.at(begin + before * int_bytes(columns)), columns, grids[g], plan.packed);
+        append_reals(writes.at(begin + count * int_bytes(columns) + before * real_bytes(columns)), columns, grids[g]);
+      }
+      begin += count * (int_bytes(columns) + real_bytes(columns));
+    }
+    writes.flush();
+    if (options.sync) file::sync(file);
+    file.close();
+  }
+}
+
+void write_particle_headers(const fs::path& folder, const mesh::Particles& particles, const ParticlePlan& plan,
+                            const mesh::Header& header, const mesh::Patches& patches, const WriteOptions& options) {
+  const Columns columns = sort_columns(particles, header.dim);
+  std::string text = std::string("Version_Two_Dot_") + (plan.packed ? "One" : "Zero") +
+                     (columns.real == ScalarType::float64 ? "_double\n" : "_single\n") + std::to_string(header.dim) +
+                     "\n" + names_text(columns.reals) + names_text(columns.ints) + "1\n" + std::to_string(plan.total) +
+                     "\n" + std::to_string(plan.next_id) + "\n" + std::to_string(plan.counts.size() - 1) + "\n";
+  for (const auto& level : plan.counts) text.append(std::to_string(level.size())).append("\n");
+  for (std::size_t level = 0; level < plan.counts.size(); ++level) {
+    std::uint64_t begin = 0;
+    make_directories(folder / level_name(level), options.sync);
+    for (std::int64_t count : plan.counts[level]) {
+      text.append("0 ").append(std::to_string(count)).append(" ").append(std::to_string(begin)).append("\n");
+      begin += static_cast<std::uint64_t>(count) * (int_bytes(columns) + real_bytes(columns));
+    }
+    const std::string boxes = to_text(BoxArray{patches.boxes[level], {0, 0, 0}, patches.dim}) + "\n";
+    write_text(folder / level_name(level) / "Particle_H", boxes, options.sync);
+  }
+  write_text(folder / "Header", text, options.sync);
+}
 
 void write_particles(const fs::path& folder, const mesh::Particles& particles, const mesh::Header& header,
                      const mesh::Patches& patches, bool packed, const WriteOptions& options) {
-  const Columns columns = sort_columns(particles, header.dim);
-  const auto count = static_cast<std::size_t>(particles.count);
-  const Sorted sorted = sort_particles(columns, count, header, patches);
-  std::int64_t next_id = 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t id = id_of(columns, i);
-    next_id = std::max(next_id, id + 1);
-    packed = packed || id > INT32_MAX || id < INT32_MIN;
+  const SortedParticles sorted = sort_particles(particles, header, patches);
+  ParticlePlan plan;
+  plan.packed = packed || sorted.wide;
+  plan.total = particles.count;
+  plan.next_id = sorted.next_id;
+  for (const auto& grids : sorted.grids) {
+    plan.before.emplace_back(grids.size(), 0);
+    auto& counts = plan.counts.emplace_back();
+    for (const auto& grid : grids) counts.push_back(static_cast<std::int64_t>(grid.size()));
   }
-  std::string text = std::string("Version_Two_Dot_") + (packed ? "One" : "Zero") +
-                     (columns.real == ScalarType::float64 ? "_double\n" : "_single\n") + std::to_string(header.dim) +
-                     "\n" + names_text(columns.reals) + names_text(columns.ints) + "1\n" + std::to_string(count) +
-                     "\n" + std::to_string(next_id) + "\n" + std::to_string(sorted.size() - 1) + "\n";
-  for (const auto& level : sorted) text.append(std::to_string(level.size())).append("\n");
-  for (std::size_t level = 0; level < sorted.size(); ++level) {
-    std::vector<std::byte> bytes;
-    make_directories(folder / level_name(level), options.sync);
-    for (const auto& grid : sorted[level]) {
-      text.append("0 ")
-          .append(std::to_string(grid.size()))
-          .append(" ")
-          .append(std::to_string(bytes.size()))
-          .append("\n");
-      append_records(bytes, columns, grid, packed);
-    }
-    const std::string boxes = to_text(BoxArray{patches.boxes[level], {0, 0, 0}, patches.dim}) + "\n";
-    write_file(folder / level_name(level) / "Particle_H", std::as_bytes(std::span(boxes)), options.sync);
-    if (!bytes.empty()) write_file(folder / level_name(level) / numbered("DATA_", 0), bytes, options.sync);
-  }
-  write_file(folder / "Header", std::as_bytes(std::span(text)), options.sync);
+  write_particle_headers(folder, particles, plan, header, patches, options);
+  write_particle_data(folder, particles, sorted, plan, header.dim, options);
 }
 
 }  // namespace octavo::formats::amrex

@@ -43,20 +43,23 @@ struct MinMax {
   std::vector<double> minima, maxima;
 };
 
-/// Values of one component: those of stored_box of each box, box after box, x fastest. float32 values may go to a
-/// float64 file.
+/// Values of one component: those of stored_box of each box written, box after box, x fastest. float32 values may go to
+/// a float64 file.
 struct ComponentValues {
   mesh::ScalarType type = mesh::ScalarType::float64;
   std::span<const std::byte> bytes;
 };
 
-/// Writes boxes [begin, end) of a plan with few large writes, and notes their minima and maxima. The files are made
-/// where missing. `prefix` is ".../Level_0/Cell".
+/// Writes boxes [begin, end) of a plan with few large writes, and notes their minima and maxima. `components` are of
+/// these boxes only. The files are made where missing. `prefix` is ".../Level_0/Cell".
 void write_boxes(const std::filesystem::path& prefix, const MultiFabPlan& plan,
                  std::span<const ComponentValues> components, std::size_t begin, std::size_t end, MinMax& min_max,
                  const WriteOptions& options = {});
-/// The text of the header, version 1.
-std::string header_text(const std::filesystem::path& prefix, const MultiFabPlan& plan, const MinMax& min_max);
+/// Their rows in the header, which is the same text in whatever pieces it is made.
+std::string table_rows(const std::vector<double>& values, int components);
+/// The text of the header, version 1, from the rows of all boxes.
+std::string header_text(const std::filesystem::path& prefix, const MultiFabPlan& plan, const std::string& minima,
+                        const std::string& maxima);
 /// All of a MultiFab: data files, then the header.
 void write_multifab(const std::filesystem::path& prefix, const MultiFabShape& shape,
                     std::span<const ComponentValues> components, const WriteOptions& options = {});
@@ -85,6 +88,39 @@ void write_checkpoint(const std::filesystem::path& path, const std::string& titl
 void write_with(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
                 const mesh::Part& part, const std::function<void(const std::filesystem::path&)>& write_values,
                 const WriteOptions& options = {});
+
+/// The text of a plotfile's Header, and of a checkpoint's. `patches` has the boxes of all.
+std::string plotfile_header(const mesh::Header& header, const std::vector<std::string>& fields,
+                            const mesh::Patches& patches);
+std::string checkpoint_header(const std::string& title, const mesh::Header& header, const mesh::Patches& patches);
+
+// ------------------------------------------------------------------------------------------------------- particles
+
+/// Per level and box, the particles in it, in their order: of the finest level that has a box there.
+using ParticleGrids = std::vector<std::vector<std::vector<std::size_t>>>;
+struct SortedParticles {
+  ParticleGrids grids;
+  std::int64_t next_id = 1;  ///< above all ids
+  bool wide = false;         ///< an id needs more than 32 bits
+};
+/// Error(usage) for a particle where no patch is, and for attributes that do not fit each other.
+SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Header& header,
+                               const mesh::Patches& patches);
+
+/// What all writers of one species agree on.
+struct ParticlePlan {
+  bool packed = false;
+  std::int64_t total = 0, next_id = 1;
+  std::vector<std::vector<std::int64_t>> counts;  ///< per level and box: of all writers
+  std::vector<std::vector<std::int64_t>> before;  ///< of writers before this one
+};
+/// Writes this writer's particles to their places in the data files of a folder whose level directories exist.
+void write_particle_data(const std::filesystem::path& folder, const mesh::Particles& particles,
+                         const SortedParticles& sorted, const ParticlePlan& plan, int dim, const WriteOptions& options);
+/// Makes the folder, its level directories and headers; of `particles` the attributes are looked at.
+void write_particle_headers(const std::filesystem::path& folder, const mesh::Particles& particles,
+                            const ParticlePlan& plan, const mesh::Header& header, const mesh::Patches& patches,
+                            const WriteOptions& options);
 
 /// Writes one species into a folder of an output, as both do. Positions, `id` (else 1, 2, ...) and `cpu` (else 0) are
 /// attributes of those names; other floating-point attributes are reals, float32 where all are, integers must fit

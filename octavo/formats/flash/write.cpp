@@ -36,13 +36,6 @@ mesh::Octree whole_tree(const mesh::Dataset& dataset) {
   return tree;
 }
 
-Frame frame_of(const mesh::Header& header, const mesh::Octree& tree) {
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
-    if (tree.block[axis] == 1 && mesh::num_levels(tree) > 1)
-      throw Error(Kind::unsupported, "the tree is one of single cells: FLASH has blocks").hint("fold it into blocks");
-  return {tree.dim, tree.block, tree.roots, header.lo, header.hi, header.periodic};
-}
-
 std::vector<std::int64_t> root_order(const Attributes& attributes) {
   const auto found = attributes.find("flash/root order");
   if (found == attributes.end()) return {};
@@ -59,9 +52,9 @@ FileKind kind_of(const mesh::Header& header, const WriteOptions& options) {
   return file_kind(text(header.attributes, "flash/kind").value_or("checkpoint"));
 }
 
-void plan_species(const mesh::Dataset& dataset, OutputPlan& plan, WriteReport& report) {
+void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, WriteReport& report) {
   if (plan.kind == FileKind::plotfile) return;
-  for (const mesh::SpeciesInfo& species : dataset.species) {
+  for (const mesh::SpeciesInfo& species : all) {
     if (!plan.species.empty() || species.attributes.empty()) {
       report.notes.push_back("species \"" + species.name + "\" is not written: FLASH has one list of particles");
       continue;
@@ -115,17 +108,25 @@ void set_scalars(const mesh::Header& header, OutputPlan& plan) {
   set_value(lists, "real scalars", "time", header.time);
 }
 
-OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options, WriteReport& report) {
+}  // namespace
+
+Frame frame_of(const mesh::Header& header, const mesh::Octree& tree) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
+    if (tree.block[axis] == 1 && mesh::num_levels(tree) > 1)
+      throw Error(Kind::unsupported, "the tree is one of single cells: FLASH has blocks").hint("fold it into blocks");
+  return {tree.dim, tree.block, tree.roots, header.lo, header.hi, header.periodic};
+}
+
+OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Frame& frame,
+                       BlockTree tree, const WriteOptions& options, WriteReport& report) {
   OutputPlan plan;
-  const mesh::Header& header = dataset.header;
   plan.kind = kind_of(header, options);
-  const mesh::Octree tree = whole_tree(dataset);
-  plan.frame = frame_of(header, tree);
-  plan.tree = make_block_tree(tree, header.periodic, root_order(header.attributes));
+  plan.frame = frame;
+  plan.tree = std::move(tree);
   if (plan.kind != FileKind::particles) plan.variables = plan_variables(header, options);
   plan.single_positions = options.single_precision || integer(header.attributes, "flash/metadata bytes") == 4;
   plan.attributes = header.attributes;
-  plan_species(dataset, plan, report);
+  plan_species(species, plan, report);
   add_defaults(header, plan);
   set_scalars(header, plan);
   const bool single = std::any_of(plan.variables.begin(), plan.variables.end(),
@@ -135,34 +136,43 @@ OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options
   return plan;
 }
 
-void write_integers(const file::hdf5::File& file, const std::string& name, const std::vector<std::int32_t>& values,
-                    const std::vector<std::uint64_t>& shape) {
-  file::hdf5::make(file, name, file::hdf5::int32_type, shape);
-  file::hdf5::write_rows<std::int32_t>(file, name, 0, shape[0], values);
+std::vector<TreeSet> tree_sets(const OutputPlan& plan, const TreeArrays& arrays) {
+  const int dim = plan.frame.dim;
+  const std::uint64_t n = plan.tree.blocks.size(), k2 = dim > 1 ? 3 : 1, k3 = dim > 2 ? 3 : 1;
+  const ItemType type = plan.single_positions ? file::hdf5::float32_type : file::hdf5::float64_type;
+  const ItemType integer = file::hdf5::int32_type;
+  return {{"refine level", integer, {n}, &arrays.refine_level},
+          {"node type", integer, {n}, &arrays.node_type},
+          {"which child", integer, {n}, &arrays.which_child},
+          {"processor number", integer, {n}, &arrays.processor},
+          {"bflags", integer, {n, 1}, &arrays.bflags},
+          {"gid", integer, {n, gid_width(dim)}, &arrays.gid},
+          {"gsurr_blks", integer, {n, k3, k2, 3, 2}, &arrays.gsurr_blks},
+          {"coordinates", type, {n, 3}, nullptr, &arrays.coordinates},
+          {"block size", type, {n, 3}, nullptr, &arrays.block_size},
+          {"bounding box", type, {n, 3, 2}, nullptr, &arrays.bounding_box}};
+}
+
+namespace {
+
+OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options, WriteReport& report) {
+  const mesh::Octree tree = whole_tree(dataset);
+  const mesh::Header& header = dataset.header;
+  return plan_output(header, dataset.species, frame_of(header, tree),
+                     make_block_tree(tree, header.periodic, root_order(header.attributes)), options, report);
 }
 
 void write_tree(const file::hdf5::File& file, const OutputPlan& plan, const TreeArrays& arrays) {
-  const int dim = plan.frame.dim;
-  const std::uint64_t n = plan.tree.blocks.size(), k2 = dim > 1 ? 3 : 1, k3 = dim > 2 ? 3 : 1;
-  write_integers(file, "refine level", arrays.refine_level, {n});
-  write_integers(file, "node type", arrays.node_type, {n});
-  write_integers(file, "which child", arrays.which_child, {n});
-  write_integers(file, "processor number", arrays.processor, {n});
-  write_integers(file, "bflags", arrays.bflags, {n, 1});
-  write_integers(file, "gid", arrays.gid, {n, gid_width(dim)});
-  write_integers(file, "gsurr_blks", arrays.gsurr_blks, {n, k3, k2, 3, 2});
-  const ItemType type = plan.single_positions ? file::hdf5::float32_type : file::hdf5::float64_type;
-  const std::array<std::pair<const char*, const std::vector<double>*>, 3> extents{
-      {{"coordinates", &arrays.coordinates},
-       {"block size", &arrays.block_size},
-       {"bounding box", &arrays.bounding_box}}};
-  for (const auto& [name, values] : extents) {
-    std::vector<std::uint64_t> shape{n, 3};
-    if (values == &arrays.bounding_box) shape.push_back(2);
-    file::hdf5::make(file, name, type, shape);
-    file::hdf5::write_rows<double>(file, name, 0, n, *values);
+  for (const TreeSet& set : tree_sets(plan, arrays)) {
+    file::hdf5::make(file, set.name, set.type, set.shape);
+    if (set.integers != nullptr)
+      file::hdf5::write_rows<std::int32_t>(file, set.name, 0, set.shape[0], *set.integers);
+    else
+      file::hdf5::write_rows<double>(file, set.name, 0, set.shape[0], *set.reals);
   }
 }
+
+}  // namespace
 
 void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan) {
   std::vector<std::string> names;
@@ -171,6 +181,8 @@ void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan) {
   const std::vector<std::uint64_t> shape{names.size(), 1};
   if (!names.empty()) file::hdf5::write_text(file, "unknown names", 4, names, shape);
 }
+
+namespace {
 
 void write_all(const file::hdf5::File& file, const mesh::Dataset& dataset, OutputPlan& plan, WriteReport& report) {
   const TreeArrays arrays = restore_tree_arrays(plan.tree, plan.frame, plan.single_positions, plan.attributes);

@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t name_width = 24;
 constexpr std::array<const char*, 3> position_names{"position_x", "position_y", "position_z"};
 
-std::size_t width_of(const OutputPlan& plan) { return plan.columns.size() + plan.added.size(); }
-
 /// Values of an integer type that double cannot hold would come back changed.
 double exact(double value, std::int64_t original) {
   if (static_cast<std::int64_t>(value) != original)
@@ -37,7 +35,9 @@ void put_column(const mesh::Field& field, std::size_t column, std::size_t width,
   });
 }
 
-void append_part(const OutputPlan& plan, const mesh::Particles& particles, ParticleRows& out) {
+}  // namespace
+
+void append_rows(const OutputPlan& plan, const mesh::Particles& particles, ParticleRows& out) {
   const std::size_t width = width_of(plan), first = static_cast<std::size_t>(out.rows);
   out.rows += particles.count;
   out.values.resize(static_cast<std::size_t>(out.rows) * width, -1);
@@ -58,15 +58,21 @@ std::size_t column_of(const OutputPlan& plan, const std::string& name) {
                                 : plan.columns.size() + static_cast<std::size_t>(at - plan.added.begin());
 }
 
+double block_bound(const Frame& frame, std::size_t axis, int level, std::int64_t index) {
+  const double size = (frame.hi[axis] - frame.lo[axis]) / static_cast<double>(frame.roots[axis]) /
+                      static_cast<double>(std::int64_t{1} << level);
+  return frame.lo[axis] + static_cast<double>(index) * size;
+}
+
+namespace {
+
 /// The leaf at a position; positions beyond the domain count as the nearest in it. Block bounds are compared as
 /// derive() computes them.
 std::int64_t block_at(const OutputPlan& plan, const mesh::Point3& position, bool& outside) {
   std::array<std::int64_t, 3> at{0, 0, 0};
   const auto axes = static_cast<std::size_t>(plan.frame.dim);
   const auto bound = [&](std::size_t axis, int level, std::int64_t index) {
-    const double size = (plan.frame.hi[axis] - plan.frame.lo[axis]) / static_cast<double>(plan.frame.roots[axis]) /
-                        static_cast<double>(std::int64_t{1} << level);
-    return plan.frame.lo[axis] + static_cast<double>(index) * size;
+    return block_bound(plan.frame, axis, level, index);
   };
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const double x = position[axis];
@@ -165,7 +171,7 @@ ParticleRows collect_particles(const mesh::Dataset& dataset, const OutputPlan& p
   request.particles = true;
   for (int p = 0; p < dataset.num_parts; ++p)
     for (const mesh::Particles& particles : dataset.read(p, request).particles)
-      if (particles.species == plan.species) append_part(plan, particles, rows);
+      if (particles.species == plan.species) append_rows(plan, particles, rows);
   if (has_mesh(dataset))
     group_by_block(plan, blocks_of_rows(plan, rows), processor, rows);
   else
@@ -174,19 +180,16 @@ ParticleRows collect_particles(const mesh::Dataset& dataset, const OutputPlan& p
   return rows;
 }
 
-void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const ParticleRows& rows) {
+void make_particle_sets(const file::hdf5::File& file, const OutputPlan& plan, std::uint64_t rows,
+                        std::uint64_t counts) {
   std::vector<std::string> names;
   for (const auto* columns : {&plan.columns, &plan.added})
     for (const std::string& name : *columns) names.push_back(padded(property_name(name), name_width));
   const std::vector<std::uint64_t> name_shape{names.size(), 1};
   file::hdf5::write_text(file, "particle names", name_width, names, name_shape);
-  const std::vector<std::uint64_t> shape{static_cast<std::uint64_t>(rows.rows), names.size()};
+  const std::vector<std::uint64_t> shape{rows, names.size()}, count_shape{counts};
   file::hdf5::make(file, "tracer particles", file::hdf5::float64_type, shape);
-  file::hdf5::write_rows<double>(file, "tracer particles", 0, shape[0], rows.values);
-  const std::vector<std::int32_t> counts(rows.per_block.begin(), rows.per_block.end());
-  const std::vector<std::uint64_t> count_shape{counts.size()};
   file::hdf5::make(file, "localnp", file::hdf5::int32_type, count_shape);
-  file::hdf5::write_rows<std::int32_t>(file, "localnp", 0, counts.size(), counts);
   if (plan.kind != FileKind::particles) return;
   // Particle files have as many unknown names as properties, cut from the same text four characters at a time. Readers
   // ignore them; here they are for the sake of the same data sets.
@@ -195,6 +198,13 @@ void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const
   std::vector<std::string> pieces;
   for (std::size_t i = 0; i < names.size(); ++i) pieces.push_back(all.substr(4 * i, 4));
   file::hdf5::write_text(file, "unknown names", 4, pieces, name_shape);
+}
+
+void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const ParticleRows& rows) {
+  make_particle_sets(file, plan, static_cast<std::uint64_t>(rows.rows), rows.per_block.size());
+  file::hdf5::write_rows<double>(file, "tracer particles", 0, static_cast<std::uint64_t>(rows.rows), rows.values);
+  const std::vector<std::int32_t> counts(rows.per_block.begin(), rows.per_block.end());
+  file::hdf5::write_rows<std::int32_t>(file, "localnp", 0, counts.size(), counts);
 }
 
 }  // namespace octavo::formats::flash

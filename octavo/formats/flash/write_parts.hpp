@@ -32,8 +32,29 @@ struct OutputPlan {
   Attributes attributes;             ///< lists with all that FLASH needs
 };
 
+/// The plan for a tree of blocks: names, lists with FLASH's defaults, particle columns. Error(usage) as plan_variables.
+OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Frame& frame,
+                       BlockTree tree, const WriteOptions& options, WriteReport& report);
+/// The frame of a step; Error(unsupported) for a tree of single cells.
+Frame frame_of(const mesh::Header& header, const mesh::Octree& tree);
+/// The lower bound of a block along an axis, as derive() computes it.
+double block_bound(const Frame& frame, std::size_t axis, int level, std::int64_t index);
+
+/// A data set that describes the tree: one of the two has its values.
+struct TreeSet {
+  std::string name;
+  file::hdf5::ItemType type;
+  std::vector<std::uint64_t> shape;
+  const std::vector<std::int32_t>* integers = nullptr;
+  const std::vector<double>* reals = nullptr;
+};
+std::vector<TreeSet> tree_sets(const OutputPlan& plan, const TreeArrays& arrays);
+void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan);
+
 /// Error(usage) for names or types that FLASH does not have.
 std::vector<OutputVariable> plan_variables(const mesh::Header& header, const WriteOptions& options);
+
+std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable& variable);
 
 /// Writes the variables, part by part, and their minimum and maximum over leaf cells.
 void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan);
@@ -47,5 +68,12 @@ struct ParticleRows {
 ParticleRows collect_particles(const mesh::Dataset& dataset, const OutputPlan& plan,
                                const std::vector<std::int32_t>& processor);
 void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const ParticleRows& rows);
+/// Adds the particles of one part as rows, columns that they lack -1. Error(usage) where an attribute is missing.
+void append_rows(const OutputPlan& plan, const mesh::Particles& particles, ParticleRows& out);
+/// The position of a column in a row; the width of rows where there is none.
+std::size_t column_of(const OutputPlan& plan, const std::string& name);
+inline std::size_t width_of(const OutputPlan& plan) { return plan.columns.size() + plan.added.size(); }
+/// Makes the particles' data sets, and writes what does not depend on their values: names.
+void make_particle_sets(const file::hdf5::File& file, const OutputPlan& plan, std::uint64_t rows, std::uint64_t counts);
 
 }  // namespace octavo::formats::flash

@@ -76,14 +76,6 @@ void move_listed_first(const mesh::Header& header, std::vector<OutputVariable>& 
                    [&](const OutputVariable& a, const OutputVariable& b) { return rank(a) < rank(b); });
 }
 
-std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable& variable) {
-  std::vector<std::uint64_t> shape{plan.tree.blocks.size()};
-  for (std::size_t axis = 3; axis-- > 0;)
-    shape.push_back(static_cast<std::uint64_t>(plan.frame.block[axis]) +
-                    (static_cast<std::size_t>(variable.centring) == axis + 1 ? 1 : 0));
-  return shape;
-}
-
 /// The number of each tree cell's block, and whether this part answers for it, breadth first.
 struct PartBlocks {
   std::vector<std::int64_t> number;
@@ -163,13 +155,13 @@ class BlockValues {
   mutable T scratch_{};
 };
 
-struct Range {
+struct LeafRange {
   double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity();
 };
 
 template <class T>
 void write_part(const file::hdf5::File& file, const OutputPlan& plan, const OutputVariable& variable,
-                const mesh::Part& part, const PartBlocks& blocks, Range& range) {
+                const mesh::Part& part, const PartBlocks& blocks, LeafRange& range) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks.number.size(); ++i)
     if (blocks.owned[i]) order.push_back(i);
@@ -237,8 +229,16 @@ std::vector<OutputVariable> plan_variables(const mesh::Header& header, const Wri
   return variables;
 }
 
+std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable& variable) {
+  std::vector<std::uint64_t> shape{plan.tree.blocks.size()};
+  for (std::size_t axis = 3; axis-- > 0;)
+    shape.push_back(static_cast<std::uint64_t>(plan.frame.block[axis]) +
+                    (static_cast<std::size_t>(variable.centring) == axis + 1 ? 1 : 0));
+  return shape;
+}
+
 void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan) {
-  std::vector<Range> ranges(plan.variables.size());
+  std::vector<LeafRange> ranges(plan.variables.size());
   for (const OutputVariable& variable : plan.variables)
     file::hdf5::make(file, variable.set, variable.single ? file::hdf5::float32_type : file::hdf5::float64_type,
                      shape_of(plan, variable));

@@ -1,0 +1,54 @@
+// A store of a given rate, for any program: preloaded, it sleeps before each write as long as its bytes take.
+//
+//     cc -shared -fPIC -O2 bench/throttle.c -o throttle.so -ldl
+//     mpirun -x LD_PRELOAD=$PWD/throttle.so -x THROTTLE_MB_S=250 ...
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+static void wait_for(size_t bytes) {
+  const char* rate = getenv("THROTTLE_MB_S");
+  if (rate == NULL || bytes < 65536) return;  // pipes, sockets and headers go as they are
+  const double seconds = (double)bytes / (1e6 * atof(rate));
+  struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  nanosleep(&time, NULL);
+}
+
+static size_t total(const struct iovec* pieces, int count) {
+  size_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += pieces[i].iov_len;
+  return bytes;
+}
+
+#define REAL(name)                      \
+  static __typeof__(&name) real = NULL; \
+  if (real == NULL) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+ssize_t write(int file, const void* from, size_t bytes) {
+  REAL(write);
+  wait_for(bytes);
+  return real(file, from, bytes);
+}
+ssize_t pwrite(int file, const void* from, size_t bytes, off_t offset) {
+  REAL(pwrite);
+  wait_for(bytes);
+  return real(file, from, bytes, offset);
+}
+ssize_t pwrite64(int file, const void* from, size_t bytes, off64_t offset) {
+  REAL(pwrite64);
+  wait_for(bytes);
+  return real(file, from, bytes, offset);
+}
+ssize_t writev(int file, const struct iovec* pieces, int count) {
+  REAL(writev);
+  wait_for(total(pieces, count));
+  return real(file, pieces, count);
+}
+ssize_t pwritev(int file, const struct iovec* pieces, int count, off_t offset) {
+  REAL(pwritev);
+  wait_for(total(pieces, count));
+  return real(file, pieces, count, offset);
+}

@@ -1,0 +1,39 @@
+#include "octavo/parallel/all_patches.hpp"
+
+#include <algorithm>
+
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/values.hpp"
+
+namespace octavo::parallel {
+
+std::vector<mesh::Patches> gather_patches(MPI_Comm comm, const mesh::Patches* mine) {
+  Put put;
+  mesh::Patches copy = mine == nullptr ? mesh::Patches{} : *mine;
+  both(put, copy);
+  const std::string text(reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size());
+  std::vector<mesh::Patches> all;
+  for (const std::string& other : ranks_of(comm).all_gather(text)) {
+    Get get{std::as_bytes(std::span(other))};
+    both(get, all.emplace_back());
+  }
+  return all;
+}
+
+mesh::Patches patches_of_others(const std::vector<mesh::Patches>& all, int rank) {
+  mesh::Patches others;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (all[r].domain.size() > others.domain.size()) {
+      others.domain = all[r].domain;
+      others.ratio = all[r].ratio;
+      others.dim = all[r].dim;
+    }
+    others.boxes.resize(std::max(others.boxes.size(), all[r].boxes.size()));
+    if (static_cast<int>(r) == rank) continue;
+    for (std::size_t level = 0; level < all[r].boxes.size(); ++level)
+      others.boxes[level].insert(others.boxes[level].end(), all[r].boxes[level].begin(), all[r].boxes[level].end());
+  }
+  return others;
+}
+
+}  // namespace octavo::parallel

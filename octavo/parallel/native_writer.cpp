@@ -1,0 +1,279 @@
+#include "octavo/parallel/native_writer.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <thread>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/native_work.hpp"
+#include "octavo/parallel/step_puts.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+class Timer {
+ public:
+  explicit Timer(double& seconds) : seconds_(seconds) {}
+  ~Timer() { seconds_ += seconds_since(begin_); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  double& seconds_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+// A step that was handed over and does not have its name yet.
+struct Flight {
+  fs::path path, partial;
+  StepJob job;
+  NativeWork work;
+  std::thread thread;
+  std::atomic<bool> written{false};
+  std::optional<Error> failure;
+  double seconds = 0;
+};
+
+void run(Flight& flight) {
+  const auto begin = Clock::now();
+  try {
+    flight.work.write();
+  } catch (const Error& error) {
+    flight.failure = error;
+  } catch (const std::exception& error) {
+    flight.failure = Error(Kind::unreadable, error.what());
+  }
+  flight.seconds = seconds_since(begin);
+  flight.written = true;
+}
+
+void check_mode(const NativeOptions& options) {
+  if (options.mode == Mode::automatic) throw Error(Kind::usage, "mode: expected sync or background, found auto");
+  if (options.collect && options.format != NativeFormat::flash)
+    throw Error(Kind::usage, "collect is for FLASH files only");
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (options.mode == Mode::background && provided < MPI_THREAD_FUNNELED)
+    throw Error(Kind::usage, "MPI was initialised for one thread a process only")
+        .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync");
+}
+
+void remove_quietly(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+
+}  // namespace
+
+struct NativeWriter::State {
+  State(MPI_Comm parent, const mesh::Header& common, const NativeOptions& chosen)
+      : comm(duplicate(parent)), header(common), options(chosen), rank(rank_in(comm.get())) {}
+  ~State() {
+    if (flight && flight->thread.joinable()) flight->thread.join();
+  }
+
+  OwnComm comm;
+  mesh::Header header;
+  NativeOptions options;
+  int rank = 0;
+  Buffers buffers;  // of one step at a time
+  std::optional<StepJob> job;
+  fs::path path;
+  std::optional<Error> put_error;
+  std::unique_ptr<Flight> flight;
+  Statistics statistics;
+  bool closed = false;
+
+  void put(const std::function<void()>& work);
+  void agree_on_step();
+  void start();
+  void land();
+};
+
+NativeWriter::NativeWriter(MPI_Comm comm, const mesh::Header& header, const NativeOptions& options)
+    : state_(std::make_unique<State>(comm, header, options)) {
+  agree(state_->comm.get(), [&] { check_mode(options); });
+}
+NativeWriter::~NativeWriter() = default;
+NativeWriter::NativeWriter(NativeWriter&&) noexcept = default;
+NativeWriter& NativeWriter::operator=(NativeWriter&&) noexcept = default;
+
+// ------------------------------------------------------------------ a step is put together
+
+void NativeWriter::State::put(const std::function<void()>& work) {
+  const Timer timer(statistics.seconds_in_calls);
+  try {
+    if (!job) throw Error(Kind::usage, "nothing can be put outside of a step");
+    work();
+  } catch (const Error& error) {
+    if (!put_error) put_error = error;
+  }
+}
+
+void NativeWriter::begin_step(const fs::path& path, std::int64_t step, double time) {
+  State& s = *state_;
+  if (s.closed || s.job) throw Error(Kind::usage, s.closed ? "the writer is closed" : "the step before has not ended");
+  StepJob job;
+  job.plan.step = step;
+  job.header = s.header;
+  job.header.time = time;
+  job.header.fields.clear();
+  job.header.attributes["step"] = step;
+  job.part = s.rank;
+  job.checksums = s.options.checksums;
+  s.job = std::move(job);
+  s.path = path;
+}
+
+void NativeWriter::put_attribute(const std::string& name, mesh::Attribute value) {
+  state_->put([&] { state_->job->header.attributes[name] = std::move(value); });
+}
+void NativeWriter::put_mesh(const mesh::Octree& tree) {
+  state_->put([&] { set_mesh(*state_->job, tree); });
+}
+void NativeWriter::put_mesh(const mesh::Patches& patches) {
+  state_->put([&] {
+    if (state_->options.format == NativeFormat::flash) return set_mesh(*state_->job, patches);
+    validate(patches);
+    state_->job->patches = PatchSource{patches, {}, {}};
+  });
+}
+void NativeWriter::put_field(const std::string& name, const ArrayView& view, const std::string& unit) {
+  state_->put([&] { add_field(*state_->job, name, view, unit, mesh::Centring::cell); });
+}
+void NativeWriter::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
+  state_->put([&] { add_field(*state_->job, name, boxes, unit); });
+}
+void NativeWriter::put_particles(const std::string& species, const std::string& attribute, const ArrayView& view) {
+  state_->put([&] { add_particles(*state_->job, species, attribute, view, ""); });
+}
+
+// ------------------------------------------------------------------ a step goes
+
+// One reduction; on a failure the texts.
+void NativeWriter::State::agree_on_step() {
+  agree(comm.get(), [&] {
+    if (!job) throw Error(Kind::usage, "there is no step to end");
+    if (!put_error) put([&] { check_complete(*job); });
+    if (put_error) throw *put_error;
+    if (rank == 0 && fs::exists(fs::symlink_status(path)))
+      throw Error(Kind::usage, "the output exists already").at(path.string());
+    if (rank == 0) remove_quietly(path.string() + ".partial");
+  });
+  const std::string mine = path.string() + ":" + describe(*job);
+  std::array<std::int64_t, 2> range{hash_of(mine), -hash_of(mine)};
+  MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_INT64_T, MPI_MAX, comm.get());
+  if (range[0] == -range[1]) return;
+  const auto all = ranks_of(comm.get()).all_gather(mine);
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0])
+      throw Error(Kind::usage, "ranks disagree about the step: rank 0 has " + all[0] + " rank " + std::to_string(r) +
+                                   " has " + all[r]);
+}
+
+void NativeWriter::State::start() {
+  ++statistics.steps;
+  if (options.collect) return collect_flash(comm.get(), *job, path, options);
+  auto next = std::make_unique<Flight>();
+  next->path = path;
+  next->partial = path.string() + ".partial";
+  next->job = std::move(*job);
+  const auto begin = Clock::now();
+  try {
+    const auto start_it = options.format == NativeFormat::flash ? start_flash : start_amrex;
+    next->work = start_it(comm.get(), next->job, next->partial, options, buffers);
+  } catch (...) {
+    if (rank == 0) remove_quietly(next->partial);
+    let_go(next->job, buffers);
+    throw;
+  }
+  statistics.seconds_copying += seconds_since(begin);
+  statistics.bytes_put += next->work.bytes;
+  flight = std::move(next);
+  if (options.mode == Mode::sync) {
+    run(*flight);
+    return land();
+  }
+  statistics.bytes_staged += flight->work.bytes;
+  flight->thread = std::thread([this] { run(*flight); });
+}
+
+// Waits, on all ranks, until the step is written, and gives it its name.
+void NativeWriter::State::land() {
+  if (!flight) return;
+  {
+    const Timer timer(statistics.seconds_waiting);
+    if (flight->thread.joinable()) flight->thread.join();
+  }
+  statistics.seconds_working += flight->seconds;
+  const std::unique_ptr<Flight> done = std::move(flight);
+  try {
+    agree(comm.get(), [&] {
+      if (done->failure) throw *done->failure;
+    });
+    done->work.gather();
+    agree(comm.get(), [&] {
+      if (rank != 0) return;
+      done->work.seal();
+      file::rename(done->partial, done->path);
+      if (options.sync) file::sync_directory(done->path.has_parent_path() ? done->path.parent_path() : fs::path("."));
+    });
+  } catch (...) {
+    ++statistics.failed;
+    if (rank == 0) remove_quietly(done->partial);
+    let_go(done->job, buffers);
+    throw;
+  }
+  let_go(done->job, buffers);
+  statistics.bytes_stored += done->work.bytes;
+}
+
+void NativeWriter::end_step() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  try {
+    s.land();
+    s.agree_on_step();
+    s.start();
+  } catch (...) {
+    s.job.reset();
+    s.put_error.reset();
+    throw;
+  }
+  s.job.reset();
+}
+
+bool NativeWriter::finished() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  int written = !s.flight || s.flight->written ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &written, 1, MPI_INT, MPI_MIN, s.comm.get());
+  if (written == 1) s.land();
+  return written == 1;
+}
+
+void NativeWriter::wait() {
+  const Timer timer(state_->statistics.seconds_in_calls);
+  state_->land();
+}
+
+void NativeWriter::close() {
+  if (state_->closed) return;
+  state_->closed = true;
+  wait();
+}
+
+Statistics NativeWriter::statistics() const { return state_->statistics; }
+
+}  // namespace octavo::parallel

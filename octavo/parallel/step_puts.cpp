@@ -1,0 +1,163 @@
+#include "octavo/parallel/step_puts.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/boxes.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+void check_new(const StepJob& job, const std::string& name) {
+  for (const Source& other : job.fields)
+    if (other.info.name == name) throw Error(Kind::usage, "the field was put before");
+}
+
+void check_boxes(const mesh::Patches& patches, const Source& source) {
+  std::size_t next = 0;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level)
+    for (const mesh::IndexBox& box : patches.boxes[level]) {
+      const ArrayView* view = next < source.boxes.size() ? &source.boxes[next] : nullptr;
+      ++next;
+      const mesh::IndexBox cells = flat(box, patches.dim);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        if (view == nullptr || view->cells != 1 || view->components != 1 || view->type != source.info.type ||
+            view->block[axis] != cells.hi[axis] - cells.lo[axis])
+          throw Error(Kind::usage, "expected one view for box " + describe(box, patches.dim) + " of level " +
+                                       std::to_string(level) + ", of its size, the others' type and one component");
+    }
+  if (next != source.boxes.size())
+    throw Error(Kind::usage,
+                "expected views of " + std::to_string(next) + " boxes, found " + std::to_string(source.boxes.size()));
+}
+
+void check_patch_fields(const StepJob& job) {
+  const mesh::Patches& patches = job.patches->mine;
+  std::size_t cells = 0;
+  for (const auto& boxes : patches.boxes)
+    for (const mesh::IndexBox& box : boxes) cells += static_cast<std::size_t>(num_cells(box, patches.dim));
+  for (const Source& source : job.fields) try {
+      if (!source.boxes.empty()) {
+        check_boxes(patches, source);
+      } else if (source.view.cells != cells || source.info.components != 1 ||
+                 source.view.block != mesh::Index3{1, 1, 1}) {
+        throw Error(Kind::usage, "expected one value for each of " + std::to_string(cells) +
+                                     " cells of patches, found " + std::to_string(source.view.cells));
+      }
+    } catch (Error& error) {
+      throw error.at("field " + source.info.name);
+    }
+}
+
+}  // namespace
+
+void set_mesh(StepJob& job, const mesh::Octree& tree) {
+  validate(tree);
+  if (tree.dim != job.header.dim || tree.roots != job.header.roots || tree.block != job.header.block)
+    throw Error(Kind::usage, "the tree has not the dimensions, roots or block of the header");
+  job.tree = tree;
+}
+
+void set_mesh(StepJob& job, const mesh::Patches& patches) {
+  const mesh::Header& header = job.header;
+  validate(patches);
+  PatchSource source;
+  source.tree = plan_patch_tree(patches, header.unfolded, header.block);
+  if (patches.dim != header.dim || source.tree.roots != header.roots)
+    throw Error(Kind::usage, "the patches' domain has not the dimensions or roots of the header");
+  source.mine = patches;
+  job.patches = std::move(source);
+  job.header.attributes["patches/ratio"] = std::vector<std::int64_t>(patches.ratio.begin(), patches.ratio.end());
+  const mesh::Index3& corner = patches.domain.at(0).lo;
+  job.header.attributes["patches/corner"] = std::vector<std::int64_t>(corner.begin(), corner.end());
+}
+
+void add_field(StepJob& job, const std::string& name, const ArrayView& view, const std::string& unit,
+               mesh::Centring centring) try {
+  check(view);
+  check_new(job, name);
+  Source source;
+  source.info = {name, unit, view.type, centring, view.components, 0};
+  source.view = view;
+  job.fields.push_back(std::move(source));
+} catch (Error& error) {
+  throw error.at("field " + name);
+}
+
+void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) try {
+  check_new(job, name);
+  Source source;
+  source.info = {name, unit, mesh::ScalarType::float64, mesh::Centring::cell, 1, 0};
+  for (const ArrayView& box : boxes) check(box);
+  if (!boxes.empty()) source.info.type = boxes.front().type;
+  source.view.type = source.info.type;
+  source.boxes.assign(boxes.begin(), boxes.end());
+  job.fields.push_back(std::move(source));
+} catch (Error& error) {
+  throw error.at("field " + name);
+}
+
+void add_particles(StepJob& job, const std::string& species, const std::string& attribute, const ArrayView& view,
+                   const std::string& unit) try {
+  check(view);
+  auto known = std::find_if(job.species.begin(), job.species.end(),
+                            [&](const SpeciesSource& other) { return other.species == species; });
+  if (known == job.species.end())
+    known = job.species.insert(known, {species, static_cast<std::int64_t>(view.cells), {}});
+  if (known->count != static_cast<std::int64_t>(view.cells))
+    throw Error(Kind::usage,
+                "expected " + std::to_string(known->count) + " particles, found " + std::to_string(view.cells));
+  Source source;
+  source.info = {attribute, unit, view.type, mesh::Centring::particle, view.components, 0};
+  source.view = view;
+  known->attributes.push_back(std::move(source));
+} catch (Error& error) {
+  throw error.at("particles " + species + "/" + attribute);
+}
+
+void check_complete(const StepJob& job) {
+  if (!has_part(job) && (!job.fields.empty() || !job.species.empty()))
+    throw Error(Kind::usage, "fields or particles without a mesh").at(describe_step(job));
+  if (job.patches) return check_patch_fields(job);
+  if (!job.tree) return;
+  const std::size_t cells = num_cells(*job.tree);
+  for (const Source& source : job.fields)
+    if (source.view.cells != cells || source.view.block != job.header.block || !source.boxes.empty())
+      throw Error(Kind::usage, "expected values for " + std::to_string(cells) +
+                                   " tree cells with the header's block, found " + std::to_string(source.view.cells))
+          .at("field " + source.info.name);
+}
+
+std::string describe(const StepJob& job) {
+  std::string text;
+  const auto add = [&](const mesh::FieldInfo& info) {
+    text += " " + info.name + " (" + std::string(mesh::name_of(info.type)) + " x " + std::to_string(info.components) +
+            (info.unit.empty() ? "" : ", " + info.unit) + ", centring " +
+            std::to_string(static_cast<int>(info.centring)) + ");";
+  };
+  for (const Source& source : job.fields) add(source.info);
+  for (const SpeciesSource& species : job.species) {
+    text += " species " + species.species + ":";
+    for (const Source& source : species.attributes) add(source.info);
+  }
+  for (const auto& [name, value] : job.header.attributes) text += " attribute " + name + ";";
+  if (job.patches) {
+    text += " patches of";
+    for (const mesh::IndexBox& domain : job.patches->mine.domain) text += " " + describe(domain, job.header.dim);
+  }
+  return text;
+}
+
+std::string describe_step(const StepJob& job) {
+  return store::to_string(job.plan.flow) + " step " + std::to_string(job.plan.step);
+}
+
+std::int64_t hash_of(const std::string& text) {
+  return static_cast<std::int64_t>(base::checksum(std::as_bytes(std::span(text))) >> 2) + 1;
+}
+
+}  // namespace octavo::parallel

@@ -1,0 +1,27 @@
+#pragma once
+#include <span>
+#include <string>
+
+#include "octavo/parallel/step_job.hpp"
+
+/// A step put together, call by call. All throw Error(usage), at the field, for what cannot be.
+namespace octavo::parallel {
+
+void set_mesh(StepJob& job, const mesh::Octree& tree);
+void set_mesh(StepJob& job, const mesh::Patches& patches);
+void add_field(StepJob& job, const std::string& name, const ArrayView& view, const std::string& unit,
+               mesh::Centring centring);
+/// A rank without boxes has float64: where others have another type it puts an empty array of that type.
+void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit);
+void add_particles(StepJob& job, const std::string& species, const std::string& attribute, const ArrayView& view,
+                   const std::string& unit);
+/// What can be seen to be wrong before anything is written.
+void check_complete(const StepJob& job);
+
+/// What ranks must agree on to make parts of one step.
+std::string describe(const StepJob& job);
+std::string describe_step(const StepJob& job);
+/// Positive, so that a reduction finds differences.
+std::int64_t hash_of(const std::string& text);
+
+}  // namespace octavo::parallel
