@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 
 
@@ -34,6 +37,21 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; run by make test-long")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def own_mpi_folder():
+    """Open MPI's notes of running jobs, a folder for each file of tests: what killed jobs leave, and take away later, is
+    nobody else's."""
+    folder = tempfile.mkdtemp(prefix="octavo-mpi-")
+    before = os.environ.get(MPI_FOLDER)
+    os.environ[MPI_FOLDER] = folder
+    yield
+    if before is None:
+        del os.environ[MPI_FOLDER]
+    else:
+        os.environ[MPI_FOLDER] = before
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real outputs; tests that need it skip where it is missing."""
@@ -51,6 +69,8 @@ def run():
         command = [str(OCTAVO), *map(str, words)]
         if ranks:
             command = ["mpirun", "-n", str(ranks), *command]
+        # As Python knows the environment: what MPI has set in it, where a test initialised MPI here, breaks mpirun.
+        options.setdefault("env", dict(os.environ))
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
         assert not check or done.returncode == 0, done.stderr
         return done
