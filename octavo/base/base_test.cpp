@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/base/xxh3.hpp"
 
 namespace octavo::base {
 namespace {
@@ -44,6 +45,22 @@ TEST(ByteOrder, loads_what_was_stored_in_either_order) {
   EXPECT_EQ(load<std::uint32_t>(bytes, std::endian::little), 0x04030201u);
   store<double>(bytes, -1.5, std::endian::big);
   EXPECT_EQ(load<double>(bytes, std::endian::big), -1.5);
+}
+
+TEST(Checksum, every_instruction_set_gives_the_same_sums) {
+  std::vector<std::byte> bytes(100003);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i >> 3);
+  std::vector<const Xxh3*> kinds{&xxh3_plain};
+#if defined(__x86_64__)
+  if (xxh3_avx2.hash != nullptr && __builtin_cpu_supports("avx2")) kinds.push_back(&xxh3_avx2);
+  if (xxh3_avx512.hash != nullptr && __builtin_cpu_supports("avx512f")) kinds.push_back(&xxh3_avx512);
+#endif
+  for (const std::size_t size : {0U, 1U, 16U, 200U, 241U, 1024U, 8192U, 100003U}) {
+    const auto some = std::span(bytes).first(size);
+    RunningChecksum running;  // in pieces, with whatever this machine takes
+    for (std::size_t at = 0; at < size; at += 777) running.add(some.subspan(at, std::min<std::size_t>(777, size - at)));
+    for (const Xxh3* kind : kinds) EXPECT_EQ(kind->hash(some.data(), size), running.value()) << size;
+  }
 }
 
 TEST(Checksum, is_xxh3) {

@@ -7,13 +7,37 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+
+#include "octavo/base/xxh3.hpp"
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 namespace octavo::base {
 
-std::uint64_t checksum(std::span<const std::byte> bytes) noexcept { return XXH3_64bits(bytes.data(), bytes.size()); }
+const Xxh3 xxh3_plain{[](const void* bytes, std::size_t size) -> std::uint64_t { return XXH3_64bits(bytes, size); },
+                      [](void* state, const void* bytes, std::size_t size) {
+                        XXH3_64bits_update(static_cast<XXH3_state_t*>(state), bytes, size);
+                      }};
+
+namespace {
+
+const Xxh3& best() noexcept {
+#if defined(__x86_64__)
+  if (xxh3_avx512.hash != nullptr && __builtin_cpu_supports("avx512f")) return xxh3_avx512;
+  if (xxh3_avx2.hash != nullptr && __builtin_cpu_supports("avx2")) return xxh3_avx2;
+#endif
+  return xxh3_plain;
+}
+
+const Xxh3& xxh3() noexcept {
+  static const Xxh3& chosen = best();
+  return chosen;
+}
+
+}  // namespace
+
+std::uint64_t checksum(std::span<const std::byte> bytes) noexcept { return xxh3().hash(bytes.data(), bytes.size()); }
 
 struct RunningChecksum::State {
   State() : xxh(XXH3_createState()) {
@@ -31,7 +55,7 @@ RunningChecksum::~RunningChecksum() = default;
 RunningChecksum::RunningChecksum(RunningChecksum&&) noexcept = default;
 RunningChecksum& RunningChecksum::operator=(RunningChecksum&&) noexcept = default;
 void RunningChecksum::add(std::span<const std::byte> bytes) noexcept {
-  XXH3_64bits_update(state_->xxh, bytes.data(), bytes.size());
+  xxh3().update(state_->xxh, bytes.data(), bytes.size());
 }
 std::uint64_t RunningChecksum::value() const noexcept { return XXH3_64bits_digest(state_->xxh); }
 
