@@ -23,10 +23,14 @@ bool holds_step(const fs::path& out, store::Flow flow, std::int64_t step) {
   return false;
 }
 
+// "run.octavo/" is "run.octavo": a sibling goes beside it, not into it.
+fs::path without_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
+
 }  // namespace
 
-fs::path prepare_target(const fs::path& out, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
+fs::path prepare_target(const fs::path& given, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
                         store::Flow flow) {
+  const fs::path out = without_slash(given);
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(out, ignored))) return out;
   const bool is_store = store::recognise(out);
@@ -50,20 +54,21 @@ fs::path prepare_target(const fs::path& out, const std::vector<std::int64_t>& st
   return sibling;
 }
 
-fs::path prepare_native_target(const fs::path& out, bool overwrite) {
+fs::path prepare_native_target(const fs::path& given, bool overwrite) {
+  const fs::path out = without_slash(given);
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(out, ignored))) {
     if (!overwrite) throw Error(Kind::usage, "the output exists").at(out.string()).hint("-f replaces it");
     if (!(fs::is_directory(out) && fs::is_empty(out))) formats::open(out);
   }
   fs::path sibling = out;
-  if (!sibling.has_filename()) sibling = sibling.parent_path();
   sibling += ".partial";
   fs::remove_all(sibling);
   return sibling;
 }
 
-void finish_target(const fs::path& target, const fs::path& out) {
+void finish_target(const fs::path& target, const fs::path& given) {
+  const fs::path out = without_slash(given);
   if (target == out) return;
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(out, ignored))) {
@@ -89,7 +94,7 @@ void finish_target(const fs::path& target, const fs::path& out) {
 
 void discard_target(const fs::path& target, const fs::path& out, bool existed) noexcept {
   std::error_code ignored;
-  if (target != out) {
+  if (target != without_slash(out)) {
     fs::remove_all(target, ignored);
     return;
   }

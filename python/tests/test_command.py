@@ -93,6 +93,9 @@ def test_overwriting_takes_a_word(run, sample, tmp_path):
     assert run("convert", sample, out, check=False).returncode == 2
     run("convert", sample, out, "-f", "--codec", "point:1e-2")
     assert run("verify", out).returncode == 0
+    run("convert", sample, f"{out}/", "-f")  # with the slash that a shell's completion puts there
+    assert run("verify", out).returncode == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.octavo"]
     picture = tmp_path / "map.npy"
     run("map", out, "--field", "density", "-o", picture, "--pixels", 16)
     assert run("map", out, "--field", "density", "-o", picture, "--pixels", 16, check=False).returncode == 2
