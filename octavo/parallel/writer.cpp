@@ -157,7 +157,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   s.logs = logs != 0;
   s.plan = plan_write(hosts_of_ranks(s.comm.get(), options.ranks_per_node), {}, plan_options(options));
   const OwnComm group = split(s.comm.get(), s.plan.file_of_rank[static_cast<std::size_t>(s.rank)], s.rank);
-  s.group = Group::join(group.get());
+  s.group = Group::join(group.get(), s.rank);
   if (!options.staging_directory.empty()) {
     const int file = s.plan.file_of_rank[static_cast<std::size_t>(s.rank)];
     const bool has_files = s.plan.files[static_cast<std::size_t>(file)].writer == s.rank;
@@ -509,6 +509,8 @@ void Writer::State::hand_over(StepJob step) {
 // No collective call: what goes wrong here becomes the step's failure.
 void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
+  // Other ranks may be slow, and a kill loses what is on its way. All have handed over the steps before: this ends.
+  statistics.seconds_waiting += background->wait_for_room(static_cast<std::size_t>(options.steps_in_flight) - 1);
   const bool wanted = mode == Mode::background && !options.lend;
   const bool stages = wanted && staging->fits(staged_bytes_of(step));
   if (wanted && !stages) ++statistics.waits_for_staging;
