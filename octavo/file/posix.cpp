@@ -266,6 +266,13 @@ void remove(const fs::path& path) {
   if (::unlink(path.c_str()) != 0) throw failed("remove", errno, path);
 }
 
+void remove_all(const fs::path& directory) noexcept try {
+  permit("remove", Operation::remove, directory);
+  std::error_code ignored;
+  fs::remove_all(directory, ignored);
+} catch (const std::exception&) {
+}
+
 void make_directories(const fs::path& path) {
   struct stat status {};
   if (path.empty()) return;

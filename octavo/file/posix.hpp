@@ -66,6 +66,8 @@ void sync_directory(const std::filesystem::path& directory);
 /// Replaces `to` atomically. (Call it file::rename, as std::filesystem has one too; so with remove.)
 void rename(const std::filesystem::path& from, const std::filesystem::path& to);
 void remove(const std::filesystem::path& path);
+/// Removes a directory and what is in it, as far as it can: what stays costs space and is tried again by others.
+void remove_all(const std::filesystem::path& directory) noexcept;
 /// Makes the directory and those above it that are missing, and syncs the directories they were made in.
 void make_directories(const std::filesystem::path& path);
 
