@@ -93,6 +93,27 @@ TEST(GroupMpi, a_rank_killed_before_or_in_its_writing_is_named_to_all_who_share_
     }
 }
 
+TEST(WriterMpi, a_store_has_one_writer_at_a_time) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = Mode::sync;
+  const auto header = testing::make_domain(1, 0, 1).header;
+  const auto open = [&] { Writer(everyone(), directory.path() / "run.octavo", header, options).close(); };
+  Writer writer(everyone(), directory.path() / "run.octavo", header, options);
+  std::string message;
+  try {
+    open();
+  } catch (const base::Error& error) {
+    message = error.what();
+  }
+  EXPECT_THAT(message, HasSubstr("another writer has this store open"));
+  writer.close();
+  open();
+  { const Writer not_closed(everyone(), directory.path() / "run.octavo", header, options); }
+  MPI_Barrier(everyone());
+  open();
+}
+
 // ------------------------------------------------------------------ ranks that drift apart
 
 // Holds this rank's files back until the run has gone as far ahead as it may.

@@ -88,6 +88,7 @@ struct Writer::State {
   WritePlan plan;
   int rank = 0;
   store::Attempt run{};
+  file::File lock;  // of the store, on rank 0
   Group group;
   std::optional<Staging> staging;
   std::optional<LocalSteps> local;  // outlives the background, which hands steps to its drain
@@ -119,6 +120,7 @@ struct Writer::State {
   void finish(const Submitted& step);
   void prove(std::initializer_list<Mark> marks);
   void report_all();
+  void lock_store();
   void write_statistics();
   Statistics statistics_now();
   void put(const std::function<void()>& work);
@@ -148,6 +150,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     check(options);
     check_threads(options);
     if (s.rank == 0) check_log(options.log);
+    s.lock_store();
   });
   s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
@@ -177,6 +180,22 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
+
+// A job that was submitted twice would have its runs write over each other in turn. The lock ends with the process,
+// however that ends. A store that cannot be made or locked is left to its first step, which says what is wrong with it.
+void Writer::State::lock_store() {
+  if (rank != 0) return;
+  try {
+    file::make_directories(store);
+    lock = file::lock_directory(store);
+  } catch (const Error&) {
+    return;
+  }
+  if (!lock.is_open())
+    throw Error(Kind::usage, "another writer has this store open")
+        .at(store.string())
+        .hint("a run that is still at work, or a writer that was not closed");
+}
 
 // ------------------------------------------------------------------ a step is put together
 
@@ -594,6 +613,7 @@ void Writer::close() {
       s.report_all();
     });
   s.closed = true;
+  s.lock = {};
   if (!first) s.prove({Mark::started});
   note([&] { s.write_statistics(); });
   if (first) throw *first;

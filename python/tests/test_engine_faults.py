@@ -79,7 +79,7 @@ def expect_whole(store: Path) -> dict[int, int]:
     try:
         listed = {row["step"]: expect_right(store, row["step"]) for row in octavo.steps(store)}
     except octavo.Damaged as error:
-        assert "not an Octavo store" in str(error)  # made, and nothing in it yet
+        assert "expected a store" in str(error)  # made, and nothing in it yet
         return {}
     if not listed:  # no step is complete: verify says so, with an error where there is nothing at all
         return {}
