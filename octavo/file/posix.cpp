@@ -249,6 +249,14 @@ bool try_lock(const File& file) {
   throw failed("lock", errno, file.path());
 }
 
+File lock_directory(const fs::path& directory) {
+  permit("open the directory", Operation::open, directory);
+  File handle(open_retrying(directory, O_RDONLY | O_DIRECTORY), directory);
+  if (!handle.is_open()) throw failed("open the directory", errno, directory);
+  if (::flock(handle.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
+  return handle;
+}
+
 void sync_directory(const fs::path& directory) {
   permit("sync the directory", Operation::sync_directory, directory);
   const fs::path& name = directory.empty() ? fs::path(".") : directory;
@@ -267,6 +275,13 @@ void rename(const fs::path& from, const fs::path& to) {
 void remove(const fs::path& path) {
   permit("remove", Operation::remove, path);
   if (::unlink(path.c_str()) != 0) throw failed("remove", errno, path);
+}
+
+void remove_all(const fs::path& directory) noexcept try {
+  permit("remove", Operation::remove, directory);
+  std::error_code ignored;
+  fs::remove_all(directory, ignored);
+} catch (const std::exception&) {
 }
 
 void make_directories(const fs::path& path) {

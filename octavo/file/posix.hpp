@@ -61,11 +61,17 @@ void sync(const File& file);
 /// An advisory exclusive lock (flock) that lasts until the file is closed; false where another handle has it.
 bool try_lock(const File& file);
 
+/// The same for a directory, which must exist: a handle that holds the lock until it is closed, or one that is not open
+/// where another has it. Where the file system has no such locks, an open handle all the same.
+File lock_directory(const std::filesystem::path& directory);
+
 /// Makes a file's creation, renaming or removal in this directory durable.
 void sync_directory(const std::filesystem::path& directory);
 /// Replaces `to` atomically. (Call it file::rename, as std::filesystem has one too; so with remove.)
 void rename(const std::filesystem::path& from, const std::filesystem::path& to);
 void remove(const std::filesystem::path& path);
+/// Removes a directory and what is in it, as far as it can: what stays costs space and is tried again by others.
+void remove_all(const std::filesystem::path& directory) noexcept;
 /// Makes the directory and those above it that are missing, and syncs the directories they were made in.
 void make_directories(const std::filesystem::path& path);
 

@@ -120,4 +120,12 @@ store::Report verify(const std::filesystem::path& path, int threads, const base:
   return verify_native(formats::open(path), threads, progress);
 }
 
+store::Report verify_quick(const std::filesystem::path& path) {
+  if (store::recognise(path)) return store::verify_quick(path);
+  formats::open(path);  // what is nothing at all is told so
+  throw base::Error(base::Kind::usage, "only a store has footers that can be checked alone")
+      .at(path.string())
+      .hint("without --quick a native output is read and checked");
+}
+
 }  // namespace octavo::jobs

@@ -90,6 +90,9 @@ double Background::wait_until(Condition&& condition) {
 double Background::drain() {
   return wait_until([&] { return queue_.empty() && !busy_; });
 }
+double Background::wait_for_room(std::size_t most) {
+  return wait_until([&] { return queue_.size() + (busy_ ? 1U : 0U) <= most; });
+}
 double Background::take_back_lent() {
   return wait_until([&] { return lent_ == 0; });
 }

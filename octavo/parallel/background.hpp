@@ -35,6 +35,8 @@ class Background {
   double submit(std::int64_t number, StepJob job, bool lent);
   /// Waits until no job is left; returns the seconds that took.
   double drain();
+  /// Waits until no more than `most` jobs are left; returns the seconds that took.
+  double wait_for_room(std::size_t most);
   /// Waits until the application's arrays are its own again.
   double take_back_lent();
   /// Finished since the last call, in order.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "octavo/file/posix.hpp"
 #include "octavo/store/copy_segment.hpp"
 
 namespace octavo::parallel {
@@ -36,8 +37,7 @@ Drained perform(const DrainJob& job) {
 std::uint64_t drain_now(const DrainJob& job) {
   const std::uint64_t bytes = store::copy_segment(store::open_newest(job.subfile), job.to);
   // What cannot be removed costs space: the next start finds it in the store and tries again.
-  std::error_code ignored;
-  std::filesystem::remove_all(job.local, ignored);
+  file::remove_all(job.local);
   return bytes;
 }
 

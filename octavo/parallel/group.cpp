@@ -29,24 +29,30 @@ class Socket {
   ~Socket() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket(Socket&& other) noexcept : peer(other.peer), descriptor_(std::exchange(other.descriptor_, -1)) {}
   Socket& operator=(Socket&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
+    std::swap(peer, other.peer);
     return *this;
   }
   int get() const noexcept { return descriptor_; }
+  /// The number of the rank at the other end.
+  int peer = -1;
 
  private:
   int descriptor_ = -1;
 };
 
-Error ended() { return Error(Kind::interrupted, "a rank that shares this rank's file has ended"); }
+Error ended(const Socket& socket) {
+  const std::string who = socket.peer < 0 ? "a rank" : "rank " + std::to_string(socket.peer);
+  return Error(Kind::interrupted, who + " has ended, with which others share a file");
+}
 
 void send_all(const Socket& socket, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) throw ended();
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) throw ended(socket);
     if (sent < 0) throw base::system_error("send to the rank that has the file", errno);
     bytes = bytes.subspan(static_cast<std::size_t>(sent));
   }
@@ -56,7 +62,7 @@ void receive_all(const Socket& socket, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got == 0 || (got < 0 && errno == ECONNRESET)) throw ended();
+    if (got == 0 || (got < 0 && errno == ECONNRESET)) throw ended(socket);
     if (got < 0) throw base::system_error("receive from a rank that shares the file", errno);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
@@ -206,7 +212,7 @@ void Group::sync_written() {
   }
 }
 
-Group Group::join(MPI_Comm comm) {
+Group Group::join(MPI_Comm comm, int name) {
   Group group;
   State& state = *group.state_;
   state.rank = rank_in(comm);
@@ -217,6 +223,9 @@ Group Group::join(MPI_Comm comm) {
     socklen_t length;
     store::Attempt token;
   } meeting{};
+  std::vector<int> names(static_cast<std::size_t>(state.size));
+  if (name < 0) name = state.rank;
+  MPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, comm);
   Socket listening;
   agree(comm, [&] {
     if (state.rank != 0) return;
@@ -230,6 +239,8 @@ Group Group::join(MPI_Comm comm) {
   agree(comm, [&] {
     if (state.rank == 0) state.members = accept_all(listening, state.size, meeting.token);
   });
+  state.writer.peer = names[0];
+  for (std::size_t r = 0; r < state.members.size(); ++r) state.members[r].peer = names[r];
   return group;
 }
 

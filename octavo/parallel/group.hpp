@@ -16,8 +16,9 @@ namespace octavo::parallel {
 /// by one thread of each rank, in the same order of steps.
 class Group {
  public:
-  /// Collective over `comm`, ranks of one host. Throws the same Error on all.
-  static Group join(MPI_Comm comm);
+  /// Collective over `comm`, ranks of one host. `name` is this rank's number in messages; negative: that in `comm`.
+  /// Throws the same Error on all.
+  static Group join(MPI_Comm comm, int name = -1);
   Group();
   ~Group();
   Group(Group&&) noexcept;

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -24,8 +25,7 @@ void remove_old_checkpoints(const std::filesystem::path& store, int keep, const 
   for (std::size_t i = static_cast<std::size_t>(keep); i < complete.size(); ++i) {
     const auto directory = scan.subfiles[complete[i]->segments[0].subfile].path.parent_path();
     if (directory != store::directory_of(store, store::Flow::checkpoint, complete[i]->step)) continue;
-    std::error_code ignored;
-    std::filesystem::remove_all(directory, ignored);
+    file::remove_all(directory);
   }
 } catch (const base::Error&) {
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "octavo/file/posix.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -55,9 +56,8 @@ bool advance(LocalSteps& local, std::int64_t up_to) {
     local.drained[static_cast<std::size_t>(step.flow)] = step.id;
     checkpoint = checkpoint || step.flow == store::Flow::checkpoint;
   }
-  std::error_code ignored;
   if (checkpoint)
-    for (const auto& leftover : std::exchange(local.leftovers, {})) std::filesystem::remove_all(leftover, ignored);
+    for (const auto& leftover : std::exchange(local.leftovers, {})) file::remove_all(leftover);
   return checkpoint;
 }
 

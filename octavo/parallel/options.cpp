@@ -99,6 +99,7 @@ constexpr std::array option_table{
     Row{"ranks_per_node", [](Options& o, std::string_view v) { o.ranks_per_node = parse_count(v); }},
     Row{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
     Row{"staging_bytes", [](Options& o, std::string_view v) { o.staging_bytes = parse_bytes(v); }},
+    Row{"steps_in_flight", [](Options& o, std::string_view v) { o.steps_in_flight = parse_count(v); }},
     Row{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
     Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
     Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
@@ -257,6 +258,9 @@ void check(const Options& options) {
   if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
       options.keep_last < 0 || options.staging_bytes < 0)
     throw Error(Kind::usage, "an option is negative");
+  if (options.steps_in_flight < 1)
+    throw Error(Kind::usage, "steps_in_flight is 0: no step could ever be handed over")
+        .hint("mode = sync waits for each");
   if (options.recycle && options.keep_last == 0)
     throw Error(Kind::usage, "recycle needs keep_last: else no checkpoint is ever one too many");
   if (!options.staging_directory.empty() && (options.recycle || options.sync_policy != SyncPolicy::step))

@@ -45,6 +45,7 @@ struct Options {
   // The background.
   Mode mode = Mode::background;
   std::int64_t staging_bytes = std::int64_t{256} << 20;  ///< [bytes] a rank may hold for steps that are not written yet
+  int steps_in_flight = 4;  ///< that are not written yet, at most: so far are ranks apart, and so many may a kill lose
   bool lend = false;      ///< the application leaves arrays untouched until its next call: none is copied in end_step()
   bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
 

@@ -60,6 +60,7 @@ TEST(Options, every_option_is_read_from_a_variable) {
                                                     {"OCTAVO_CHECKPOINT_FIELDS", "a"},
                                                     {"OCTAVO_ANALYSIS_FIELDS", "density , pressure"},
                                                     {"OCTAVO_RECYCLE", "on"},
+                                                    {"OCTAVO_STEPS_IN_FLIGHT", "2"},
                                                     {"OCTAVO_SYNC_POLICY", "wait"},
                                                     {"OCTAVO_DIRECT_IO", "on"},
                                                     {"OCTAVO_ANALYSIS_APPEND", "off"},
@@ -68,6 +69,8 @@ TEST(Options, every_option_is_read_from_a_variable) {
                                                     {"OCTAVO_ANALYSIS_EFFORT", "max"},
                                                     {"OCTAVO_ANALYSIS_SINGLE_PRECISION", "true"}}));
   EXPECT_TRUE(options.recycle);
+  EXPECT_EQ(options.steps_in_flight, 2);
+  EXPECT_THROW(read_options({}, {}, environment({{"OCTAVO_STEPS_IN_FLIGHT", "0"}})), base::Error);
   EXPECT_EQ(options.sync_policy, SyncPolicy::wait);
   EXPECT_TRUE(options.direct_io);
   EXPECT_FALSE(options.append_analysis);

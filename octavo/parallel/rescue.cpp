@@ -9,6 +9,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/values.hpp"
 #include "octavo/store/copy_segment.hpp"
@@ -95,8 +96,7 @@ void drain_found(const LocalSegment& segment, const fs::path& store) {
   const auto opened = store::open_newest(segment.subfile);
   // A process of the run before may still be at it.
   store::copy_segment_once(opened, store::plan_of_copy(opened, store, number_of(segment.subfile)));
-  std::error_code ignored;
-  fs::remove_all(segment.directory, ignored);
+  file::remove_all(segment.directory);
 }
 
 std::string describe(const LocalSegment& segment) {
@@ -107,8 +107,7 @@ std::string describe(const LocalSegment& segment) {
 // A damaged copy is a note; whatever else is wrong is thrown.
 void follow(const LocalSegment& segment, Fate fate, const fs::path& store, Rescue& out) {
   if (fate == Fate::stored) {
-    std::error_code ignored;
-    fs::remove_all(segment.directory, ignored);
+    file::remove_all(segment.directory);
   } else if (fate == Fate::drain) {
     try {
       drain_found(segment, store);

@@ -52,7 +52,8 @@ struct Restart {
 /// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
 /// older one and say so in `notes`, unless `options.step` asked for that step.
 ///
-/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start. Throws the same
+/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a run
+/// that was killed in its first steps. Throws the same
 /// Error on all ranks: usage (no such step or field; starts from all steps are remembered as failed), corrupt (no
 /// undamaged step is left), unreadable.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});

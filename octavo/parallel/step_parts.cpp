@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/options.hpp"
 #include "octavo/parallel/values.hpp"
 
 namespace octavo::parallel {
@@ -113,13 +114,34 @@ std::vector<std::byte> from_first_rank(MPI_Comm comm, std::vector<std::byte> byt
   return bytes;
 }
 
+// A run that was killed before its first step was complete leaves this: attempts that lack segments, no more of them
+// than a run has under way, in files that are sound as far as they go. It has lost nothing. Of a store that has lost a
+// file the same may be left; more attempts say so.
+bool is_first_start(const store::Scan& scan) {
+  const auto sound = [](const store::Subfile& subfile) {
+    return subfile.damage.empty() || (!subfile.head && subfile.size <= store::head_size);
+  };
+  return scan.steps.size() <= static_cast<std::size_t>(Options{}.steps_in_flight) &&
+         std::none_of(scan.steps.begin(), scan.steps.end(), [](const auto& step) { return step.complete; }) &&
+         std::all_of(scan.subfiles.begin(), scan.subfiles.end(), sound);
+}
+
+// Made, and nothing in it yet.
+bool is_empty_store(const fs::path& path) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    if (!it->is_directory(error)) return false;
+  return !error;
+}
+
 }  // namespace
 
 std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::vector<std::string>& notes) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return {};
+  if (!fs::exists(path, ignored) || is_empty_store(path)) return {};
   const store::Scan scan = store::scan_store(path);
-  for (const store::Finding& finding : scan.damage) notes.push_back("damage: " + finding.where + ": " + finding.what);
+  const std::string kind = is_first_start(scan) ? "interrupted: " : "damage: ";
+  for (const store::Finding& finding : scan.damage) notes.push_back(kind + finding.where + ": " + finding.what);
   notes.insert(notes.end(), scan.notes.begin(), scan.notes.end());
   std::vector<StepParts> steps;
   for (const store::StepFound& found : scan.steps)

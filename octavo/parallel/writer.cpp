@@ -69,6 +69,7 @@ struct Writer::State {
   WritePlan plan;
   int rank = 0;
   store::Attempt run{};
+  file::File lock;  // of the store, on rank 0
   Group group;
   std::optional<Staging> staging;
   std::optional<LocalSteps> local;  // outlives the background, which hands steps to its drain
@@ -100,6 +101,7 @@ struct Writer::State {
   void finish(const Submitted& step);
   void prove(std::initializer_list<Mark> marks);
   void report_all();
+  void lock_store();
   void write_statistics();
   Statistics statistics_now();
   void put(const std::function<void()>& work);
@@ -129,6 +131,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     check(options);
     check_threads(options);
     if (s.rank == 0) check_log(options.log);
+    s.lock_store();
   });
   s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
@@ -138,7 +141,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   s.logs = logs != 0;
   s.plan = plan_write(hosts_of_ranks(s.comm.get(), options.ranks_per_node), {}, plan_options(options));
   const OwnComm group = split(s.comm.get(), s.plan.file_of_rank[static_cast<std::size_t>(s.rank)], s.rank);
-  s.group = Group::join(group.get());
+  s.group = Group::join(group.get(), s.rank);
   if (!options.staging_directory.empty()) {
     const int file = s.plan.file_of_rank[static_cast<std::size_t>(s.rank)];
     const bool has_files = s.plan.files[static_cast<std::size_t>(file)].writer == s.rank;
@@ -158,6 +161,22 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
 Writer::~Writer() = default;
 Writer::Writer(Writer&&) noexcept = default;
 Writer& Writer::operator=(Writer&&) noexcept = default;
+
+// A job that was submitted twice would have its runs write over each other in turn. The lock ends with the process,
+// however that ends. A store that cannot be made or locked is left to its first step, which says what is wrong with it.
+void Writer::State::lock_store() {
+  if (rank != 0) return;
+  try {
+    file::make_directories(store);
+    lock = file::lock_directory(store);
+  } catch (const Error&) {
+    return;
+  }
+  if (!lock.is_open())
+    throw Error(Kind::usage, "another writer has this store open")
+        .at(store.string())
+        .hint("a run that is still at work, or a writer that was not closed");
+}
 
 // ------------------------------------------------------------------ a step is put together
 
@@ -459,6 +478,8 @@ void Writer::State::hand_over(StepJob step) {
 // No collective call: what goes wrong here becomes the step's failure.
 void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
+  // Other ranks may be slow, and a kill loses what is on its way. All have handed over the steps before: this ends.
+  statistics.seconds_waiting += background->wait_for_room(static_cast<std::size_t>(options.steps_in_flight) - 1);
   const bool wanted = mode == Mode::background && !options.lend;
   const bool stages = wanted && staging->fits(staged_bytes_of(step));
   if (wanted && !stages) ++statistics.waits_for_staging;
@@ -542,6 +563,7 @@ void Writer::close() {
       s.report_all();
     });
   s.closed = true;
+  s.lock = {};
   if (!first) s.prove({Mark::started});
   note([&] { s.write_statistics(); });
   if (first) throw *first;

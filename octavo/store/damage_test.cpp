@@ -51,6 +51,14 @@ bool finds_damage(const fs::path& store) {
   }
 }
 
+bool quick_finds_damage(const fs::path& store) {
+  try {
+    return !verify_quick(store).findings.empty();
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 // Reading never gives other values than were written, whatever else happens.
 void expect_no_wrong_values(const TwoSteps& two, const std::string& what) {
   for (std::int64_t step : {1, 2}) {
@@ -65,6 +73,29 @@ void expect_no_wrong_values(const TwoSteps& two, const std::string& what) {
 TEST(Damage, verify_finds_nothing_in_a_sound_store) {
   const TwoSteps two;
   for (const Finding& finding : verify(two.store, 2).findings) ADD_FAILURE() << finding.where << ": " << finding.what;
+}
+
+TEST(Damage, verify_quick_reads_footers_and_tables_only) {
+  const TwoSteps two;
+  const Report all = verify(two.store, 1), quick = verify_quick(two.store);
+  EXPECT_TRUE(quick.findings.empty());
+  EXPECT_EQ(quick.steps, all.steps);
+  EXPECT_EQ(quick.streams, all.streams);
+  EXPECT_LT(quick.bytes, all.bytes);
+  // A flipped bit in a stream it does not see; one in any byte of a table it does.
+  const StreamInfo stream = list_streams(two.store, Flow::analysis, 2).back();
+  auto sound = testing::file_bytes(stream.file), damaged = sound;
+  damaged[stream.offset] ^= 1;
+  testing::write_file(stream.file, damaged);
+  EXPECT_FALSE(quick_finds_damage(two.store));
+  EXPECT_TRUE(finds_damage(two.store));
+  const std::size_t table = (stream.offset + stream.stored_bytes + 7) / 8 * 8;
+  for (std::size_t i = table; i < table + 300; i += 7) {
+    damaged = sound;
+    damaged[i] ^= 1;
+    testing::write_file(stream.file, damaged);
+    EXPECT_TRUE(quick_finds_damage(two.store)) << i;
+  }
 }
 
 TEST(Damage, verify_finds_a_flipped_bit_in_every_byte) {
@@ -119,6 +150,7 @@ TEST(Damage, every_truncation_is_found_and_older_steps_survive_where_they_are_wh
       fs::resize_file(path, size);
       const std::string what = path.filename().string() + " of " + std::to_string(size);
       EXPECT_TRUE(finds_damage(two.store)) << what;
+      EXPECT_TRUE(quick_finds_damage(two.store)) << what;
       expect_no_wrong_values(two, what);
       if (size > last_byte_of_first + 4096) {
         EXPECT_TRUE(same_parts(read_all(open_step(two.store, Flow::analysis, 1)), two.first.parts)) << what;

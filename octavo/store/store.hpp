@@ -237,5 +237,8 @@ struct Report {
 /// Reads everything: every checksum, every size, every tree closed, counts consistent, owned leaf volumes of a complete
 /// domain summing up. Throws Error only where nothing could be opened.
 Report verify(const std::filesystem::path& store, int threads, const base::Progress& progress = {});
+/// Reads heads, commit records, footers and tables only: what makes a step complete, where its streams are, counts and
+/// volumes. Finds truncation and lost files in the time it takes to open the store, but no flipped bit in a stream.
+Report verify_quick(const std::filesystem::path& store);
 
 }  // namespace octavo::store

@@ -197,6 +197,22 @@ std::vector<PartJob> jobs_of(const Tables& tables) {
   return jobs;
 }
 
+// All but streams and the padding around them.
+Tables check_footers(const Scan& scan, Report& report) {
+  report.findings = scan.damage;
+  report.notes = scan.notes;
+  check_marker(scan.store, report);
+  for (const Subfile& subfile : scan.subfiles) check_head(subfile, report);
+  Tables tables = open_tables(scan, report);
+  report.steps = static_cast<int>(tables.complete.size());
+  if (tables.complete.empty() && tables.others.empty()) {
+    std::string text = "nothing in the store could be opened";
+    for (const Finding& finding : report.findings) text += "\n    " + finding.where + ": " + finding.what;
+    throw Error(Kind::corrupt, text).at(scan.store.string());
+  }
+  return tables;
+}
+
 void check_segments(const Tables& tables, Report& report) {
   const auto check = [&](const OpenedSegment& segment) {
     check_padding(segment, report.findings);
@@ -209,20 +225,22 @@ void check_segments(const Tables& tables, Report& report) {
 
 }  // namespace
 
-Report verify(const fs::path& path, int threads, const base::Progress& progress) {
-  const Scan scan = scan_store(path);
+Report verify_quick(const fs::path& path) {
   Report report;
-  report.findings = scan.damage;
-  report.notes = scan.notes;
-  check_marker(scan.store, report);
-  for (const Subfile& subfile : scan.subfiles) check_head(subfile, report);
-  const Tables tables = open_tables(scan, report);
-  report.steps = static_cast<int>(tables.complete.size());
-  if (tables.complete.empty() && tables.others.empty()) {
-    std::string text = "nothing in the store could be opened";
-    for (const Finding& finding : report.findings) text += "\n    " + finding.where + ": " + finding.what;
-    throw Error(Kind::corrupt, text).at(scan.store.string());
-  }
+  const Tables tables = check_footers(scan_store(path), report);
+  const auto count = [&](const OpenedSegment& segment) {
+    report.streams += segment.table.streams.size();
+    report.bytes += segment.footer.table.length + segment.at.length;
+  };
+  for (const OpenedStep& step : tables.complete)
+    for (const OpenedSegment& segment : step.segments) count(segment);
+  for (const OpenedSegment& segment : tables.others) count(segment);
+  return report;
+}
+
+Report verify(const fs::path& path, int threads, const base::Progress& progress) {
+  Report report;
+  const Tables tables = check_footers(scan_store(path), report);
   check_segments(tables, report);
   const auto jobs = jobs_of(tables);
   base::ordered_for(

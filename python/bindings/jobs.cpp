@@ -43,13 +43,13 @@ nb::list steps(const Path& path) {
   return rows;
 }
 
-nb::dict verify(const Path& path, int threads, nb::object progress) {
+nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) {
   StopOnSignal guard;
   const base::Progress callback = progress_from(std::move(progress));
   store::Report report;
   {
     nb::gil_scoped_release release;
-    report = jobs::verify(path, threads, callback);
+    report = quick ? jobs::verify_quick(path) : jobs::verify(path, threads, callback);
   }
   nb::list findings;
   for (const store::Finding& finding : report.findings) {
@@ -287,7 +287,8 @@ void bind_jobs(nb::module_& m) {
   m.def("open", &open, nb::arg("path"), nb::arg("flow") = nb::none(), nb::arg("step") = nb::none(),
         "Opens a step of a store or a native output: headers only.");
   m.def("steps", &steps, nb::arg("path"));
-  m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none());
+  m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+        nb::arg("quick") = false);
   bind_convert(m);
   bind_repack(m);
   m.def("sample", &sample, nb::kw_only(), nb::arg("kind"), nb::arg("dim"), nb::arg("domains"), nb::arg("level_min"),

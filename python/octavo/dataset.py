@@ -89,9 +89,10 @@ def diff(
     )  # fmt: skip
 
 
-def verify(path: Path, *, threads: int = 0) -> dict[str, Any]:
-    """Reads and checks everything; `findings` of the result lists the damage, and is empty where all is well."""
-    return _core.verify(os.fspath(path), threads, None)
+def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, Any]:
+    """Reads and checks everything; `findings` of the result lists the damage, and is empty where all is well. `quick`:
+    footers and tables of a store only, which finds truncation and lost files but no flipped bit in a stream."""
+    return _core.verify(os.fspath(path), threads, None, quick)
 
 
 def _bytes(memory: int | str) -> int:

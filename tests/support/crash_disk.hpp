@@ -96,7 +96,12 @@ inline void advance(const Done& done, Disk& disk) {
         if (fs::path(path).parent_path() == done.path) state.named = true;
       break;
     case Operation::make_directory: break;
-    default: FAIL() << "the store is not expected to rename or remove";
+    case Operation::remove:  // at once: the worst that can be
+      std::erase_if(disk, [&](const auto& entry) {
+        return entry.first == done.path || entry.first.compare(0, done.path.size() + 1, done.path + "/") == 0;
+      });
+      break;
+    default: FAIL() << "the store is not expected to rename";
   }
 }
 

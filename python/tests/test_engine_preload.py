@@ -1,0 +1,179 @@
+"""Faults that come from below the engine: a preloaded library (tests/faults/preload.cpp) kills a rank at a named call, or
+makes the call fail or fall short. Runs that were hurt are continued on another number of ranks."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import octavo
+
+pytest.importorskip("mpi4py")
+from test_engine import ENVIRONMENT
+from test_engine_faults import BOUND, errors, expect_whole, start, told
+
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine"),
+    pytest.mark.skipif(not shutil.which("c++"), reason="no compiler for the preloaded library"),
+]
+SOURCE = Path(__file__).resolve().parents[2] / "tests" / "faults" / "preload.cpp"
+LAYOUTS = {
+    "directories": {},
+    "append": {"checkpoint": {"append": True, "codec": "raw"}},
+    "keep": {"keep_last": 2},
+    "recycle": {"keep_last": 1, "recycle": True, "checkpoint": {"codec": "raw"}},
+}
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("preload") / "faults.so"
+    subprocess.run(["c++", "-std=c++20", "-shared", "-fPIC", "-o", path, SOURCE, "-ldl"], check=True)
+    return path
+
+
+def fault(library: Path, rank, call: str, nth: int, action) -> dict[str, str]:
+    return {"LD_PRELOAD": str(library), "OCTAVO_FAULT": f"{rank} {call} {nth} {action}"}
+
+
+def newest(store: Path) -> int:
+    return max((step for _, step in told(store)), default=0)
+
+
+def kill_and_go_on(store, library, ranks, victim, call, nth, **options) -> bool:
+    """Whether the call was reached."""
+    process = start(store, ranks, 1, 0, 8, env=fault(library, victim, call, nth, "kill"), **options)
+    code = process.wait(timeout=BOUND)
+    promised = newest(store)
+    listed = expect_whole(store)
+    kept = options.get("keep_last", promised)
+    assert {s for s in range(1, promised + 1) if s > promised - kept} <= set(listed), (promised, listed)
+    # With checkpoints that go, the newest; else an older one, whose successors are written again.
+    first = max(listed, default=0) if "keep_last" in options else len(listed) // 2
+    process = start(store, ranks % 4 + 1, 2, first, first + 3, **options)
+    assert process.wait(timeout=BOUND) == 0 and not errors(store, 0)
+    again = expect_whole(store)
+    assert {again[s] for s in again if s > first} == {2}
+    assert {s for s in range(first + 1, first + 4) if s > first + 3 - options.get("keep_last", 3)} <= set(again)
+    assert max(again) == first + 3
+    return code != 0
+
+
+POINTS = [  # ranks, victim, call, the how manieth, layout, mode, contributors a file
+    (2, 1, "create", 3, "directories", "background", 1),
+    (3, 2, "write", 9, "append", "sync", 2),
+    (2, 0, "record", 5, "recycle", "background", 0),
+    (4, "all", "sync", 6, "directories", "background", 2),
+    (1, 0, "remove", 1, "keep", "background", 1),
+]
+
+
+@pytest.mark.parametrize(("ranks", "victim", "call", "nth", "layout", "mode", "per_file"), POINTS)
+def test_kill_9_at_a_named_call(tmp_path, library, ranks, victim, call, nth, layout, mode, per_file):
+    options = LAYOUTS[layout] | {"mode": mode, "contributors_per_file": per_file}
+    assert kill_and_go_on(tmp_path / "run.octavo", library, ranks, victim, call, nth, **options)
+
+
+@pytest.mark.long
+def test_kill_9_at_any_call(tmp_path, library):
+    rng = random.Random(3)
+    reached = 0
+    for turn in range(80):
+        ranks, mode = rng.randint(1, 4), rng.choice(["sync", "background"])
+        call = rng.choice(["create", "reserve", "write", "record", "sync", "directory", "remove"])
+        layout = "keep" if call == "remove" else rng.choice(list(LAYOUTS))
+        per_file = rng.choice([0, 1, 2])
+        options = LAYOUTS[layout] | {"mode": mode, "contributors_per_file": per_file}
+        victim = rng.choice(["all", rng.randrange(ranks)])
+        nth = rng.randint(1, 20 if call in ("write", "sync", "record") else 5)
+        folder = tmp_path / f"{turn}-{ranks}-ranks-{victim}-{call}-{nth}-{layout}-{mode}-{per_file}"
+        folder.mkdir()
+        reached += kill_and_go_on(folder / "run.octavo", library, ranks, victim, call, nth, **options)
+        shutil.rmtree(folder)
+    assert reached > 30
+
+
+FAILURES = [
+    ("write", 12, errno.EIO, "sync", "Unreadable"),
+    ("sync", 7, errno.EIO, "background", "Unreadable"),
+    ("write", 12, errno.ENOSPC, "background", "NoSpace"),
+]
+
+
+@pytest.mark.parametrize(("call", "nth", "number", "mode", "kind"), FAILURES)
+def test_a_call_that_fails_on_one_rank_is_one_error_on_all_and_the_run_goes_on(
+    tmp_path, library, call, nth, number, mode, kind
+):
+    store = tmp_path / "run.octavo"
+    assert start(store, 2, 1, 0, 6, env=fault(library, 1, call, nth, number), mode=mode).wait(timeout=BOUND) == 0
+    assert len(errors(store, 0)) == 1 and errors(store, 0) == errors(store, 1)
+    assert errors(store, 0)[0].startswith(kind)
+    listed = expect_whole(store)
+    assert len(listed) == 5 and 6 in listed and {step for _, step in told(store)} <= set(listed)
+
+
+@pytest.mark.parametrize("codec", ["raw", "lossless"])
+def test_writes_that_fall_short_are_gone_on_with(tmp_path, library, codec):
+    store = tmp_path / "run.octavo"
+    process = start(store, 2, 1, 0, 3, env=fault(library, "all", "write", 1, "short"), checkpoint={"codec": codec})
+    assert process.wait(timeout=BOUND) == 0 and not errors(store, 0)
+    assert set(expect_whole(store)) == {1, 2, 3}
+
+
+def test_a_full_dev_shm_is_no_matter(tmp_path):
+    """A name space of its own, where /dev/shm has 64 kB and they are taken. Open MPI must do without it too."""
+    full = 'mount -t tmpfs -o size=64k none /dev/shm && head -c 70000 /dev/zero >/dev/shm/full; exec "$@"'
+    before = ["unshare", "-m", "bash", "-c", full, "bash"]
+    probe = ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/dev/shm"]
+    if not shutil.which("unshare") or subprocess.run(probe, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount a small /dev/shm")
+    store = tmp_path / "run.octavo"
+    env = {"OMPI_MCA_btl": "self,tcp"}
+    process = start(store, 3, 1, 0, 4, env=env, before=before, contributors_per_file=0, mode="background")
+    assert process.wait(timeout=BOUND) == 0 and not errors(store, 0)
+    assert set(expect_whole(store)) == {1, 2, 3, 4}
+
+
+WRITER = """
+import sys, numpy as np, octavo
+from engine_faults import tree_of
+tree = tree_of(0, 1)
+with octavo.Writer(None, sys.argv[1], octavo.Header(roots=tree.roots), mode="background") as writer:
+    for step in range(1, 51):
+        writer.begin_step("analysis", step, 0.0)
+        writer.put_attribute("step", step)
+        writer.put_mesh(tree)
+        writer.put_field("density", np.full(tree.cells, float(step)))
+        writer.end_step()
+"""
+
+
+def test_a_reader_of_steps_that_are_being_appended_sees_whole_ones_only(tmp_path):
+    store = tmp_path / "run.octavo"
+    words = [sys.executable, "-c", WRITER, str(store)]
+    writer = subprocess.Popen(words, cwd=Path(__file__).parent, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    seen, looks = 0, 0
+    while writer.poll() is None or looks == 0:
+        if not (store / "analysis" / "data.000").exists():
+            continue
+        try:
+            listed = [row["step"] for row in octavo.steps(store)]
+        except octavo.Error:
+            assert seen == 0, "what was there has gone"
+            continue
+        assert listed == list(range(1, len(listed) + 1)) and len(listed) >= seen
+        seen = len(listed)
+        if listed:
+            density = octavo.open(store, flow="analysis", step=seen).arrays()["density"]
+            assert np.all(density == seen)
+            assert octavo.verify(store, threads=1, quick=looks % 2 == 0)["findings"] == []
+            looks += 1
+    assert writer.wait(timeout=BOUND) == 0, writer.stderr.read()
+    assert [row["step"] for row in octavo.steps(store)] == list(range(1, 51))

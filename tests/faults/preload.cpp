@@ -1,0 +1,133 @@
+// Faults from below the engine, by LD_PRELOAD: neither octavo/file nor its observer knows.
+//
+//     OCTAVO_FAULT="RANK CALL NTH ACTION"
+//
+// RANK of Open MPI, or all; CALL: create, reserve, write, record (a write to the head of a file), sync, directory (its
+// sync), remove; on data files and their directories only. ACTION at the NTH such call of the process, 1 the first:
+// kill
+// (-9), an error number (the call fails), or short (from then on each write takes a third of what it is given).
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+struct Fault {
+  std::string call, action;
+  int nth = 0;
+  Fault() {
+    const char* text = std::getenv("OCTAVO_FAULT");
+    const char* mine = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (text == nullptr || mine == nullptr) return;
+    char rank[16], name[16], what[16];
+    int number = 0;
+    if (std::sscanf(text, "%15s %15s %d %15s", rank, name, &number, what) != 4) return;
+    if (std::strcmp(rank, "all") != 0 && std::strcmp(rank, mine) != 0) return;
+    call = name;
+    action = what;
+    nth = number;
+  }
+};
+
+const Fault& fault() {
+  static const Fault one;
+  return one;
+}
+std::atomic<int> calls = 0;
+
+enum class Now { as_asked, fails, is_short };
+
+Now now(const char* call) {
+  if (fault().call != call) return Now::as_asked;
+  const int number = ++calls;
+  if (fault().action == "short") return number >= fault().nth ? Now::is_short : Now::as_asked;
+  if (number != fault().nth) return Now::as_asked;
+  if (fault().action == "kill") kill(getpid(), SIGKILL);
+  errno = std::atoi(fault().action.c_str());
+  return Now::fails;
+}
+
+template <class Function>
+Function next(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+bool is_data(const std::string& path) {
+  return path.substr(path.rfind('/') + 1).rfind("data.", 0) == 0 && path.find("checkpoint") != std::string::npos;
+}
+
+std::string path_of(int descriptor) {
+  char path[4096];
+  const ssize_t length = readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), path, sizeof path);
+  return {path, static_cast<std::size_t>(std::max<ssize_t>(0, length))};
+}
+
+Now now_writing(int descriptor, off_t offset) {
+  if (!is_data(path_of(descriptor))) return Now::as_asked;
+  return now(fault().call == "record" && offset < 4096 ? "record" : "write");
+}
+
+}  // namespace
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const int mode = va_arg(arguments, int);
+  va_end(arguments);
+  if ((flags & O_CREAT) != 0 && is_data(path) && now("create") == Now::fails) return -1;
+  return next<int (*)(const char*, int, ...)>("open")(path, flags, mode);
+}
+
+ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t offset) {
+  const Now how = now_writing(descriptor, offset);
+  if (how == Now::fails) return -1;
+  if (how == Now::is_short) size = std::max<size_t>(1, size / 3);
+  return next<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite")(descriptor, bytes, size, offset);
+}
+
+ssize_t pwritev(int descriptor, const iovec* pieces, int count, off_t offset) {
+  const Now how = now_writing(descriptor, offset);
+  if (how == Now::fails) return -1;
+  if (how == Now::is_short && pieces[0].iov_len > 0)
+    return next<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite")(
+        descriptor, pieces[0].iov_base, std::max<size_t>(1, pieces[0].iov_len / 3), offset);
+  return next<ssize_t (*)(int, const iovec*, int, off_t)>("pwritev")(descriptor, pieces, count, offset);
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t size) {
+  if (is_data(path_of(descriptor)) && now("reserve") == Now::fails) return -1;
+  return next<int (*)(int, int, off_t, off_t)>("fallocate")(descriptor, mode, offset, size);
+}
+
+int fdatasync(int descriptor) {
+  if (is_data(path_of(descriptor)) && now("sync") == Now::fails) return -1;
+  return next<int (*)(int)>("fdatasync")(descriptor);
+}
+
+int fsync(int descriptor) {
+  if (path_of(descriptor).find("/checkpoint") != std::string::npos && now("directory") == Now::fails) return -1;
+  return next<int (*)(int)>("fsync")(descriptor);
+}
+
+int unlinkat(int directory, const char* path, int flags) {
+  if (is_data(path_of(directory) + "/" + path) && now("remove") == Now::fails) return -1;
+  return next<int (*)(int, const char*, int)>("unlinkat")(directory, path, flags);
+}
+
+}  // extern "C"
