@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <new>
 #include <string>
 #include <vector>
@@ -52,5 +53,11 @@ parallel::ArrayView view_of(int type, const void* values, std::int64_t count, st
 mesh::Header header_of(const octavo_domain& domain);
 mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,
                        const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
+
+/// A field, or an attribute of particles, as any view; what `view` throws is for all ranks to know.
+int put_native_field(octavo_native_writer* writer, const char* name, const char* unit,
+                     const std::function<parallel::ArrayView()>& view, octavo_error* error);
+int put_native_particles(octavo_native_writer* writer, const char* species, const char* attribute,
+                         const std::function<parallel::ArrayView()>& view, octavo_error* error);
 
 }  // namespace octavo::capi

@@ -130,6 +130,20 @@ void put_boxes_in_a_row(parallel::NativeWriter& to, const octavo_native_writer& 
 
 }  // namespace
 
+int octavo::capi::put_native_field(octavo_native_writer* writer, const char* name, const char* unit,
+                                   const std::function<parallel::ArrayView()>& view, octavo_error* error) {
+  return put(writer, error, "a field", [&](parallel::NativeWriter& to) {
+    to.put_field(&checked(name, "name"), view(), unit == nullptr ? "" : unit);
+  });
+}
+
+int octavo::capi::put_native_particles(octavo_native_writer* writer, const char* species, const char* attribute,
+                                       const std::function<parallel::ArrayView()>& view, octavo_error* error) {
+  return put(writer, error, "particles", [&](parallel::NativeWriter& to) {
+    to.put_particles(&checked(species, "species"), &checked(attribute, "attribute"), view());
+  });
+}
+
 octavo_native_options octavo_native_options_default(int format) {
   return {format, {1, 1, 1}, 1, 1, 1, 0, 0, 64, nullptr, nullptr};
 }
