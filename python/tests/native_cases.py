@@ -139,6 +139,27 @@ def tree(directory: str) -> None:
             writer.end_step()
 
 
+def large(directory: str) -> None:
+    """Boxes of more bytes than one write has, doubles and floats in one plotfile, inside the call and staged."""
+    comm, at, edge = everyone(), Path(directory), 48
+    lo = (edge * comm.rank, 0, 0)
+    patches = octavo.Patches([((0, 0, 0), (edge * comm.size, edge, edge))], [[(lo, (lo[0] + edge, edge, edge))]])
+    values = values_of(0, lo, (lo[0] + edge, edge, edge)).ravel()
+    whole = octavo.Header(roots=(edge * comm.size, edge, edge), hi=(float(comm.size), 1.0, 1.0))
+    for mode in ("sync", "background"):
+        with octavo.NativeWriter(comm, whole, format="amrex_plotfile", mode=mode, sync=False) as writer:
+            writer.begin_step(at / mode, 1, 0.0)
+            writer.put_mesh(patches)
+            writer.put_field("first", values)
+            writer.put_field("single", values.astype("float32"))
+            writer.put_field("last", -values)
+            writer.end_step()
+        cells = octavo.open(at / mode).arrays()
+        expected = value_at(0, *(np.floor(cells[axis] * edge) for axis in "xyz"))
+        for name, sign in (("first", 1), ("single", 1), ("last", -1)):
+            assert np.array_equal(sign * cells[name], expected), (mode, name)
+
+
 def errors(directory: str) -> None:
     """What is wrong on one rank is raised on all, by the collective call; the writer can be used further."""
     comm, at = everyone(), Path(directory)

@@ -60,7 +60,7 @@ def test_blocks_of_a_tree_become_a_flash_file_and_a_plotfile(tmp_path, ranks):
     assert len(cells) == 7 * native_cases.BOX**2 and len(np.unique(cells)) == len(cells)
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("errors", 1), ("errors", 3), ("leaving", 2)])
+@pytest.mark.parametrize(("name", "ranks"), [("large", 1), ("large", 2), ("errors", 1), ("errors", 3), ("leaving", 2)])
 def test_case(tmp_path, name, ranks):
     case(name, tmp_path, ranks)
 

@@ -50,10 +50,14 @@ class Stream {
     add({room, bytes});
     return room;
   }
-  /// The bytes must stay until they are flushed.
+  /// The bytes must stay until they are flushed. Writes end with a page of the file: a page written by two costs more.
   void put(std::span<const std::byte> bytes) {
-    if (pending_ + bytes.size() > buffer_bytes || pieces_.size() == most_pieces) flush();
-    add(bytes);
+    while (!bytes.empty()) {
+      if (pending_ >= room() || pieces_.size() == most_pieces) flush();
+      const std::size_t n = std::min(bytes.size(), room() - pending_);
+      add(bytes.first(n));
+      bytes = bytes.subspan(n);
+    }
   }
   void flush() {
     file::pwrite_pieces(file_, offset_, pieces_);
@@ -63,7 +67,8 @@ class Stream {
   }
 
  private:
-  static constexpr std::size_t most_pieces = 1000;
+  static constexpr std::size_t most_pieces = 1000, page = 4096;
+  std::size_t room() const { return buffer_bytes - static_cast<std::size_t>(offset_ % page); }
   void add(std::span<const std::byte> bytes) {
     pieces_.push_back(bytes);
     pending_ += bytes.size();
