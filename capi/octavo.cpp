@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "capi/arguments.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
@@ -26,85 +27,14 @@ struct octavo_restart {
 namespace {
 
 using namespace octavo;
+using namespace octavo::capi;
 using base::Error;
 using base::Kind;
-
-int code_of(Kind kind) {
-  switch (kind) {
-    case Kind::usage: return OCTAVO_USAGE;
-    case Kind::unreadable: return OCTAVO_UNREADABLE;
-    case Kind::corrupt: return OCTAVO_CORRUPT;
-    case Kind::unsupported: return OCTAVO_UNSUPPORTED;
-    case Kind::no_space: return OCTAVO_NO_SPACE;
-    case Kind::interrupted: return OCTAVO_INTERRUPTED;
-  }
-  return OCTAVO_UNREADABLE;
-}
-
-int report(octavo_error* error, int code, const char* message) {
-  if (error != nullptr) {
-    error->code = code;
-    std::snprintf(error->message, sizeof error->message, "%s", message);
-  }
-  return code;
-}
-
-// No exception crosses into C.
-template <class Work>
-int guard(octavo_error* error, Work&& work) noexcept {
-  try {
-    work();
-    return report(error, OCTAVO_OK, "");
-  } catch (const Error& problem) {
-    return report(error, code_of(problem.kind()), problem.what());
-  } catch (const std::bad_alloc&) {
-    return report(error, OCTAVO_NO_SPACE, "out of memory");
-  } catch (const std::exception& problem) {
-    return report(error, OCTAVO_UNREADABLE, problem.what());
-  }
-}
-
-template <class T>
-T& checked(T* pointer, const char* what) {
-  if (pointer == nullptr) throw Error(Kind::usage, std::string(what) + " is NULL");
-  return *pointer;
-}
 
 store::Flow flow_of(int flow) {
   if (flow != OCTAVO_CHECKPOINT && flow != OCTAVO_ANALYSIS)
     throw Error(Kind::usage, "flow: expected 0 or 1, found " + std::to_string(flow));
   return flow == OCTAVO_CHECKPOINT ? store::Flow::checkpoint : store::Flow::analysis;
-}
-
-mesh::ScalarType type_of(int type) {
-  if (type < OCTAVO_FLOAT64 || type > OCTAVO_UINT8)
-    throw Error(Kind::usage, "type: expected 0 to 7, found " + std::to_string(type));
-  return static_cast<mesh::ScalarType>(type);
-}
-
-parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
-  if (space != OCTAVO_HOST) throw Error(Kind::unsupported, "arrays are in host memory only");
-  if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
-  parallel::ArrayView view;
-  view.data = values;
-  view.type = type_of(type);
-  view.cells = static_cast<std::size_t>(count);
-  if (stride != 0 && stride != 1) view.stride = {.cell = stride, .x = 1, .y = 1, .z = 1, .component = 1};
-  return view;
-}
-
-mesh::Header header_of(const octavo_domain& domain) {
-  mesh::Header header;
-  header.code = domain.code == nullptr ? "" : domain.code;
-  header.dim = domain.dim;
-  std::copy_n(domain.roots, 3, header.roots.begin());
-  std::copy_n(domain.lo, 3, header.lo.begin());
-  std::copy_n(domain.hi, 3, header.hi.begin());
-  for (std::size_t axis = 0; axis < 3; ++axis) header.periodic[axis] = domain.periodic[axis] != 0;
-  header.unit_length = domain.unit_length;
-  header.unit_density = domain.unit_density;
-  header.unit_time = domain.unit_time;
-  return header;
 }
 
 const mesh::Octree& tree_of(const octavo_restart& restart) { return std::get<mesh::Octree>(restart.value.part.mesh); }
@@ -124,13 +54,6 @@ const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name
   for (const mesh::Field& field : fields)
     if (field.info.name == &checked(name, "name")) return field;
   throw Error(Kind::usage, "there is no field " + std::string(name));
-}
-
-template <class T>
-void put_array(octavo_writer* writer, const char* name, const T* values, std::int64_t count) {
-  if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
-  if (count > 0) checked(values, "values");
-  checked(writer, "writer").writer.put_attribute(&checked(name, "name"), std::vector<T>(values, values + count));
 }
 
 const mesh::Attribute* attribute_of(const octavo_restart* restart, const char* name) {
@@ -219,20 +142,22 @@ int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* 
 
 int octavo_writer_put_ints(octavo_writer* writer, const char* name, const int64_t* values, int64_t count,
                            octavo_error* error) {
-  return guard(error, [&] { put_array<std::int64_t>(writer, name, values, count); });
+  return guard(error, [&] {
+    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), array_from(values, count));
+  });
 }
 
 int octavo_writer_put_doubles(octavo_writer* writer, const char* name, const double* values, int64_t count,
                               octavo_error* error) {
-  return guard(error, [&] { put_array<double>(writer, name, values, count); });
+  return guard(error, [&] {
+    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), array_from(values, count));
+  });
 }
 
 int octavo_writer_put_texts(octavo_writer* writer, const char* name, const char* const* values, int64_t count,
                             octavo_error* error) {
   return guard(error, [&] {
-    std::vector<std::string> texts;
-    for (int64_t i = 0; i < count; ++i) texts.emplace_back(&checked((&checked(values, "values"))[i], "values"));
-    put_array<std::string>(writer, name, texts.data(), static_cast<std::int64_t>(texts.size()));
+    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), texts_from(values, count));
   });
 }
 
@@ -252,22 +177,8 @@ int octavo_writer_statistics(octavo_writer* writer, char* text, size_t size, oct
 int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cells_of_level, const uint8_t* refined,
                            const uint8_t* owned, octavo_error* error) {
   return guard(error, [&] {
-    mesh::Octree tree;
-    tree.dim = checked(writer, "writer").dim;
-    tree.roots = writer->roots;
-    for (int level = 0; level < levels; ++level) {
-      if (checked(cells_of_level + level, "cells_of_level") < 0)
-        throw Error(Kind::usage, "a level of less than 0 cells");
-      const auto cells = static_cast<std::size_t>(cells_of_level[level]);
-      base::BitArray is_refined(cells), is_owned(cells);
-      for (std::size_t i = 0; i < cells; ++i) {
-        is_refined.set(i, *refined++ != 0);
-        is_owned.set(i, *owned++ != 0);
-      }
-      tree.refined.push_back(std::move(is_refined));
-      tree.owned.push_back(std::move(is_owned));
-    }
-    writer->writer.put_mesh(tree);
+    const int dim = checked(writer, "writer").dim;
+    writer->writer.put_mesh(tree_from(dim, writer->roots, {1, 1, 1}, levels, cells_of_level, refined, owned));
   });
 }
 

@@ -103,6 +103,80 @@ OCTAVO_API int octavo_writer_statistics(octavo_writer* writer, char* text, size_
 /* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
 OCTAVO_API int octavo_writer_close(octavo_writer** writer, octavo_error* error);
 
+/* ---- FLASH and AMReX outputs, written by all ranks (docs/engine.md): a step is a file or a directory of its own */
+
+enum octavo_native_format { OCTAVO_FLASH = 0, OCTAVO_AMREX_PLOTFILE = 1, OCTAVO_AMREX_CHECKPOINT = 2 };
+/* Start from octavo_native_options_default(). Flags are 0 or 1. */
+typedef struct octavo_native_options {
+  int format;
+  int64_t block[3];     /* values of a tree cell, FLASH's nxb, nyb, nzb; 1 beyond dim */
+  int background;       /* 0: written inside end_step */
+  int sync;             /* steps are on disk when they bear their name */
+  int checksums;        /* of each array while it is copied, compared before it is written */
+  int collect;          /* FLASH: rank 0 alone writes, in end_step */
+  int files;            /* AMReX: data files a level; 0: one for each GiB */
+  int64_t max_box;      /* AMReX, of a tree: boxes are at most that long [cells] */
+  const char* title;    /* AMReX checkpoint: first line of its Header; NULL: AmrCore's */
+  const char* multifab; /* AMReX checkpoint: name of the MultiFab of all fields; NULL: phi */
+} octavo_native_options;
+OCTAVO_API octavo_native_options octavo_native_options_default(int format);
+
+typedef struct octavo_native_writer octavo_native_writer;
+
+/* Collective. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or background = 0. */
+OCTAVO_API int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_native_options* options,
+                                  octavo_native_writer** writer, octavo_error* error);
+/* `path` must not exist. Until the step is complete on all ranks it is called PATH.partial; it gets its name in the next
+ * collective call after that. */
+OCTAVO_API int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
+                                        octavo_error* error);
+/* Attributes, as those of octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". */
+OCTAVO_API int octavo_native_put_int(octavo_native_writer* writer, const char* name, int64_t value,
+                                     octavo_error* error);
+OCTAVO_API int octavo_native_put_double(octavo_native_writer* writer, const char* name, double value,
+                                        octavo_error* error);
+OCTAVO_API int octavo_native_put_text(octavo_native_writer* writer, const char* name, const char* value,
+                                      octavo_error* error);
+OCTAVO_API int octavo_native_put_ints(octavo_native_writer* writer, const char* name, const int64_t* values,
+                                      int64_t count, octavo_error* error);
+OCTAVO_API int octavo_native_put_doubles(octavo_native_writer* writer, const char* name, const double* values,
+                                         int64_t count, octavo_error* error);
+OCTAVO_API int octavo_native_put_texts(octavo_native_writer* writer, const char* name, const char* const* values,
+                                       int64_t count, octavo_error* error);
+/* The tree of this rank, as octavo_writer_put_mesh has it. */
+OCTAVO_API int octavo_native_put_mesh(octavo_native_writer* writer, int levels, const int64_t* cells_of_level,
+                                      const uint8_t* refined, const uint8_t* owned, octavo_error* error);
+/* Or boxes of this rank. Corners are half-open, in cells of their level, three entries each (0 and 1 beyond dim):
+ * domain[levels][2][3], all cells of a level; ratio[levels - 1], of a level to the next; boxes_of_level[levels]; and
+ * boxes[..][2][3], one level's after another's. Copied. FLASH cuts them into the tree's blocks. */
+OCTAVO_API int octavo_native_put_boxes(octavo_native_writer* writer, int levels, const int64_t* domain,
+                                       const int* ratio, const int64_t* boxes_of_level, const int64_t* boxes,
+                                       octavo_error* error);
+/* A cell-centred field of the mesh put before, OCTAVO_FLOAT64 or OCTAVO_FLOAT32: `count` tree cells (blocks) or boxes, one
+ * after another in one piece of memory, each an array, x fastest, with `ghost` cells more on each side along each
+ * dimension. `stride`: elements from one value to the next (0: 1); the number of variables where they stand together, as
+ * in FLASH's unk. Read in end_step: must stay until then. */
+OCTAVO_API int octavo_native_put_field(octavo_native_writer* writer, const char* name, const char* unit, int type,
+                                       const void* values, int64_t count, int ghost, int64_t stride, int space,
+                                       octavo_error* error);
+/* The same of boxes whose arrays lie anywhere: values[count]. */
+OCTAVO_API int octavo_native_put_arrays(octavo_native_writer* writer, const char* name, const char* unit, int type,
+                                        const void* const* values, int64_t count, int ghost, int64_t stride, int space,
+                                        octavo_error* error);
+/* One attribute of `count` particles. FLASH: one species, in leaf blocks that this rank owns; AMReX: wherever a box of
+ * any rank is. */
+OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
+                                           int type, const void* values, int64_t count, int64_t stride, int space,
+                                           octavo_error* error);
+/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. */
+OCTAVO_API int octavo_native_end_step(octavo_native_writer* writer, octavo_error* error);
+/* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
+OCTAVO_API int octavo_native_finished(octavo_native_writer* writer, int* all, octavo_error* error);
+/* Collective: all steps have their names. */
+OCTAVO_API int octavo_native_wait(octavo_native_writer* writer, octavo_error* error);
+/* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
+OCTAVO_API int octavo_native_close(octavo_native_writer** writer, octavo_error* error);
+
 /* ---- reading */
 
 /* Collective. This rank's share of the newest complete and undamaged step (`step` < 0), or of that step. *restart is

@@ -2,6 +2,7 @@
 program octavo_test
   use mpi
   use octavo
+  use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
   type(octavo_domain) :: domain
@@ -110,10 +111,88 @@ program octavo_test
   call from%free()
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   if (rank == 0) call octavo_forget_failed_restarts(store)
+  call native_outputs()
   call MPI_Finalize(ierror)
   if (failed) error stop 1
 
 contains
+
+  ! Two blocks of 4 x 2 in a row, with a ghost cell around and two variables that stand together: a plotfile of the tree, one
+  ! of boxes, and what is wrong on one rank. The Python tests look into such files; here their names and sizes must do.
+  subroutine native_outputs()
+    type(octavo_native_writer) :: native
+    real(real64), target :: unk(2, 0:5, 0:3, 2), flat(8)
+    integer(int64) :: boxes(3, 2, 1), domain_of_level(3, 2, 1), number(1)
+    character(1000) :: path
+    logical :: exists
+    integer :: b, i, j, count
+    unk = -1
+    do b = 1, 2
+      do j = 1, 2
+        do i = 1, 4
+          unk(:, i, j, b) = [real(real64) :: 100*j + 4*(b - 1) + i - 1, 0.5*i]
+        end do
+      end do
+    end do
+    domain%dim = 2
+    domain%roots = [2, 1, 1]
+    path = trim(store)//'_plt'
+    call native%open(MPI_COMM_WORLD, domain, octavo_amrex_plotfile, block=[4, 2], sync=.false., files=1)
+    call native%begin_step(path, 4, 0.5_real64)
+    call native%put_attribute('cycle', 17)
+    call native%put_attribute('names', ['one  ', 'three'])
+    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_field('dens', unk(1, 1:4, 1:2, :))
+    call native%put_field('temp', unk(2, 1:4, 1:2, :), unit='K')
+    call native%put_particles('stars', 'position_x', x(:particles))
+    call native%end_step(error)
+    call expect(error%code == 2, 'particles without a position_y')
+    call native%begin_step(path, 4, 0.5_real64)
+    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_field('dens', unk(1, 1:4, 1:2, :))
+    call native%put_field('temp', unk(2, 1:4, 1:2, :), unit='K')
+    call native%end_step()
+    do while (.not. native%finished())
+    end do
+    inquire (file=trim(path)//'/Header', exist=exists)
+    call expect(exists, 'a plotfile of a tree')
+    call expect(value_in(trim(path)//'/Level_0/Cell_H', '2.07') == 1, 'its largest value')
+    ! One box of 4 x 2, on rank 0.
+    count = merge(1, 0, rank == 0)
+    domain_of_level = reshape([0_int64, 0_int64, 0_int64, 4_int64, 2_int64, 1_int64], [3, 2, 1])
+    boxes = domain_of_level
+    number = count
+    flat = reshape(unk(1, 1:4, 1:2, 1), [8])
+    call native%begin_step(trim(path)//'_boxes', 5, 1.0_real64)
+    call native%put_boxes(domain_of_level, [integer ::], number, boxes(:, :, :count))
+    call native%put_arrays('dens', [(c_loc(unk(1, 0, 0, 1)), b=1, count)], real64, ghost=1, stride=2)
+    call native%put_field('flat', flat(:8*count))
+    call native%end_step()
+    call native%wait()
+    inquire (file=trim(path)//'_boxes/Header', exist=exists)
+    call expect(exists, 'a plotfile of boxes')
+    call expect(value_in(trim(path)//'_boxes/Level_0/Cell_H', '2.03') == 1, 'their largest value')
+    call native%begin_step(trim(path)//'_wrong', 6, 1.0_real64)
+    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_field('dens', unk(1, 1:merge(3, 4, rank == 0), 1:2, :))
+    call native%end_step(error)
+    call expect(error%code == 2 .and. index(error%message, 'field dens') > 0, 'a block of another size, on all ranks')
+    call native%close()
+  end subroutine
+
+  ! Lines of a text file that have this text.
+  integer function value_in(file, what) result(found)
+    character(*), intent(in) :: file, what
+    character(1000) :: line
+    integer :: unit, status
+    found = 0
+    open (newunit=unit, file=file, action='read', status='old', iostat=status)
+    do while (status == 0)
+      read (unit, '(a)', iostat=status) line
+      if (status == 0 .and. index(line, what) > 0) found = found + 1
+    end do
+    close (unit)
+  end function
 
   subroutine expect(condition, what)
     logical, intent(in) :: condition

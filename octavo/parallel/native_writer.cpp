@@ -159,6 +159,10 @@ void NativeWriter::put_particles(const std::string& species, const std::string& 
   state_->put([&] { add_particles(*state_->job, species, attribute, view, ""); });
 }
 
+void NativeWriter::put_error(const Error& error) {
+  state_->put([&] { throw error; });
+}
+
 // ------------------------------------------------------------------ a step goes
 
 // One reduction; on a failure the texts.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "octavo/base/error.hpp"
 #include "octavo/parallel/array_view.hpp"
 #include "octavo/parallel/options.hpp"
 #include "octavo/parallel/statistics.hpp"
@@ -74,6 +75,8 @@ class NativeWriter {
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
   /// FLASH: one species, particles in leaf blocks that this rank owns. AMReX: wherever a box of any rank is.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);
+  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
+  void put_error(const base::Error& error);
   /// Collective.
   void end_step();
   /// Collective. Whether nothing is in flight any more; does not wait. A step that is complete gets its name.

@@ -6,6 +6,7 @@
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/patches.hpp"
 
 namespace octavo::bindings {
 
@@ -177,6 +178,68 @@ void bind_octree(nb::module_& m) {
           "Per level: bool array, whether this part answers for the cell. Copies.");
 }
 
+using Corners = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
+
+mesh::IndexBox make_box(const Corners& corners, int dim, const char* name) {
+  return {along_axes<std::int64_t>(corners.first, dim, 0, name),
+          along_axes<std::int64_t>(corners.second, dim, 1, name)};
+}
+
+mesh::Patches make_patches(const std::vector<Corners>& domain, const std::vector<std::vector<Corners>>& boxes,
+                           const std::optional<std::vector<int>>& ratio, int dim) {
+  mesh::Patches patches;
+  patches.dim = dim;
+  for (const Corners& level : domain) patches.domain.push_back(make_box(level, dim, "domain"));
+  for (const auto& level : boxes) {
+    patches.boxes.emplace_back();
+    for (const Corners& box : level) patches.boxes.back().push_back(make_box(box, dim, "boxes"));
+  }
+  patches.ratio = ratio.value_or(std::vector<int>(domain.empty() ? 0 : domain.size() - 1, 2));
+  try {
+    validate(patches);
+  } catch (const base::Error& error) {
+    throw base::Error(base::Kind::usage, error.message());  // an argument, not a file
+  }
+  return patches;
+}
+
+/// Shape (boxes, 2, dim): lo and hi.
+nb::object corners_of(const std::vector<mesh::IndexBox>& boxes, int dim) {
+  std::vector<std::int64_t> flat;
+  const auto axes = static_cast<std::size_t>(dim);
+  for (const mesh::IndexBox& box : boxes) {
+    flat.insert(flat.end(), box.lo.begin(), box.lo.begin() + dim);
+    flat.insert(flat.end(), box.hi.begin(), box.hi.begin() + dim);
+  }
+  return to_array(std::move(flat), {boxes.size(), 2, axes});
+}
+
+void bind_patches(nb::module_& m) {
+  using mesh::Patches;
+  nb::class_<Patches>(m, "Patches", "One part's boxes of cells, level by level, as AMReX has them.")
+      .def(
+          "__init__",
+          [](Patches* self, const std::vector<Corners>& domain, const std::vector<std::vector<Corners>>& boxes,
+             const std::optional<std::vector<int>>& ratio,
+             int dim) { new (self) Patches(make_patches(domain, boxes, ratio, dim)); },
+          nb::arg("domain"), nb::arg("boxes"), nb::kw_only(), nb::arg("ratio") = nb::none(), nb::arg("dim") = 3,
+          "domain: (lo, hi) a level, the extent of all its cells; boxes: a level's list of (lo, hi), of this part. "
+          "Both\n"
+          "half-open, in cells of the level, with `dim` entries. ratio: of each level to the next (nothing: 2).")
+      .def_ro("dim", &Patches::dim)
+      .def_ro("ratio", &Patches::ratio)
+      .def_prop_ro(
+          "domain", [](const Patches& p) { return corners_of(p.domain, p.dim); }, "Shape (levels, 2, dim). A copy.")
+      .def_prop_ro(
+          "boxes",
+          [](const Patches& p) {
+            nb::list out;
+            for (const auto& level : p.boxes) out.append(corners_of(level, p.dim));
+            return out;
+          },
+          "Per level: shape (boxes, 2, dim). Copies.");
+}
+
 mesh::Header make_header(const std::string& code, int dim, const Extents& roots, const Extents& block,
                          const std::optional<std::vector<double>>& lo, const std::optional<std::vector<double>>& hi,
                          const std::optional<std::vector<bool>>& periodic, int level_origin,
@@ -323,6 +386,7 @@ void bind_dataset(nb::module_& m) {
 
 void bind_mesh(nb::module_& m) {
   bind_octree(m);
+  bind_patches(m);
   bind_header(m);
   bind_part(m);
   bind_dataset(m);

@@ -2,7 +2,7 @@
 #include <array>
 #include <memory>
 
-#include "bindings.hpp"
+#include "arguments.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/restart.hpp"
@@ -16,21 +16,6 @@ using base::Error;
 using base::Kind;
 using Path = std::filesystem::path;
 using Settings = std::vector<std::pair<std::string, std::string>>;
-
-/// None is all processes of mpirun (MPI is started where nobody has); else a Fortran handle, as mpi4py's py2f gives it.
-MPI_Comm comm_from(std::optional<int> handle) {
-  if (!handle) parallel::world();
-  int initialized = 0, finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized == 0 || finalized != 0)
-    throw Error(Kind::usage, finalized != 0 ? "MPI has been finalised"
-                                            : "MPI has not been started in the library that octavo was built with")
-        .hint("mpi4py must use the same MPI library: docs/engine.md, Python");
-  const MPI_Comm comm = handle ? MPI_Comm_f2c(*handle) : MPI_COMM_WORLD;
-  if (comm == MPI_COMM_NULL) throw Error(Kind::usage, "the communicator is null");
-  return comm;
-}
 
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
@@ -52,49 +37,6 @@ mesh::Centring centring_named(const std::string& name) {
   if (found == names.end())
     throw Error(Kind::usage, "no centring '" + name + "': there are cell, face_x, face_y, face_z and node");
   return static_cast<mesh::Centring>(found - names.begin());
-}
-
-/// The memory of an object with the buffer protocol; keeps it, its size and its place until this is gone.
-class Buffer {
- public:
-  explicit Buffer(nb::handle object) : view_(new Py_buffer) {
-    if (PyObject_GetBuffer(object.ptr(), view_.get(), PyBUF_STRIDES) != 0) {
-      view_.reset();
-      throw nb::python_error();
-    }
-  }
-  ~Buffer() {
-    if (view_) PyBuffer_Release(view_.get());
-  }
-  Buffer(Buffer&&) noexcept = default;
-  Buffer& operator=(Buffer&&) = delete;
-  const Py_buffer& get() const { return *view_; }
-
- private:
-  std::unique_ptr<Py_buffer> view_;
-};
-
-// A buffer of shape (cells, z, y, x, components), whose strides are whole elements and not 0 (octavo.parallel sees to
-// it).
-parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type) {
-  parallel::ArrayView view;
-  if (buffer.ndim != 5) throw Error(Kind::usage, "expected 5 axes, found " + std::to_string(buffer.ndim));
-  view.data = buffer.buf;
-  view.type = type;
-  view.cells = static_cast<std::size_t>(buffer.shape[0]);
-  view.block = {buffer.shape[3], buffer.shape[2], buffer.shape[1]};
-  view.components = static_cast<int>(buffer.shape[4]);
-  std::array<std::int64_t, 5> strides{};
-  std::int64_t packed = 1;
-  bool is_packed = true;
-  for (std::size_t axis = 5; axis-- > 0;) {
-    // What an axis of one entry says has no meaning.
-    strides[axis] = buffer.shape[axis] > 1 ? buffer.strides[axis] / buffer.itemsize : packed;
-    is_packed = is_packed && strides[axis] == packed;
-    packed *= buffer.shape[axis];
-  }
-  if (!is_packed) view.stride = {strides[0], strides[3], strides[2], strides[1], strides[4]};
-  return view;
 }
 
 parallel::Options options_from(const Settings& settings, const Path& file) {
@@ -138,10 +80,7 @@ class Writer {
   }
   void put_error(int kind, const std::string& message, const std::vector<std::string>& places,
                  const std::string& hint) {
-    Error error(static_cast<Kind>(kind), message);
-    for (const std::string& place : places) error.at(place);
-    if (!hint.empty()) error.hint(hint);
-    writer().put_error(error);
+    writer().put_error(error_from(kind, message, places, hint));
   }
   void end_step() {
     call([](parallel::Writer& writer) { writer.end_step(); });
@@ -306,4 +245,5 @@ NB_MODULE(_mpi, m) {
   m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
   bindings::bind_restart(m);
   bindings::bind_writer(m);
+  bindings::bind_native(m);
 }

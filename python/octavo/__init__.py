@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Selection
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
+    from octavo.native import NativeWriter, Patches
     from octavo.parallel import Header, Octree, Writer
 
 __all__ = [
@@ -26,8 +27,10 @@ __all__ = [
     "Dataset",
     "Error",
     "Header",
+    "NativeWriter",
     "NoSpace",
     "Octree",
+    "Patches",
     "Selection",
     "Unreadable",
     "Unsupported",
@@ -54,6 +57,8 @@ _HOMES = {
     "Header": "parallel",
     "Octree": "parallel",
     "Writer": "parallel",
+    "NativeWriter": "native",
+    "Patches": "native",
     "restart": "parallel",
     "Error": "errors",
     "UsageError": "errors",

@@ -1,0 +1,63 @@
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "capi/octavo.h"
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/octree.hpp"
+#include "octavo/parallel/array_view.hpp"
+
+/// What the C functions share: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
+namespace octavo::capi {
+
+using base::Error;
+using base::Kind;
+
+int report(octavo_error* error, int code, const char* message);
+/// The code and message of the exception that is being handled.
+int report_exception(octavo_error* error);
+
+// No exception crosses into C.
+template <class Work>
+int guard(octavo_error* error, Work&& work) noexcept {
+  try {
+    work();
+    return report(error, OCTAVO_OK, "");
+  } catch (...) {
+    return report_exception(error);
+  }
+}
+
+template <class T>
+T& checked(T* pointer, const char* what) {
+  if (pointer == nullptr) throw Error(Kind::usage, std::string(what) + " is NULL");
+  return *pointer;
+}
+
+template <class T>
+std::vector<T> array_from(const T* values, std::int64_t count) {
+  if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
+  if (count > 0) checked(values, "values");
+  return std::vector<T>(values, values + count);
+}
+std::vector<std::string> texts_from(const char* const* values, std::int64_t count);
+
+mesh::ScalarType type_of(int type);
+parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space);
+mesh::Header header_of(const octavo_domain& domain);
+mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,
+                       const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
+
+/// A field, or an attribute of particles, as any view; what `view` throws is for all ranks to know.
+int put_native_field(octavo_native_writer* writer, const char* name, const char* unit,
+                     const std::function<parallel::ArrayView()>& view, octavo_error* error);
+int put_native_particles(octavo_native_writer* writer, const char* species, const char* attribute,
+                         const std::function<parallel::ArrayView()>& view, octavo_error* error);
+
+}  // namespace octavo::capi

@@ -1,0 +1,191 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "capi/octavo.h"
+#include "octavo/file/hdf5.hpp"
+#include "octavo/formats/amrex/output.hpp"
+#include "octavo/formats/flash/flash.hpp"
+#include "octavo/mesh/merge.hpp"
+#include "octavo/parallel/mpi_run.hpp"
+
+namespace {
+
+using namespace octavo;
+using octavo::testing::everyone;
+using ::testing::HasSubstr;
+
+int rank() { return parallel::rank_in(everyone()); }
+int size() { return parallel::size_of(everyone()); }
+
+double value_at(std::int64_t x, std::int64_t y) { return static_cast<double>(1000 * y + x); }
+
+octavo_native_writer* open_writer(int format, octavo_error* error) {
+  octavo_domain domain = octavo_domain_default();
+  domain.dim = 2;
+  domain.roots[0] = domain.roots[1] = 2;
+  octavo_native_options options = octavo_native_options_default(format);
+  options.block[0] = 4;
+  options.block[1] = 2;
+  options.sync = 0;
+  octavo_native_writer* writer = nullptr;
+  EXPECT_EQ(octavo_native_open(everyone(), &domain, &options, &writer, error), 0) << error->message;
+  return writer;
+}
+
+// Four blocks of 4 x 2 of a domain of 8 x 4, the b-th one of rank b % size. Two variables that stand together, with one
+// ghost cell around.
+struct Blocks {
+  std::int64_t corners[4][2][3];
+  std::int64_t count = 0;
+  std::vector<double> unk;
+
+  explicit Blocks(bool all) {
+    for (std::int64_t b = 0; b < 4; ++b) {
+      if (!all && b % size() != rank()) continue;
+      const std::int64_t x = b % 2 * 4, y = b / 2 * 2;
+      const std::int64_t box[2][3] = {{x, y, 0}, {x + 4, y + 2, 1}};
+      std::copy_n(&box[0][0], 6, &corners[count++][0][0]);
+      for (std::int64_t j = y - 1; j < y + 3; ++j)
+        for (std::int64_t i = x - 1; i < x + 5; ++i) {
+          const bool ghost = i < x || i >= x + 4 || j < y || j >= y + 2;
+          unk.push_back(ghost ? -1 : value_at(i, j));
+          unk.push_back(ghost ? -1 : -value_at(i, j));
+        }
+    }
+  }
+};
+
+void expect_values(const mesh::Part& part, const mesh::Patches& patches) {
+  ASSERT_EQ(part.fields.size(), 2u);
+  std::size_t next = 0;
+  for (const mesh::IndexBox& box : patches.boxes.at(0))
+    for (std::int64_t y = box.lo[1]; y < box.hi[1]; ++y)
+      for (std::int64_t x = box.lo[0]; x < box.hi[0]; ++x, ++next) {
+        EXPECT_EQ(part.fields[0].as<double>()[next], value_at(x, y));
+        EXPECT_EQ(part.fields[1].as<double>()[next], -value_at(x, y));
+      }
+  EXPECT_EQ(next, 32u);
+}
+
+void put_step(octavo_native_writer* writer, const std::string& path, const Blocks& blocks, bool one_by_one,
+              octavo_error* error) {
+  const std::int64_t domain[2][3] = {{0, 0, 0}, {8, 4, 1}};
+  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, error), 0) << error->message;
+  EXPECT_EQ(octavo_native_put_boxes(writer, 1, &domain[0][0], nullptr, &blocks.count, &blocks.corners[0][0][0], error),
+            0);
+  for (int v = 0; v < 2; ++v) {
+    const char* name = v == 0 ? "dens" : "temp";
+    if (one_by_one) {
+      std::vector<const void*> arrays;
+      for (std::int64_t b = 0; b < blocks.count; ++b) arrays.push_back(blocks.unk.data() + 48 * b + v);
+      octavo_native_put_arrays(writer, name, nullptr, OCTAVO_FLOAT64, arrays.data(), blocks.count, 1, 2, OCTAVO_HOST,
+                               error);
+    } else {
+      octavo_native_put_field(writer, name, nullptr, OCTAVO_FLOAT64, blocks.unk.data() + v, blocks.count, 1, 2,
+                              OCTAVO_HOST, error);
+    }
+    EXPECT_EQ(error->code, 0) << error->message;
+  }
+  EXPECT_EQ(octavo_native_end_step(writer, error), 0) << error->message;
+}
+
+TEST(CapiNativeMpi, boxes_with_ghosts_become_a_plotfile) {
+  const octavo::testing::SharedDirectory directory;
+  octavo_error error;
+  octavo_native_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
+  const Blocks blocks(false);
+  for (const bool one_by_one : {false, true}) {
+    const std::string path = directory.path() / (one_by_one ? "b" : "a");
+    put_step(writer, path, blocks, one_by_one, &error);
+    for (int all = 0; all == 0;) {
+      ASSERT_EQ(octavo_native_finished(writer, &all, &error), 0) << error.message;
+    }
+    const auto output = formats::amrex::open_output(path);
+    const mesh::Part part = formats::amrex::read_patches(output);
+    expect_values(part, std::get<mesh::Patches>(part.mesh));
+    MPI_Barrier(everyone());
+  }
+  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  EXPECT_EQ(writer, nullptr);
+}
+
+TEST(CapiNativeMpi, blocks_of_a_tree_become_a_flash_file_with_attributes_and_particles) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const octavo::testing::SharedDirectory directory;
+  octavo_error error;
+  octavo_native_writer* writer = open_writer(OCTAVO_FLASH, &error);
+  const Blocks blocks(true);
+  const std::string path = directory.path() / "chk";
+  const std::int64_t cells = 4;
+  std::uint8_t refined[4] = {}, owned[4];
+  std::vector<double> x, y;
+  for (int b = 0; b < 4; ++b) {
+    owned[b] = b % size() == rank() ? 1 : 0;
+    if (owned[b] == 0) continue;
+    x.push_back(b % 2 * 0.5 + 0.25);
+    y.push_back(b / 2 * 0.5 + 0.25);
+  }
+  const char* list[] = {"dt"};
+  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error), 0) << error.message;
+  EXPECT_EQ(octavo_native_put_double(writer, "real scalars/dt", 0.125, &error), 0);
+  EXPECT_EQ(octavo_native_put_texts(writer, "real scalars", list, 1, &error), 0);
+  EXPECT_EQ(octavo_native_put_mesh(writer, 1, &cells, refined, owned, &error), 0);
+  for (int v = 0; v < 2; ++v)
+    EXPECT_EQ(octavo_native_put_field(writer, v == 0 ? "dens" : "temp", "", OCTAVO_FLOAT64, blocks.unk.data() + v, 4, 1,
+                                      2, OCTAVO_HOST, &error),
+              0);
+  const auto count = static_cast<std::int64_t>(x.size());
+  for (const char* name : {"position_x", "position_y"})
+    EXPECT_EQ(octavo_native_put_particles(writer, "particles", name, OCTAVO_FLOAT64,
+                                          name[9] == 'x' ? x.data() : y.data(), count, 1, OCTAVO_HOST, &error),
+              0);
+  EXPECT_EQ(octavo_native_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_native_wait(writer, &error), 0) << error.message;
+  const mesh::Dataset dataset = formats::flash::open(path);
+  EXPECT_EQ(dataset.header.time, 0.5);
+  EXPECT_EQ(std::get<double>(dataset.header.attributes.at("real scalars/dt")), 0.125);
+  std::vector<mesh::Part> parts;
+  mesh::Request request;
+  request.particles = true;
+  for (int p = 0; p < dataset.num_parts; ++p) parts.push_back(dataset.read(p, request));
+  const mesh::Part part = mesh::merge(parts);
+  mesh::Patches patches{2, {{{0, 0, 0}, {8, 4, 1}}}, {}, {{}}};
+  for (const auto& box : blocks.corners)
+    patches.boxes[0].push_back({{box[0][0], box[0][1], 0}, {box[1][0], box[1][1], 1}});
+  expect_values(part, patches);
+  EXPECT_EQ(part.particles.at(0).count, 4);
+  MPI_Barrier(everyone());
+  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+}
+
+TEST(CapiNativeMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
+  const octavo::testing::SharedDirectory directory;
+  octavo_error error;
+  octavo_native_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
+  const Blocks blocks(false);
+  const std::int64_t domain[2][3] = {{0, 0, 0}, {8, 4, 1}};
+  const std::string path = directory.path() / "plt";
+  octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error);
+  octavo_native_put_boxes(writer, 1, &domain[0][0], nullptr, &blocks.count, &blocks.corners[0][0][0], &error);
+  const std::int64_t count = rank() == 0 ? blocks.count + 1 : blocks.count;
+  octavo_native_put_field(writer, "dens", nullptr, OCTAVO_FLOAT64, blocks.unk.data(), count, 1, 2, OCTAVO_HOST, &error);
+  EXPECT_EQ(error.code, rank() == 0 ? OCTAVO_USAGE : OCTAVO_OK);
+  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("boxes, found"));
+  EXPECT_EQ(octavo_native_put_field(writer, "f", "", 0, nullptr, 0, 0, 0, 1, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
+  put_step(writer, path, blocks, false, &error);
+  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  EXPECT_TRUE(std::filesystem::exists(path));
+  EXPECT_EQ(octavo_native_close(&writer, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_native_wait(nullptr, &error), OCTAVO_USAGE);
+  octavo_native_options options = octavo_native_options_default(7);
+  const octavo_domain box = octavo_domain_default();
+  EXPECT_EQ(octavo_native_open(everyone(), &box, &options, &writer, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_native_open(everyone(), nullptr, &options, &writer, &error), OCTAVO_USAGE);
+}
+
+}  // namespace

@@ -1,0 +1,55 @@
+#include "arguments.hpp"
+
+#include <array>
+
+#include "octavo/parallel/world.hpp"
+
+namespace octavo::bindings {
+
+using base::Error;
+using base::Kind;
+
+MPI_Comm comm_from(std::optional<int> handle) {
+  if (!handle) parallel::world();
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0)
+    throw Error(Kind::usage, finalized != 0 ? "MPI has been finalised"
+                                            : "MPI has not been started in the library that octavo was built with")
+        .hint("mpi4py must use the same MPI library: docs/engine.md, Python");
+  const MPI_Comm comm = handle ? MPI_Comm_f2c(*handle) : MPI_COMM_WORLD;
+  if (comm == MPI_COMM_NULL) throw Error(Kind::usage, "the communicator is null");
+  return comm;
+}
+
+parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type) {
+  parallel::ArrayView view;
+  if (buffer.ndim != 5) throw Error(Kind::usage, "expected 5 axes, found " + std::to_string(buffer.ndim));
+  view.data = buffer.buf;
+  view.type = type;
+  view.cells = static_cast<std::size_t>(buffer.shape[0]);
+  view.block = {buffer.shape[3], buffer.shape[2], buffer.shape[1]};
+  view.components = static_cast<int>(buffer.shape[4]);
+  std::array<std::int64_t, 5> strides{};
+  std::int64_t packed = 1;
+  bool is_packed = true;
+  for (std::size_t axis = 5; axis-- > 0;) {
+    // What an axis of one entry says has no meaning.
+    strides[axis] = buffer.shape[axis] > 1 ? buffer.strides[axis] / buffer.itemsize : packed;
+    is_packed = is_packed && strides[axis] == packed;
+    packed *= buffer.shape[axis];
+  }
+  if (!is_packed) view.stride = {strides[0], strides[3], strides[2], strides[1], strides[4]};
+  return view;
+}
+
+Error error_from(int kind, const std::string& message, const std::vector<std::string>& places,
+                 const std::string& hint) {
+  Error error(static_cast<Kind>(kind), message);
+  for (const std::string& place : places) error.at(place);
+  if (!hint.empty()) error.hint(hint);
+  return error;
+}
+
+}  // namespace octavo::bindings

@@ -1,0 +1,147 @@
+#include <map>
+#include <optional>
+
+#include "arguments.hpp"
+#include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/native_writer.hpp"
+
+namespace octavo::bindings {
+namespace {
+
+using base::Error;
+using base::Kind;
+using Path = std::filesystem::path;
+
+parallel::NativeFormat format_named(const std::string& name) {
+  if (name == "flash") return parallel::NativeFormat::flash;
+  if (name == "amrex_plotfile") return parallel::NativeFormat::amrex_plotfile;
+  if (name == "amrex_checkpoint") return parallel::NativeFormat::amrex_checkpoint;
+  throw Error(Kind::usage, "no format '" + name + "': there are flash, amrex_plotfile and amrex_checkpoint");
+}
+
+parallel::Mode mode_named(const std::string& name) {
+  if (name == "background") return parallel::Mode::background;
+  if (name == "sync") return parallel::Mode::sync;
+  throw Error(Kind::usage, "no mode '" + name + "': there are background and sync");
+}
+
+/// The engine's writer, and the arrays that end_step() reads.
+class NativeWriter {
+ public:
+  NativeWriter(std::optional<int> comm, const mesh::Header& header, const std::string& format, const std::string& mode,
+               bool sync, bool checksums, bool collect, std::map<std::string, std::string> names, int files,
+               std::int64_t max_box, const std::string& title, const std::string& multifab) {
+    nb::gil_scoped_release release;
+    const MPI_Comm everyone = comm_from(comm);
+    parallel::NativeOptions options;
+    parallel::agree(everyone, [&] {
+      options.format = format_named(format);
+      options.mode = mode_named(mode);
+      options.sync = sync;
+      options.checksums = checksums;
+      options.collect = collect;
+      options.names = std::move(names);
+      options.files = files;
+      options.max_box = max_box;
+      options.title = title;
+      options.multifab = multifab;
+    });
+    writer_.emplace(everyone, header, options);
+  }
+  void begin_step(const Path& path, std::int64_t step, double time) { writer().begin_step(path, step, time); }
+  void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
+  void put_tree(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
+  void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit) {
+    writer().put_field(name, hold(array, type), unit);
+  }
+  void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
+                 const std::string& unit) {
+    std::vector<parallel::ArrayView> views;
+    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
+    writer().put_field(name, views, unit);
+  }
+  void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
+                     const std::string& type) {
+    writer().put_particles(species, attribute, hold(array, type));
+  }
+  void put_error(int kind, const std::string& message, const std::vector<std::string>& places,
+                 const std::string& hint) {
+    writer().put_error(error_from(kind, message, places, hint));
+  }
+  void end_step() {
+    try {
+      call([](parallel::NativeWriter& writer) { writer.end_step(); });
+    } catch (...) {
+      held_.clear();
+      throw;
+    }
+    held_.clear();
+  }
+  bool finished() {
+    bool all = false;
+    call([&](parallel::NativeWriter& writer) { all = writer.finished(); });
+    return all;
+  }
+  void wait() {
+    call([](parallel::NativeWriter& writer) { writer.wait(); });
+  }
+  void close() {
+    call([](parallel::NativeWriter& writer) { writer.close(); });
+  }
+  /// Waits for this rank's own work, tells nobody.
+  void abandon() {
+    {
+      nb::gil_scoped_release release;
+      writer_.reset();
+    }
+    held_.clear();
+  }
+  std::string statistics() { return to_json(writer().statistics()); }
+
+ private:
+  parallel::NativeWriter& writer() {
+    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
+    return *writer_;
+  }
+  template <class Work>
+  void call(Work&& work) {
+    parallel::NativeWriter& mine = writer();
+    nb::gil_scoped_release release;
+    work(mine);
+  }
+  parallel::ArrayView hold(nb::handle array, const std::string& type) {
+    held_.emplace_back(array);
+    return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
+  }
+
+  std::vector<Buffer> held_;  // until end_step() has read them
+  std::optional<parallel::NativeWriter> writer_;
+};
+
+}  // namespace
+
+void bind_native(nb::module_& m) {
+  nb::class_<NativeWriter>(m, "NativeWriter")
+      .def(nb::init<std::optional<int>, const mesh::Header&, const std::string&, const std::string&, bool, bool, bool,
+                    std::map<std::string, std::string>, int, std::int64_t, const std::string&, const std::string&>(),
+           nb::arg("comm").none(), nb::arg("header"), nb::arg("format"), nb::arg("mode"), nb::arg("sync"),
+           nb::arg("checksums"), nb::arg("collect"), nb::arg("names"), nb::arg("files"), nb::arg("max_box"),
+           nb::arg("title"), nb::arg("multifab"))
+      .def("begin_step", &NativeWriter::begin_step)
+      .def("put_attribute", &NativeWriter::put_attribute)
+      .def("put_mesh", &NativeWriter::put_tree)
+      .def("put_mesh", &NativeWriter::put_patches)
+      .def("put_field", &NativeWriter::put_field)
+      .def("put_boxes", &NativeWriter::put_boxes)
+      .def("put_particles", &NativeWriter::put_particles)
+      .def("put_error", &NativeWriter::put_error)
+      .def("end_step", &NativeWriter::end_step)
+      .def("finished", &NativeWriter::finished)
+      .def("wait", &NativeWriter::wait)
+      .def("close", &NativeWriter::close)
+      .def("abandon", &NativeWriter::abandon)
+      .def("statistics", &NativeWriter::statistics);
+}
+
+}  // namespace octavo::bindings

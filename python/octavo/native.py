@@ -1,0 +1,152 @@
+"""FLASH and AMReX outputs written by all ranks behind the simulation's back.
+
+    with octavo.NativeWriter(comm, header, format="amrex_plotfile") as writer:
+        writer.begin_step("plt00010", 10, time)
+        writer.put_mesh(octavo.Patches(domain, boxes, dim=2))
+        writer.put_field("density", [box[2:-2, 2:-2] for box in my_boxes])     # an array a box, ghosts sliced away
+        writer.end_step()                                                      # the solver goes on
+
+docs/engine.md, "FLASH and AMReX, written by all ranks", says what happens when.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from octavo._core import Header, Octree, Patches
+from octavo.errors import Error, UsageError, kind_of
+from octavo.parallel import Attribute, Path, _handle, _mpi, _plain, _readable, _with_block
+
+__all__ = ["NativeWriter", "Patches"]
+
+
+class NativeWriter:
+    """Writes steps as files of their own. Collective: this, `end_step`, `finished`, `wait` and `close`; they release the
+    GIL. All calls belong to the thread that initialised MPI.
+
+    `format`: "flash", one HDF5 checkpoint, or "amrex_plotfile", "amrex_checkpoint", a directory. `mode`: "background" or
+    "sync". `sync`: a step is on disk when it has its name. `checksums`: arrays are compared with what they were when they
+    were copied. FLASH: `collect`, rank 0 alone writes in end_step(); `names`, its names of fields. AMReX: `files` a level
+    (0: one a GiB); `max_box`, the longest box that a tree is cut into [cells]; `title` and `multifab` of a checkpoint.
+
+    Until a step is complete on all ranks it is called NAME.partial; it gets its name in the next collective call after
+    that. Every rank puts a mesh, and the same fields and attributes of particles. No put raises: what is wrong is raised
+    by the next collective call, on every rank. The writer can be used further; of a failed step nothing is left.
+
+    As a context manager it is closed at the end; where an exception ends the block, nothing collective is called.
+    """
+
+    def __init__(
+        self, comm: Any, header: Header, *, format: str = "flash", mode: str = "background", sync: bool = True,
+        checksums: bool = True, collect: bool = False, names: Mapping[str, str] | None = None, files: int = 0,
+        max_box: int = 64, title: str = "Checkpoint file for AmrCore", multifab: str = "phi",
+    ) -> None:  # fmt: skip
+        self._dim, self._block, self._boxes = header.dim, tuple(header.block), False
+        self._writer = _mpi().NativeWriter(
+            _handle(comm), header, format, mode, sync, checksums, collect, dict(names or {}), files, max_box, title,
+            multifab,
+        )  # fmt: skip
+
+    def begin_step(self, path: Path, step: int, time: float) -> None:
+        """Begins the step that is to be `path`, which must not exist; `time` in code time."""
+        self._writer.begin_step(os.fspath(path), step, time)
+        self._boxes = False
+
+    def put_attribute(self, name: str, value: Attribute) -> None:
+        """Of the step, the same on all ranks: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt"."""
+        self._put(f"attribute {name}", lambda: self._writer.put_attribute(name, _plain(value)))
+
+    def put_attributes(self, values: Mapping[str, Attribute]) -> None:
+        """Several attributes."""
+        for name, value in values.items():
+            self.put_attribute(name, value)
+
+    def put_mesh(self, mesh: Octree | Patches) -> None:
+        """What this rank owns, before its fields. Copied at once. FLASH: the header's roots and block, patches are cut
+        into them. AMReX: any; the cells or blocks of a tree are merged to boxes."""
+        self._boxes = isinstance(mesh, Patches)
+
+        def put() -> None:
+            if not isinstance(mesh, (Octree, Patches)):
+                raise UsageError(f"expected an Octree or Patches, found {type(mesh).__name__}")
+            self._writer.put_mesh(mesh)
+
+        self._put("mesh", put)
+
+    def put_field(self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "") -> None:
+        """Cell-centred values, float64 or float32. Of a tree as Writer.put_field has them. Of patches either a list of
+        arrays, one a box, level after level, with axes (z, y, x) as far as there are dimensions; or one array (cells,)
+        of all boxes, box after box, x fastest. Any strides; read in end_step(), and kept alive until then."""
+
+        def put() -> None:
+            if isinstance(array, (list, tuple)):
+                boxes = [_box(_readable(box), self._dim) for box in array]
+                self._writer.put_boxes(name, boxes, [box.dtype.name for box in boxes], unit)
+                return
+            values = _readable(array)
+            shaped = _with_block(values, 1, (1,)) if self._boxes else _with_block(values, self._dim, self._block)
+            self._writer.put_field(name, shaped, values.dtype.name, unit)
+
+        self._put(f"field {name}", put)
+
+    def put_particles(self, species: str, attributes: Mapping[str, np.ndarray]) -> None:
+        """The particles of a species: arrays (count,) by attribute; positions are position_x, position_y and position_z
+        [code length]. FLASH: one species, in leaf blocks that this rank owns. AMReX: wherever a box of any rank is."""
+        for name, array in attributes.items():
+
+            def put(name: str = name, array: np.ndarray = array) -> None:
+                values = _readable(array)
+                self._writer.put_particles(species, name, _with_block(values, 1, (1,)), values.dtype.name)
+
+            self._put(f"particles {species}/{name}", put)
+
+    def end_step(self) -> None:
+        """The step is on its way, after the one before has its name. Arrays may change from here on."""
+        self._writer.end_step()
+
+    def finished(self) -> bool:
+        """Whether nothing is in flight any more, on any rank. Does not wait; a step that is complete gets its name."""
+        return self._writer.finished()
+
+    def wait(self) -> None:
+        """Returns once all steps have their names; raises where one could not be written."""
+        self._writer.wait()
+
+    def close(self) -> None:
+        """As wait; then the writer is closed, also where it raises."""
+        self._writer.close()
+
+    def statistics(self) -> dict[str, Any]:
+        """What writing has cost this rank so far: docs/engine.md."""
+        return json.loads(self._writer.statistics())
+
+    def __enter__(self) -> NativeWriter:
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._writer.abandon()
+
+    def _put(self, place: str, work: Any) -> None:
+        # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
+        try:
+            work()
+        except Error as error:
+            self._writer.put_error(kind_of(error), error.message, [*error.places, place], error.hint)
+        except (TypeError, ValueError, OverflowError) as error:
+            text = str(error) if len(str(error)) < 200 else type(error).__name__
+            self._writer.put_error(kind_of(UsageError("")), text, [place], "")
+
+
+def _box(values: np.ndarray, dim: int) -> np.ndarray:
+    """The values of one box with axes (1, z, y, x, 1)."""
+    if values.ndim != dim:
+        raise UsageError(f"expected a box of {dim} axes, found shape {values.shape}")
+    return values[(None, *[None] * (3 - dim), ..., None)]

@@ -1,0 +1,225 @@
+"""Programs that test_native.py runs under mpirun:     mpirun -n 3 python native_cases.py CASE DIRECTORY
+
+Boxes of two levels in two or three dimensions; every value follows from its level and place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import octavo
+
+EDGE = 16  # cells of level 0 along an axis
+BOX = 8
+
+
+def value_at(level, x, y, z=0):
+    """Different in every cell; exact in a float32."""
+    return level * 2.0**18 + z * 2.0**12 + y * 2.0**6 + x
+
+
+def all_boxes(dim: int) -> list[list[tuple[tuple[int, ...], tuple[int, ...]]]]:
+    """Level 0 whole, the middle half along each axis refined."""
+    spans = [(range(0, EDGE, BOX)), (range(EDGE // 2, 3 * EDGE // 2, BOX))]
+    return [
+        [(corner[::-1], tuple(c + BOX for c in corner[::-1])) for corner in itertools.product(span, repeat=dim)]
+        for span in spans
+    ]
+
+
+def values_of(level: int, lo, hi) -> np.ndarray:
+    """Of a box, axes (z, y, x) as far as there are dimensions."""
+    axes = np.meshgrid(*(np.arange(a, b) for a, b in zip(lo[::-1], hi[::-1], strict=True)), indexing="ij")
+    return value_at(level, *axes[::-1])
+
+
+def whole(dim: int) -> list[np.ndarray]:
+    """Per level, the values of the whole domain, NaN where the level has no box."""
+    out = []
+    for level, boxes in enumerate(all_boxes(dim)):
+        values = np.full((EDGE << level,) * dim, np.nan)
+        for lo, hi in boxes:
+            values[tuple(slice(a, b) for a, b in zip(lo[::-1], hi[::-1], strict=True))] = values_of(level, lo, hi)
+        out.append(values)
+    return out
+
+
+def leaves(dim: int) -> np.ndarray:
+    """The values of all cells that are not refined, sorted."""
+    coarse, fine = whole(dim)
+    covered = np.zeros(coarse.shape, bool)
+    covered[(slice(EDGE // 4, 3 * EDGE // 4),) * dim] = True
+    return np.sort(np.concatenate([coarse[~covered], fine[~np.isnan(fine)]]))
+
+
+def share(dim: int, rank: int, size: int) -> tuple[octavo.Patches, list[np.ndarray]]:
+    """The n-th box of all is one of rank n % size; arrays are views into ones with ghost cells."""
+    boxes, arrays, number = [], [], itertools.count()
+    for level, of_level in enumerate(all_boxes(dim)):
+        boxes.append([box for box in of_level if next(number) % size == rank])
+        for lo, hi in boxes[-1]:
+            array = np.full((BOX + 4,) * dim, np.nan)
+            inner = array[(slice(2, -2),) * dim]
+            inner[...] = values_of(level, lo, hi)
+            arrays.append(inner)
+    domain = [((0,) * dim, (EDGE << level,) * dim) for level in range(2)]
+    return octavo.Patches(domain, boxes, dim=dim), arrays
+
+
+def header(dim: int, block: int = BOX // 2) -> octavo.Header:
+    """Boxes of BOX cells are cut into FLASH's blocks of half of that: the refined region is whole parents then."""
+    return octavo.Header(code="test", dim=dim, roots=(EDGE // block,) * dim, block=(block,) * dim, hi=(2.0,) * dim)
+
+
+def everyone():
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD
+
+
+def write_patches(writer, path, dim: int, comm, *, flat: bool = False, particles: bool = False) -> None:
+    patches, arrays = share(dim, comm.rank, comm.size)
+    packed = [np.concatenate([[], *(a.ravel() for a in arrays)])] if flat else None
+    writer.begin_step(path, 7, 0.5)
+    writer.put_mesh(patches)
+    writer.put_field("dens", packed[0] if flat else arrays)
+    writer.put_field("temp", -packed[0].astype("float32") if flat else [(-a).astype("float32") for a in arrays])
+    if particles:
+        x = np.linspace(0.01, 1.99, 30)[comm.rank :: comm.size]
+        axes = ("position_x", "position_y", "position_z")[:dim]
+        writer.put_particles("stars", {**dict.fromkeys(axes, x), "mass": x**2})
+    writer.end_step()
+
+
+# ----------------------------------------------------------------------------------------------------------- cases
+
+
+def patches(directory: str) -> None:
+    """Every format from boxes, in 2-D and 3-D, in the background and inside the call, from arrays of boxes and flat."""
+    comm, at = everyone(), Path(directory)
+    for dim, format in itertools.product((2, 3), ("flash", "amrex_plotfile", "amrex_checkpoint")):
+        flat, mode = dim == 3, "background" if dim == 2 else "sync"
+        with octavo.NativeWriter(comm, header(dim), format=format, mode=mode, sync=False) as writer:
+            for name in ("a", "b"):
+                path = at / f"{format}_{dim}d_{name}"
+                write_patches(writer, path, dim, comm, flat=flat, particles=format != "flash")
+            while not writer.finished():
+                pass
+            assert path.exists() and not path.with_name(path.name + ".partial").exists()
+            assert writer.statistics()["steps"] == 2
+
+
+def tree(directory: str) -> None:
+    """Blocks of a tree as a FLASH file with its lists and particles, and as a plotfile; ghosts sliced away."""
+    comm, at = everyone(), Path(directory)
+    refined = [np.array([True, False, False, False]), np.zeros(4, bool)]
+    owned = [np.arange(4) % comm.size == comm.rank, np.arange(4) % comm.size == comm.rank]
+    octree = octavo.Octree(refined, owned, dim=2, roots=(2, 2), block=(BOX, BOX))
+    wide = np.zeros((8, BOX + 2, BOX + 2))
+    for cell, (level, x, y) in enumerate(
+        [(0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1), (1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1)]
+    ):
+        lo = (x * BOX, y * BOX)
+        wide[cell, 1:-1, 1:-1] = values_of(level, lo, (lo[0] + BOX, lo[1] + BOX))
+    # A particle in the middle of every root that is a leaf, on the rank that owns it.
+    middle = np.array([(1.5, 0.5), (0.5, 1.5), (1.5, 1.5)])[owned[0][1:]]
+    for format, mode in (("flash", "background"), ("flash", "sync"), ("amrex_plotfile", "background")):
+        with octavo.NativeWriter(
+            comm, header(2, BOX), format=format, mode=mode, sync=False, names={"density": "dens"}
+        ) as writer:
+            writer.begin_step(at / f"{format}_{mode}", 3, 0.25)
+            writer.put_attributes({"real scalars/dt": 0.125, "real scalars": ["dt"]})
+            writer.put_mesh(octree)
+            writer.put_field("density", wide[:, 1:-1, 1:-1])
+            writer.put_particles("particles", {"position_x": middle[:, 0], "position_y": middle[:, 1]})
+            writer.end_step()
+
+
+def large(directory: str) -> None:
+    """Boxes of more bytes than one write has, doubles and floats in one plotfile, inside the call and staged."""
+    comm, at, edge = everyone(), Path(directory), 48
+    lo = (edge * comm.rank, 0, 0)
+    patches = octavo.Patches([((0, 0, 0), (edge * comm.size, edge, edge))], [[(lo, (lo[0] + edge, edge, edge))]])
+    values = values_of(0, lo, (lo[0] + edge, edge, edge)).ravel()
+    whole = octavo.Header(roots=(edge * comm.size, edge, edge), hi=(float(comm.size), 1.0, 1.0))
+    for mode in ("sync", "background"):
+        with octavo.NativeWriter(comm, whole, format="amrex_plotfile", mode=mode, sync=False) as writer:
+            writer.begin_step(at / mode, 1, 0.0)
+            writer.put_mesh(patches)
+            writer.put_field("first", values)
+            writer.put_field("single", values.astype("float32"))
+            writer.put_field("last", -values)
+            writer.end_step()
+        cells = octavo.open(at / mode).arrays()
+        expected = value_at(0, *(np.floor(cells[axis] * edge) for axis in "xyz"))
+        for name, sign in (("first", 1), ("single", 1), ("last", -1)):
+            assert np.array_equal(sign * cells[name], expected), (mode, name)
+
+
+def errors(directory: str) -> None:
+    """What is wrong on one rank is raised on all, by the collective call; the writer can be used further."""
+    comm, at = everyone(), Path(directory)
+
+    def refused(text: str, call, *words, **options) -> None:
+        try:
+            call(*words, **options)
+        except octavo.UsageError as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(f"not refused: {text}")
+
+    refused("no format 'hdf'", octavo.NativeWriter, comm, header(2), format="hdf")
+    refused("no mode 'auto'", octavo.NativeWriter, comm, header(2), mode="auto")
+    refused("collect is for FLASH", octavo.NativeWriter, comm, header(2), format="amrex_plotfile", collect=True)
+    writer = octavo.NativeWriter(comm, header(2), format="amrex_plotfile", sync=False)
+    refused("there is no step to end", lambda: (writer.put_field("dens", np.zeros(3)), writer.end_step()))
+    patches, arrays = share(2, comm.rank, comm.size)
+    last = comm.rank == comm.size - 1
+    for wrong, text in (
+        (arrays[:-1], "expected one view for box"),
+        ([a[1:] for a in arrays], "expected one view for box"),
+        ([a[0] for a in arrays], "expected a box of 2 axes"),
+        ([a.astype(complex) for a in arrays], "no values of type complex128"),
+        ([None], "no values of type object"),
+    ):
+        writer.begin_step(at / "plt", 1, 0.0)
+        writer.put_mesh(patches)
+        writer.put_field("dens", wrong if last else arrays)
+        refused(text, writer.end_step)
+    writer.begin_step(at / "plt", 1, 0.0)
+    writer.put_mesh("no mesh" if last else patches)
+    refused("expected an Octree or Patches, found str", writer.end_step)
+    write_patches(writer, at / "plt", 2, comm)
+    writer.close()
+    refused("closed", writer.begin_step, at / "more", 2, 0.0)
+    comm.barrier()
+    assert [path.name for path in at.iterdir()] == ["plt"]
+
+
+def leaving(directory: str) -> None:
+    """A block that an exception ends on one rank calls nothing collective."""
+    comm = everyone()
+    writer = octavo.NativeWriter(comm, header(2), sync=False)
+    write_patches(writer, Path(directory) / "chk", 2, comm)
+    if comm.rank == 0:
+        try:
+            with writer:
+                raise KeyError("mine alone")
+        except KeyError:
+            pass
+        try:
+            writer.put_attribute("a", 1)
+            writer.statistics()
+        except octavo.UsageError:
+            pass
+        else:
+            raise AssertionError("the writer is still there")
+    comm.barrier()
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](sys.argv[2])
