@@ -54,7 +54,8 @@ void note_made(const Regridded& made, const mesh::Header& header, CrossReport& r
                            " cells of levels coarser than the step's are the means of the finer ones");
   if (made.plan.fills != 0)
     report.notes.push_back(std::to_string(made.plan.fills) + " cells of " + std::to_string(made.plan.blocks_filled) +
-                           " blocks were not in the step: they have the value of the coarser cell they lie in");
+                           " blocks were not in the step: they are made from the coarser cell they lie in" +
+                           (made.plan.fill.by == mesh::FillBy::linear ? ", with limited slopes" : ", with its value"));
   const int level = mesh::code_level(header, made.plan.shift);
   if (!made.same_tree && level > mesh::code_level(header, header.unfolded))
     report.notes.push_back("level " + std::to_string(level) + " of the step is the coarsest one written");
@@ -116,6 +117,7 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   job.how.balance = options.fill ? mesh::Balance::corners : mesh::Balance::faces;
   job.how.root = dataset.header.unfolded;
   job.part_cells = options.part_cells;
+  job.how.by = options.fill_by;
   // What FLASH wrote has its blocks; a particle file has a tree of one cell.
   const bool as_it_is = options.block == 0 && !text_attribute(dataset.header, "flash/kind").empty();
   mesh::Dataset blocks = words;
@@ -166,6 +168,7 @@ void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   job.how.root = dataset.header.unfolded;
   job.from_finest_full = !same && !has_blocks(dataset.header);
   job.part_cells = options.part_cells;
+  job.how.by = options.fill_by;
   std::vector<std::int64_t> sides{8, 4, 2, 1};
   if (options.blocking_factor != 0) sides = {options.blocking_factor};
   const Regridded made = first_that_fits(words, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
@@ -221,6 +224,7 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
     job.how.root = coarsest_even(words.header);
     job.how.balance = mesh::Balance::corners;
     job.how.fill = options.fill;
+    job.how.by = options.fill_by;
     job.part_cells = 0;
     const Regridded made = regrid(words, job);
     note_made(made, words.header, report);

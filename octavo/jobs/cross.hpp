@@ -8,6 +8,7 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/jobs/translate.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/fill.hpp"
 
 namespace octavo::jobs {
 
@@ -21,6 +22,7 @@ struct CrossOptions {
   std::int64_t blocking_factor =
       0;              ///< AMReX: boxes begin and end at multiples; 0: the largest of 8, 4, 2, 1 that fits
   bool fill = false;  ///< values that the step does not hold may be made
+  mesh::FillBy fill_by = mesh::FillBy::linear;     ///< how
   std::map<std::string, std::string> rename;       ///< fields
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
   bool particles = true;
@@ -35,7 +37,7 @@ struct CrossOptions {
 
 struct CrossReport {
   std::int64_t means = 0;  ///< cells that got the mean of finer ones
-  std::int64_t fills = 0;  ///< cells that got the value of a coarser one
+  std::int64_t fills = 0;  ///< cells that got theirs from a coarser one
   std::int64_t particles = 0;
   std::vector<std::string> notes;
 };

@@ -66,19 +66,49 @@ std::size_t part_of(const Shared& shared, std::int64_t number) {
                                   shared.bounds.begin() - 1);
 }
 
-/// Parts that hold a new cell that shares something with an owned cell of this source part; where values are handed
-/// down, those that hold a cell below it, too.
-std::set<std::size_t> parts_fed_by(const Shared& shared, const Octree& source) {
+/// The new part's own cells, to level index `deepest`.
+Octree own_tree(const Shared& shared, std::size_t part, int deepest) {
+  Octree tree = shared.plan.tree;
+  for (std::size_t level = 0; level < tree.owned.size(); ++level) {
+    const auto& numbers = shared.walk.number[level];
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] < shared.bounds[part] || numbers[i] >= shared.bounds[part + 1]) tree.owned[level].set(i, false);
+  }
+  if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
+  return tree;
+}
+
+/// Where values are made: for each new cell, numbered over the levels, the parts that need a value of it. Sorted.
+using Needs = std::vector<std::pair<std::size_t, std::size_t>>;
+Needs list_needs(const Shared& shared) {
+  Needs needs;
+  if (shared.plan.fills == 0 || shared.bounds.size() == 2) return needs;
+  const auto offsets = mesh::level_offsets(shared.plan.tree);
+  for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) {
+    const Octree own = own_tree(shared, p, mesh::num_levels(shared.plan.tree));
+    const auto needed = mesh::cells_to_complete(shared.plan, own, own.owned);
+    for (std::size_t level = 0; level < needed.size(); ++level)
+      needed[level].for_each_set([&](std::size_t i) { needs.emplace_back(offsets[level] + i, p); });
+  }
+  std::sort(needs.begin(), needs.end());
+  return needs;
+}
+
+/// Parts that own, or need to make values, a new cell that shares something with an owned cell of this source part.
+std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, const Octree& source) {
   const mesh::Regrid& plan = shared.plan;
   const mesh::TreeIndex index(plan.tree);
+  const auto offsets = mesh::level_offsets(plan.tree);
   std::set<std::size_t> fed;
   const auto feed = [&](int level, const mesh::Index3& at) {
     const auto cell = index.find(level, at);
     if (!cell) return;
     const auto l = static_cast<std::size_t>(level);
-    const std::int64_t first = shared.walk.number[l][*cell];
-    const std::int64_t last = plan.fills == 0 ? first : first + shared.walk.size[l][*cell] - 1;
-    for (std::size_t p = part_of(shared, first); p <= part_of(shared, last); ++p) fed.insert(p);
+    if (needs.empty()) fed.insert(part_of(shared, shared.walk.number[l][*cell]));
+    const std::size_t number = offsets[l] + *cell;
+    for (auto need = std::lower_bound(needs.begin(), needs.end(), std::pair(number, std::size_t{0}));
+         need != needs.end() && need->first == number; ++need)
+      fed.insert(need->second);
   };
   std::vector<mesh::Coordinate> at = mesh::root_coordinates(source);
   for (int level = 0; level < mesh::num_levels(source); ++level) {
@@ -99,16 +129,54 @@ std::set<std::size_t> parts_fed_by(const Shared& shared, const Octree& source) {
   return fed;
 }
 
-/// The new part's tree: its own cells, and what closes it.
+/// The new part's tree: its own cells, what is needed to make their values, and what closes it.
 mesh::Extract part_tree(const Shared& shared, std::size_t part, int deepest) {
-  Octree tree = shared.plan.tree;
-  for (std::size_t level = 0; level < tree.owned.size(); ++level) {
-    const auto& numbers = shared.walk.number[level];
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (numbers[i] < shared.bounds[part] || numbers[i] >= shared.bounds[part + 1]) tree.owned[level].set(i, false);
+  Octree tree = own_tree(shared, part, deepest);
+  if (shared.plan.fills == 0 || shared.bounds.size() == 2) return mesh::prune(tree);
+  const auto owned = tree.owned;
+  tree.owned = mesh::cells_to_complete(shared.plan, tree, owned);
+  mesh::Extract extract = mesh::prune(tree);
+  for (std::size_t level = 0; level < extract.tree.owned.size(); ++level)
+    for (std::size_t i = 0; i < extract.source[level].size(); ++i)
+      extract.tree.owned[level].set(i, owned[level][extract.source[level][i]]);
+  return extract;
+}
+
+bool is_face(const mesh::FieldInfo& info) {
+  return info.centring != mesh::Centring::cell && info.centring != mesh::Centring::node;
+}
+
+/// The fields to read, in the header's order: those that are asked for and, where values of faces are made, all of
+/// faces.
+std::vector<std::size_t> fields_to_read(const Shared& shared, const std::vector<std::size_t>& asked) {
+  const auto& infos = shared.header.fields;
+  const bool faces = std::any_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(infos[f]); });
+  if (!faces || shared.plan.fills == 0) return asked;
+  std::vector<std::size_t> fields;
+  for (std::size_t f = 0; f < infos.size(); ++f)
+    if (is_face(infos[f]) || std::binary_search(asked.begin(), asked.end(), f)) fields.push_back(f);
+  return fields;
+}
+
+std::vector<mesh::Field> read_fields(const Shared& shared, std::size_t part, const Octree& tree,
+                                     const std::vector<std::size_t>& asked) {
+  const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
+  const auto all = fields_to_read(shared, asked);
+  std::vector<mesh::Field> fields;
+  mesh::Request wanted;
+  wanted.fields = std::vector<std::string>{};
+  for (std::size_t f : all) {
+    fields.push_back(mesh::make_field(shared.header.fields[f], values));
+    wanted.fields->push_back(shared.header.fields[f].name);
   }
-  if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
-  return mesh::prune(tree);
+  base::BitArray known(values);
+  for (int source : shared.source_of[part])
+    mesh::scatter(shared.source.read(source, wanted), shared.plan, tree, fields, known);
+  if (shared.plan.fills != 0 || shared.plan.means != 0) mesh::complete(shared.plan, tree, fields, known);
+  std::vector<mesh::Field> out;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::binary_search(asked.begin(), asked.end(), all[i])) out.push_back(std::move(fields[i]));
+  return out;
 }
 
 mesh::Part read_part(const Shared& shared, int number, const mesh::Request& request) {
@@ -118,19 +186,9 @@ mesh::Part read_part(const Shared& shared, int number, const mesh::Request& requ
   const std::int64_t deepest = std::int64_t{request.max_level} - shared.header.level_origin;
   mesh::Extract extract =
       part_tree(shared, p, static_cast<int>(std::clamp<std::int64_t>(deepest, -1, mesh::num_levels(shared.plan.tree))));
-  const Octree& tree = extract.tree;
   mesh::Part part{.index = number, .mesh = {}, .fields = {}, .particles = {}};
-  const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
-  for (std::size_t f : mesh::select_fields(shared.header, request.fields))
-    part.fields.push_back(mesh::make_field(shared.header.fields[f], values));
-  if (!part.fields.empty()) {
-    mesh::Request wanted;
-    wanted.fields = request.fields;
-    base::BitArray known(values);
-    for (int source : shared.source_of[p])
-      mesh::scatter(shared.source.read(source, wanted), shared.plan, tree, part.fields, known);
-    if (shared.plan.fills != 0 || shared.plan.means != 0) mesh::complete(shared.plan, tree, part.fields, known);
-  }
+  const auto asked = mesh::select_fields(shared.header, request.fields);
+  if (!asked.empty()) part.fields = read_fields(shared, p, extract.tree, asked);
   part.mesh = std::move(extract.tree);
   return part;
 }
@@ -144,14 +202,32 @@ void set_header(Shared& shared) {
   header.level_origin = 1;
 }
 
-/// A made value of a face would not be that of the cell beside it.
-void refuse_faces(const mesh::Header& header, const mesh::Regrid& plan) {
-  if (plan.fills == 0 && plan.means == 0) return;
-  for (const mesh::FieldInfo& field : header.fields)
-    if (field.centring != mesh::Centring::cell)
-      throw Error(Kind::unsupported, "values would have to be made for a field that is not of cells")
-          .at("field " + field.name)
-          .hint("leave it out with --field");
+/// Values are made of vectors on faces, of no other field that is not of cells.
+void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octree& source) {
+  const auto refuse = [](const mesh::FieldInfo& field, const std::string& why) {
+    throw Error(Kind::unsupported, why).at("field " + field.name).hint("leave it out with --field");
+  };
+  const int coarsest = coarsest_leaf(source);
+  for (const mesh::FieldInfo& field : header.fields) {
+    if (field.centring == mesh::Centring::node && (plan.fills != 0 || plan.means != 0))
+      refuse(field, "values would have to be made for a field of nodes");
+    // One value for many cells is right for their mean only.
+    if (field.centring != mesh::Centring::cell && coarsest < plan.shift)
+      refuse(field, "values would have to be made for leaves coarser than the coarsest level that is written");
+  }
+  if (plan.fills != 0 || plan.means != 0) mesh::face_vectors(header.fields, header.dim);
+}
+
+bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
+
+std::array<double, 3> edges(const mesh::Header& header) {
+  std::array<double, 3> out{1, 1, 1};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double edge =
+        (header.hi[axis] - header.lo[axis]) / static_cast<double>(header.roots[axis] * header.block[axis]);
+    if (edge > 0) out[axis] = edge;
+  }
+  return out;
 }
 
 /// Ranges along the walk depend on no part of the source, so parts touching a region are found in the trees.
@@ -205,6 +281,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   mesh::RegridOptions how = job.how;
   how.first = source.header.unfolded;
   how.periodic = source.header.periodic;
+  how.edge = edges(source.header);
   if (job.from_finest_full) how.root = std::max(how.root, coarsest_leaf(whole));
   const auto shared = std::make_shared<Shared>();
   try {
@@ -212,7 +289,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   } catch (Error& error) {
     throw error.at(source.path);
   }
-  refuse_faces(source.header, shared->plan);
+  check_made(source.header, shared->plan, whole);
   Regridded out;
   out.same_tree = is_same(whole, shared->plan);
   out.plan = shared->plan;
@@ -227,12 +304,15 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   shared->walk = mesh::depth_first(shared->plan.tree);
   const auto cells = static_cast<std::int64_t>(mesh::num_cells(shared->plan.tree));
   const auto block = static_cast<std::int64_t>(mesh::block_size(shared->plan.tree));
-  // Means need all that lies below a cell: they are formed where the whole tree is one part.
-  const bool one = job.part_cells == 0 || shared->plan.means != 0;
+  // Means need all that lies below a cell, and faces what lies beside it: these are made where the whole tree is one
+  // part.
+  const bool faces = shared->plan.fills != 0 && has_faces(source.header);
+  const bool one = job.part_cells == 0 || shared->plan.means != 0 || faces;
   shared->bounds = part_bounds(cells, one ? 0 : std::max<std::int64_t>(1, job.part_cells / block));
   shared->source_of.resize(shared->bounds.size() - 1);
+  const Needs needs = list_needs(*shared);
   for (std::size_t p = 0; p < parts.size(); ++p)
-    for (std::size_t fed : parts_fed_by(*shared, mesh::octree_of(parts[p])))
+    for (std::size_t fed : parts_fed_by(*shared, needs, mesh::octree_of(parts[p])))
       shared->source_of[fed].push_back(static_cast<int>(p));
   out.dataset = dataset_of(shared);
   return out;

@@ -5,7 +5,7 @@
 namespace octavo::jobs {
 
 struct RegridJob {
-  mesh::RegridOptions how;  ///< `first` and `periodic` are taken from the step
+  mesh::RegridOptions how;  ///< `first`, `periodic` and `edge` are taken from the step
   /// Root at the finest level that the whole domain is refined to: coarser ones hold no leaf.
   bool from_finest_full = false;
   std::int64_t part_cells = std::int64_t{1} << 20;  ///< cells that a new part owns at most; 0: one part
@@ -28,7 +28,9 @@ int coarsest_leaf(const mesh::Octree& tree);
 /// memory are the whole trees, one source part and one new part. Particles are not handed on.
 /// Level numbers of the new header count from 1.
 ///
-/// Throws as plan_regrid does, and Error(unsupported) where values would be made of fields that are not of cells.
+/// Where values of faces or means are made, the new step is one part, whatever `part_cells` says.
+/// Throws as plan_regrid does, and Error(unsupported) where values would be made of a field of nodes or of one of faces
+/// that is no vector (mesh::face_vectors).
 Regridded regrid(const mesh::Dataset& source, const RegridJob& job);
 
 }  // namespace octavo::jobs

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "octavo/base/error.hpp"
 
@@ -179,6 +180,21 @@ void prolong_faces(int dim, const Index3& cells, const std::array<double, 3>& si
   Layout(dim, cells, 3).for_each([&](const Index3& cell) {
     interior.fill(cell, coarse_divergence(dim, cells, size, coarse, cell));
   });
+}
+
+void fill_inner_faces(int dim, const std::array<double, 3>& size, const FaceArrays<double>& fine) {
+  const Index3 one{1, 1, 1};
+  check_arrays(dim, doubled(dim, one), fine);
+  std::array<std::vector<double>, 3> sides;
+  FaceArrays<double> coarse;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(dim); ++a) {
+    if (!(size[a] > 0)) throw Error(Kind::usage, "a cell's edge must be above 0, found " + std::to_string(size[a]));
+    sides[a].resize(face_count(dim, one, a));
+    coarse[a] = sides[a];
+  }
+  restrict_faces(dim, one, {fine[0], fine[1], fine[2]}, coarse);
+  Interior(dim, one, size, fine)
+      .fill({0, 0, 0}, coarse_divergence(dim, one, size, {coarse[0], coarse[1], coarse[2]}, {0, 0, 0}));
 }
 
 void restrict_faces(int dim, const Index3& cells, const FaceArrays<const double>& fine,

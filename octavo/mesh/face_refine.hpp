@@ -29,6 +29,10 @@ std::size_t face_count(int dim, const Index3& cells, std::size_t axis);
 void prolong_faces(int dim, const Index3& cells, const std::array<double, 3>& size,
                    const FaceArrays<const double>& coarse, const FaceArrays<double>& fine);
 
+/// The part of prolong_faces that is inside of one coarse cell, of edges `size`: `fine` is of its 2 cells an axis; the
+/// faces on its sides are given, those between its children are set so that each child has the cell's divergence.
+void fill_inner_faces(int dim, const std::array<double, 3>& size, const FaceArrays<double>& fine);
+
 /// The inverse on coarse faces: each takes the mean of the 2^(dim-1) fine faces on it, which are of one area: the flux
 /// is kept, and the divergence of a coarse cell is the mean of its fine cells'. `cells` is of the coarse block. Throws
 /// as prolong_faces does.

@@ -218,7 +218,7 @@ void refuse_partial(const Coverage& found, const Octree& tree) {
                                      " cells of " + std::to_string(found.blocks) +
                                      " blocks are missing: " + found.places +
                                      (found.blocks > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
-      .hint("smaller blocks may fit; --fill gives the missing cells the value of the coarser cell they lie in");
+      .hint("smaller blocks may fit; --fill makes the missing cells from the coarser one they lie in");
 }
 
 std::int64_t cells_above_first(const Octree& tree, int shift, int first) {
@@ -242,6 +242,7 @@ IndexBox blocks_touching(const Octree& tree, const IndexBox& cells) {
 Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
   Regrid plan;
   plan.first = options.first;
+  plan.fill = {options.by, options.periodic, options.edge};
   plan.shift = root_level(source, options);
   Octree shape{source.dim, {1, 1, 1}, options.block, {}, {}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
@@ -340,66 +341,6 @@ void for_each_run(const Octree& source, const Regrid& plan, const Octree& tree, 
   });
 }
 
-/// The mean of the cells below the `k`-th cell of a block, as patches_to_octree forms it.
-template <class T>
-T mean_below(const Octree& tree, const Index3& cell, const T* children) {
-  const Index3& b = tree.block;
-  const auto dim = static_cast<unsigned>(tree.dim);
-  const auto size = static_cast<std::int64_t>(block_size(tree));
-  double sum = 0;
-  for (std::int64_t c = 0; c < std::int64_t{1} << dim; ++c) {
-    Index3 fine{2 * cell[0] + (c & 1), 0, 0};
-    if (dim > 1) fine[1] = 2 * cell[1] + (c >> 1 & 1);
-    if (dim > 2) fine[2] = 2 * cell[2] + (c >> 2);
-    const std::int64_t child = fine[0] / b[0] + (fine[1] / b[1] << 1) + (fine[2] / b[2] << 2);
-    sum +=
-        static_cast<double>(children[child * size + (fine[2] % b[2] * b[1] + fine[1] % b[1]) * b[0] + fine[0] % b[0]]);
-  }
-  return static_cast<T>(sum / static_cast<double>(std::int64_t{1} << dim));
-}
-
-/// Calls f(first value of a refined cell's block, first value of its first child's).
-template <class F>
-void for_each_family(const Octree& tree, std::size_t level, F&& f) {
-  const auto offsets = level_offsets(tree);
-  std::size_t child = offsets[level + 1];
-  tree.refined[level].for_each_set([&](std::size_t i) {
-    f((offsets[level] + i) * block_size(tree), child * block_size(tree));
-    child += family_size(tree);
-  });
-}
-
-/// Position, in a block of the same shape, of the cell above the k-th cell of child c.
-std::size_t above(const Octree& tree, std::size_t c, const Index3& cell) {
-  Index3 up{0, 0, 0};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
-    up[axis] = (cell[axis] + static_cast<std::int64_t>(c >> axis & 1) * tree.block[axis]) / 2;
-  return static_cast<std::size_t>((up[2] * tree.block[1] + up[1]) * tree.block[0] + up[0]);
-}
-
-template <class T>
-void form_means(const Octree& tree, std::size_t level, T* values, const BitArray& known) {
-  for_each_family(tree, level, [&](std::size_t parent, std::size_t children) {
-    std::size_t k = parent;
-    for_each_row({{0, 0, 0}, tree.block}, [&](const Index3& row, std::int64_t n) {
-      for (std::int64_t x = 0; x < n; ++x, ++k)
-        if (!known[k]) values[k] = mean_below(tree, {row[0] + x, row[1], row[2]}, values + children);
-    });
-  });
-}
-
-template <class T>
-void hand_down(const Octree& tree, std::size_t level, T* values, const BitArray& known) {
-  for_each_family(tree, level, [&](std::size_t parent, std::size_t children) {
-    std::size_t k = children;
-    for (std::size_t c = 0; c < family_size(tree); ++c)
-      for_each_row({{0, 0, 0}, tree.block}, [&](const Index3& row, std::int64_t n) {
-        for (std::int64_t x = 0; x < n; ++x, ++k)
-          if (!known[k]) values[k] = values[parent + above(tree, c, {row[0] + x, row[1], row[2]})];
-      });
-  });
-}
-
 }  // namespace
 
 void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields, BitArray& known) {
@@ -422,15 +363,33 @@ void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::ve
 
 void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const BitArray& known) {
   if (known.count() == known.size()) return;
-  const int levels = num_levels(tree);
-  for (Field& field : fields)
-    visit_values(field, [&]<class T>(std::span<const T>) {
-      T* values = field.as<T>().data();
-      for (int level = std::max(0, plan.first - plan.shift); level + 1 < levels; ++level)
-        hand_down(tree, static_cast<std::size_t>(level), values, known);
-      for (int level = std::min(plan.first - plan.shift, levels - 1); level-- > 0;)
-        form_means(tree, static_cast<std::size_t>(level), values, known);
+  if (plan.fills != 0) fill_down(tree, plan.first - plan.shift, plan.fill, fields, known);
+  form_means(tree, plan.first - plan.shift, fields, known);
+}
+
+std::vector<BitArray> cells_to_complete(const Regrid& plan, const Octree& tree, const std::vector<BitArray>& owned) {
+  std::vector<BitArray> needed = owned;
+  RegridOptions beside;
+  beside.balance = Balance::faces;
+  beside.periodic = plan.fill.periodic;
+  const TreeIndex index(tree);
+  std::vector<std::vector<Coordinate>> at{root_coordinates(tree)};
+  for (int level = 0; level + 1 < num_levels(tree); ++level) at.push_back(child_coordinates(tree, level, at.back()));
+  for (int level = num_levels(tree) - 1; level-- > 0;) {
+    const auto l = static_cast<std::size_t>(level);
+    tree.refined[l].for_each_set([&](std::size_t i) {
+      const std::size_t child = index.family(level, i) * family_size(tree);
+      bool wanted = false;
+      for (std::size_t c = 0; c < family_size(tree); ++c) wanted = wanted || needed[l + 1][child + c];
+      if (!wanted) return;
+      needed[l].set(i);
+      if (plan.fill.by == FillBy::constant) return;
+      for_each_neighbour(tree, level, {at[l][i][0], at[l][i][1], at[l][i][2]}, beside, [&](const Index3& to) {
+        if (const auto found = index.find(level, to)) needed[l].set(*found);
+      });
     });
+  }
+  return needed;
 }
 
 }  // namespace octavo::mesh

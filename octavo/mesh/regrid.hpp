@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/fill.hpp"
 
 namespace octavo::mesh {
 
@@ -17,8 +18,10 @@ struct RegridOptions {
   /// (and negative): values there are means.
   int root = 0;
   bool fill = false;  ///< values that the source does not hold may be made
+  FillBy by = FillBy::linear;
   Balance balance = Balance::none;
   std::array<bool, 3> periodic{};
+  std::array<double, 3> edge{1, 1, 1};  ///< of a cell, times any factor: for fields of faces
 };
 
 /// The same hierarchy of cells in another tree: other blocks, or none.
@@ -27,8 +30,9 @@ struct Regrid {
   int shift = 0;                   ///< new tree level index j has the cells of source tree level index j + shift
   int first = 0;                   ///< as asked
   std::int64_t means = 0;          ///< cells that get the mean of finer ones: those of levels above `first`
-  std::int64_t fills = 0;          ///< cells that the source does not hold: they get the value of the cell they lie in
+  std::int64_t fills = 0;          ///< cells that the source does not hold: they get it from the cell they lie in
   std::int64_t blocks_filled = 0;  ///< tree cells with such cells
+  FillOptions fill;                ///< how those get their values
 };
 
 /// Plans the tree of `block`s with the cells of `source`, a whole tree: the new one refines what the source refines. At
@@ -37,8 +41,8 @@ struct Regrid {
 /// Where a block has cells that the source does not hold on its level (the source refines a part of the block above),
 /// or where neighbours differ by more levels than `balance` allows, Error(unsupported) says how many and lists the
 /// first; with `fill` the blocks are completed, and what is unbalanced is refined. The cell that is refined so keeps
-/// its value, and its children get it: sums and means stay what they are, to the bit. Error(unsupported) also where no
-/// level of the source divides into blocks.
+/// its value, which is the mean of what its children get (fill.hpp): sums and means stay what they are.
+/// Error(unsupported) also where no level of the source divides into blocks.
 Regrid plan_regrid(const Octree& source, const RegridOptions& options);
 
 /// Puts the values of a source part's owned cells to their places on a piece of the new tree (`tree` and `fields`: of
@@ -50,8 +54,15 @@ void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::ve
              base::BitArray& known);
 
 /// What scatter left out: cells on levels above `first` get the mean of the 2^dim cells below them (summed in double
-/// precision, in their order), others the value of the cell above them.
+/// precision, in their order), others theirs from the cell above them and its neighbours: fill_down and form_means.
+/// On a piece of the new tree these must be there: see cells_to_complete.
 void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const base::BitArray& known);
+
+/// The cells of the new tree of which complete() needs values to make those of `owned` (bits as those of `tree`, the
+/// plan's or its upper levels): these, what lies above, and the neighbours of that. Not for fields of faces and not for
+/// means, which want the whole tree.
+std::vector<base::BitArray> cells_to_complete(const Regrid& plan, const Octree& tree,
+                                              const std::vector<base::BitArray>& owned);
 
 /// Cells of a tree, tree cells times the block, in a cell's position on the level of its cells.
 inline IndexBox cells_of(const Octree& tree, const Coordinate& at) {

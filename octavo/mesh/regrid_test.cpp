@@ -166,6 +166,7 @@ TEST(Regrid, incomplete_blocks_are_listed_or_filled_and_every_value_stays) {
       EXPECT_THAT(error.what(), HasSubstr("blocks are missing"));
     }
     options.fill = true;
+    options.by = FillBy::constant;
     const Regrid plan = plan_regrid(std::get<Octree>(source.mesh), options);
     const AllCells before = cells(source), after = regridded(source, plan);
     std::int64_t made = 0;
@@ -183,6 +184,34 @@ TEST(Regrid, incomplete_blocks_are_listed_or_filled_and_every_value_stays) {
     EXPECT_NEAR(integral(after, dim), integral(before, dim), 1e-9 * std::abs(integral(before, dim)));
   }
   EXPECT_GT(refused, 3);
+}
+
+TEST(Regrid, a_linear_fill_keeps_every_value_and_all_integrals_and_makes_no_extremum) {
+  int sloped = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const int dim = 1 + static_cast<int>(seed % 3);
+    const Part source = part_of(random_tree(seed + 100, dim, {1, 1, 1}, 6), seed);
+    RegridOptions options;
+    options.block = {4, dim > 1 ? 4 : 1, dim > 2 ? 4 : 1};
+    options.fill = true;
+    options.periodic = {seed % 2 == 0, true, false};
+    const Regrid plan = plan_regrid(std::get<Octree>(source.mesh), options);
+    const AllCells before = cells(source), after = regridded(source, plan);
+    double low = before.all.begin()->second, high = low;
+    for (const auto& [at, value] : before.all) low = std::min(low, value), high = std::max(high, value);
+    for (const auto& [at, value] : after.all) {
+      if (const auto kept = before.all.find(at); kept != before.all.end()) {
+        ASSERT_EQ(value, kept->second);
+        continue;
+      }
+      ASSERT_GE(value, low);
+      ASSERT_LE(value, high);
+      const auto up = after.all.find({at[0] / 2, at[1] / 2, at[2] / 2, at[3] / 2});
+      sloped += up != after.all.end() && up->second != value;
+    }
+    EXPECT_NEAR(integral(after, dim), integral(before, dim), 1e-12 * std::abs(integral(before, dim)));
+  }
+  EXPECT_GT(sloped, 100);
 }
 
 TEST(Regrid, unbalanced_neighbours_are_refused_or_refined_until_none_is_left) {

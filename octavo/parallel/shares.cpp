@@ -14,16 +14,18 @@ using base::Error;
 using base::Kind;
 using mesh::CurveKey;
 
-// Keys of the owned cells of a part: all of them make its range, those of leaves are counted.
-void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, KeyRange& range, std::vector<CurveKey>& leaves) {
+// What all ranks know of all parts takes 8 MiB at most, however many parts there are.
+constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
+
+// Keys of the owned cells of a part: the centres of all are listed, the leaves are counted.
+void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, std::vector<CurveKey>& centres,
+              std::vector<CurveKey>& leaves) {
   auto coordinates = root_coordinates(tree);
   for (int level = 0; level < num_levels(tree); ++level) {
     const auto l = static_cast<std::size_t>(level);
     const int depth = plan.root_bits + level;
     tree.owned[l].for_each_set([&](std::size_t i) {
-      const CurveKey centre = centre_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]);
-      range.first = std::min(range.first, centre);
-      range.last = std::max(range.last, centre);
+      centres.push_back(centre_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
       if (!tree.refined[l][i]) leaves.push_back(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
     });
     if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
@@ -82,16 +84,16 @@ int deepest_level(MPI_Comm comm, StepParts& step, const Deal& mine) {
 }
 
 // Parts are dealt out in order: what each rank knows of its own, put one after another, is the list of all.
-std::vector<KeyRange> gather_ranges(MPI_Comm comm, const std::vector<KeyRange>& mine, int parts) {
+std::vector<KeyRange> gather_ranges(MPI_Comm comm, const std::vector<KeyRange>& mine, int parts, int each) {
   static_assert(sizeof(KeyRange) == 4 * sizeof(std::uint64_t));
   const int ranks = size_of(comm);
   std::vector<int> counts, offsets;
   for (int rank = 0; rank < ranks; ++rank) {
     const Deal dealt = deal(parts, ranks, rank);
-    counts.push_back(4 * (dealt.last - dealt.first));
-    offsets.push_back(4 * dealt.first);
+    counts.push_back(4 * each * (dealt.last - dealt.first));
+    offsets.push_back(4 * each * dealt.first);
   }
-  std::vector<KeyRange> all(static_cast<std::size_t>(parts));
+  std::vector<KeyRange> all(static_cast<std::size_t>(parts) * static_cast<std::size_t>(each));
   MPI_Allgatherv(mine.data(), static_cast<int>(4 * mine.size()), MPI_UINT64_T, all.data(), counts.data(),
                  offsets.data(), MPI_UINT64_T, comm);
   return all;
@@ -132,7 +134,45 @@ mesh::Part empty_part(const mesh::Header& header, const std::vector<mesh::FieldI
   return part;
 }
 
+CurveKey difference(const CurveKey& a, const CurveKey& b) {
+  return {a.high - b.high - (a.low < b.low ? 1 : 0), a.low - b.low};
+}
+
 }  // namespace
+
+std::vector<KeyRange> stretches_of(std::vector<CurveKey> keys, std::size_t most) {
+  std::vector<KeyRange> out(most);
+  if (keys.empty()) return out;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  // Stretches begin at the first key and after the widest gaps.
+  std::vector<std::size_t> begins(keys.size());
+  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = i;
+  const std::size_t n = std::min(most, keys.size());
+  std::nth_element(begins.begin() + 1, begins.begin() + static_cast<std::ptrdiff_t>(n), begins.end(),
+                   [&](std::size_t i, std::size_t j) {
+                     const CurveKey a = difference(keys[i], keys[i - 1]), b = difference(keys[j], keys[j - 1]);
+                     return b < a || (a == b && i < j);
+                   });
+  std::sort(begins.begin() + 1, begins.begin() + static_cast<std::ptrdiff_t>(n));
+  for (std::size_t s = 0; s < n; ++s) out[s] = {keys[begins[s]], keys[s + 1 < n ? begins[s + 1] - 1 : keys.size() - 1]};
+  return out;
+}
+
+bool touches(std::span<const KeyRange> stretches, const CurveKey& begin, const CurveKey& end) {
+  return std::any_of(stretches.begin(), stretches.end(), [&](const KeyRange& range) {
+    return range.first <= range.last && range.first < end && range.last >= begin;
+  });
+}
+
+std::vector<int> Shares::parts_of(int rank) const {
+  const auto r = static_cast<std::size_t>(rank);
+  std::vector<int> parts;
+  for (std::size_t p = 0; p < of_part.size() / stretches; ++p)
+    if (touches(std::span(of_part).subspan(p * stretches, stretches), plan.bounds[r], plan.bounds[r + 1]))
+      parts.push_back(static_cast<int>(p));
+  return parts;
+}
 
 Deal deal(int parts, int ranks, int rank) {
   const auto at = [&](int r) { return static_cast<int>(std::int64_t{parts} * r / ranks); };
@@ -146,32 +186,33 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve) {
   shares.plan.dim = step.header.dim;
   shares.plan.root_bits = root_bits_of(step.header);
   shares.plan.bits = shares.plan.root_bits + deepest_level(comm, step, mine);
-  std::vector<KeyRange> ranges(static_cast<std::size_t>(mine.last - mine.first));
+  const auto parts = static_cast<std::size_t>(num_parts(step));
+  shares.stretches = std::clamp<std::size_t>(most_of_all / std::max<std::size_t>(1, parts), 1, most_stretches);
+  std::vector<KeyRange> ranges;
   std::vector<CurveKey> leaves;
   agree(comm, [&] {
     for (int part = mine.first; part < mine.last; ++part) {
       const mesh::Part read = read_part(step, part, mesh_only());
-      add_keys(std::get<mesh::Octree>(read.mesh), shares.plan, ranges[static_cast<std::size_t>(part - mine.first)],
-               leaves);
+      std::vector<CurveKey> centres;
+      add_keys(std::get<mesh::Octree>(read.mesh), shares.plan, centres, leaves);
+      const auto found = stretches_of(std::move(centres), shares.stretches);
+      ranges.insert(ranges.end(), found.begin(), found.end());
     }
     std::sort(leaves.begin(), leaves.end());
   });
   find_bounds(comm, leaves, shares.plan);
-  shares.of_part = gather_ranges(comm, ranges, num_parts(step));
+  shares.of_part = gather_ranges(comm, ranges, num_parts(step), static_cast<int>(shares.stretches));
   return shares;
 }
 
 mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request) {
   const mesh::SplitPlan mine = only_share(shares.plan, rank);
-  const CurveKey &begin = mine.bounds[1], &end = mine.bounds[2];
   std::vector<mesh::Part> pieces;
   std::vector<mesh::FieldInfo> fields;
   for (std::size_t index : mesh::select_fields(step.header, request.fields))
     fields.push_back(step.header.fields[index]);
-  for (std::size_t p = 0; p < shares.of_part.size(); ++p) {
-    const KeyRange& range = shares.of_part[p];
-    if (range.first > range.last || !(range.first < end) || range.last < begin) continue;
-    const mesh::Part part = read_part(step, static_cast<int>(p), request);
+  for (const int p : shares.parts_of(rank)) {
+    const mesh::Part part = read_part(step, p, request);
     auto split = mesh::split(std::span(&part, 1), mine);
     if (owns_any(split[1])) pieces.push_back(std::move(split[1]));
   }

@@ -1,6 +1,9 @@
 #pragma once
 #include <mpi.h>
 
+#include <span>
+#include <vector>
+
 #include "octavo/mesh/split.hpp"
 #include "octavo/parallel/step_parts.hpp"
 
@@ -12,10 +15,21 @@ struct KeyRange {
   mesh::CurveKey last{};
 };
 
+/// Keys, in any order, as exactly `most` stretches that hold all of them, cut where the gaps are widest; the last ones
+/// are empty where there are fewer. @pre most > 0
+std::vector<KeyRange> stretches_of(std::vector<mesh::CurveKey> keys, std::size_t most);
+/// Whether one of the stretches has something in [begin, end).
+bool touches(std::span<const KeyRange> stretches, const mesh::CurveKey& begin, const mesh::CurveKey& end);
+
 /// How a step is shared between ranks.
 struct Shares {
-  mesh::SplitPlan plan;           ///< a part for each rank
-  std::vector<KeyRange> of_part;  ///< per part of the step: keys of the cells it owns
+  mesh::SplitPlan plan;  ///< a part for each rank
+  /// `stretches` of them per part of the step, one part after another: keys of the cells it owns. Blocks and patches
+  /// that a code deals out lie all over the curve: one stretch would be the whole of it, and all parts would be read.
+  std::vector<KeyRange> of_part;
+  std::size_t stretches = 1;
+  /// Parts that a rank reads for its share.
+  std::vector<int> parts_of(int rank) const;
 };
 
 /// Equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split gives them. Collective: each rank

@@ -120,15 +120,17 @@ def test_ramses_cells_become_boxes(data, run, run_json, tmp_path, name):
     assert statistics(run_json, tmp_path / "plt") == statistics(run_json, data / name)
 
 
-def test_incomplete_blocks_are_exit_4_and_fill_completes_them(data, run, run_json, tmp_path):
+@pytest.mark.parametrize("fill", [["--fill"], ["--fill", "linear"], ["--fill", "constant"]])
+def test_incomplete_blocks_are_exit_4_and_fill_completes_them(data, run, run_json, tmp_path, fill):
     real = data / RAMSES[0]
     refused = run("convert", real, tmp_path / "chk", "--to", "flash", check=False)
     assert refused.returncode == 4
     assert "blocks are missing" in refused.stderr
     assert "--fill" in refused.stderr
     assert not (tmp_path / "chk").exists()
-    report = run_json("convert", real, tmp_path / "chk", "--to", "flash", "--fill")
+    report = run_json("convert", real, tmp_path / "chk", "--to", "flash", *fill)
     assert report["fills"] > 0
+    assert any("limited slopes" in note for note in report["notes"]) == ("constant" not in fill)
     before, after = (run_json("stats", p, "-q")["fields"] for p in (real, tmp_path / "chk"))
     assert after["dens"]["integral"] == pytest.approx(before["density"]["integral"], rel=1e-13)
     assert (after["dens"]["min"], after["dens"]["max"]) == (before["density"]["min"], before["density"]["max"])

@@ -109,6 +109,8 @@ TEST(amrex, both_families_of_checkpoints_read_without_their_ghost_cells) {
     EXPECT_EQ(core.family, Family::hand_written);
     EXPECT_EQ(core.header.time, 0.5);
     EXPECT_THAT(core.others, ::testing::ElementsAre("Level_0/Nodal", "Level_1/Nodal"));
+    EXPECT_THAT(core.notes, ::testing::Contains(HasSubstr("2 MultiFabs: Level_0/Nodal, Level_1/Nodal")));
+    EXPECT_THAT(core.notes, ::testing::Contains(HasSubstr("ghost cells are not among")));
     expect_values(read_patches(core), fixture);
     const MultiFabValues nodal = read_multifab(open_multifab(folder / "plt00007/Level_1/Nodal"));
     EXPECT_EQ(nodal.fields[0].info.centring, mesh::Centring::node);

@@ -233,6 +233,21 @@ void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened
   }
 }
 
+/// The first ones, as a list.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text + (names.size() > most ? " ..." : "");
+}
+
+bool has_ghost_cells(const Output& output) {
+  for (const auto& level : output.multifabs)
+    for (const MultiFab& multifab : level)
+      if (multifab.ghost != mesh::Index3{0, 0, 0}) return true;
+  return false;
+}
+
 }  // namespace
 
 void add_multifabs(Output& output, const std::vector<std::string>& names) {
@@ -253,7 +268,8 @@ void add_multifabs(Output& output, const std::vector<std::string>& names) {
   output.notes.push_back("checkpoints do not name the components: fields are called after their MultiFab and number");
   if (!output.others.empty())
     output.notes.push_back("values on faces, nodes or other boxes are not among the fields: " +
-                           std::to_string(output.others.size()) + " MultiFabs, as " + output.others.front());
+                           std::to_string(output.others.size()) + " MultiFabs: " + listed(output.others));
+  if (has_ghost_cells(output)) output.notes.emplace_back("values of ghost cells are not among the fields");
 }
 
 void open_amr_level(Text& text, Output& output) {

@@ -72,8 +72,9 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
                         help="AMReX: longest box [cells] (default: 64)")  # fmt: skip
     native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
                         help="AMReX: boxes begin and end at multiples of B (default: the largest up to 8 that fits)")  # fmt: skip
-    native.add_argument("--fill", action="store_true",
-                        help="complete blocks and balance by giving cells the value of the coarser one they lie in")  # fmt: skip
+    native.add_argument("--fill", nargs="?", const="linear", choices=["linear", "constant"], default="",
+                        help="complete blocks and balance: cells are made from the coarser one they lie in, conservatively, "
+                             "with limited slopes (linear, without a word) or with its value")  # fmt: skip
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
                         help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
 

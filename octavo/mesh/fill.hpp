@@ -1,0 +1,50 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "octavo/base/bit_array.hpp"
+#include "octavo/mesh/field.hpp"
+#include "octavo/mesh/octree.hpp"
+
+namespace octavo::mesh {
+
+/// What the cells below a cell get, where no value of theirs is known.
+enum class FillBy : std::uint8_t {
+  linear,   ///< its value and limited slopes (minmod over the neighbours of its level); integers: its value
+  constant  ///< its value
+};
+
+struct FillOptions {
+  FillBy by = FillBy::linear;
+  std::array<bool, 3> periodic{};
+  std::array<double, 3> edge{1, 1, 1};  ///< of a cell, times any factor: for fields of faces
+};
+
+/// A vector on faces: for each axis below dim, the fields of each cell's low and high face. They are found by centring
+/// and name: "b_left" and "b_right" (anywhere in the name); the n-th pair of each axis belongs to the n-th vector.
+struct FaceVector {
+  std::array<std::size_t, 3> left{}, right{};
+};
+/// Throws Error(unsupported) naming the field, where a half or an axis is missing, the two halves differ in type, or
+/// the type is no floating-point one.
+std::vector<FaceVector> face_vectors(const std::vector<FieldInfo>& fields, int dim);
+
+/// Gives values to the cells of the levels below `first` that are not `known` (a bit a value), level after level.
+/// @pre where a value is not known, those of all children of the cell above it are not.
+///
+/// Cells, linear: the value above, plus or minus a quarter of the slope along each axis. The mean of the children is
+/// the value above to rounding, and no child is outside of the values of that cell and its face neighbours. Where a
+/// neighbour is missing on the level, the slope along that axis is 0.
+///
+/// Faces: those on a face of the cell above take that of a known cell beside them, else the value above with limited
+/// slopes along the face (0 for constant); those inside keep the divergence (prolong_faces): each child has that of
+/// the cell above. Cells on two sides of a face have the same bits there.
+void fill_down(const Octree& tree, int first, const FillOptions& options, std::vector<Field>& fields,
+               const base::BitArray& known);
+
+/// Gives means of finer ones to refined cells of levels above `end` that are not `known`, from the finest up. Faces
+/// take the mean of the 2^(dim-1) faces that lie on them, which keeps the flux.
+void form_means(const Octree& tree, int end, std::vector<Field>& fields, const base::BitArray& known);
+
+}  // namespace octavo::mesh
