@@ -238,9 +238,13 @@ std::vector<std::int64_t> read_boundaries(RecordReader& reader, const AmrHeader&
     std::int64_t stride = 1;
     for (std::size_t a = 0; a < dim; stride *= amr.coarse[a++]) {
       const auto centre = reader.reals(octs, "xg");
-      for (std::size_t i = 0; i < octs; ++i)
-        cell[i] += stride * std::clamp<std::int64_t>(static_cast<std::int64_t>(std::clamp(centre[i], 0.0, 1e9)), 0,
-                                                     amr.coarse[a] - 1);
+      for (std::size_t i = 0; i < octs; ++i) {
+        const auto coarse = static_cast<double>(amr.coarse[a]);
+        if (!(centre[i] >= 0 && centre[i] < coarse))
+          throw reader.error("xg: expected positions from 0 to " + std::to_string(amr.coarse[a]) +
+                             " coarse cells, found " + std::to_string(centre[i]));
+        cell[i] += stride * static_cast<std::int64_t>(centre[i]);
+      }
     }
     for (std::size_t i = 0; i < octs && list >= amr.ncpu; ++i)
       if (const auto at = static_cast<std::size_t>(cell[i]); amr.coarse_cpu[at] < 1) regions[at] = list - amr.ncpu + 1;
