@@ -313,6 +313,7 @@ def leaving(store: str) -> None:
             pass
         else:
             raise AssertionError("the writer is still there")
+    del writer  # waits for this rank's own work
     comm.barrier()
     assert octavo.restart(comm, store).step == 1
 

@@ -72,7 +72,7 @@ def test_without_mpi4py_and_without_mpirun(tmp_path):
 def test_the_example_restarts_on_another_number_of_ranks():
     done = subprocess.run(
         [ROOT / "examples" / "run", shutil.which("mpirun"), Path(sys.executable).parent, "py"],
-        capture_output=True, text=True, timeout=240,
+        capture_output=True, text=True, timeout=240, env=ENVIRONMENT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     for name in ("write.py", "read.py"):
