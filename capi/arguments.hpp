@@ -55,7 +55,9 @@ mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& b
                        const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
 
 /// A field, or an attribute of particles, as any view; what `view` throws is for all ranks to know.
-int put_native_field(octavo_native_writer* writer, const char* name, const char* unit,
+/// `axis`: of a face variable, or `cells`.
+constexpr int cells = -1;
+int put_native_field(octavo_native_writer* writer, const char* name, const char* unit, int axis,
                      const std::function<parallel::ArrayView()>& view, octavo_error* error);
 int put_native_particles(octavo_native_writer* writer, const char* species, const char* attribute,
                          const std::function<parallel::ArrayView()>& view, octavo_error* error);

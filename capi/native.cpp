@@ -76,6 +76,13 @@ parallel::ArrayView view_of_arrays(const Layout& layout, const void* values, std
   return view;
 }
 
+mesh::Centring faces_along(const octavo_native_writer& writer, int axis) {
+  if (axis < 0 || axis >= writer.dim)
+    throw Error(Kind::usage,
+                "axis: expected 0 to " + std::to_string(writer.dim - 1) + ", found " + std::to_string(axis));
+  return static_cast<mesh::Centring>(static_cast<int>(mesh::Centring::face_x) + axis);
+}
+
 const std::vector<mesh::Index3>& sizes_of_boxes(const octavo_native_writer& writer, std::int64_t count) {
   if (!writer.boxes) throw Error(Kind::usage, "no boxes were put before");
   if (count != static_cast<std::int64_t>(writer.boxes->size()))
@@ -130,10 +137,11 @@ void put_boxes_in_a_row(parallel::NativeWriter& to, const octavo_native_writer& 
 
 }  // namespace
 
-int octavo::capi::put_native_field(octavo_native_writer* writer, const char* name, const char* unit,
+int octavo::capi::put_native_field(octavo_native_writer* writer, const char* name, const char* unit, int axis,
                                    const std::function<parallel::ArrayView()>& view, octavo_error* error) {
   return put(writer, error, "a field", [&](parallel::NativeWriter& to) {
-    to.put_field(&checked(name, "name"), view(), unit == nullptr ? "" : unit);
+    const mesh::Centring centring = axis == cells ? mesh::Centring::cell : faces_along(*writer, axis);
+    to.put_field(&checked(name, "name"), view(), unit == nullptr ? "" : unit, centring);
   });
 }
 
@@ -231,6 +239,19 @@ int octavo_native_put_field(octavo_native_writer* writer, const char* name, cons
     if (writer->boxes) return put_boxes_in_a_row(to, *writer, name, unit, layout, values, count);
     to.put_field(&checked(name, "name"), view_of_arrays(layout, values, count, writer->block),
                  unit == nullptr ? "" : unit);
+  });
+}
+
+int octavo_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit, int axis, int type,
+                            const void* values, int64_t count, int ghost, int64_t stride, int space,
+                            octavo_error* error) {
+  return put(writer, error, "a field", [&](parallel::NativeWriter& to) {
+    const mesh::Centring centring = faces_along(*writer, axis);
+    mesh::Index3 faces = writer->block;
+    ++faces[static_cast<std::size_t>(axis)];
+    to.put_field(&checked(name, "name"),
+                 view_of_arrays({type, writer->dim, ghost, stride, space}, values, count, faces),
+                 unit == nullptr ? "" : unit, centring);
   });
 }
 

@@ -161,6 +161,42 @@ TEST(CapiNativeMpi, blocks_of_a_tree_become_a_flash_file_with_attributes_and_par
   EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
 }
 
+TEST(CapiNativeMpi, face_variables_have_one_value_more_along_their_axis) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const octavo::testing::SharedDirectory directory;
+  octavo_error error;
+  octavo_native_writer* writer = open_writer(OCTAVO_FLASH, &error);
+  const std::string path = directory.path() / "chk";
+  const std::int64_t cells = 4;
+  std::uint8_t refined[4] = {}, owned[4];
+  for (int b = 0; b < 4; ++b) owned[b] = b % size() == rank() ? 1 : 0;
+  // 6 x 5 with the ghosts around 4 x 3 faces, of 4 blocks, two variables that stand together.
+  std::vector<double> facevary(2 * 6 * 5 * 4);
+  std::iota(facevary.begin(), facevary.end(), 0.0);
+  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error), 0);
+  EXPECT_EQ(octavo_native_put_mesh(writer, 1, &cells, refined, owned, &error), 0);
+  EXPECT_EQ(
+      octavo_native_put_faces(writer, "magy", "", 1, OCTAVO_FLOAT64, facevary.data() + 1, 4, 1, 2, OCTAVO_HOST, &error),
+      0)
+      << error.message;
+  EXPECT_EQ(octavo_native_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_native_wait(writer, &error), 0) << error.message;
+  const auto values = file::hdf5::read_rows<double>(file::hdf5::open(path), "magy", 0, 4);
+  ASSERT_EQ(values.size(), 4u * 12u);
+  for (std::size_t b = 0; b < 4; ++b)
+    for (std::size_t y = 0; y < 3; ++y)
+      for (std::size_t x = 0; x < 4; ++x)
+        EXPECT_EQ(values[12 * b + 4 * y + x], 1 + 2 * static_cast<double>(30 * b + 6 * (y + 1) + x + 1));
+  MPI_Barrier(everyone());
+  octavo_native_begin_step(writer, (path + "_2").c_str(), 5, 0.5, &error);
+  EXPECT_EQ(
+      octavo_native_put_faces(writer, "magz", "", 2, OCTAVO_FLOAT64, facevary.data(), 4, 0, 1, OCTAVO_HOST, &error),
+      OCTAVO_USAGE);
+  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("axis: expected 0 to 1, found 2"));
+  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+}
+
 TEST(CapiNativeMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   const octavo::testing::SharedDirectory directory;
   octavo_error error;

@@ -74,6 +74,7 @@ module octavo
     procedure :: put_mesh => native_put_mesh    !< (cells_of_level, refined, owned [, error])
     procedure :: put_boxes => native_put_boxes  !< (domain, ratio, boxes_of_level, boxes [, error])
     procedure :: put_field => native_put_field  !< (name, values [, unit, error])
+    procedure :: put_faces => native_put_faces  !< (name, values, axis [, unit, error])
     procedure :: put_arrays => native_put_arrays  !< (name, values, kind, ghost, stride [, unit, error])
     procedure :: put_particles => native_put_particles  !< (species, attribute, values [, error])
     procedure :: end_step => native_end_step    !< collective ([error])
@@ -482,6 +483,15 @@ module octavo
       import
       type(c_ptr), value :: writer
       character(kind=c_char), intent(in) :: name(*), unit(*)
+      type(*), intent(in) :: values(..)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_native_put_faces(writer, name, unit, axis, values, error) &
+        bind(c, name='octavo_fortran_native_put_faces')
+      import
+      type(c_ptr), value :: writer
+      character(kind=c_char), intent(in) :: name(*), unit(*)
+      integer(c_int), value :: axis
       type(*), intent(in) :: values(..)
       type(c_error), intent(out) :: error
     end function
@@ -1034,6 +1044,22 @@ contains
     in_units = ''
     if (present(unit)) in_units = unit
     call check(c_native_put_array(self%handle, text(name), text(in_units), values, what), what, error)
+  end subroutine
+
+  !> FLASH, of a tree: a face variable. One value more along its axis (1, 2 or 3), otherwise as put_field:
+  !> facevarx(1, 5:13, 5:12, 1, :) of blocks of 8 x 8 has axis 1.
+  subroutine native_put_faces(self, name, values, axis, unit, error)
+    class(octavo_native_writer), intent(in) :: self
+    character(*), intent(in) :: name
+    type(*), intent(in), target :: values(..)
+    integer, intent(in) :: axis
+    character(*), intent(in), optional :: unit
+    type(octavo_error), intent(inout), optional :: error
+    character(:), allocatable :: in_units
+    type(c_error) :: what
+    in_units = ''
+    if (present(unit)) in_units = unit
+    call check(c_native_put_faces(self%handle, text(name), text(in_units), int(axis - 1, c_int), values, what), what, error)
   end subroutine
 
   !> Of boxes whose arrays lie anywhere: c_loc of each one's first element, ghosts included.

@@ -163,6 +163,11 @@ OCTAVO_API int octavo_native_put_field(octavo_native_writer* writer, const char*
 OCTAVO_API int octavo_native_put_arrays(octavo_native_writer* writer, const char* name, const char* unit, int type,
                                         const void* const* values, int64_t count, int ghost, int64_t stride, int space,
                                         octavo_error* error);
+/* FLASH, of a tree: a face variable (facevarx, facevary, facevarz for axis 0, 1, 2), whose arrays have one value more
+ * along `axis`; otherwise as octavo_native_put_field. */
+OCTAVO_API int octavo_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit, int axis,
+                                       int type, const void* values, int64_t count, int ghost, int64_t stride, int space,
+                                       octavo_error* error);
 /* One attribute of `count` particles. FLASH: one species, in leaf blocks that this rank owns; AMReX: wherever a box of
  * any rank is. */
 OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,

@@ -73,7 +73,13 @@ OCTAVO_API int octavo_fortran_native_open(const MPI_Fint* comm, const octavo_dom
 OCTAVO_API int octavo_fortran_native_put_field(octavo_native_writer* writer, const char* name, const char* unit,
                                                const CFI_cdesc_t* values, octavo_error* error) {
   return put_native_field(
-      writer, name, unit, [&] { return view_of_array(*values); }, error);
+      writer, name, unit, cells, [&] { return view_of_array(*values); }, error);
+}
+
+OCTAVO_API int octavo_fortran_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit,
+                                               int axis, const CFI_cdesc_t* values, octavo_error* error) {
+  return put_native_field(
+      writer, name, unit, std::max(axis, 0), [&] { return view_of_array(*values); }, error);
 }
 
 OCTAVO_API int octavo_fortran_native_put_particles(octavo_native_writer* writer, const char* species,

@@ -178,6 +178,26 @@ contains
     call native%end_step(error)
     call expect(error%code == 2 .and. index(error%message, 'field dens') > 0, 'a block of another size, on all ranks')
     call native%close()
+    ! Faces along y: 4 x 3 of blocks of 4 x 2; without HDF5 the error says so.
+    call native%open(MPI_COMM_WORLD, domain, octavo_flash, block=[4, 2], sync=.false.)
+    call native%begin_step(trim(store)//'_chk', 6, 1.0_real64)
+    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_field('dens', unk(1, 1:4, 1:2, :))
+    call native%put_faces('magy', unk(1, 1:4, 1:3, :), 2)
+    call native%end_step(error)
+    if (error%code == 0) then
+      call native%wait()
+      inquire (file=trim(store)//'_chk', exist=exists)
+      call expect(exists, 'a FLASH file with faces')
+    else
+      call expect(index(error%message, 'HDF5') > 0, 'a FLASH file with faces: '//trim(error%message))
+    end if
+    call native%begin_step(trim(store)//'_chk2', 7, 1.0_real64)
+    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_faces('magy', unk(1, 1:4, 1:2, :), 2)
+    call native%end_step(error)
+    call expect(error%code == 2 .and. index(error%message, 'magy') > 0, 'no faces, but cells')
+    call native%close()
   end subroutine
 
   ! Lines of a text file that have this text.

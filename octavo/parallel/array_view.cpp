@@ -100,6 +100,23 @@ void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, ba
 }  // namespace
 
 std::size_t cell_bytes(const ArrayView& view) { return values_of_cell(view) * mesh::size_of(view.type); }
+std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis) {
+  ArrayView low = faces;
+  if (!given(low.stride)) low.stride = packed_stride(faces);
+  const std::array<std::int64_t, 3> strides{low.stride.x, low.stride.y, low.stride.z};
+  std::int64_t first = 0;
+  for (std::size_t a = 0; a < 3; ++a) first += ghosts_of(faces, a) * strides[a];
+  const auto width = static_cast<std::int64_t>(mesh::size_of(faces.type));
+  const auto* data = static_cast<const std::byte*>(faces.data);
+  // No cells, no memory.
+  if (data != nullptr) low.data = data + first * width;
+  low.ghost = 0;
+  --low.block[axis];
+  ArrayView high = low;
+  if (data != nullptr) high.data = data + (first + strides[axis]) * width;
+  return {low, high};
+}
+
 std::size_t packed_bytes(const ArrayView& view) { return view.cells * cell_bytes(view); }
 
 const std::byte* packed_data(const ArrayView& view) {

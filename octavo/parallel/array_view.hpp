@@ -47,6 +47,10 @@ ArrayView view_of(const std::vector<T>& values, int components = 1) {
   return view_of(std::span<const T>(values), components);
 }
 
+/// Faces along an axis as a simulation has them, `block` one longer there than its cells: the low face of each cell,
+/// and the high one. Both look at the same memory.
+std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis);
+
 /// Bytes of the packed form.
 std::size_t packed_bytes(const ArrayView& view);
 /// The packed form where the array has it already, in the application's memory.

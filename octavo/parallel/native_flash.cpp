@@ -333,11 +333,12 @@ flash::Range no_range() {
   return {infinity, -infinity};
 }
 
-// `from(o)` gives the bytes of own block o; without gaps where the copy was made in that order.
-void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
-                    std::span<const std::byte> bytes) {
+// `bytes` has own blocks one after another, as the copy was made.
+void write_values(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
+                  std::span<const std::byte> bytes) {
   const std::uint64_t offset = step.offsets.at(variable.set);
-  const std::size_t block = block_size(step.tree) * (variable.single ? sizeof(float) : sizeof(double));
+  const std::size_t count = values_a_block(step.plan, variable);
+  const std::size_t block = count * (variable.single ? sizeof(float) : sizeof(double));
   flash::Range range = no_range();
   for (std::size_t o = 0; o < step.own.size();) {
     std::size_t end = o;
@@ -345,14 +346,21 @@ void write_variable(FlashStep& step, const file::File& file, const flash::Output
          ++end) {
       if (!step.own[end].leaf) continue;
       const std::byte* values = bytes.data() + end * block;
-      variable.single ? widen<float>(range, values, block_size(step.tree))
-                      : widen<double>(range, values, block_size(step.tree));
+      variable.single ? widen<float>(range, values, count) : widen<double>(range, values, count);
     }
     file::pwrite_all(file, offset + static_cast<std::uint64_t>(step.own[o].number) * block,
                      bytes.subspan(o * block, (end - o) * block));
     o = end;
   }
   step.ranges.push_back(range);
+}
+
+void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
+                    const mesh::Part& part) {
+  const mesh::Field& values = part.fields[variable.field];
+  if (variable.right == variable.field) return write_values(step, file, variable, values.bytes);
+  write_values(step, file, variable,
+               face_values(step.plan, variable, values, part.fields[variable.right], step.own.size()));
 }
 
 // Rows of this rank's particles, by block; blocks whose numbers follow one another have adjoining rows.
@@ -402,8 +410,7 @@ void write_mine(FlashStep& step) {
   mesh::Part part = take_part(*step.job);
   try {
     file::File file = file::open_write(step.partial);
-    for (const flash::OutputVariable& variable : step.plan.variables)
-      write_variable(step, file, variable, part.fields[variable.field].bytes);
+    for (const flash::OutputVariable& variable : step.plan.variables) write_variable(step, file, variable, part);
     for (const mesh::Particles& particles : part.particles) write_particles(step, file, particles);
     if (step.options->sync) file::sync(file);
     file.close();
@@ -433,6 +440,10 @@ void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
   if (!job.patches) return;
   const auto all = gather_patches(comm, &job.patches->mine);
   agree(comm, [&] {
+    for (const Source& source : job.fields)
+      if (source.info.centring != mesh::Centring::cell)
+        throw Error(Kind::unsupported, "face variables go with a tree of blocks, not with patches")
+            .at("field " + source.info.name);
     hold(job, buffers);
     if (job.failure) throw *job.failure;
     mesh::Part part = take_part(job);

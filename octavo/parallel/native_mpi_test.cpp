@@ -162,6 +162,99 @@ TEST(NativeMpi, a_flash_file_written_by_all_ranks_is_the_serial_one) {
   }
 }
 
+// Of a block of 4 x 2: 5 x 2 or 4 x 3 faces, with one ghost around; their values follow from where they are.
+std::vector<double> faces_of(const mesh::Octree& tree, std::size_t axis) {
+  std::vector<double> values;
+  auto at = root_coordinates(tree);
+  for (int level = 0; level < num_levels(tree); ++level) {
+    if (level > 0) at = child_coordinates(tree, level - 1, at);
+    for (const mesh::Coordinate& block : at)
+      for (int y = -1; y < (axis == 1 ? 4 : 3); ++y)
+        for (int x = -1; x < (axis == 0 ? 6 : 5); ++x)
+          values.push_back(value_at(level, 4.0 * block[0] + x, 2.0 * block[1] + y));
+  }
+  return values;
+}
+
+void put_faces(NativeWriter& writer, const Blocks& blocks, const fs::path& path) {
+  writer.begin_step(path, 7, 0.5);
+  writer.put_mesh(blocks.tree);
+  std::vector<std::vector<double>> held;
+  for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
+    held.push_back(faces_of(blocks.tree, axis));
+    ArrayView view = view_of(held.back());
+    view.cells = num_cells(blocks.tree);
+    view.ghost = 1;
+    view.block = {axis == 0 ? 5 : 4, axis == 1 ? 3 : 2, 1};
+    writer.put_field(axis == 0 ? "bx" : "by", view, "", axis == 0 ? mesh::Centring::face_x : mesh::Centring::face_y);
+  }
+  ArrayView density = view_of(blocks.density);
+  density.cells = num_cells(blocks.tree);
+  density.block = blocks.tree.block;
+  writer.put_field("dens", density);
+  writer.end_step();
+}
+
+TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_block) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const testing::SharedDirectory directory;
+  for (const bool collect : {false, true}) {
+    NativeOptions options = options_for(NativeFormat::flash);
+    options.collect = collect;
+    const fs::path path = directory.path() / (collect ? "collected" : "background");
+    NativeWriter writer(everyone(), make_blocks(0, 1).header, options);
+    put_faces(writer, make_blocks(rank(), size()), path);
+    writer.close();
+    const mesh::Part part = read_whole(formats::flash::open(path));
+    const mesh::Octree& tree = std::get<mesh::Octree>(part.mesh);
+    ASSERT_EQ(part.fields.size(), 5u);
+    EXPECT_EQ(part.fields[1].info.name, "bx_left");
+    EXPECT_EQ(part.fields[1].info.centring, mesh::Centring::face_x);
+    const auto bx = faces_of(tree, 0), by = faces_of(tree, 1);
+    for (std::size_t cell = 0; cell < num_cells(tree); ++cell)
+      for (std::size_t y = 0; y < 2; ++y)
+        for (std::size_t x = 0; x < 4; ++x) {
+          const std::size_t i = 8 * cell + 4 * y + x;
+          EXPECT_EQ(part.fields[1].as<double>()[i], bx[28 * cell + 7 * (y + 1) + x + 1]);
+          EXPECT_EQ(part.fields[2].as<double>()[i], bx[28 * cell + 7 * (y + 1) + x + 2]);
+          EXPECT_EQ(part.fields[3].as<double>()[i], by[30 * cell + 6 * (y + 1) + x + 1]);
+          EXPECT_EQ(part.fields[4].as<double>()[i], by[30 * cell + 6 * (y + 2) + x + 1]);
+        }
+    const file::hdf5::File file = file::hdf5::open(path);
+    // Over leaves, all faces of a block: those of root 1 begin at x = 4, those of the last block end at x = 16.
+    EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "minimum"), value_at(0, 0, 2));
+    EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "maximum"), value_at(1, 16, 7));
+    MPI_Barrier(everyone());
+  }
+}
+
+TEST(NativeMpi, faces_that_cannot_be_written_are_named_on_all_ranks) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const testing::SharedDirectory directory;
+  const Blocks blocks = make_blocks(rank(), size());
+  ArrayView half = view_of(blocks.density);
+  half.cells = num_cells(blocks.tree);
+  half.block = blocks.tree.block;
+  const auto refused = [&](NativeFormat format, mesh::Centring centring, const char* text) {
+    NativeWriter writer(everyone(), blocks.header, options_for(format));
+    writer.begin_step(directory.path() / "chk", 1, 0);
+    writer.put_mesh(blocks.tree);
+    writer.put_field("b_left", half, "", centring);
+    try {
+      writer.end_step();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(text));
+    }
+    writer.close();
+  };
+  refused(NativeFormat::flash, mesh::Centring::face_x, "a face variable needs both");
+  refused(NativeFormat::flash, mesh::Centring::node, "only fields of cells");
+  refused(NativeFormat::amrex_plotfile, mesh::Centring::face_x, "only fields of cells");
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+  MPI_Barrier(everyone());
+}
+
 TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_nothing) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const testing::SharedDirectory directory;

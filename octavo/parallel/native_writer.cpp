@@ -69,6 +69,15 @@ void check_mode(const NativeOptions& options) {
         .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync");
 }
 
+// That of a field's faces, or nothing where it stands on cells. Only FLASH has such ones.
+std::optional<std::size_t> axis_of(mesh::Centring centring, const NativeOptions& options, const std::string& name) {
+  if (centring == mesh::Centring::cell) return {};
+  if (centring > mesh::Centring::face_z || options.format != NativeFormat::flash)
+    throw Error(Kind::unsupported, "only fields of cells, and in FLASH files of faces, can be written")
+        .at("field " + name);
+  return static_cast<std::size_t>(centring) - static_cast<std::size_t>(mesh::Centring::face_x);
+}
+
 void remove_quietly(const fs::path& path) {
   std::error_code ignored;
   fs::remove_all(path, ignored);
@@ -149,8 +158,17 @@ void NativeWriter::put_mesh(const mesh::Patches& patches) {
     state_->job->patches = PatchSource{patches, {}, {}};
   });
 }
-void NativeWriter::put_field(const std::string& name, const ArrayView& view, const std::string& unit) {
-  state_->put([&] { add_field(*state_->job, name, view, unit, mesh::Centring::cell); });
+void NativeWriter::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
+                             mesh::Centring centring) {
+  state_->put([&] {
+    const auto axis = axis_of(centring, state_->options, name);
+    if (!axis || view.block[*axis] != state_->header.block[*axis] + 1)
+      return add_field(*state_->job, name, view, unit, centring);
+    check(view);
+    const auto [low, high] = split_faces(view, *axis);
+    add_field(*state_->job, name + "_left", low, unit, centring);
+    add_field(*state_->job, name + "_right", high, unit, centring);
+  });
 }
 void NativeWriter::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
   state_->put([&] { add_field(*state_->job, name, boxes, unit); });

@@ -70,8 +70,11 @@ class NativeWriter {
   void put_mesh(const mesh::Octree& tree);
   /// FLASH: the header's roots and block. AMReX: any boxes, roots and block are not looked at.
   void put_mesh(const mesh::Patches& patches);
-  /// Cell-centred, float64 or float32, one component.
-  void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "");
+  /// Float64 or float32, one component. FLASH, of a tree: also a face variable, centring face_x, face_y or face_z, with
+  /// one value more than cells along that axis of a block; it is the fields NAME_left and NAME_right (the low and the
+  /// high face of each cell), which may be put instead. Others are cell-centred.
+  void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
+                 mesh::Centring centring = mesh::Centring::cell);
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
   /// FLASH: one species, particles in leaf blocks that this rank owns. AMReX: wherever a box of any rank is.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);

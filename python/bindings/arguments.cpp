@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "octavo/parallel/world.hpp"
@@ -42,6 +43,14 @@ parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType typ
   }
   if (!is_packed) view.stride = {strides[0], strides[3], strides[2], strides[1], strides[4]};
   return view;
+}
+
+mesh::Centring centring_named(const std::string& name) {
+  const std::array<const char*, 5> names{"cell", "face_x", "face_y", "face_z", "node"};
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    throw Error(Kind::usage, "no centring '" + name + "': there are cell, face_x, face_y, face_z and node");
+  return static_cast<mesh::Centring>(found - names.begin());
 }
 
 Error error_from(int kind, const std::string& message, const std::vector<std::string>& places,

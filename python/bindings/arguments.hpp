@@ -40,6 +40,9 @@ class Buffer {
 /// it).
 parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type);
 
+/// "cell", "face_x", "face_y", "face_z", "node"; Error(usage) for any other.
+mesh::Centring centring_named(const std::string& name);
+
 /// An error found in Python, as octavo.parallel takes it apart.
 base::Error error_from(int kind, const std::string& message, const std::vector<std::string>& places,
                        const std::string& hint);

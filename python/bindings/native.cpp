@@ -52,8 +52,9 @@ class NativeWriter {
   void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
   void put_tree(const mesh::Octree& tree) { writer().put_mesh(tree); }
   void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
-  void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit) {
-    writer().put_field(name, hold(array, type), unit);
+  void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
+                 const std::string& centring) {
+    writer().put_field(name, hold(array, type), unit, centring_named(centring));
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
                  const std::string& unit) {

@@ -31,14 +31,6 @@ store::Flow flow_named(const std::string& name) {
   throw Error(Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
 }
 
-mesh::Centring centring_named(const std::string& name) {
-  const std::array<const char*, 5> names{"cell", "face_x", "face_y", "face_z", "node"};
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    throw Error(Kind::usage, "no centring '" + name + "': there are cell, face_x, face_y, face_z and node");
-  return static_cast<mesh::Centring>(found - names.begin());
-}
-
 parallel::Options options_from(const Settings& settings, const Path& file) {
   parallel::Options options;
   for (const auto& [name, value] : settings) parallel::set_option(options, name, value);

@@ -78,10 +78,15 @@ class NativeWriter:
 
         self._put("mesh", put)
 
-    def put_field(self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "") -> None:
+    def put_field(
+        self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "", *, centring: str = "cell"
+    ) -> None:
         """Cell-centred values, float64 or float32. Of a tree as Writer.put_field has them. Of patches either a list of
         arrays, one a box, level after level, with axes (z, y, x) as far as there are dimensions; or one array (cells,)
-        of all boxes, box after box, x fastest. Any strides; read in end_step(), and kept alive until then."""
+        of all boxes, box after box, x fastest. Any strides; read in end_step(), and kept alive until then.
+
+        `centring`: cell, or of a tree in a FLASH file face_x, face_y or face_z: a face variable, with one value more along
+        that axis of a block. It is the fields NAME_left and NAME_right, which may be put instead."""
 
         def put() -> None:
             if isinstance(array, (list, tuple)):
@@ -89,10 +94,15 @@ class NativeWriter:
                 self._writer.put_boxes(name, boxes, [box.dtype.name for box in boxes], unit)
                 return
             values = _readable(array)
-            shaped = _with_block(values, 1, (1,)) if self._boxes else _with_block(values, self._dim, self._block)
-            self._writer.put_field(name, shaped, values.dtype.name, unit)
+            shaped = _with_block(values, 1, (1,)) if self._boxes else self._shaped(name, values, centring)
+            self._writer.put_field(name, shaped, values.dtype.name, unit, centring)
 
         self._put(f"field {name}", put)
+
+    def _shaped(self, name: str, values: np.ndarray, centring: str) -> np.ndarray:
+        halves = name.endswith(("_left", "_right"))
+        block = [n + (centring == f"face_{axis}" and not halves) for n, axis in zip(self._block, "xyz", strict=False)]
+        return _with_block(values, self._dim, tuple(block))
 
     def put_particles(self, species: str, attributes: Mapping[str, np.ndarray]) -> None:
         """The particles of a species: arrays (count,) by attribute; positions are position_x, position_y and position_z

@@ -139,6 +139,37 @@ def tree(directory: str) -> None:
             writer.end_step()
 
 
+def faces(directory: str) -> None:
+    """Face variables of blocks of 3 x 2 x 4, ghosts sliced away: all of one array, and halves."""
+    comm, at, shape = everyone(), Path(directory), (2, 4, 2, 3)
+    octree = octavo.Octree([np.zeros(2, bool)], [np.arange(2) % comm.size == comm.rank], roots=(2, 1, 1), block=(3, 2, 4))
+    box = octavo.Header(code="test", dim=3, roots=(2, 1, 1), block=(3, 2, 4), hi=(2.0, 1.0, 1.0))
+    with octavo.NativeWriter(comm, box, sync=False) as writer:
+        writer.begin_step(at / "chk", 1, 0.0)
+        writer.put_mesh(octree)
+        writer.put_field("dens", np.zeros(shape))
+        for number, axis in enumerate("xyz"):
+            longer = tuple(n + (a == 3 - number) for a, n in enumerate(shape))
+            wide = np.zeros((2, *(n + 2 for n in longer[1:])), "float32")
+            inner = wide[:, 1:-1, 1:-1, 1:-1]
+            inner[...] = np.arange(inner.size).reshape(longer)
+            if axis == "z":
+                writer.put_field("bz_left", inner[:, :-1], centring="face_z")
+                writer.put_field("bz_right", inner[:, 1:], centring="face_z")
+            else:
+                writer.put_field(f"b{axis}", inner, centring=f"face_{axis}")
+        writer.end_step()
+        writer.begin_step(at / "wrong", 1, 0.0)
+        writer.put_mesh(octree)
+        writer.put_field("bx", np.zeros(shape), centring="face_x")
+        try:
+            writer.end_step()
+        except octavo.UsageError as error:
+            assert "expected shape (cells, 4, 2, 4" in str(error), error
+        else:
+            raise AssertionError("not refused")
+
+
 def large(directory: str) -> None:
     """Boxes of more bytes than one write has, doubles and floats in one plotfile, inside the call and staged."""
     comm, at, edge = everyone(), Path(directory), 48

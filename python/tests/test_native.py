@@ -64,6 +64,18 @@ def test_blocks_of_a_tree_become_a_flash_file_and_a_plotfile(tmp_path, ranks):
     assert len(cells) == 7 * native_cases.BOX**2 and len(np.unique(cells)) == len(cells)
 
 
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_face_variables_stand_in_the_file_as_the_solver_has_them(tmp_path, ranks):
+    h5py = pytest.importorskip("h5py")
+    case("faces", tmp_path, ranks)
+    assert [path.name for path in tmp_path.iterdir()] == ["chk"]
+    with h5py.File(tmp_path / "chk") as file:
+        for name, shape in (("bx  ", (2, 4, 2, 4)), ("by  ", (2, 4, 3, 3)), ("bz  ", (2, 5, 2, 3))):
+            assert file[name].dtype == np.float32
+            assert np.array_equal(file[name], np.arange(np.prod(shape)).reshape(shape)), name
+        assert file["unknown names"][...].ravel().tolist() == [b"dens"]
+
+
 @pytest.mark.parametrize(("name", "ranks"), [("large", 1), ("large", 2), ("errors", 1), ("errors", 3), ("leaving", 2)])
 def test_case(tmp_path, name, ranks):
     case(name, tmp_path, ranks)

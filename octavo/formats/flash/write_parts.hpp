@@ -55,6 +55,12 @@ void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan);
 std::vector<OutputVariable> plan_variables(const mesh::Header& header, const WriteOptions& options);
 
 std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable& variable);
+/// Of one block in the data set.
+std::size_t values_a_block(const OutputPlan& plan, const OutputVariable& variable);
+/// A face variable's values of `blocks` blocks in the data set's order, of its type, from the fields of low and high
+/// faces, which have these blocks one after another. Error(usage) where the two sides of a face differ.
+std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable& variable, const mesh::Field& low,
+                                   const mesh::Field& high, std::size_t blocks);
 
 /// Writes the variables, part by part, and their minimum and maximum over leaf cells.
 void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan);

@@ -8,6 +8,7 @@
 
 #include "octavo/formats/flash/write_parts.hpp"
 #include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::formats::flash {
 
@@ -51,9 +52,7 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-bool is_face(const mesh::FieldInfo& info) {
-  return info.centring == Centring::face_x || info.centring == Centring::face_y || info.centring == Centring::face_z;
-}
+bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring); }
 
 /// The other half of a face variable.
 std::size_t right_of(const mesh::Header& header, const std::string& base) {
@@ -99,11 +98,11 @@ PartBlocks blocks_of(const OutputPlan& plan, const mesh::Octree& tree) {
 template <class T>
 class BlockValues {
  public:
-  BlockValues(const OutputPlan& plan, const OutputVariable& variable, const mesh::Part& part)
+  BlockValues(const OutputPlan& plan, const OutputVariable& variable, const mesh::Field& left, const mesh::Field& right)
       : frame_(plan.frame),
         face_(static_cast<std::size_t>(variable.centring)),
-        left_(part.fields.at(0)),
-        right_(part.fields.size() > 1 ? part.fields[1] : part.fields[0]),
+        left_(left),
+        right_(right),
         name_(variable.set) {}
 
   /// Appends a block's values in the data set's order. Error(usage) where the faces between two cells differ.
@@ -167,7 +166,7 @@ void write_part(const file::hdf5::File& file, const OutputPlan& plan, const Outp
     if (blocks.owned[i]) order.push_back(i);
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return blocks.number[a] < blocks.number[b]; });
-  const BlockValues<T> source(plan, variable, part);
+  const BlockValues<T> source(plan, variable, part.fields.at(0), part.fields.back());
   std::vector<T> values;
   for (std::size_t first = 0; first < order.size();) {
     values.clear();
@@ -188,6 +187,17 @@ void write_part(const file::hdf5::File& file, const OutputPlan& plan, const Outp
     file::hdf5::write_rows<T>(file, variable.set, static_cast<std::uint64_t>(row), count, values);
     first += count;
   }
+}
+
+template <class T>
+std::vector<std::byte> typed_face_values(const OutputPlan& plan, const OutputVariable& variable, const mesh::Field& low,
+                                         const mesh::Field& high, std::size_t blocks) {
+  const BlockValues<T> source(plan, variable, low, high);
+  std::vector<T> values;
+  values.reserve(blocks * values_a_block(plan, variable));
+  for (std::size_t b = 0; b < blocks; ++b) source.append(b, values);
+  const auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
 }
 
 void check_sizes(const mesh::Part& part, const OutputPlan& plan, std::size_t cells) {
@@ -235,6 +245,17 @@ std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable
     shape.push_back(static_cast<std::uint64_t>(plan.frame.block[axis]) +
                     (static_cast<std::size_t>(variable.centring) == axis + 1 ? 1 : 0));
   return shape;
+}
+
+std::size_t values_a_block(const OutputPlan& plan, const OutputVariable& variable) {
+  const auto shape = shape_of(plan, variable);
+  return static_cast<std::size_t>(shape[1] * shape[2] * shape[3]);
+}
+
+std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable& variable, const mesh::Field& low,
+                                   const mesh::Field& high, std::size_t blocks) {
+  return variable.single ? typed_face_values<float>(plan, variable, low, high, blocks)
+                         : typed_face_values<double>(plan, variable, low, high, blocks);
 }
 
 void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan) {
