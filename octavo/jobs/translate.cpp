@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -253,19 +254,39 @@ void complete_for_ramses(Particles& particles, int dim, std::vector<std::string>
 
 // ------------------------------------------------------------------------------------------------------------- fields
 
+/// Whether all sides of a variable on faces or nodes have this name in common.
+bool is_base(const mesh::Header& header, const std::string& name) {
+  return std::any_of(header.fields.begin(), header.fields.end(), [&](const mesh::FieldInfo& info) {
+    const auto side = mesh::side_of(info, header.dim);
+    return side && side->axes != 0 && side->base == name;
+  });
+}
+
+/// As asked for: "b=magx" makes "b_left" "magx_left".
+std::optional<std::string> new_name(const mesh::FieldInfo& info, int dim,
+                                    const std::map<std::string, std::string>& rename) {
+  if (const auto asked = rename.find(info.name); asked != rename.end()) return asked->second;
+  const auto side = mesh::side_of(info, dim);
+  if (!side || side->axes == 0) return {};
+  const auto asked = rename.find(side->base);
+  if (asked == rename.end()) return {};
+  return mesh::name_of_side(asked->second, info.centring, side->high);
+}
+
 /// Fields that go along, and their new names, in the step's order.
 struct Names {
   std::vector<std::string> old, fresh;
 };
 Names plan_names(const mesh::Header& header, const TranslateOptions& options) {
   const Code from = code_of(header);
-  for (const auto& [name, fresh] : options.rename) mesh::select_fields(header, std::vector<std::string>{name});
+  for (const auto& [name, fresh] : options.rename)
+    if (!is_base(header, name)) mesh::select_fields(header, std::vector<std::string>{name});
   Names names;
   for (std::size_t f : mesh::select_fields(header, options.fields)) {
     const std::string& name = header.fields[f].name;
-    const auto asked = options.rename.find(name);
     names.old.push_back(name);
-    names.fresh.push_back(asked != options.rename.end() ? asked->second : field_name(name, from, options.to));
+    names.fresh.push_back(
+        new_name(header.fields[f], header.dim, options.rename).value_or(field_name(name, from, options.to)));
     if (std::count(names.fresh.begin(), names.fresh.end(), names.fresh.back()) > 1)
       throw Error(Kind::usage, "two fields would be called \"" + names.fresh.back() + "\"")
           .at("field " + name)

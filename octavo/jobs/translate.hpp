@@ -20,7 +20,9 @@ std::string field_name(const std::string& name, Code from, Code to);
 
 struct TranslateOptions {
   Code to = Code::ramses;
-  std::map<std::string, std::string> rename;       ///< field names of the step to new ones, before any table
+  /// Field names of the step to new ones, before any table. Of a variable on faces or nodes, whose sides are fields
+  /// (mesh/sides.hpp), also what they have in common: "b" stands for "b_left" and "b_right".
+  std::map<std::string, std::string> rename;
   std::optional<std::vector<std::string>> fields;  ///< by the step's names; nothing: all
   bool particles = true;
 };

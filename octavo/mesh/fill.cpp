@@ -1,6 +1,7 @@
 #include "octavo/mesh/fill.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/face_refine.hpp"
+#include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree_index.hpp"
 
 namespace octavo::mesh {
@@ -18,11 +20,9 @@ using base::BitArray;
 using base::Error;
 using base::Kind;
 
-std::size_t axis_of(Centring centring) { return static_cast<std::size_t>(centring) - 1; }
+std::size_t axis_of(Centring centring) { return face_axis(centring); }
 
-bool is_face(const FieldInfo& info) {
-  return info.centring == Centring::face_x || info.centring == Centring::face_y || info.centring == Centring::face_z;
-}
+bool is_face(const FieldInfo& info) { return is_face(info.centring); }
 
 bool is_floating(const FieldInfo& info) { return info.type == ScalarType::float64 || info.type == ScalarType::float32; }
 
@@ -277,18 +277,13 @@ std::optional<std::string> right_of(const std::string& name) {
 
 // -------------------------------------------------------------------------------------------------------------- means
 
-/// Which children count: all, or those at the face that the value stands on.
-bool counts(const FieldInfo& info, std::size_t child) {
-  if (!is_face(info)) return true;
-  return ((child >> axis_of(info.centring)) & 1) == (right_of(info.name) ? 0u : 1u);
-}
-
+/// Of all children, or of those at the side that the value stands on.
 template <class T>
-T mean_below(const Octree& tree, const FieldInfo& info, const Family& family, const T* values) {
+T mean_below(const Octree& tree, const Side& side, const Family& family, const T* values) {
   double sum = 0;
   for (std::size_t c = 0; c < family_size(tree); ++c)
-    if (counts(info, c)) sum += static_cast<double>(values[family.children[c]]);
-  return static_cast<T>(sum / static_cast<double>(family_size(tree) / (is_face(info) ? 2 : 1)));
+    if (touches_side(side, c)) sum += static_cast<double>(values[family.children[c]]);
+  return static_cast<T>(sum / static_cast<double>(family_size(tree) >> std::popcount(side.axes)));
 }
 
 std::vector<FieldInfo> infos_of(const std::vector<Field>& fields) {
@@ -361,13 +356,15 @@ void fill_down(const Octree& tree, int first, const FillOptions& options, std::v
 
 void form_means(const Octree& tree, int end, std::vector<Field>& fields, const BitArray& known) {
   const auto at = coordinates(tree);
+  std::vector<Side> sides;
+  for (const Field& field : fields) sides.push_back(side_of(field.info, tree.dim).value_or(Side{}));
   for (int level = std::min(end, num_levels(tree) - 1); level-- > 0;)
     for_each_family(tree, level, at[static_cast<std::size_t>(level)], [&](const Family& family) {
       if (known[family.value]) return;
-      for (Field& field : fields)
-        visit_values(field, [&]<class T>(std::span<const T>) {
-          T* values = field.as<T>().data();
-          values[family.value] = mean_below(tree, field.info, family, values);
+      for (std::size_t f = 0; f < fields.size(); ++f)
+        visit_values(fields[f], [&]<class T>(std::span<const T>) {
+          T* values = fields[f].as<T>().data();
+          values[family.value] = mean_below(tree, sides[f], family, values);
         });
     });
 }

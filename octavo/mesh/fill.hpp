@@ -44,7 +44,8 @@ void fill_down(const Octree& tree, int first, const FillOptions& options, std::v
                const base::BitArray& known);
 
 /// Gives means of finer ones to refined cells of levels above `end` that are not `known`, from the finest up. Faces
-/// take the mean of the 2^(dim-1) faces that lie on them, which keeps the flux.
+/// take the mean of the 2^(dim-1) faces that lie on them, which keeps the flux, nodes the value of the finer node
+/// there.
 void form_means(const Octree& tree, int end, std::vector<Field>& fields, const base::BitArray& known);
 
 }  // namespace octavo::mesh

@@ -129,8 +129,7 @@ std::vector<std::size_t> list_rows(const Octree& tree, const std::vector<IndexBo
 
 Field field_on_patches(const Octree& tree, const Field& from, const std::vector<std::size_t>& rows) {
   const std::size_t expected = num_cells(tree) * block_size(tree);
-  if (from.info.centring != Centring::cell || from.info.components != 1 || from.info.ghost != 0 ||
-      from.size() != expected)
+  if (from.info.components != 1 || from.info.ghost != 0 || from.size() != expected)
     throw Error(Kind::usage, "a field on a tree must have one value a cell and no ghost cells to go onto patches")
         .at("field " + from.info.name);
   const std::size_t width = size_of(from.info.type);

@@ -1,6 +1,7 @@
 #include "octavo/mesh/patches_to_octree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -9,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -285,9 +287,9 @@ void scatter(const Piece& piece, const PatchTree& plan, const T* from, T* level_
     }
 }
 
-/// The values of a refined block: each the mean of the 2^dim finer cells that lie in it.
+/// The values of a refined block: each the mean of the 2^dim finer cells that lie in it, or of those at its side.
 template <class T>
-void form_block(const Octree& tree, T* parent, const T* first_child) {
+void form_block(const Octree& tree, const Side& side, T* parent, const T* first_child) {
   const Index3& b = tree.block;
   const auto dim = static_cast<std::size_t>(tree.dim);
   const auto block = static_cast<std::int64_t>(block_size(tree));
@@ -296,25 +298,27 @@ void form_block(const Octree& tree, T* parent, const T* first_child) {
       const Index3 at{2 * x, dim > 1 ? 2 * start[1] : 0, dim > 2 ? 2 * start[2] : 0};
       double sum = 0;
       for (std::int64_t c = 0; c < std::int64_t{1} << dim; ++c) {
+        if (!touches_side(side, static_cast<std::size_t>(c))) continue;
         const Index3 fine{at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2)};
         const std::int64_t child = fine[0] / b[0] + (fine[1] / b[1] << 1) + (fine[2] / b[2] << 2);
         sum += static_cast<double>(
             first_child[child * block + (fine[2] % b[2] * b[1] + fine[1] % b[1]) * b[0] + fine[0] % b[0]]);
       }
-      *parent++ = static_cast<T>(sum / static_cast<double>(std::int64_t{1} << dim));
+      *parent++ = static_cast<T>(sum / static_cast<double>(std::size_t{1} << dim >> std::popcount(side.axes)));
     }
   });
 }
 
 /// Means for refined cells without a stored value, from the finest level up.
 template <class T>
-void form_means(const Growth& growth, const std::vector<std::size_t>& offsets, T* values) {
+void form_means(const Growth& growth, const std::vector<std::size_t>& offsets, const Side& side, T* values) {
   const Octree& tree = growth.tree;
   const std::size_t block = block_size(tree), family = family_size(tree);
   for (std::size_t level = tree.refined.size() - 1; level-- > 0;) {
     std::size_t child = offsets[level + 1];
     tree.refined[level].for_each_set([&](std::size_t i) {
-      if (!growth.stored[level][i]) form_block(tree, values + (offsets[level] + i) * block, values + child * block);
+      if (!growth.stored[level][i])
+        form_block(tree, side, values + (offsets[level] + i) * block, values + child * block);
       child += family;
     });
   }
@@ -331,11 +335,11 @@ bool needs_means(const Growth& growth, bool one_of_several) {
   return false;
 }
 
-void check_field(const FieldInfo& info) {
-  if (info.centring != Centring::cell || info.components != 1 || info.ghost != 0)
+void check_field(const FieldInfo& info, int dim) {
+  if (!side_of(info, dim) || info.components != 1 || info.ghost != 0)
     throw Error(Kind::usage,
-                "a field on patches must be cell-centred, of one component and without ghost cells to go "
-                "onto a tree")
+                "a field on patches must be of cells or of one side of them (_left, _right, _corner_0 ...), of one "
+                "component and without ghost cells to go onto a tree")
         .at("field " + info.name);
 }
 
@@ -350,7 +354,7 @@ Field field_on_tree(const Growth& growth, const PatchTree& plan, const std::vect
     if (piece.own)
       scatter(piece, plan, values.data() + piece.first,
               out + offsets[static_cast<std::size_t>(plan.index[piece.level])] * block);
-  if constexpr (std::is_floating_point_v<T>) form_means(growth, offsets, out);
+  if constexpr (std::is_floating_point_v<T>) form_means(growth, offsets, *side_of(from.info, plan.dim), out);
   return to;
 }
 
@@ -378,7 +382,7 @@ Part patches_to_octree(const Part& part, const PatchTree& tree, const Patches& o
   for (const auto& boxes : patches.boxes)
     for (const IndexBox& box : boxes) expected += static_cast<std::size_t>(num_cells(box, patches.dim));
   for (const Field& field : part.fields) {
-    check_field(field.info);
+    check_field(field.info, patches.dim);
     if (field.size() != expected)
       throw Error(Kind::usage, "values of a field on patches: expected " + std::to_string(expected) + ", found " +
                                    std::to_string(field.size()))

@@ -27,12 +27,13 @@ PatchTree plan_patch_tree(const Patches& patches, int unfolded = 0, const Index3
 /// times where its extents cannot be halved as often.
 int unfolding_for(const Patches& patches, std::int64_t max_roots);
 
-/// The patches of a part as a tree. `part.mesh` holds Patches, its fields are cell-centred, box after box, x fastest,
-/// without ghost cells.
+/// The patches of a part as a tree. `part.mesh` holds Patches, its fields have a value a cell (those of faces and nodes
+/// a field for each side of it, see sides.hpp), box after box, x fastest, without ghost cells.
 ///
 /// Values move bit for bit: also those that patches hold under finer ones, which refined cells keep. Only a refined
 /// cell for which there is none gets one formed, the mean of its children (of equal volume, so it is conservative;
-/// summed in double precision, in the order of the children): the level between, where a ratio is 4, the levels above
+/// summed in double precision, in the order of the children; on a face that of the finer faces on it, on a node the
+/// finer node's value): the level between, where a ratio is 4, the levels above
 /// level 0, and cells that no patch holds under a finer one.
 ///
 /// Owned are cells with a value of the patches, and those with a formed one from level 0 of the patches on, unless it

@@ -206,7 +206,7 @@ inline AmrexFiles amrex_level_checkpoint(const AmrexFixture& f) {
   return files;
 }
 
-/// A checkpoint of a code on AmrCore: State with ghost cells, and nodal values.
+/// A checkpoint of a code on AmrCore: State with ghost cells, nodal values, and values on the faces along each axis.
 inline AmrexFiles amrex_core_checkpoint(const AmrexFixture& f) {
   AmrexFiles files;
   AmrexFixture nodal = f;
@@ -216,6 +216,11 @@ inline AmrexFiles amrex_core_checkpoint(const AmrexFixture& f) {
     text += detail::boxes_text(amrex_boxes(level, f), f) + "\n";
     add_amrex_multifab(files, level, "State", f);
     add_amrex_multifab(files, level, "Nodal", nodal);
+    for (std::size_t a = 0; a < static_cast<std::size_t>(f.dim); ++a) {
+      AmrexFixture face = f;
+      face.nodal[a] = 1;
+      add_amrex_multifab(files, level, "Face" + std::to_string(a), face);
+    }
   }
   files["Header"] = text;
   if (f.with_particles) add_amrex_particles(files, f);

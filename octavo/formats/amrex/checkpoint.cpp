@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "octavo/formats/amrex/headers.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::formats::amrex {
 namespace {
@@ -206,14 +208,57 @@ void check_against_header(Text& text, const Output& output) {
           .at(output.path.string());
 }
 
+/// Cells, faces or nodes; of edges there is no field.
+std::optional<mesh::Centring> centring_if_known(const BoxArray& boxes) {
+  try {
+    return centring_of(boxes);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// The boxes of cells whose faces or nodes these are.
+std::vector<IndexBox> enclosed_cells(const BoxArray& boxes) {
+  std::vector<IndexBox> cells = boxes.boxes;
+  for (IndexBox& box : cells)
+    for (std::size_t axis = 0; axis < 3; ++axis) box.hi[axis] -= boxes.nodal[axis];
+  return cells;
+}
+
 bool is_on_all_levels(const Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
+  const MultiFab& first = opened[0][which];
+  if (!centring_if_known(first.boxes)) return false;
   for (std::size_t level = 0; level < opened.size(); ++level) {
     const MultiFab& multifab = opened[level][which];
-    if (multifab.boxes.boxes != output.patches.boxes[level] || multifab.boxes.nodal != mesh::Index3{0, 0, 0} ||
-        multifab.components != opened[0][which].components)
+    const bool other_type = !multifab.boxes.boxes.empty() && multifab.boxes.nodal != first.boxes.nodal;
+    if (enclosed_cells(multifab.boxes) != output.patches.boxes[level] || other_type ||
+        multifab.components != first.components)
       return false;
   }
   return true;
+}
+
+/// One field a component, or one a side of the cells for each: they are read where the output's boxes are.
+void add_component(Output& output, const std::string& name, mesh::ScalarType type, const MultiFab& multifab,
+                   FieldSource source) {
+  const mesh::Centring centring = centring_of(multifab.boxes);
+  mesh::FieldInfo info{name, "", type, centring, 1, 0};
+  if (centring == mesh::Centring::cell) {
+    output.header.fields.push_back(info);
+    output.sources.push_back(source);
+    return;
+  }
+  for (unsigned high = 0; high < 1U << output.patches.dim; ++high) {
+    bool stands = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      source.side[axis] = high >> axis & 1;
+      stands = stands && source.side[axis] <= multifab.boxes.nodal[axis];
+    }
+    if (!stands) continue;
+    info.name = mesh::name_of_side(name, centring, high);
+    output.header.fields.push_back(info);
+    output.sources.push_back(source);
+  }
 }
 
 void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
@@ -226,11 +271,8 @@ void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened
     output.multifabs[level].push_back(multifab);
   }
   const int components = opened[0][which].components;
-  for (int c = 0; c < components; ++c) {
-    output.header.fields.push_back(
-        {.name = components == 1 ? name : name + "_" + std::to_string(c), .unit = "", .type = type});
-    output.sources.push_back({place, c});
-  }
+  for (int c = 0; c < components; ++c)
+    add_component(output, components == 1 ? name : name + "_" + std::to_string(c), type, opened[0][which], {place, c});
 }
 
 /// The first ones, as a list.
@@ -257,17 +299,18 @@ void add_multifabs(Output& output, const std::vector<std::string>& names) {
     for (const std::string& name : names)
       opened[level].push_back(open_multifab(output.path / level_name(level) / name));
   output.multifabs.resize(levels);
-  for (std::size_t which = 0; which < names.size(); ++which) {
-    if (is_on_all_levels(output, opened, which)) {
-      add_fields(output, opened, which);
-      continue;
+  // Fields of cells come first.
+  for (const bool cells : {true, false})
+    for (std::size_t which = 0; which < names.size(); ++which) {
+      const bool known = is_on_all_levels(output, opened, which);
+      if (known && cells == (opened[0][which].boxes.nodal == mesh::Index3{0, 0, 0})) add_fields(output, opened, which);
+      if (known || cells) continue;
+      for (std::size_t level = 0; level < levels; ++level)
+        output.others.push_back(level_name(level) + "/" + names[which]);
     }
-    for (std::size_t level = 0; level < levels; ++level)
-      output.others.push_back(level_name(level) + "/" + names[which]);
-  }
   output.notes.push_back("checkpoints do not name the components: fields are called after their MultiFab and number");
   if (!output.others.empty())
-    output.notes.push_back("values on faces, nodes or other boxes are not among the fields: " +
+    output.notes.push_back("values on edges or other boxes are not among the fields: " +
                            std::to_string(output.others.size()) + " MultiFabs: " + listed(output.others));
   if (has_ghost_cells(output)) output.notes.emplace_back("values of ghost cells are not among the fields");
 }

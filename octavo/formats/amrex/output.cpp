@@ -96,20 +96,33 @@ Output open_checked(const fs::path& path, const OpenOptions& options) {
   return output;
 }
 
-/// The components of one MultiFab that are wanted, and which field each is.
+/// The components of one MultiFab that are wanted, on one side of the cells, and which field each is.
 struct Wanted {
   std::vector<int> components;
   std::vector<std::size_t> fields;
 };
 
-std::map<std::size_t, Wanted> by_multifab(const Output& output, const std::vector<std::size_t>& fields) {
-  std::map<std::size_t, Wanted> wanted;
+using MultiFabSide = std::pair<std::size_t, mesh::Index3>;
+
+std::map<MultiFabSide, Wanted> by_multifab(const Output& output, const std::vector<std::size_t>& fields) {
+  std::map<MultiFabSide, Wanted> wanted;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const FieldSource& source = output.sources[fields[i]];
-    wanted[source.multifab].components.push_back(source.component);
-    wanted[source.multifab].fields.push_back(i);
+    Wanted& want = wanted[{source.multifab, source.side}];
+    want.components.push_back(source.component);
+    want.fields.push_back(i);
   }
   return wanted;
+}
+
+/// The nodes or faces at that side of the cells.
+std::vector<Take> moved(std::vector<Take> takes, const mesh::Index3& side) {
+  for (Take& take : takes)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      take.cells.lo[axis] += side[axis];
+      take.cells.hi[axis] += side[axis];
+    }
+  return takes;
 }
 
 }  // namespace
@@ -157,11 +170,12 @@ mesh::Part read_patches(const Output& output, const PatchRequest& request) {
   const auto wanted = mesh::select_fields(output.header, request.fields);
   mesh::Part part;
   for (std::size_t field : wanted) part.fields.push_back(mesh::make_field(output.header.fields[field], values));
-  for (const auto& [multifab, want] : by_multifab(output, wanted)) {
+  for (const auto& [key, want] : by_multifab(output, wanted)) {
+    const auto& [multifab, side] = key;
     std::vector<std::span<std::byte>> targets;
     for (std::size_t field : want.fields) targets.emplace_back(part.fields[field].bytes);
     for (std::size_t level = 0; level < levels; ++level)
-      read_cells(output.multifabs[level][multifab], takes[level], want.components,
+      read_cells(output.multifabs[level][multifab], moved(takes[level], side), want.components,
                  part.fields[want.fields[0]].info.type, targets);
   }
   part.mesh = std::move(cut.patches);

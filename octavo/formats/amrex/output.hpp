@@ -18,10 +18,11 @@ enum class Family : std::uint8_t {
   hand_written  ///< checkpoint of a code on AmrCore: its header is its own
 };
 
-/// Which component of which MultiFab of a level a field is.
+/// Which component of which MultiFab of a level a field is; of faces and nodes, on which side of a cell (mesh::Side).
 struct FieldSource {
   std::size_t multifab = 0;
   int component = 0;
+  mesh::Index3 side{0, 0, 0};  ///< 1: the high one along that axis
 };
 
 /// What a hand-written header does not tell.
@@ -39,8 +40,8 @@ struct Output {
   std::vector<mesh::BoxIndex> index;             ///< the same, per level, to find those of a region
   std::vector<std::vector<MultiFab>> multifabs;  ///< per level, those that hold the fields of the header
   std::vector<FieldSource> sources;              ///< one a field of the header
-  std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that are not cell-centred, or on other
-                                    ///< boxes: "Level_0/Face0"; see open_multifab
+  std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that stand on edges, or on other boxes:
+                                    ///< "Level_0/Edge0"; see open_multifab
   std::vector<ParticleFolder> particles;
   std::vector<std::string> notes;
   std::int64_t bytes = 0;  ///< of all files
@@ -62,7 +63,8 @@ struct PatchRequest {
   std::optional<mesh::IndexBox> region;            ///< in level-0 cells; patches are cut to it
 };
 
-/// Reads patches and their fields as they stand in the file (cells only, ghost cells left out; float32 stays float32).
+/// Reads patches and their fields as they stand in the file (ghost cells left out; float32 stays float32). A component
+/// on faces is two fields, one on nodes 2^dim: one for each side of a cell (mesh/sides.hpp).
 mesh::Part read_patches(const Output& output, const PatchRequest& request = {});
 
 }  // namespace octavo::formats::amrex

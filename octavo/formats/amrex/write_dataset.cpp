@@ -12,6 +12,7 @@
 #include "octavo/mesh/octree_to_patches.hpp"
 #include "octavo/mesh/patches_to_octree.hpp"
 #include "octavo/mesh/regrid.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::formats::amrex {
 namespace {
@@ -283,39 +284,156 @@ void take_part(const Layout& layout, const std::vector<mesh::BoxIndex>& index, c
   });
 }
 
-/// One MultiFab a level: which fields it holds, its plan, and what is known of its values so far.
+/// A component of a MultiFab: the field that it is, or those of all sides of the cells, by their number (mesh::Side).
+struct Component {
+  std::string base;
+  std::vector<std::size_t> sides;
+};
+
+/// One MultiFab a level: what it holds, its plan, and what is known of its values so far.
 struct Target {
-  NamedFields named;
+  std::string name;
+  mesh::Centring centring = mesh::Centring::cell;
+  std::vector<Component> components;
   std::vector<MultiFabPlan> plans;
   std::vector<MinMax> min_max;
 };
 
+/// How many fields a component has.
+unsigned sides_of(mesh::Centring centring, int dim) {
+  if (mesh::is_face(centring)) return 2;
+  return centring == mesh::Centring::node ? 1U << dim : 1;
+}
+
+/// Error(unsupported) for a field that an output of this kind has no place for.
+mesh::Side checked_side(const mesh::FieldInfo& info, int dim, bool checkpoint) {
+  const auto side = mesh::side_of(info, dim);
+  mesh::FieldInfo plain = info;
+  if (checkpoint && side) plain.centring = mesh::Centring::cell;
+  check_info(plain);
+  return *side;
+}
+
+/// The MultiFab of each field: those it came in, else one of all cells and one for each variable on faces or nodes.
+std::vector<std::string> multifab_names(const mesh::Header& header, bool checkpoint) {
+  std::vector<std::string> names;
+  for (const mesh::FieldInfo& field : header.fields) {
+    const mesh::Side side = checked_side(field, header.dim, checkpoint);
+    names.push_back(side.axes != 0 ? side.base : checkpoint ? "state" : "Cell");
+  }
+  const auto found = header.attributes.find("amrex/multifabs");
+  if (checkpoint && found != header.attributes.end())
+    if (const auto* known = std::get_if<std::vector<std::string>>(&found->second))
+      if (known->size() == names.size()) return *known;
+  return names;
+}
+
+void add_field(std::vector<Target>& targets, const std::string& name, const mesh::Header& header, std::size_t f) {
+  const mesh::FieldInfo& info = header.fields[f];
+  const mesh::Side side = *mesh::side_of(info, header.dim);
+  auto target = std::find_if(targets.begin(), targets.end(),
+                             [&](const Target& t) { return t.name == name && t.centring == info.centring; });
+  if (target == targets.end()) target = targets.insert(targets.end(), Target{name, info.centring, {}, {}, {}});
+  auto& all = target->components;
+  auto component = std::find_if(all.begin(), all.end(), [&](const Component& c) { return c.base == side.base; });
+  if (component == all.end()) component = all.insert(all.end(), Component{side.base, {}});
+  const unsigned sides = sides_of(info.centring, header.dim);
+  component->sides.resize(sides, SIZE_MAX);
+  component->sides[mesh::is_face(info.centring) ? side.high >> mesh::face_axis(info.centring) : side.high] = f;
+}
+
+void check_sides(const Target& target, const mesh::Header& header) {
+  for (const Component& component : target.components) {
+    for (const std::size_t f : component.sides)
+      if (f == SIZE_MAX || header.fields[f].type != header.fields[component.sides[0]].type)
+        throw Error(Kind::unsupported,
+                    "values on faces or nodes need a field of one type for each side of the cells (" +
+                        mesh::name_of_side(component.base, target.centring, 0) + ", " +
+                        mesh::name_of_side(component.base, target.centring, 1) + " ...)")
+            .at("field " + component.base);
+  }
+}
+
+mesh::Index3 nodal_of(mesh::Centring centring, int dim) {
+  mesh::Index3 nodal{0, 0, 0};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    nodal[axis] = centring == mesh::Centring::node || (mesh::is_face(centring) && mesh::face_axis(centring) == axis);
+  return nodal;
+}
+
+/// The faces or nodes of boxes of cells.
+BoxArray array_of(const std::vector<IndexBox>& cells, mesh::Centring centring, int dim) {
+  BoxArray out{cells, nodal_of(centring, dim), dim};
+  for (IndexBox& box : out.boxes)
+    for (std::size_t axis = 0; axis < 3; ++axis) box.hi[axis] += out.nodal[axis];
+  return out;
+}
+
 std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options) {
   std::vector<Target> targets;
-  std::vector<std::string> names(header.fields.size(), options.checkpoint ? "state" : "Cell");
-  const auto found = header.attributes.find("amrex/multifabs");
-  if (options.checkpoint && found != header.attributes.end())
-    if (const auto* known = std::get_if<std::vector<std::string>>(&found->second))
-      if (known->size() == names.size()) names = *known;
-  for (std::size_t f = 0; f < names.size(); ++f) {
-    auto target =
-        std::find_if(targets.begin(), targets.end(), [&](const Target& t) { return t.named.name == names[f]; });
-    if (target == targets.end()) target = targets.insert(targets.end(), Target{{names[f], {}}, {}, {}});
-    target->named.fields.push_back(f);
-  }
+  const std::vector<std::string> names = multifab_names(header, options.checkpoint);
+  for (std::size_t f = 0; f < names.size(); ++f) add_field(targets, names[f], header, f);
   for (Target& target : targets) {
+    check_sides(target, header);
     MultiFabShape shape;
-    shape.components = static_cast<int>(target.named.fields.size());
+    shape.components = static_cast<int>(target.components.size());
     shape.type = mesh::ScalarType::float32;
-    for (std::size_t f : target.named.fields)
-      if (header.fields[f].type == mesh::ScalarType::float64) shape.type = mesh::ScalarType::float64;
+    for (const Component& component : target.components)
+      if (header.fields[component.sides[0]].type == mesh::ScalarType::float64) shape.type = mesh::ScalarType::float64;
     for (const auto& boxes : layout.patches.boxes) {
-      shape.boxes = {boxes, {0, 0, 0}, layout.patches.dim};
+      shape.boxes = array_of(boxes, target.centring, layout.patches.dim);
       target.plans.push_back(plan_multifab(shape, options.files.files));
       target.min_max.emplace_back();
     }
   }
   return targets;
+}
+
+/// One value a face or node of a box, of the arrays of all sides, which begin at the box's first cell. Error(usage)
+/// where two cells differ on what stands between them.
+void join_sides(const IndexBox& cells, const mesh::Index3& nodal, const std::vector<const std::byte*>& sides,
+                std::size_t width, const std::string& name, std::vector<std::byte>& out) {
+  const mesh::Index3 n{cells.hi[0] - cells.lo[0], cells.hi[1] - cells.lo[1], cells.hi[2] - cells.lo[2]};
+  const auto value = [&](const mesh::Index3& at, std::size_t high) -> const std::byte* {
+    mesh::Index3 cell = at;
+    std::size_t side = 0, bit = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (nodal[axis] == 0) continue;
+      const std::size_t up = high >> axis & 1;
+      cell[axis] -= static_cast<std::int64_t>(up);
+      if (cell[axis] < 0 || cell[axis] >= n[axis]) return nullptr;
+      side |= up << bit++;
+    }
+    return sides[side] + static_cast<std::size_t>((cell[2] * n[1] + cell[1]) * n[0] + cell[0]) * width;
+  };
+  mesh::for_each_row({{0, 0, 0}, {n[0] + nodal[0], n[1] + nodal[1], n[2] + nodal[2]}}, [&](const mesh::Index3& row,
+                                                                                           std::int64_t length) {
+    for (std::int64_t x = 0; x < length; ++x) {
+      const std::byte* first = nullptr;
+      for (std::size_t high = 0; high < 8; ++high) {
+        const std::byte* here = value({x, row[1], row[2]}, high);
+        if (first != nullptr && here != nullptr && std::memcmp(first, here, width) != 0)
+          throw Error(Kind::usage, "neighbouring cells differ on what stands between them").at("field " + name);
+        if (first == nullptr) first = here;
+      }
+      out.insert(out.end(), first, first + width);
+    }
+  });
+}
+
+/// Boxes of a batch one after another.
+std::vector<std::byte> join_boxes(const Layout& layout, const Batch& batch, std::size_t level, const Target& target,
+                                  const Component& component, const Values& values, mesh::ScalarType type) {
+  const std::size_t width = mesh::size_of(type);
+  std::vector<std::byte> out;
+  for (std::size_t box = batch.begin[level]; box < batch.end[level]; ++box) {
+    std::vector<const std::byte*> sides;
+    for (const std::size_t f : component.sides)
+      sides.push_back(values.bytes[level][f].data() + values.first[level][box - batch.begin[level]] * width);
+    join_sides(mesh::flat(layout.patches.boxes[level][box], layout.patches.dim),
+               nodal_of(target.centring, layout.patches.dim), sides, width, component.base, out);
+  }
+  return out;
 }
 
 MultiFabPlan piece_of(const MultiFabPlan& plan, std::size_t begin, std::size_t end) {
@@ -332,17 +450,26 @@ MultiFabPlan piece_of(const MultiFabPlan& plan, std::size_t begin, std::size_t e
   return piece;
 }
 
-void write_batch(const fs::path& path, std::vector<Target>& targets, const Batch& batch, const Values& values,
-                 const std::vector<mesh::FieldInfo>& fields, const WriteOptions& options) {
+void write_batch(const fs::path& path, const Layout& layout, std::vector<Target>& targets, const Batch& batch,
+                 const Values& values, const std::vector<mesh::FieldInfo>& fields, const WriteOptions& options) {
   for (Target& target : targets)
     for (std::size_t level = 0; level < target.plans.size(); ++level) {
-      std::vector<ComponentValues> components;
-      for (std::size_t f : target.named.fields) components.push_back({fields[f].type, values.bytes[level][f]});
       const std::size_t begin = batch.begin[level], end = batch.end[level];
       if (begin == end) continue;
+      std::vector<ComponentValues> components;
+      std::vector<std::vector<std::byte>> joined(target.components.size());
+      for (std::size_t c = 0; c < joined.size(); ++c) {
+        const Component& component = target.components[c];
+        const mesh::ScalarType type = fields[component.sides[0]].type;
+        if (target.centring != mesh::Centring::cell)
+          joined[c] = join_boxes(layout, batch, level, target, component, values, type);
+        components.push_back({type, joined[c].empty()
+                                        ? std::span<const std::byte>(values.bytes[level][component.sides[0]])
+                                        : joined[c]});
+      }
       MinMax found;
-      write_boxes(path / level_name(level) / target.named.name, piece_of(target.plans[level], begin, end), components,
-                  0, end - begin, found, options);
+      write_boxes(path / level_name(level) / target.name, piece_of(target.plans[level], begin, end), components, 0,
+                  end - begin, found, options);
       MinMax& all = target.min_max[level];
       all.minima.insert(all.minima.end(), found.minima.begin(), found.minima.end());
       all.maxima.insert(all.maxima.end(), found.maxima.begin(), found.maxima.end());
@@ -352,7 +479,7 @@ void write_batch(const fs::path& path, std::vector<Target>& targets, const Batch
 void write_headers(const fs::path& path, const std::vector<Target>& targets, bool sync) {
   for (const Target& target : targets)
     for (std::size_t level = 0; level < target.plans.size(); ++level) {
-      const fs::path prefix = path / level_name(level) / target.named.name;
+      const fs::path prefix = path / level_name(level) / target.name;
       const std::string text = header_text(
           prefix, target.plans[level], table_rows(target.min_max[level].minima, target.plans[level].shape.components),
           table_rows(target.min_max[level].maxima, target.plans[level].shape.components));
@@ -419,7 +546,7 @@ void write_values(const mesh::Dataset& dataset, const fs::path& path, const Layo
   for (const Batch& batch : batches) {
     Values values = make_values(layout, batch, dataset.header.fields);
     for (int p : batch.parts) take_part(layout, index, batch, dataset.read(p, {}), values);
-    write_batch(path, targets, batch, values, dataset.header.fields, options.files);
+    write_batch(path, layout, targets, batch, values, dataset.header.fields, options.files);
   }
   write_headers(path, targets, options.files.sync);
 }
@@ -448,7 +575,9 @@ DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& p
   const Layout layout = kept ? std::move(*kept) : new_layout(tree, options.first, options.max_box);
   mesh::Part shape;
   shape.mesh = layout.patches;
-  for (const mesh::FieldInfo& field : dataset.header.fields) shape.fields.push_back({field, {}});
+  // Values on faces and nodes are looked at where MultiFabs are planned.
+  for (const mesh::FieldInfo& field : dataset.header.fields)
+    if (!options.checkpoint || field.centring == mesh::Centring::cell) shape.fields.push_back({field, {}});
   shape.particles = gather_particles(dataset);
   write_with(
       path, options.checkpoint ? options.title : "", dataset.header, shape,

@@ -66,6 +66,9 @@ void write_multifab(const std::filesystem::path& prefix, const MultiFabShape& sh
 
 // ------------------------------------------------------------------------------------------------------- whole outputs
 
+/// Error(unsupported) for a field that is not of cells, or not of floating-point values, one a cell.
+void check_info(const mesh::FieldInfo& info);
+
 /// Writes a plotfile: as `NAME.partial`, renamed when all is there. Fields are cell-centred, box after box, without
 /// ghost cells; float32 where all are. Particles go to the finest box that holds their position, those outside the
 /// domain to the nearest. Steps and coordinate system are the header's attributes of those names. Throws Error(usage)
