@@ -272,7 +272,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   mesh::Dataset dataset;
   Plan plan;
   base::agree(options.ranks, [&] {
-    dataset = source.open();
+    dataset = reshape(source.open(), options.reshape);
     plan = make_plan(dataset, options);
     totals.total = 0;
     for (int file = 0; file < plan.files; ++file)

@@ -11,6 +11,7 @@
 #include "octavo/codec/codec.hpp"
 #include "octavo/jobs/accuracy.hpp"
 #include "octavo/jobs/open.hpp"
+#include "octavo/jobs/reshape.hpp"
 
 namespace octavo::jobs {
 
@@ -18,6 +19,7 @@ struct ConvertOptions {
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
   std::optional<int> max_level;                    ///< the code's own number
   std::optional<mesh::Region> region;
+  Reshape reshape;                                 ///< a finer mesh, or other blocks
   Accuracy accuracy;                               ///< for floating-point cell fields without an entry below
   std::map<std::string, Accuracy> field_accuracy;  ///< by field name
   codec::Effort effort = codec::Effort::normal;

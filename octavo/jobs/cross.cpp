@@ -7,7 +7,9 @@
 #include "octavo/formats/amrex/write_dataset.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/formats/ramses/writer.hpp"
+#include "octavo/jobs/finer.hpp"
 #include "octavo/jobs/regrid.hpp"
+#include "octavo/jobs/reshape.hpp"
 #include "octavo/jobs/target.hpp"
 
 namespace octavo::jobs {
@@ -87,29 +89,30 @@ mesh::Dataset in_words(const mesh::Dataset& dataset, const CrossOptions& options
   return translate(dataset, how, report.notes);
 }
 
-/// The values of one dataset, and the header and particles of another.
-mesh::Dataset with_words(const mesh::Dataset& tree, const mesh::Dataset& words) {
-  mesh::Dataset out = tree;
-  out.header.attributes = words.header.attributes;
-  out.species = words.species;
-  out.read = [tree, words](int part, const mesh::Request& request) {
-    mesh::Request values = request;
-    values.particles = false;
-    mesh::Part read = tree.read(part, values);
-    if (!request.particles || part != 0) return read;
-    mesh::Request particles;
-    particles.fields = std::vector<std::string>{};
-    particles.particles = true;
-    for (int p = 0; p < words.num_parts; ++p)
-      for (mesh::Particles& species : words.read(p, particles).particles) read.particles.push_back(std::move(species));
-    return read;
-  };
-  return out;
+/// The options without fields that the target has no place for, if the fields were not chosen; a note names them.
+template <class Fits>
+CrossOptions with_fitting(const mesh::Dataset& dataset, CrossOptions options, Fits&& fits, const std::string& why,
+                          CrossReport& report) {
+  if (options.fields) return options;
+  std::vector<std::string> kept;
+  std::string left;
+  for (const mesh::FieldInfo& field : dataset.header.fields)
+    if (fits(field.centring))
+      kept.push_back(field.name);
+    else
+      left += (left.empty() ? "" : ", ") + field.name;
+  if (left.empty()) return options;
+  report.notes.push_back(why + ": left out are " + left);
+  options.fields = std::move(kept);
+  return options;
 }
 
 // -------------------------------------------------------------------------------------------------------------- FLASH
 
-void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
+  const CrossOptions options = with_fitting(
+      dataset, asked, [](mesh::Centring centring) { return centring != mesh::Centring::node; },
+      "FLASH has no variables on nodes", report);
   const mesh::Dataset words = in_words(dataset, options, report);
   RegridJob job;
   // Files of FLASH differ over corners; what is completed anyway is made so that no rule of a mesh package can refuse
@@ -119,7 +122,8 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   job.part_cells = options.part_cells;
   job.how.by = options.fill_by;
   // What FLASH wrote has its blocks; a particle file has a tree of one cell.
-  const bool as_it_is = options.block == 0 && !text_attribute(dataset.header, "flash/kind").empty();
+  const bool as_it_is =
+      options.block == 0 && options.refine == 0 && !text_attribute(dataset.header, "flash/kind").empty();
   mesh::Dataset blocks = words;
   if (!as_it_is) {
     std::vector<std::int64_t> sides{16, 8, 4};
@@ -142,16 +146,19 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
 
 // -------------------------------------------------------------------------------------------------------------- AMReX
 
-void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
+  const std::string kind = asked.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : asked.kind;
+  if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
+    throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
+  const CrossOptions options = with_fitting(
+      dataset, asked, [&](mesh::Centring centring) { return kind == "checkpoint" || centring == mesh::Centring::cell; },
+      "plotfiles hold values of cells only (--kind checkpoint holds all)", report);
   const mesh::Dataset words = in_words(dataset, options, report);
   const bool same = code_of(dataset.header) == Code::amrex;
   formats::amrex::DatasetWriteOptions how;
   how.max_box = options.max_box;
   how.first = dataset.header.unfolded;
   how.batch_cells = options.batch_cells;
-  const std::string kind = options.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : options.kind;
-  if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
-    throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
   how.checkpoint = kind == "checkpoint";
   if (how.checkpoint && same) how.title = text_attribute(dataset.header, "version");
   if (how.title == "CheckPointVersion_1.0")
@@ -210,7 +217,10 @@ int coarsest_even(const mesh::Header& header) {
   return even(level) ? level : level + 1;
 }
 
-void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
+  const CrossOptions options = with_fitting(
+      dataset, asked, [](mesh::Centring centring) { return centring != mesh::Centring::node; },
+      "RAMSES has no variables on nodes", report);
   formats::ramses::WriteOptions how;
   how.number = options.number;
   how.domains = options.domains;
@@ -241,9 +251,17 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
 
 }  // namespace
 
-CrossReport cross_convert(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options) {
+CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const CrossOptions& asked) {
   CrossReport report;
-  report.notes = dataset.notes;
+  report.notes = given.notes;
+  CrossOptions options = asked;
+  mesh::Dataset dataset = given;
+  if (options.refine > 0) {
+    dataset = finer(given, options.refine, options.fill_by);
+    options.fill = true;
+    report.notes.push_back("the leaves of the finest level are refined " +
+                           (options.refine == 1 ? "once" : std::to_string(options.refine) + " times"));
+  }
   switch (options.to) {
     case Code::flash: write_flash(dataset, out, options, report); break;
     case Code::amrex: write_amrex(dataset, out, options, report); break;

@@ -22,7 +22,9 @@ struct CrossOptions {
   std::int64_t blocking_factor =
       0;              ///< AMReX: boxes begin and end at multiples; 0: the largest of 8, 4, 2, 1 that fits
   bool fill = false;  ///< values that the step does not hold may be made
-  mesh::FillBy fill_by = mesh::FillBy::linear;     ///< how
+  mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
+  int refine = 0;  ///< levels more: the finest leaves are refined so often (finer.hpp); where the code wants neighbours
+                   ///< that differ by one level, those beside them, too
   std::map<std::string, std::string> rename;       ///< fields
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
   bool particles = true;

@@ -8,12 +8,15 @@
 #include <cstdlib>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/finer.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/regrid.hpp"
 #include "octavo/jobs/stats.hpp"
 #include "octavo/jobs/verify.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "tests/support/amrex_fixture.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/store_fixture.hpp"
 
@@ -172,6 +175,111 @@ TEST(Cross, amrex_by_way_of_a_store_comes_back_byte_for_byte) {
     cross_convert(open(run), again, to(Code::amrex));
     EXPECT_EQ(bytes_below(again), bytes_below(dir / "plt00007"));
   }
+}
+
+/// A checkpoint of a code on AmrCore with faces and nodes.
+fs::path core_checkpoint(const TemporaryDirectory& dir, const octavo::testing::AmrexFixture& fixture) {
+  octavo::testing::put_files(dir / "chk", octavo::testing::amrex_core_checkpoint(fixture));
+  return dir / "chk";
+}
+
+/// Headers and values of all MultiFabs, which AMReX' own table of minima and maxima and its order of data need not be.
+void expect_same_multifabs(const fs::path& a, const fs::path& b) {
+  std::size_t found = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(a)) {
+    const std::string name = entry.path().string();
+    if (!name.ends_with("_H") || name.ends_with("Particle_H")) continue;
+    ++found;
+    const fs::path prefix = name.substr(0, name.size() - 2), other = b / fs::relative(prefix, a);
+    const auto before = formats::amrex::open_multifab(prefix), after = formats::amrex::open_multifab(other);
+    EXPECT_EQ(after.boxes.boxes, before.boxes.boxes) << other;
+    EXPECT_EQ(after.boxes.nodal, before.boxes.nodal) << other;
+    std::vector<formats::amrex::Take> takes;
+    std::size_t values = 0;
+    for (std::size_t i = 0; i < before.boxes.boxes.size(); ++i) {
+      takes.push_back({i, before.boxes.boxes[i], values});
+      values += static_cast<std::size_t>(mesh::num_cells(before.boxes.boxes[i], before.boxes.dim));
+    }
+    for (int c = 0; c < before.components; ++c) {
+      std::array<std::vector<std::byte>, 2> read{std::vector<std::byte>(values * 8),
+                                                 std::vector<std::byte>(values * 8)};
+      for (std::size_t which = 0; which < 2; ++which) {
+        const std::span<std::byte> target(read[which]);
+        formats::amrex::read_cells(which == 0 ? before : after, takes, std::span(&c, 1), mesh::ScalarType::float64,
+                                   std::span(&target, 1));
+      }
+      EXPECT_EQ(read[0], read[1]) << other << " component " << c;
+    }
+  }
+  EXPECT_GT(found, 2u);
+}
+
+TEST(Cross, faces_and_nodes_of_an_amrex_checkpoint_come_back_by_way_of_a_store) {
+  for (const int dim : {2, 3}) {
+    const TemporaryDirectory dir;
+    octavo::testing::AmrexFixture fixture;
+    fixture.dim = dim;
+    fixture.ghost = {1, 1, 1};
+    const fs::path from = core_checkpoint(dir, fixture);
+    ConvertOptions keep;
+    keep.flow = store::Flow::checkpoint;
+    convert({from}, dir / "run.octavo", keep);
+    // Two boxes a level whose values on the face between them differ by nothing.
+    cross_convert(open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", to(Code::amrex));
+    expect_same_multifabs(from, dir / "again");
+    CrossOptions small = to(Code::amrex);
+    small.batch_cells = 10;
+    cross_convert(open(from), dir / "direct", small);
+    EXPECT_EQ(bytes_below(dir / "direct"), bytes_below(dir / "again"));
+    CrossOptions plotfile = to(Code::amrex);
+    plotfile.kind = "plotfile";
+    const CrossReport report = cross_convert(open(from), dir / "plt", plotfile);
+    EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("plotfiles hold values of cells only")));
+    EXPECT_EQ(open(dir / "plt").header.fields.size(), 2u);
+  }
+}
+
+TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
+  const TemporaryDirectory dir;
+  octavo::testing::AmrexFixture fixture;
+  fixture.dim = 2;
+  const fs::path from = core_checkpoint(dir, fixture);
+  CrossOptions flash = to(Code::flash);
+  flash.block = 2;  // of which the refined region is made
+  flash.rename = {{"State_0", "dens"}, {"State_1", "temp"}, {"Face0_0", "fx0"},
+                  {"Face0_1", "fx1"},  {"Face1_0", "fy0"},  {"Face1_1", "fy1"}};
+  CrossReport report;
+  try {
+    report = cross_convert(open(from), dir / "hdf5_chk", flash);
+  } catch (const Error& error) {
+    if (std::string(error.what()).find("HDF5") == std::string::npos) throw;
+    GTEST_SKIP() << error.what();  // without HDF5
+  }
+  EXPECT_EQ(report.fills, 0);
+  EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("FLASH has no variables on nodes")));
+  const mesh::Dataset blocks = open(dir / "hdf5_chk");
+  const auto of = [](const mesh::Dataset& step, const std::string& name) { return cells_of_step(step, name).all; };
+  EXPECT_TRUE(same(of(blocks, "fx1_right"), of(open(from), "Face0_1_right")));
+  CrossOptions back = to(Code::amrex);
+  back.kind = "checkpoint";
+  cross_convert(blocks, dir / "back", back);
+  const mesh::Dataset again = open(dir / "back");
+  for (const char* name : {"fx0_left", "fx0_right", "fy1_left", "fy1_right"})
+    EXPECT_TRUE(same(of(again, name), of(blocks, name))) << name;
+  EXPECT_TRUE(fs::exists(dir / "back" / "Level_1" / "fy1_H"));
+}
+
+TEST(Cross, the_real_checkpoint_with_faces_and_nodes_comes_back_with_its_values) {
+  const char* data = std::getenv("OCTAVO_DATA");
+  const fs::path root = data != nullptr ? fs::path(data) : fs::path(__FILE__).parent_path() / "../../../shared/data";
+  const fs::path from = root / "amrex/multi3d_r4/chk00007";
+  if (!fs::exists(from)) GTEST_SKIP() << "no real data at " << from;
+  const TemporaryDirectory dir;
+  ConvertOptions keep;
+  keep.flow = store::Flow::checkpoint;
+  convert({from}, dir / "run.octavo", keep);
+  cross_convert(open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", to(Code::amrex));
+  expect_same_multifabs(from, dir / "again");
 }
 
 TEST(Cross, cells_become_patches_from_the_finest_full_level_on) {
@@ -477,6 +585,59 @@ TEST(RegridJob, filled_faces_stay_without_divergence_whatever_field_is_asked_for
       }
     }
   }
+}
+
+/// With its levels counted.
+mesh::Dataset counted(mesh::Dataset step) {
+  const mesh::Octree tree = whole_tree(step);
+  for (int level = 0; level < mesh::num_levels(tree); ++level)
+    step.levels.push_back({mesh::code_level(step.header, level),
+                           static_cast<std::int64_t>(mesh::num_cells(tree, level)),
+                           static_cast<std::int64_t>(mesh::num_owned_leaves(tree, level))});
+  return step;
+}
+
+/// Whether a map has all that another has, to the bit.
+bool holds_all(const octavo::testing::CellMap& all, const octavo::testing::CellMap& some) {
+  octavo::testing::CellMap common;
+  for (const auto& [at, value] : some)
+    if (const auto found = all.find(at); found != all.end()) common.insert(*found);
+  return same(common, some);
+}
+
+TEST(Finer, the_finest_level_is_refined_alike_in_any_parts_and_faces_stay_without_divergence) {
+  for (std::uint64_t seed = 60; seed < 63; ++seed)
+    for (const int times : {1, 2}) {
+      const mesh::Dataset whole = counted(step_with_faces(seed, "RAMSES"));
+      const mesh::Dataset one = finer(whole, times), many = finer(cut(whole, 4), times);
+      EXPECT_LT(worst_divergence(many), 1e-13);  // reads one half at a time
+      for (const char* name : {"density", "fcx_left", "fcy_right"}) {
+        const auto cells = cells_of_step(many, name);
+        EXPECT_EQ(cells.twice, 0u);
+        EXPECT_TRUE(same(cells.all, cells_of_step(one, name).all)) << name;
+        EXPECT_TRUE(holds_all(cells.all, cells_of_step(whole, name).all)) << name;
+      }
+      EXPECT_EQ(one.levels.size(), whole.levels.size() + static_cast<std::size_t>(times));
+      std::int64_t leaves = 0;
+      for (const mesh::LevelCount& count : one.levels) leaves += count.leaves;
+      EXPECT_EQ(static_cast<std::size_t>(leaves) * 16, cells_of_step(one, "density").leaves.size());
+      mesh::Request shallow;
+      shallow.max_level = one.levels.back().level - times;
+      EXPECT_EQ(one.read(0, shallow).fields, whole.read(0, shallow).fields);
+    }
+}
+
+TEST(Cross, a_refined_step_is_balanced_and_keeps_what_it_had) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = counted(random_step(8, 2, 4, "FLASH"));
+  CrossOptions options = to(Code::amrex);
+  options.refine = 1;
+  options.part_cells = 100;
+  const CrossReport report = cross_convert(step, dir / "plt", options);
+  EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("refined once")));
+  const mesh::Dataset back = open(dir / "plt");
+  EXPECT_EQ(back.levels.size(), step.levels.size() + 1);
+  EXPECT_TRUE(holds_all(cells_of_step(back, "density").all, cells_of_step(step, "dens").all));
 }
 
 TEST(Cross, face_variables_go_to_larger_flash_blocks_with_fill) {

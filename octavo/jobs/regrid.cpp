@@ -8,6 +8,7 @@
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree_index.hpp"
 
 namespace octavo::jobs {
@@ -21,15 +22,6 @@ mesh::Request only_trees() {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   return request;
-}
-
-std::vector<mesh::Part> read_trees(const mesh::Dataset& source) {
-  std::vector<mesh::Part> parts;
-  for (int p = 0; p < source.num_parts; ++p) {
-    parts.push_back(source.read(p, only_trees()));
-    parts.back().particles.clear();
-  }
-  return parts;
 }
 
 Octree merged(const mesh::Dataset& source, const std::vector<mesh::Part>& parts) {
@@ -142,26 +134,12 @@ mesh::Extract part_tree(const Shared& shared, std::size_t part, int deepest) {
   return extract;
 }
 
-bool is_face(const mesh::FieldInfo& info) {
-  return info.centring != mesh::Centring::cell && info.centring != mesh::Centring::node;
-}
-
-/// The fields to read, in the header's order: those that are asked for and, where values of faces are made, all of
-/// faces.
-std::vector<std::size_t> fields_to_read(const Shared& shared, const std::vector<std::size_t>& asked) {
-  const auto& infos = shared.header.fields;
-  const bool faces = std::any_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(infos[f]); });
-  if (!faces || shared.plan.fills == 0) return asked;
-  std::vector<std::size_t> fields;
-  for (std::size_t f = 0; f < infos.size(); ++f)
-    if (is_face(infos[f]) || std::binary_search(asked.begin(), asked.end(), f)) fields.push_back(f);
-  return fields;
-}
+bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring); }
 
 std::vector<mesh::Field> read_fields(const Shared& shared, std::size_t part, const Octree& tree,
                                      const std::vector<std::size_t>& asked) {
   const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
-  const auto all = fields_to_read(shared, asked);
+  const auto all = shared.plan.fills != 0 ? with_all_faces(shared.header.fields, asked) : asked;
   std::vector<mesh::Field> fields;
   mesh::Request wanted;
   wanted.fields = std::vector<std::string>{};
@@ -209,7 +187,7 @@ void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octr
   };
   const int coarsest = coarsest_leaf(source);
   for (const mesh::FieldInfo& field : header.fields) {
-    if (field.centring == mesh::Centring::node && (plan.fills != 0 || plan.means != 0))
+    if (field.centring == mesh::Centring::node && plan.fills != 0)
       refuse(field, "values would have to be made for a field of nodes");
     // One value for many cells is right for their mean only.
     if (field.centring != mesh::Centring::cell && coarsest < plan.shift)
@@ -219,16 +197,6 @@ void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octr
 }
 
 bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
-
-std::array<double, 3> edges(const mesh::Header& header) {
-  std::array<double, 3> out{1, 1, 1};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
-    const double edge =
-        (header.hi[axis] - header.lo[axis]) / static_cast<double>(header.roots[axis] * header.block[axis]);
-    if (edge > 0) out[axis] = edge;
-  }
-  return out;
-}
 
 /// Ranges along the walk depend on no part of the source, so parts touching a region are found in the trees.
 std::vector<int> parts_touching(const Shared& shared, const mesh::Region&) {
@@ -267,6 +235,34 @@ bool is_same(const Octree& source, const mesh::Regrid& plan) {
 
 }  // namespace
 
+std::vector<mesh::Part> read_trees(const mesh::Dataset& source) {
+  std::vector<mesh::Part> parts;
+  for (int p = 0; p < source.num_parts; ++p) {
+    parts.push_back(source.read(p, only_trees()));
+    parts.back().particles.clear();
+  }
+  return parts;
+}
+
+std::array<double, 3> cell_edges(const mesh::Header& header) {
+  std::array<double, 3> out{1, 1, 1};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double edge =
+        (header.hi[axis] - header.lo[axis]) / static_cast<double>(header.roots[axis] * header.block[axis]);
+    if (edge > 0) out[axis] = edge;
+  }
+  return out;
+}
+
+std::vector<std::size_t> with_all_faces(const std::vector<mesh::FieldInfo>& fields,
+                                        const std::vector<std::size_t>& asked) {
+  if (std::none_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(fields[f]); })) return asked;
+  std::vector<std::size_t> all;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (is_face(fields[f]) || std::binary_search(asked.begin(), asked.end(), f)) all.push_back(f);
+  return all;
+}
+
 Octree whole_tree(const mesh::Dataset& dataset) { return merged(dataset, read_trees(dataset)); }
 
 int coarsest_leaf(const Octree& tree) {
@@ -281,7 +277,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   mesh::RegridOptions how = job.how;
   how.first = source.header.unfolded;
   how.periodic = source.header.periodic;
-  how.edge = edges(source.header);
+  how.edge = cell_edges(source.header);
   if (job.from_finest_full) how.root = std::max(how.root, coarsest_leaf(whole));
   const auto shared = std::make_shared<Shared>();
   try {

@@ -20,6 +20,16 @@ struct Regridded {
 /// The tree of all parts, without values. Error(unsupported) where they do not hold the whole domain.
 mesh::Octree whole_tree(const mesh::Dataset& dataset);
 
+/// The trees of all parts, without values and particles.
+std::vector<mesh::Part> read_trees(const mesh::Dataset& dataset);
+
+/// Edge lengths of a root's cells; of unused axes 1.
+std::array<double, 3> cell_edges(const mesh::Header& header);
+
+/// The fields asked for (sorted numbers) and, where one is of faces, all that are: values of faces are made of vectors.
+std::vector<std::size_t> with_all_faces(const std::vector<mesh::FieldInfo>& fields,
+                                        const std::vector<std::size_t>& asked);
+
 /// The coarsest level with leaves, as a tree level index.
 int coarsest_leaf(const mesh::Octree& tree);
 

@@ -344,7 +344,11 @@ void for_each_run(const Octree& source, const Regrid& plan, const Octree& tree, 
 }  // namespace
 
 void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields, BitArray& known) {
-  const auto& from = std::get<Octree>(source.mesh);
+  scatter(std::get<Octree>(source.mesh), source.fields, plan, tree, fields, known);
+}
+
+void scatter(const Octree& from, const std::vector<Field>& values, const Regrid& plan, const Octree& tree,
+             std::vector<Field>& fields, BitArray& known) {
   std::vector<Run> runs;
   for_each_run(from, plan, tree, [&](const Run& run) {
     runs.push_back(run);
@@ -353,10 +357,10 @@ void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::ve
   for (std::size_t f = 0; f < fields.size(); ++f) {
     check_field(fields[f].info);
     const std::size_t width = size_of(fields[f].info.type);
-    if (source.fields.at(f).size() != num_cells(from) * block_size(from))
+    if (values.at(f).size() != num_cells(from) * block_size(from))
       throw Error(Kind::usage, "a field's values do not fit its tree").at("field " + fields[f].info.name);
     for (const Run& run : runs)
-      std::memcpy(fields[f].bytes.data() + run.to * width, source.fields[f].bytes.data() + run.from * width,
+      std::memcpy(fields[f].bytes.data() + run.to * width, values[f].bytes.data() + run.from * width,
                   run.length * width);
   }
 }

@@ -52,6 +52,9 @@ Regrid plan_regrid(const Octree& source, const RegridOptions& options);
 /// Fields are cell-centred or of faces, of one component and without ghost cells: Error(usage).
 void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields,
              base::BitArray& known);
+/// The same of a tree whose values these are.
+void scatter(const Octree& from, const std::vector<Field>& values, const Regrid& plan, const Octree& tree,
+             std::vector<Field>& fields, base::BitArray& known);
 
 /// What scatter left out: cells on levels above `first` get the mean of the 2^dim cells below them (summed in double
 /// precision, in their order), others theirs from the cell above them and its neighbours: fill_down and form_means.

@@ -7,6 +7,7 @@
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/rescue.hpp"
+#include "octavo/parallel/reshape.hpp"
 #include "octavo/parallel/shares.hpp"
 
 namespace octavo::parallel {
@@ -30,6 +31,32 @@ int own_part(MPI_Comm comm, StepParts& step) {
   return static_cast<int>(std::find(indices.begin(), indices.end(), rank_in(comm)) - indices.begin());
 }
 
+void check_options(const RestartOptions& options) {
+  if (options.refine < 0)
+    throw Error(Kind::usage, "refine: expected 0 or more, found " + std::to_string(options.refine));
+  if (options.block && (options.refine != 0 || options.as == MeshKind::patches))
+    throw Error(Kind::usage, "other blocks do not go together with refine or patches");
+}
+
+// Collective. This rank's share of the step in other blocks, of which the header is told.
+mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& options, Restart& out) {
+  mesh::Request request;
+  request.fields = options.fields;
+  Reblocked mine;
+  agree(comm, [&] {
+    mine = read_blocks(step, *options.block, options.fill, options.fill_by, options.curve, size_of(comm), rank_in(comm),
+                       request);
+  });
+  if (mine.fills != 0)
+    out.notes.push_back(std::to_string(mine.fills) +
+                        " cells were not in the step: they are made from the coarser cell they lie in");
+  Shares shares;
+  shares.plan = mine.plan;
+  if (options.particles) mine.part.particles = read_particles(comm, step, shares);
+  out.header = mine.header;
+  return std::move(mine.part);
+}
+
 mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
   mesh::Request request;
   request.fields = options.fields;
@@ -38,11 +65,16 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   if (own >= 0) {
     request.particles = options.particles;
     agree(comm, [&] { part = read_part(step, own, request); });
-    return part;
+    if (options.refine == 0) return part;
   }
-  const Shares shares = plan_shares(comm, step, options.curve);
-  agree(comm, [&] { part = read_share(step, shares, rank_in(comm), request); });
-  if (options.particles) part.particles = read_particles(comm, step, shares);
+  const Shares shares = plan_shares(comm, step, options.curve, options.refine);
+  if (own < 0) {
+    agree(comm, [&] { part = read_share(step, shares, rank_in(comm), request); });
+    if (options.particles) part.particles = read_particles(comm, step, shares);
+  }
+  request.particles = false;
+  if (options.refine > 0)
+    agree(comm, [&] { part = refine_share(step, shares, std::move(part), options.refine, options.fill_by, request); });
   return part;
 }
 
@@ -155,6 +187,7 @@ RestartOptions restart_options(const Options& options) {
 }
 
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
+  agree(comm, [&] { check_options(options); });
   std::vector<std::string> rescued;
   if (!options.staging_directory.empty())
     rescued = rescue(comm, local_tier(comm, options.staging_directory, store, options.ranks_per_node), store).notes;
@@ -170,9 +203,9 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       Restart out;
       out.id = {step.found.step, step.found.attempt};
       out.header = step.header;
-      out.part = read_mine(comm, step, options);
+      out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
       if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
-      out.notes = std::move(found.notes);
+      out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
       return out;
     } catch (const Error& error) {
       // Thrown alike on all ranks. A request that cannot be met, or memory that is not there, is so for any step.

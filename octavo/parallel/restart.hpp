@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/fill.hpp"
 #include "octavo/parallel/options.hpp"
 #include "octavo/store/store.hpp"
 
@@ -26,7 +27,16 @@ struct RestartOptions {
   mesh::Curve curve = mesh::Curve::hilbert;  ///< along which shares are cut where the number of ranks differs
   MeshKind as = MeshKind::octree;
   std::int64_t max_box = 64;  ///< patches: boxes are at most that long [cells], but at least one block
-  bool keep_parts = true;     ///< as many ranks as parts: each gets the part of its number, as it was written
+  /// To go on with a finer mesh: the leaves of the step's finest level are refined, their children and so on, so many
+  /// times; new values as mesh::refine_leaves makes them for the whole mesh, vectors on faces with the divergence they
+  /// had. Shares are equal in leaves after it.
+  int refine = 0;
+  /// Blocks of other cells than the stored ones, {1, 1, 1} for cells; nothing: as stored. The header is that of the new
+  /// tree. Not together with `refine` or `as = patches`.
+  std::optional<mesh::Index3> block{};
+  bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
+  mesh::FillBy fill_by = mesh::FillBy::linear;
+  bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
   std::filesystem::path
       staging_directory{};  ///< where the run before had local disks; what is only there is drained first
   int ranks_per_node = 0;   ///< as the run before had it
@@ -52,10 +62,9 @@ struct Restart {
 /// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
 /// older one and say so in `notes`, unless `options.step` asked for that step.
 ///
-/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a run
-/// that was killed in its first steps. Throws the same
-/// Error on all ranks: usage (no such step or field; starts from all steps are remembered as failed), corrupt (no
-/// undamaged step is left), unreadable.
+/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a
+/// run that was killed in its first steps. Throws the same Error on all ranks: usage (no such step or field; starts
+/// from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
 
 }  // namespace octavo::parallel

@@ -1,9 +1,12 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <map>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/refine.hpp"
 #include "octavo/mesh/split.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
@@ -166,6 +169,110 @@ TEST(RestartMpi, shares_differ_by_one_leaf_at_most_and_make_the_whole) {
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, everyone());
   EXPECT_LE(most - least, 1u);
   EXPECT_EQ(all, leaves_of(parts_written(1, 5)[0]));
+}
+
+// The cells of all ranks.
+Cells gather_cells(const Cells& mine) {
+  std::string text(mine.size() * 5 * sizeof(std::uint64_t), '\0');
+  std::size_t at = 0;
+  for (const auto& [key, bits] : mine) {
+    const std::uint64_t words[] = {static_cast<std::uint64_t>(key.first), key.second[0], key.second[1], key.second[2],
+                                   bits};
+    std::memcpy(text.data() + at, words, sizeof words);
+    at += sizeof words;
+  }
+  Cells all;
+  for (const std::string& other : ranks_of(everyone()).all_gather(text))
+    for (std::size_t i = 0; i < other.size(); i += 5 * sizeof(std::uint64_t)) {
+      std::uint64_t words[5];
+      std::memcpy(words, other.data() + i, sizeof words);
+      const mesh::Coordinate place{static_cast<std::uint32_t>(words[1]), static_cast<std::uint32_t>(words[2]),
+                                   static_cast<std::uint32_t>(words[3])};
+      EXPECT_TRUE(all.try_emplace({static_cast<int>(words[0]), place}, words[4]).second) << "owned twice";
+    }
+  return all;
+}
+
+TEST(RestartMpi, a_finer_mesh_is_that_of_the_whole_refined_on_any_number_of_ranks) {
+  for (int writers = 1; writers <= size(); ++writers)
+    for (const bool keep : {false, true}) {
+      const testing::SharedDirectory directory;
+      write_steps(directory.path(), writers, {5});
+      RestartOptions options;
+      options.refine = 2;
+      options.keep_parts = keep;
+      options.fields = {{"density"}};
+      const auto restarted = restart(everyone(), directory.path(), options);
+      ASSERT_TRUE(restarted);
+      validate(std::get<mesh::Octree>(restarted->part.mesh));
+      mesh::Part expected = mesh::merge(parts_written(writers, 5));
+      mesh::FillOptions how;
+      how.periodic = restarted->header.periodic;
+      for (int time = 0; time < 2; ++time) {
+        const int finest = num_levels(std::get<mesh::Octree>(expected.mesh)) - 1;
+        expected = mesh::refine_leaves(expected, how,
+                                       [finest](int level, const mesh::Coordinate&) { return level == finest; });
+      }
+      EXPECT_EQ(gather_cells(owned_cells(restarted->part)), owned_cells(expected));
+      std::vector<std::size_t> leaves;
+      for (const std::string& text : ranks_of(everyone()).all_gather(std::to_string(leaves_of(restarted->part))))
+        leaves.push_back(std::stoul(text));
+      // Equal shares: each bound to the 64 leaves that one leaf has become.
+      if (!keep || writers != size()) {
+        const auto [least, most] = std::ranges::minmax(leaves);
+        EXPECT_LT(most - least, 128u);
+      }
+      ASSERT_EQ(restarted->part.particles.size(), 1u);
+    }
+}
+
+TEST(RestartMpi, shares_in_other_blocks_have_the_same_cells) {
+  const testing::SharedDirectory directory;
+  write_steps(directory.path(), std::max(1, size() - 1), {5});
+  RestartOptions options;
+  options.block = mesh::Index3{2, 2, 2};
+  options.fill = true;
+  options.fields = {{"density"}};
+  const auto restarted = restart(everyone(), directory.path(), options);
+  ASSERT_TRUE(restarted);
+  EXPECT_EQ(restarted->header.block, (mesh::Index3{2, 2, 2}));
+  const auto& tree = std::get<mesh::Octree>(restarted->part.mesh);
+  EXPECT_EQ(tree.block, (mesh::Index3{2, 2, 2}));
+  EXPECT_EQ(restarted->part.fields[0].size(), num_cells(tree) * 8);
+  // Every cell of the step is there once, whichever rank has it.
+  Cells mine;
+  auto at = root_coordinates(tree);
+  const auto offsets = level_offsets(tree);
+  const auto values = restarted->part.fields[0].as<std::uint64_t>();
+  const std::int64_t base = restarted->header.roots[0] * 2;
+  for (int level = 0; level < num_levels(tree); ++level) {
+    if (level > 0) at = child_coordinates(tree, level - 1, at);
+    const auto l = static_cast<std::size_t>(level);
+    tree.owned[l].for_each_set([&](std::size_t i) {
+      for (std::uint32_t c = 0; c < 8; ++c)
+        mine[{static_cast<int>(base << level),
+              {2 * at[i][0] + (c & 1), 2 * at[i][1] + (c >> 1 & 1), 2 * at[i][2] + (c >> 2)}}] =
+            values[8 * (offsets[l] + i) + c];
+    });
+  }
+  const Cells all = gather_cells(mine);
+  const mesh::Part whole = mesh::merge(parts_written(std::max(1, size() - 1), 5));
+  std::size_t found = 0;
+  for (const auto& [key, bits] : owned_cells(whole)) {
+    const auto cell =
+        all.find({static_cast<int>(std::get<mesh::Octree>(whole.mesh).roots[0] << key.first), key.second});
+    // Levels above the new roots are gone.
+    if (cell == all.end()) continue;
+    EXPECT_EQ(cell->second, bits);
+    ++found;
+  }
+  EXPECT_GT(found, owned_cells(whole).size() / 2);
+  EXPECT_EQ(restarted->part.particles.size(), 1u);
+  EXPECT_THAT(message_of([&] {
+                options.refine = 1;
+                restart(everyone(), directory.path(), options);
+              }),
+              HasSubstr("do not go together"));
 }
 
 TEST(RestartMpi, as_many_ranks_as_before_get_their_own_parts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
@@ -17,16 +18,21 @@ using mesh::CurveKey;
 // What all ranks know of all parts takes 8 MiB at most, however many parts there are.
 constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
 
+// First keys, and how many leaves each counts for; after sum_up(), how many those before it count for.
+using Leaves = std::vector<std::pair<CurveKey, std::int64_t>>;
+
 // Keys of the owned cells of a part: the centres of all are listed, the leaves are counted.
-void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, std::vector<CurveKey>& centres,
-              std::vector<CurveKey>& leaves) {
+void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, int refined, std::vector<CurveKey>& centres,
+              Leaves& leaves) {
   auto coordinates = root_coordinates(tree);
   for (int level = 0; level < num_levels(tree); ++level) {
     const auto l = static_cast<std::size_t>(level);
     const int depth = plan.root_bits + level;
     tree.owned[l].for_each_set([&](std::size_t i) {
       centres.push_back(centre_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
-      if (!tree.refined[l][i]) leaves.push_back(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
+      if (!tree.refined[l][i])
+        leaves.emplace_back(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]),
+                            depth == plan.bits ? std::int64_t{1} << (plan.dim * refined) : 1);
     });
     if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
   }
@@ -40,15 +46,25 @@ CurveKey with_bit(CurveKey key, int bit) {
   return key;
 }
 
-std::int64_t below(const std::vector<CurveKey>& sorted, const CurveKey& key) {
-  return std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin();
+// Sorts; a last entry has the sum of all.
+void sum_up(Leaves& leaves) {
+  std::sort(leaves.begin(), leaves.end());
+  std::int64_t sum = 0;
+  for (auto& [key, count] : leaves) sum += std::exchange(count, sum);
+  leaves.emplace_back(CurveKey{~std::uint64_t{0}, ~std::uint64_t{0}}, sum);
+}
+
+std::int64_t below(const Leaves& sums, const CurveKey& key) {
+  return std::lower_bound(sums.begin(), sums.end() - 1, key,
+                          [](const auto& leaf, const CurveKey& k) { return leaf.first < k; })
+      ->second;
 }
 
 // Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted. All bounds
 // are found together, a bit at a time: the largest key that has no more than so many leaves below it.
-void find_bounds(MPI_Comm comm, const std::vector<CurveKey>& sorted, mesh::SplitPlan& plan) {
+void find_bounds(MPI_Comm comm, const Leaves& sums, mesh::SplitPlan& plan) {
   const auto ranks = static_cast<std::int64_t>(size_of(comm));
-  auto total = static_cast<std::int64_t>(sorted.size());
+  auto total = sums.back().second;
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
   plan.bounds.assign(static_cast<std::size_t>(ranks) + 1, mesh::curve_end(plan.dim, plan.bits));
   plan.bounds[0] = {};
@@ -57,7 +73,7 @@ void find_bounds(MPI_Comm comm, const std::vector<CurveKey>& sorted, mesh::Split
   std::vector<CurveKey> found(inner);
   std::vector<std::int64_t> counts(inner);
   for (int bit = plan.dim * plan.bits - 1; bit >= 0; --bit) {
-    for (std::size_t m = 0; m < inner; ++m) counts[m] = below(sorted, with_bit(found[m], bit));
+    for (std::size_t m = 0; m < inner; ++m) counts[m] = below(sums, with_bit(found[m], bit));
     MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(inner), MPI_INT64_T, MPI_SUM, comm);
     for (std::size_t m = 0; m < inner; ++m) {
       const std::int64_t part = static_cast<std::int64_t>(m) + 1;
@@ -105,33 +121,9 @@ mesh::Request mesh_only() {
   return request;
 }
 
-// The stretch before a rank's share, the share, and what comes after: split() gives the middle.
-mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank) {
-  mesh::SplitPlan mine = plan;
-  const auto r = static_cast<std::size_t>(rank);
-  mine.bounds = {plan.bounds.front(), plan.bounds[r], plan.bounds[r + 1], plan.bounds.back()};
-  return mine;
-}
-
 bool owns_any(const mesh::Part& part) {
   const auto& owned = std::get<mesh::Octree>(part.mesh).owned;
   return std::any_of(owned.begin(), owned.end(), [](const base::BitArray& level) { return level.count() > 0; });
-}
-
-// The roots of the domain, none of them owned, and zeros for values.
-mesh::Part empty_part(const mesh::Header& header, const std::vector<mesh::FieldInfo>& fields) {
-  mesh::Octree tree;
-  tree.dim = header.dim;
-  tree.roots = header.roots;
-  tree.block = header.block;
-  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
-  tree.refined = {base::BitArray(cells)};
-  tree.owned = {base::BitArray(cells)};
-  mesh::Part part;
-  for (const mesh::FieldInfo& info : fields)
-    part.fields.push_back(mesh::make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
-  part.mesh = std::move(tree);
-  return part;
 }
 
 CurveKey difference(const CurveKey& a, const CurveKey& b) {
@@ -179,7 +171,7 @@ Deal deal(int parts, int ranks, int rank) {
   return {at(rank), at(rank + 1)};
 }
 
-Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve) {
+Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined) {
   const Deal mine = deal(num_parts(step), size_of(comm), rank_in(comm));
   Shares shares;
   shares.plan.curve = curve;
@@ -189,34 +181,55 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve) {
   const auto parts = static_cast<std::size_t>(num_parts(step));
   shares.stretches = std::clamp<std::size_t>(most_of_all / std::max<std::size_t>(1, parts), 1, most_stretches);
   std::vector<KeyRange> ranges;
-  std::vector<CurveKey> leaves;
+  Leaves leaves;
   agree(comm, [&] {
     for (int part = mine.first; part < mine.last; ++part) {
       const mesh::Part read = read_part(step, part, mesh_only());
       std::vector<CurveKey> centres;
-      add_keys(std::get<mesh::Octree>(read.mesh), shares.plan, centres, leaves);
+      add_keys(std::get<mesh::Octree>(read.mesh), shares.plan, refined, centres, leaves);
       const auto found = stretches_of(std::move(centres), shares.stretches);
       ranges.insert(ranges.end(), found.begin(), found.end());
     }
-    std::sort(leaves.begin(), leaves.end());
+    sum_up(leaves);
   });
   find_bounds(comm, leaves, shares.plan);
   shares.of_part = gather_ranges(comm, ranges, num_parts(step), static_cast<int>(shares.stretches));
   return shares;
 }
 
+mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank) {
+  mesh::SplitPlan mine = plan;
+  const auto r = static_cast<std::size_t>(rank);
+  mine.bounds = {plan.bounds.front(), plan.bounds[r], plan.bounds[r + 1], plan.bounds.back()};
+  return mine;
+}
+
+mesh::Part empty_part(const mesh::Header& header, const mesh::Request& request) {
+  mesh::Octree tree;
+  tree.dim = header.dim;
+  tree.roots = header.roots;
+  tree.block = header.block;
+  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
+  tree.refined = {base::BitArray(cells)};
+  tree.owned = {base::BitArray(cells)};
+  mesh::Part part;
+  for (const std::size_t field : mesh::select_fields(header, request.fields)) {
+    const mesh::FieldInfo& info = header.fields[field];
+    part.fields.push_back(mesh::make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
+  }
+  part.mesh = std::move(tree);
+  return part;
+}
+
 mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request) {
   const mesh::SplitPlan mine = only_share(shares.plan, rank);
   std::vector<mesh::Part> pieces;
-  std::vector<mesh::FieldInfo> fields;
-  for (std::size_t index : mesh::select_fields(step.header, request.fields))
-    fields.push_back(step.header.fields[index]);
   for (const int p : shares.parts_of(rank)) {
     const mesh::Part part = read_part(step, p, request);
     auto split = mesh::split(std::span(&part, 1), mine);
     if (owns_any(split[1])) pieces.push_back(std::move(split[1]));
   }
-  mesh::Part share = pieces.empty() ? empty_part(step.header, fields) : mesh::merge(pieces);
+  mesh::Part share = pieces.empty() ? empty_part(step.header, request) : mesh::merge(pieces);
   share.index = rank;
   return share;
 }

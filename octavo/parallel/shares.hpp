@@ -32,12 +32,18 @@ struct Shares {
   std::vector<int> parts_of(int rank) const;
 };
 
-/// Equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split gives them. Collective: each rank
-/// reads the meshes of an equal number of parts, once; no rank sees the leaves of all.
-Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve);
+/// Equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split gives them; those of the finest
+/// level count as the leaves that they are after being refined `refined` times. Collective: each rank reads the meshes
+/// of an equal number of parts, once; no rank sees the leaves of all.
+Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined = 0);
 
 /// The cells of this rank's share, with their values: reads the parts that have some, one after another.
 mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request);
+
+/// Of a plan for all ranks: what lies before a rank's share, the share, and what comes after.
+mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
+/// The roots of the domain, none of them owned, and zeros for values of the fields asked for.
+mesh::Part empty_part(const mesh::Header& header, const mesh::Request& request);
 
 /// The particles of this rank's share. Collective: each rank reads those of an equal number of parts, once, and sends
 /// each to the owner of its position.

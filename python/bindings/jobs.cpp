@@ -111,11 +111,18 @@ nb::dict describe(const jobs::ConvertReport& report) {
   return result;
 }
 
+/// Empty: none is asked for.
+mesh::FillBy fill_named(const std::string& fill) {
+  if (fill.empty()) return mesh::FillBy::linear;
+  return named<mesh::FillBy>("fill", fill, {{"linear", mesh::FillBy::linear}, {"constant", mesh::FillBy::constant}});
+}
+
 nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields, std::optional<int> max_level,
                  const std::optional<std::string>& region, const std::string& codec,
                  const std::map<std::string, std::string>& field_codec, const std::string& effort,
                  const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
-                 bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress) {
+                 bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress,
+                 int refine, std::int64_t block, const std::string& fill) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
   jobs::ConvertOptions options;
   options.fields = std::move(fields);
@@ -132,6 +139,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
   options.overwrite = overwrite;
   options.append = append;
   options.flow = flow_named(flow);
+  options.reshape = {refine, block, !fill.empty(), fill_named(fill)};
   options.threads = threads;
   options.ranks = ranks_from(ranks);
   options.progress = progress_from(std::move(progress));
@@ -199,7 +207,7 @@ void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite
 nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
                std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& fill,
                const std::map<std::string, std::string>& rename, Names fields, bool particles, bool single_precision,
-               bool overwrite, nb::object progress, int domains) {
+               bool overwrite, nb::object progress, int domains, int refine) {
   jobs::CrossOptions options;
   options.to = named<jobs::Code>(
       "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
@@ -208,9 +216,8 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.max_box = max_box;
   options.blocking_factor = blocking_factor;
   options.fill = !fill.empty();
-  if (options.fill)
-    options.fill_by =
-        named<mesh::FillBy>("fill", fill, {{"linear", mesh::FillBy::linear}, {"constant", mesh::FillBy::constant}});
+  options.fill_by = fill_named(fill);
+  options.refine = refine;
   options.rename = rename;
   options.fields = std::move(fields);
   options.particles = particles;
@@ -277,7 +284,8 @@ void bind_convert(nb::module_& m) {
         nb::arg("field_codec") = std::map<std::string, std::string>{}, nb::arg("effort") = "default",
         nb::arg("method") = "auto", nb::arg("single_precision") = false, nb::arg("particles") = true,
         nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("flow") = "analysis",
-        nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(),
+        nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(), nb::arg("refine") = 0,
+        nb::arg("block") = 0, nb::arg("fill") = "",
         "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
 }
 
@@ -304,7 +312,7 @@ void bind_jobs(nb::module_& m) {
         nb::arg("block") = 0, nb::arg("max_box") = 64, nb::arg("blocking_factor") = 0, nb::arg("fill") = "",
         nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
         nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
-        nb::arg("progress") = nb::none(), nb::arg("domains") = 0,
+        nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0,
         "Writes a step as an output of another code. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),

@@ -21,6 +21,7 @@ EXAMPLES = [
     "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
     "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
     "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
+    "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
 
 
@@ -60,14 +61,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_native(parser: argparse.ArgumentParser) -> None:
-    native = parser.add_argument_group("native outputs")
+    native = parser.add_argument_group("native outputs, and stores on another mesh")
     native.add_argument(
         "--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs"
     )
     native.add_argument("--domains", type=int, metavar="M",
                         help="RAMSES: for M ranks, equal shares of leaves (default: the input's own domains)")  # fmt: skip
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
-                        help="FLASH: cells of a block along each axis (default: the input's, or the largest that fits)")  # fmt: skip
+                        help="FLASH, stores: cells of a block along each axis (default: the input's, or for FLASH the "
+                             "largest that fits)")  # fmt: skip
     native.add_argument("--max-box", type=options.positive, default=64, metavar="N",
                         help="AMReX: longest box [cells] (default: 64)")  # fmt: skip
     native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
@@ -75,6 +77,9 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--fill", nargs="?", const="linear", choices=["linear", "constant"], default="",
                         help="complete blocks and balance: cells are made from the coarser one they lie in, conservatively, "
                              "with limited slopes (linear, without a word) or with its value")  # fmt: skip
+    native.add_argument("--refine", type=options.positive, default=0, metavar="N",
+                        help="N levels more, to go on with a finer mesh: the leaves of the finest level are refined, "
+                             "conservatively, fields of faces with the divergence they have")  # fmt: skip
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
                         help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
 
@@ -177,6 +182,7 @@ def _cross(arguments: argparse.Namespace) -> int:
         single_precision=arguments.precision == "single",
         overwrite=arguments.force,
         domains=arguments.domains or 0,
+        refine=arguments.refine,
     )
     written = _core.open(out, None, None)
     if arguments.json:
@@ -193,6 +199,7 @@ def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
 
     inputs = expand(arguments.paths[:-1])
     plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.step)
+    plain = plain and not arguments.refine
     return plain and (len(inputs) != 1 or _core.open(inputs[0], None, None).code not in ("FLASH", "AMReX"))
 
 
@@ -235,6 +242,9 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             ranks=world(),
             progress=progress,
+            refine=arguments.refine,
+            block=arguments.block,
+            fill=arguments.fill,
         )
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)

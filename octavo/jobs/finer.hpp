@@ -1,0 +1,17 @@
+#pragma once
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/fill.hpp"
+
+namespace octavo::jobs {
+
+/// The step with the leaves of its finest level refined, their children and so on, `times` times: to go on with a finer
+/// mesh. Cell data are made conservatively, vectors on faces keep the divergence of the cell they were in
+/// (mesh::refine_leaves); all other values stay. The result does not depend on the parts, which are those of the step:
+/// in memory are the trees of all, the part that is read and its cells on the finer levels, and one part beside it.
+///
+/// Levels keep their numbers; attributes that list boxes or blocks of the step are left out.
+///
+/// Reading throws Error(usage) for fields of nodes, Error(unsupported) for fields of faces that are no vector.
+mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by = mesh::FillBy::linear);
+
+}  // namespace octavo::jobs

@@ -1,0 +1,48 @@
+#include "octavo/jobs/reshape.hpp"
+
+#include "octavo/jobs/finer.hpp"
+#include "octavo/jobs/regrid.hpp"
+
+namespace octavo::jobs {
+
+mesh::Dataset with_words(const mesh::Dataset& tree, const mesh::Dataset& words) {
+  mesh::Dataset out = tree;
+  out.header.attributes = words.header.attributes;
+  out.species = words.species;
+  out.read = [tree, words](int part, const mesh::Request& request) {
+    mesh::Request values = request;
+    values.particles = false;
+    mesh::Part read = tree.read(part, values);
+    if (!request.particles || part != 0) return read;
+    mesh::Request particles;
+    particles.fields = std::vector<std::string>{};
+    particles.particles = true;
+    for (int p = 0; p < words.num_parts; ++p)
+      for (mesh::Particles& species : words.read(p, particles).particles) read.particles.push_back(std::move(species));
+    return read;
+  };
+  return out;
+}
+
+mesh::Dataset reshape(const mesh::Dataset& dataset, const Reshape& how) {
+  const mesh::Dataset refined = finer(dataset, how.refine, how.fill_by);
+  if (how.block == 0) return refined;
+  RegridJob job;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dataset.header.dim); ++axis)
+    job.how.block[axis] = how.block;
+  job.how.root = dataset.header.unfolded;
+  job.how.fill = how.fill;
+  job.how.by = how.fill_by;
+  const Regridded made = regrid(refined, job);
+  if (made.same_tree) return refined;
+  mesh::Dataset out = with_words(made.dataset, refined);
+  std::erase_if(out.header.attributes, [](const auto& entry) {
+    return entry.first == "amrex/boxes" || entry.first.starts_with("flash/") || entry.first.starts_with("patches/");
+  });
+  if (made.plan.fills != 0)
+    out.notes.push_back(std::to_string(made.plan.fills) +
+                        " cells were not in the step: they are made from the coarser cell they lie in");
+  return out;
+}
+
+}  // namespace octavo::jobs
