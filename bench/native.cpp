@@ -309,7 +309,8 @@ void relay(int argc, char** argv) {
   for (const auto& [name, value] : output.header.attributes) writer.put_attribute(name, value);
   writer.put_mesh(std::get<mesh::Patches>(again.mesh));
   for (const mesh::Field& field : again.fields)
-    visit_values(field, [&](auto values) { writer.put_field(field.info.name, parallel::view_of(values)); });
+    if (field.info.centring == mesh::Centring::cell)
+      visit_values(field, [&](auto values) { writer.put_field(field.info.name, parallel::view_of(values)); });
   std::vector<mesh::Particles> keep;
   put_particles(writer, output, keep);
   writer.end_step();

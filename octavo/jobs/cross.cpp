@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
 #include "octavo/formats/amrex/write_dataset.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/formats/ramses/writer.hpp"
@@ -63,15 +64,22 @@ void note_made(const Regridded& made, const mesh::Header& header, CrossReport& r
     report.notes.push_back("level " + std::to_string(level) + " of the step is the coarsest one written");
 }
 
-/// Makes the output beside its final name, then gives it that.
+/// Makes the output beside its final name, then gives it that. Collective.
 template <class Write>
-void write_to(const fs::path& out, bool overwrite, Write&& write) {
-  const fs::path target = prepare_native_target(out, overwrite);
+void write_to(const fs::path& out, const CrossOptions& options, Write&& write) {
+  const bool first = options.ranks.rank == 0;
+  std::string where;
+  base::agree(options.ranks, [&] {
+    if (first) where = prepare_native_target(out, options.overwrite).string();
+  });
+  const fs::path target = base::all_gather(options.ranks, where)[0];
   try {
     write(target);
-    finish_target(target, out);
+    base::agree(options.ranks, [&] {
+      if (first) finish_target(target, out);
+    });
   } catch (...) {
-    discard_target(target, out, true);
+    if (first) discard_target(target, out, true);
     throw;
   }
 }
@@ -109,7 +117,8 @@ CrossOptions with_fitting(const mesh::Dataset& dataset, CrossOptions options, Fi
 
 // -------------------------------------------------------------------------------------------------------------- FLASH
 
-void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
+/// The step in FLASH's words and in blocks.
+mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
   const CrossOptions options = with_fitting(
       dataset, asked, [](mesh::Centring centring) { return centring != mesh::Centring::node; },
       "FLASH has no variables on nodes", report);
@@ -133,10 +142,18 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
     if (!made.same_tree) blocks = with_words(made.dataset, words);
   }
   blocks.header.level_origin = 1;
+  return blocks;
+}
+
+void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+  mesh::Dataset blocks;
+  base::agree(options.ranks, [&] { blocks = flash_blocks(dataset, options, report); });
   formats::flash::WriteOptions how;
   how.kind = options.kind;
   how.single_precision = options.single_precision;
-  write_to(out, options.overwrite, [&](const fs::path& target) {
+  how.threads = base::thread_count(options.threads);
+  how.ranks = options.ranks;
+  write_to(out, options, [&](const fs::path& target) {
     const auto written = formats::flash::write_flash(blocks, target, how);
     report.notes.insert(report.notes.end(), written.notes.begin(), written.notes.end());
     if (written.outside != 0 && code_of(dataset.header) == options.to)
@@ -146,31 +163,34 @@ void write_flash(const mesh::Dataset& dataset, const fs::path& out, const CrossO
 
 // -------------------------------------------------------------------------------------------------------------- AMReX
 
-void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
+/// The step in AMReX's words, on a tree whose blocks can be merged to boxes, and how it is written.
+struct AmrexStep {
+  mesh::Dataset dataset;
+  formats::amrex::DatasetWriteOptions how;
+};
+
+/// What has the boxes it came in keeps them, unless others are asked for.
+AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
   const std::string kind = asked.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : asked.kind;
   if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
   const CrossOptions options = with_fitting(
       dataset, asked, [&](mesh::Centring centring) { return kind == "checkpoint" || centring == mesh::Centring::cell; },
       "plotfiles hold values of cells only (--kind checkpoint holds all)", report);
-  const mesh::Dataset words = in_words(dataset, options, report);
   const bool same = code_of(dataset.header) == Code::amrex;
-  formats::amrex::DatasetWriteOptions how;
+  AmrexStep step{in_words(dataset, options, report), {}};
+  formats::amrex::DatasetWriteOptions& how = step.how;
   how.max_box = options.max_box;
   how.first = dataset.header.unfolded;
   how.batch_cells = options.batch_cells;
+  how.threads = base::thread_count(options.threads);
+  how.ranks = options.ranks;
   how.checkpoint = kind == "checkpoint";
   if (how.checkpoint && same) how.title = text_attribute(dataset.header, "version");
   if (how.title == "CheckPointVersion_1.0")
     report.notes.emplace_back("the checkpoint has the form of codes on AmrCore, not that of AmrLevel");
   if (how.title.empty() || how.title == "CheckPointVersion_1.0") how.title = "Checkpoint file";
-  const auto write = [&](const mesh::Dataset& from) {
-    write_to(out, options.overwrite, [&](const fs::path& target) {
-      const auto written = formats::amrex::write_dataset(from, target, how);
-      if (same && !written.kept_boxes) report.notes.emplace_back("the boxes are new ones");
-    });
-  };
-  if (same && options.blocking_factor == 0 && dataset.header.attributes.contains("amrex/boxes")) return write(words);
+  if (same && options.blocking_factor == 0 && dataset.header.attributes.contains("amrex/boxes")) return step;
   RegridJob job;
   job.how.root = dataset.header.unfolded;
   job.from_finest_full = !same && !has_blocks(dataset.header);
@@ -178,15 +198,26 @@ void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   job.how.by = options.fill_by;
   std::vector<std::int64_t> sides{8, 4, 2, 1};
   if (options.blocking_factor != 0) sides = {options.blocking_factor};
-  const Regridded made = first_that_fits(words, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
-  note_made(made, words.header, report);
+  const Regridded made = first_that_fits(step.dataset, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
+  note_made(made, step.dataset.header, report);
   how.keep_boxes = false;
   how.first = made.same_tree ? how.first : 0;
   if (options.max_box % made.dataset.header.block[0] != 0)
     throw Error(Kind::usage, "--max-box " + std::to_string(options.max_box) +
                                  " is no multiple of the blocking factor, " +
                                  std::to_string(made.dataset.header.block[0]));
-  write(with_words(made.dataset, words));
+  step.dataset = with_words(made.dataset, step.dataset);
+  return step;
+}
+
+void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
+  AmrexStep step;
+  base::agree(options.ranks, [&] { step = amrex_boxes(dataset, options, report); });
+  write_to(out, options, [&](const fs::path& target) {
+    const auto written = formats::amrex::write_dataset(step.dataset, target, step.how);
+    if (code_of(dataset.header) == Code::amrex && !written.kept_boxes)
+      report.notes.emplace_back("the boxes are new ones");
+  });
 }
 
 // ------------------------------------------------------------------------------------------------------------- RAMSES
@@ -246,7 +277,7 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
       else
         break;
   }
-  write_to(out, options.overwrite, [&](const fs::path& target) { formats::ramses::write(cells, target, how); });
+  write_to(out, options, [&](const fs::path& target) { formats::ramses::write(cells, target, how); });
 }
 
 }  // namespace
@@ -255,9 +286,13 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
   CrossReport report;
   report.notes = given.notes;
   CrossOptions options = asked;
+  if (options.to == Code::ramses && options.ranks.size > 1)
+    throw Error(Kind::usage, "a RAMSES output is written by one process").hint("run it without mpirun");
+  // The first rank writes them.
+  if (options.ranks.rank != 0) options.particles = false;
   mesh::Dataset dataset = given;
   if (options.refine > 0) {
-    dataset = finer(given, options.refine, options.fill_by);
+    base::agree(options.ranks, [&] { dataset = finer(given, options.refine, options.fill_by); });
     options.fill = true;
     report.notes.push_back("the leaves of the finest level are refined " +
                            (options.refine == 1 ? "once" : std::to_string(options.refine) + " times"));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/base/ranks.hpp"
 #include "octavo/jobs/translate.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/fill.hpp"
@@ -30,8 +31,10 @@ struct CrossOptions {
   bool particles = true;
   bool single_precision = false;  ///< FLASH and RAMSES
   bool overwrite = false;
-  int number = 1;   ///< NNNNN of a RAMSES output
-  int domains = 0;  ///< of a RAMSES output; 0: as many as the step has parts
+  int threads = 1;      ///< FLASH and AMReX; 0: all cores
+  base::Ranks ranks{};  ///< that share the work; RAMSES: one
+  int number = 1;       ///< NNNNN of a RAMSES output
+  int domains = 0;      ///< of a RAMSES output; 0: as many as the step has parts
   base::Progress progress;
   std::int64_t part_cells = std::int64_t{1} << 20;   ///< of a new part
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of AMReX boxes at once
@@ -48,8 +51,11 @@ struct CrossReport {
 /// bit for bit; where the target needs some that the step does not hold, they are made and counted (mesh/regrid.hpp).
 /// The output does not depend on the number of parts of the step. It gets its name once it is complete.
 ///
-/// In memory are the whole tree, one part of the step, one new part (FLASH) or a batch of boxes (AMReX), and the
-/// particles; for RAMSES, which has no blocks to fold into, all values of the step.
+/// In memory are, on each rank, the whole tree, and a thread one part of the step and one variable of a new part
+/// (FLASH), or all its variables and, once, those of a batch of boxes (AMReX); on the first rank the particles. For
+/// RAMSES, which has no blocks to fold into, all values of the step.
+///
+/// Collective over the ranks. Only the first one's report tells of particles.
 ///
 /// Throws Error(usage) where `out` exists and overwrite is not set, or a name does not fit; Error(unsupported) where
 /// blocks are not complete or neighbours are not balanced and fill is not set.

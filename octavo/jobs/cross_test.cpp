@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/hdf5.hpp"
 #include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/finer.hpp"
@@ -19,6 +22,7 @@
 #include "tests/support/amrex_fixture.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/store_fixture.hpp"
+#include "tests/support/thread_ranks.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -308,8 +312,122 @@ TEST(Cross, a_flash_file_of_amrex_patches_does_not_depend_on_their_parts) {
   EXPECT_EQ(one.header, six.header);
   EXPECT_TRUE(same(cells_of_step(six, "dens").all, cells_of_step(step, "density").all));
   EXPECT_TRUE(same(cells_of_step(one, "pres").all, cells_of_step(six, "pres").all));
-  EXPECT_EQ(gather_particles(one), gather_particles(six));
-  EXPECT_EQ(gather_particles(one)[0].count, 40);
+  EXPECT_EQ(mesh::gather_particles(one), mesh::gather_particles(six));
+  EXPECT_EQ(mesh::gather_particles(one)[0].count, 40);
+}
+
+TEST(Cross, threads_and_ranks_write_the_same_bytes) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = cut(random_step(6, 2, 8, "RAMSES", true), 6);
+  const bool hdf5 = file::hdf5::available();
+  const auto convert_with = [&](const fs::path& out, int threads, const base::Ranks& ranks) {
+    for (const Code code : {Code::flash, Code::amrex}) {
+      if (code == Code::flash && !hdf5) continue;
+      CrossOptions options = to(code);
+      options.part_cells = 100;
+      options.batch_cells = 200;
+      options.threads = threads;
+      options.ranks = ranks;
+      try {
+        cross_convert(step, out.string() + (code == Code::flash ? "_hdf5_chk_0000" : "_plt"), options);
+      } catch (const Error& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+  };
+  convert_with(dir / "one", 1, {});
+  convert_with(dir / "threads", 3, {});
+  octavo::testing::run_ranks(3, [&](const base::Ranks& ranks) { convert_with(dir / "ranks", 1, ranks); });
+  for (const char* other : {"threads", "ranks"}) {
+    EXPECT_EQ(bytes_below(dir / (std::string(other) + "_plt")), bytes_below(dir / "one_plt"));
+    if (hdf5) {
+      EXPECT_EQ(octavo::testing::file_bytes(dir / (std::string(other) + "_hdf5_chk_0000")),
+                octavo::testing::file_bytes(dir / "one_hdf5_chk_0000"));
+    }
+  }
+}
+
+TEST(Cross, an_error_of_one_rank_is_that_of_all_and_leaves_nothing) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = cut(random_step(6, 2, 8, "RAMSES"), 6);
+  std::atomic<int> refused = 0;
+  octavo::testing::run_ranks(3, [&](const base::Ranks& ranks) {
+    mesh::Dataset damaged = step;
+    damaged.read = [&step, rank = ranks.rank](int part, const mesh::Request& request) {
+      if (rank == 1 && !(request.fields && request.fields->empty())) throw Error(Kind::corrupt, "checksum differs");
+      return step.read(part, request);
+    };
+    CrossOptions options = to(Code::amrex);
+    options.part_cells = options.batch_cells = 100;
+    options.ranks = ranks;
+    try {
+      cross_convert(damaged, dir / "plt", options);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("checksum differs"));
+      ++refused;
+    }
+  });
+  EXPECT_EQ(refused, 3);
+  EXPECT_TRUE(fs::is_empty(dir.path()));
+}
+
+/// The largest resident memory since reset_peak() [bytes].
+std::int64_t peak_memory() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmHWM:") {
+      std::int64_t kilobytes = 0;
+      status >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return 0;
+}
+bool reset_peak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush); }
+
+/// A tree refined everywhere, in parts whose values are made when they are read: much more than one wants in memory.
+mesh::Dataset large_step(int levels, std::int64_t side, int parts) {
+  mesh::Octree whole;
+  whole.dim = 3;
+  whole.block = {side, side, side};
+  for (int level = 0; level < levels; ++level) {
+    const std::size_t cells = std::size_t{1} << (3 * level);
+    whole.refined.emplace_back(cells, level + 1 < levels);
+    whole.owned.emplace_back(cells, true);
+  }
+  mesh::Part all;
+  all.mesh = std::move(whole);
+  const auto trees = std::make_shared<const std::vector<mesh::Part>>(
+      mesh::split(std::span(&all, 1), mesh::plan_split(std::span(&all, 1), parts)));
+  mesh::Dataset step;
+  step.header.code = "FLASH";
+  step.header.block = {side, side, side};
+  for (const char* name : {"dens", "pres"}) step.header.fields.push_back({.name = name, .unit = ""});
+  step.num_parts = parts;
+  step.read = [trees, header = step.header](int number, const mesh::Request& request) {
+    mesh::Part part = trees->at(static_cast<std::size_t>(number));
+    const mesh::Octree& tree = mesh::octree_of(part);
+    for (std::size_t f : mesh::select_fields(header, request.fields))
+      part.fields.push_back(mesh::make_field(header.fields[f], mesh::num_cells(tree) * mesh::block_size(tree)));
+    return part;
+  };
+  return step;
+}
+
+TEST(Cross, memory_is_bounded_by_parts_and_batches) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = large_step(5, 16, 48);  // 19 million cells, two fields: 306 MB
+  if (!reset_peak()) GTEST_SKIP() << "the peak of memory cannot be reset here";
+  const std::int64_t before = peak_memory();
+  for (const Code code : {Code::amrex, Code::flash}) {
+    if (code == Code::flash && !file::hdf5::available()) continue;
+    CrossOptions options = to(code);
+    options.batch_cells = options.part_cells = std::int64_t{1} << 18;
+    options.threads = 2;
+    options.kind = code == Code::flash ? "checkpoint" : "plotfile";
+    cross_convert(step, dir / (code == Code::flash ? "a_hdf5_chk_0000" : "plt"), options);
+    // A batch is 4 MB, a part 8 MB, with what closes it; two threads have two each.
+    EXPECT_LT(peak_memory() - before, std::int64_t{96} << 20);
+  }
 }
 
 TEST(Cross, filling_a_flash_file_keeps_every_value_and_the_balance) {

@@ -82,6 +82,14 @@ void add_levels(mesh::Dataset& step, int level, int times) {
 
 }  // namespace
 
+void forget_layout(mesh::Header& header) {
+  std::erase_if(header.attributes, [](const auto& entry) {
+    const std::string& name = entry.first;
+    const bool of_any_mesh = name == "flash/kind" || name == "flash/metadata bytes" || name == "flash/unknown names";
+    return name == "amrex/boxes" || (name.starts_with("flash/") && !of_any_mesh) || name.starts_with("patches/");
+  });
+}
+
 mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by) {
   if (times <= 0) return source;
   const auto shared = std::make_shared<Shared>();
@@ -91,10 +99,7 @@ mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by) {
   shared->times = times;
   shared->how = {by, source.header.periodic, cell_edges(source.header)};
   mesh::Dataset out = source;
-  // Boxes and lists of blocks are those of the coarser mesh.
-  std::erase_if(out.header.attributes, [](const auto& entry) {
-    return entry.first == "amrex/boxes" || entry.first.starts_with("flash/") || entry.first.starts_with("patches/");
-  });
+  forget_layout(out.header);
   add_levels(out, shared->level, times);
   out.read = [shared](int part, const mesh::Request& request) { return read(*shared, part, request); };
   return out;

@@ -4,6 +4,9 @@
 
 namespace octavo::jobs {
 
+/// Leaves out attributes that list boxes or blocks of a mesh.
+void forget_layout(mesh::Header& header);
+
 /// The step with the leaves of its finest level refined, their children and so on, `times` times: to go on with a finer
 /// mesh. Cell data are made conservatively, vectors on faces keep the divergence of the cell they were in
 /// (mesh::refine_leaves); all other values stay. The result does not depend on the parts, which are those of the step:

@@ -73,6 +73,7 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
   map.field = options.field;
   map.kind = name_of(options.kind);
   if (options.kind == Projection::mean) map.weight = options.weight.empty() ? "volume" : options.weight;
+  map.flat = frame.axis >= header.dim;
   map.unit = unit_of(header, options);
   map.time = header.time;
   map.unit_length = header.unit_length;

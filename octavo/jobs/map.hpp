@@ -39,6 +39,7 @@ struct Map {
   std::string kind;       ///< "integral", "mean", "max" or "min"
   std::string weight;     ///< of a mean: field name, or "volume"
   std::string unit;       ///< in code units, path length included: "code_mass/code_length**3*code_length"
+  bool flat = false;      ///< the data lack the axis: the values themselves are shown, there is no path to sum over
   std::string selection;  ///< region and level as text; empty: everything
   double time = 0;        ///< [code time]
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs

@@ -93,6 +93,21 @@ TEST(Map, a_region_has_the_pixels_of_the_whole_where_it_fits_them) {
     }
 }
 
+TEST(Map, along_an_axis_that_the_data_lack_shows_the_values_themselves) {
+  SampleOptions two;
+  two.dim = 2;
+  two.level_min = 3;
+  two.level_max = 3;
+  const mesh::Dataset step = sample(two);
+  const Map along_z = map(step, {.field = "density", .axis = 2, .pixels = 8});
+  EXPECT_TRUE(along_z.flat);
+  EXPECT_EQ(along_z.unit, "code_mass/code_length**3");
+  const Map highest = map(step, {.field = "density", .axis = 2, .kind = analysis::Projection::maximum, .pixels = 8});
+  ASSERT_EQ(along_z.values.size(), 64U);
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(along_z.values[i], highest.values[i], 1e-12 * highest.values[i]);
+  EXPECT_FALSE(map(step, {.field = "density", .axis = 1, .pixels = 8}).flat);
+}
+
 TEST(Map, says_what_it_shows) {
   const Map found =
       map(small_sample(),

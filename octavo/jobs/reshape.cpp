@@ -36,9 +36,7 @@ mesh::Dataset reshape(const mesh::Dataset& dataset, const Reshape& how) {
   const Regridded made = regrid(refined, job);
   if (made.same_tree) return refined;
   mesh::Dataset out = with_words(made.dataset, refined);
-  std::erase_if(out.header.attributes, [](const auto& entry) {
-    return entry.first == "amrex/boxes" || entry.first.starts_with("flash/") || entry.first.starts_with("patches/");
-  });
+  forget_layout(out.header);
   if (made.plan.fills != 0)
     out.notes.push_back(std::to_string(made.plan.fills) +
                         " cells were not in the step: they are made from the coarser cell they lie in");

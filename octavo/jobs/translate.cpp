@@ -384,27 +384,6 @@ Particles translate(const Particles& particles, Code from, Code to, int dim, std
   return out;
 }
 
-std::vector<Particles> gather_particles(const mesh::Dataset& dataset) {
-  std::vector<Particles> all;
-  if (dataset.species.empty()) return all;
-  mesh::Request request;
-  request.fields = std::vector<std::string>{};
-  request.particles = true;
-  for (int p = 0; p < dataset.num_parts; ++p)
-    for (Particles& particles : dataset.read(p, request).particles) {
-      auto to = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.species == particles.species; });
-      if (to == all.end()) {
-        all.push_back(std::move(particles));
-        continue;
-      }
-      to->count += particles.count;
-      for (std::size_t a = 0; a < to->attributes.size(); ++a)
-        to->attributes[a].bytes.insert(to->attributes[a].bytes.end(), particles.attributes.at(a).bytes.begin(),
-                                       particles.attributes.at(a).bytes.end());
-    }
-  return all;
-}
-
 std::string outside_note(const Particles& particles, const mesh::Header& header) {
   constexpr std::size_t most_listed = 3;
   std::size_t found = 0;
@@ -439,7 +418,7 @@ mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& opt
   std::vector<Particles> all;
   const bool as_they_are = from == options.to;
   if (options.particles && !as_they_are)
-    for (const Particles& particles : gather_particles(source)) {
+    for (const Particles& particles : mesh::gather_particles(source)) {
       if (auto note = outside_note(particles, source.header); !note.empty()) notes.push_back(std::move(note));
       if (particles.count != 0) all.push_back(translate(particles, from, options.to, source.header.dim, notes));
     }

@@ -57,9 +57,6 @@ mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, 
 /// it comes from are left out, but for the number of the step.
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes);
 
-/// Particles of all parts, one after another, by species.
-std::vector<mesh::Particles> gather_particles(const mesh::Dataset& dataset);
-
 /// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty where there are none.
 std::string outside_note(const mesh::Particles& particles, const mesh::Header& header);
 

@@ -116,4 +116,22 @@ std::vector<std::size_t> select_fields(const Header& header, const std::optional
   return positions;
 }
 
+std::vector<Particles> gather_particles(const Dataset& dataset) {
+  std::vector<Particles> all;
+  if (dataset.species.empty()) return all;
+  Request request;
+  request.fields = std::vector<std::string>{};
+  request.particles = true;
+  for (int p = 0; p < dataset.num_parts; ++p)
+    for (Particles& particles : dataset.read(p, request).particles) {
+      const auto known =
+          std::find_if(all.begin(), all.end(), [&](const Particles& s) { return s.species == particles.species; });
+      if (known == all.end())
+        all.push_back(std::move(particles));
+      else
+        append(*known, particles);
+    }
+  return all;
+}
+
 }  // namespace octavo::mesh

@@ -106,6 +106,9 @@ std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& r
 /// "rho" of codes on AMReX); empty: none.
 std::string density_field(const Header& header);
 
+/// Particles of all parts, one after another, by species. Reads the parts one by one.
+std::vector<Particles> gather_particles(const Dataset& dataset);
+
 /// The positions in `header.fields` of the names asked for, in the header's order; all where nothing was asked. Throws
 /// Error(usage) that lists near matches for an unknown name.
 std::vector<std::size_t> select_fields(const Header& header, const std::optional<std::vector<std::string>>& names);

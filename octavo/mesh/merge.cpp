@@ -17,14 +17,6 @@ using base::Kind;
 
 constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 
-void append(Particles& to, const Particles& from) {
-  to.count += from.count;
-  for (std::size_t a = 0; a < to.attributes.size(); ++a) {
-    const auto& bytes = from.attributes[a].bytes;
-    to.attributes[a].bytes.insert(to.attributes[a].bytes.end(), bytes.begin(), bytes.end());
-  }
-}
-
 bool same_attributes(const Particles& a, const Particles& b) {
   return std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(), b.attributes.end(),
                     [](const Field& x, const Field& y) { return x.info == y.info; });

@@ -13,6 +13,14 @@ constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
 
 }  // namespace
 
+void append(Particles& to, const Particles& from) {
+  to.count += from.count;
+  for (std::size_t a = 0; a < to.attributes.size(); ++a) {
+    auto& bytes = to.attributes[a].bytes;
+    bytes.insert(bytes.end(), from.attributes.at(a).bytes.begin(), from.attributes.at(a).bytes.end());
+  }
+}
+
 std::uint64_t pack_identity(std::int64_t id, std::int32_t rank) {
   if (id < -max_id || id > max_id)
     throw base::Error(base::Kind::unsupported,

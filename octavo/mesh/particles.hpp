@@ -24,6 +24,9 @@ struct SpeciesInfo {
   bool operator==(const SpeciesInfo&) const = default;
 };
 
+/// Puts particles after others of the same species and attributes.
+void append(Particles& to, const Particles& from);
+
 /// A particle's identity: the rank it was born on and a number unique there, packed as AMReX does it: the sign and 39
 /// bits of the id above 24 bits of the rank. Throws Error(unsupported) where either does not fit.
 std::uint64_t pack_identity(std::int64_t id, std::int32_t rank);

@@ -351,6 +351,20 @@ mesh::Header header_of_boxes() {
   return header;
 }
 
+TEST(NativeMpi, patches_of_other_dimensions_than_the_header_are_refused) {
+  const testing::SharedDirectory directory;
+  mesh::Header header = header_of_boxes();
+  header.dim = 3;
+  NativeWriter writer(everyone(), header, options_for(NativeFormat::amrex_plotfile));
+  try {
+    put(writer, make_boxes(rank(), size()), directory.path() / "plt");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("patches in 2 dimensions, a header in 3"));
+  }
+  writer.close();
+}
+
 void expect_boxes(const fs::path& path) {
   const formats::amrex::Output output = formats::amrex::open_output(path, {.ratio = {2}, .lo = {}, .hi = {}});
   EXPECT_EQ(output.header.time, 0.25);

@@ -155,6 +155,9 @@ void NativeWriter::put_mesh(const mesh::Patches& patches) {
   state_->put([&] {
     if (state_->options.format == NativeFormat::flash) return set_mesh(*state_->job, patches);
     validate(patches);
+    if (patches.dim != state_->header.dim)
+      throw Error(Kind::usage, "patches in " + std::to_string(patches.dim) + " dimensions, a header in " +
+                                   std::to_string(state_->header.dim));
     state_->job->patches = PatchSource{patches, {}, {}};
   });
 }

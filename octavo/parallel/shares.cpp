@@ -290,14 +290,6 @@ mesh::Particles none_of(const mesh::SpeciesInfo& info) {
 // What this rank has of a species, by the rank that shall have it.
 using Pieces = std::vector<mesh::Particles>;
 
-void append(mesh::Particles& to, const mesh::Particles& from) {
-  to.count += from.count;
-  for (std::size_t a = 0; a < to.attributes.size(); ++a) {
-    auto& bytes = to.attributes[a].bytes;
-    bytes.insert(bytes.end(), from.attributes[a].bytes.begin(), from.attributes[a].bytes.end());
-  }
-}
-
 std::vector<int> offsets_of(const std::vector<int>& counts) {
   std::vector<int> offsets(counts.size(), 0);
   for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];

@@ -54,6 +54,9 @@ jobs::Map map(const mesh::Dataset& dataset, const std::string& field, const std:
 }
 
 std::string label_of(const jobs::Map& image) {
+  const bool extreme = image.kind == "max" || image.kind == "min";
+  if (image.flat && !extreme) return image.field;
+  if (image.flat) return image.field + ", " + image.kind + " in each pixel";
   if (image.kind == "mean") return image.field + ", mean weighted by " + image.weight;
   return image.field + ", " + image.kind + " along " + image.axis;
 }
@@ -64,6 +67,7 @@ nb::dict facts_of(const jobs::Map& image) {
   facts["kind"] = image.kind;
   facts["weight"] = image.weight;
   facts["axis"] = image.axis;
+  facts["flat"] = image.flat;
   facts["axes"] = std::vector<std::string>{image.axes[0], image.axes[1]};
   facts["label"] = label_of(image);
   facts["title"] = label_of(image) + (image.selection.empty() ? "" : "   (" + image.selection + ")");

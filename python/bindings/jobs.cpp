@@ -207,7 +207,7 @@ void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite
 nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
                std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& fill,
                const std::map<std::string, std::string>& rename, Names fields, bool particles, bool single_precision,
-               bool overwrite, nb::object progress, int domains, int refine) {
+               bool overwrite, nb::object progress, int domains, int refine, int threads, const nb::object& ranks) {
   jobs::CrossOptions options;
   options.to = named<jobs::Code>(
       "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
@@ -218,6 +218,8 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.fill = !fill.empty();
   options.fill_by = fill_named(fill);
   options.refine = refine;
+  options.threads = threads;
+  options.ranks = ranks_from(ranks);
   options.rename = rename;
   options.fields = std::move(fields);
   options.particles = particles;
@@ -312,8 +314,8 @@ void bind_jobs(nb::module_& m) {
         nb::arg("block") = 0, nb::arg("max_box") = 64, nb::arg("blocking_factor") = 0, nb::arg("fill") = "",
         nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
         nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
-        nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0,
-        "Writes a step as an output of another code. Releases the GIL.");
+        nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0, nb::arg("threads") = 0,
+        nb::arg("ranks") = nb::none(), "Writes a step as an output of another code. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         "Writes an open step as a step of a store, losslessly. Releases the GIL.");

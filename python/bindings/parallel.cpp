@@ -1,3 +1,5 @@
+#include <nanobind/stl/array.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -134,13 +136,16 @@ class Writer {
 std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
                                          std::optional<std::int64_t> step,
                                          std::optional<std::vector<std::string>> fields, bool particles,
-                                         bool keep_parts) {
+                                         bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill) {
   parallel::RestartOptions options;
   options.flow = flow_named(flow);
   options.step = step;
   options.fields = std::move(fields);
   options.particles = particles;
   options.keep_parts = keep_parts;
+  options.refine = refine;
+  options.block = block;
+  options.fill = fill;
   nb::gil_scoped_release release;
   return parallel::restart(comm_from(comm), store, options);
 }
@@ -223,7 +228,8 @@ void bind_restart(nb::module_& m) {
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
-        nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"));
+        nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"), nb::arg("block").none(),
+        nb::arg("fill"));
 }
 
 }  // namespace

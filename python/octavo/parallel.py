@@ -162,7 +162,8 @@ class Writer:
 
 def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
-    particles: bool = True, keep_parts: bool = True,
+    particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
+    fill: bool = False,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
@@ -171,11 +172,17 @@ def restart(
     `id` for the Writer of the run that goes on. Arrays are views that can be written. Shares have equal numbers of
     leaves along the Hilbert curve; as many ranks as parts, and each gets the part of its number, unless `keep_parts` is
     false. Without `step` it is the newest that is complete and undamaged; what was passed over is in `notes`.
+
+    `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors on
+    faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header is
+    that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones.
     """
+    longer = None if block is None else [*block, *[1] * (3 - len(block))]
     names = [fields] if isinstance(fields, str) else fields
     return _mpi().restart(
-        _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts
-    )
+        _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
+        refine, longer, fill,
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------------------- MPI

@@ -135,6 +135,10 @@ def read(store: str) -> None:
     gc.collect()
     view[:] += 1  # the arrays are the program's own, and stay
     assert octavo.restart(comm, store, step=1, fields=["density"], particles=False).particles == {}
+    finer = octavo.restart(comm, store, step=1, fields=["density"], particles=False, refine=1)
+    assert len(finer.mesh.refined) == 4
+    blocks = octavo.restart(comm, store, step=1, fields=["density"], block=(1, 1, 2), fill=True)
+    assert blocks.header.block == (1, 1, 2) and blocks.fields["density"].shape[1:] == (2, 1, 1)
     steps = {(row["flow"], row["step"]) for row in octavo.steps(store)}
     assert steps == {("checkpoint", 1), ("checkpoint", 2), ("analysis", 2)}
 

@@ -142,7 +142,9 @@ def tree(directory: str) -> None:
 def faces(directory: str) -> None:
     """Face variables of blocks of 3 x 2 x 4, ghosts sliced away: all of one array, and halves."""
     comm, at, shape = everyone(), Path(directory), (2, 4, 2, 3)
-    octree = octavo.Octree([np.zeros(2, bool)], [np.arange(2) % comm.size == comm.rank], roots=(2, 1, 1), block=(3, 2, 4))
+    octree = octavo.Octree(
+        [np.zeros(2, bool)], [np.arange(2) % comm.size == comm.rank], roots=(2, 1, 1), block=(3, 2, 4)
+    )
     box = octavo.Header(code="test", dim=3, roots=(2, 1, 1), block=(3, 2, 4), hi=(2.0, 1.0, 1.0))
     with octavo.NativeWriter(comm, box, sync=False) as writer:
         writer.begin_step(at / "chk", 1, 0.0)

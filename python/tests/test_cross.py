@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -19,6 +20,7 @@ AMREX = [
     "amrex/adv2d_core_r4/chk00020",
     "amrex/adv3d_amrlevel_r2/plt00004",
     "amrex/multi3d_r4/plt00007",
+    "amrex/multi3d_r4/chk00007",
     "amrex/parts2d_bigid_r4/chk00007",
 ]
 RAMSES = ["ramses/implosion2d_2ranks/output_00002", "ramses/sedov3d_4ranks/output_00002"]
@@ -112,6 +114,47 @@ def test_amrex_by_way_of_flash_has_the_same_leaves_and_particles(data, run, run_
         assert {w: after[key][w] for w in ("count", "min", "max")} == {
             w: before[key][w] for w in ("count", "min", "max")
         }
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
+def test_ranks_share_a_conversion_and_write_the_same_bytes(data, run, tmp_path):
+    name = data / "amrex/multi3d_r4/plt00007"
+    rename = ["--rename", "xy_plus_z=xypz,gauss=gaus,levelmark=levl"]
+    for out, words in {"one": {}, "three": {"ranks": 3}}.items():
+        run("convert", name, tmp_path / f"{out}_hdf5_chk_0000", "--to", "flash", *rename, "-j", 1, **words)
+        run("convert", data / FLASH[0], tmp_path / f"{out}_plt", "--to", "amrex", "-j", 1, **words)
+    assert (tmp_path / "one_hdf5_chk_0000").read_bytes() == (tmp_path / "three_hdf5_chk_0000").read_bytes()
+    files = [p.relative_to(tmp_path / "one_plt") for p in sorted((tmp_path / "one_plt").rglob("*")) if p.is_file()]
+    assert len(files) > 3
+    for file in files:
+        assert (tmp_path / "one_plt" / file).read_bytes() == (tmp_path / "three_plt" / file).read_bytes(), file
+    refused = run("convert", name, tmp_path / "output_00001", "--to", "ramses", ranks=2, check=False)
+    assert refused.returncode == 2 and "without mpirun" in refused.stderr
+
+
+def test_a_finer_mesh_and_other_blocks_keep_what_there_was(data, run, run_json, tmp_path):
+    real = data / FLASH[2]
+    before = run_json("stats", real, "-q")
+    run("convert", real, tmp_path / "finer.octavo", "--flow", "checkpoint", "--refine", 1, "-q")
+    run("convert", real, tmp_path / "blocks.octavo", "--flow", "checkpoint", "--block", 4, "-q")
+    report = run_json("convert", real, tmp_path / "finer_hdf5_chk_0001", "--to", "flash", "--refine", 1)
+    assert any("refined once" in note for note in report["notes"])
+    finer, native, blocks = (
+        run_json("stats", tmp_path / name, "-q") for name in ("finer.octavo", "finer_hdf5_chk_0001", "blocks.octavo")
+    )
+    for other in (finer, native, blocks):
+        for name, field in before["fields"].items():
+            assert other["fields"][name]["integral"] == pytest.approx(field["integral"], rel=1e-12, abs=1e-12), name
+    assert finer["leaves"] > before["leaves"] and blocks["leaves"] == before["leaves"]
+    assert run_json("info", tmp_path / "blocks.octavo")["block"] == [4, 4, 4]
+    assert run("verify", tmp_path / "finer_hdf5_chk_0001").returncode == 0
+
+
+def test_a_flash_name_that_yt_does_not_know_is_noted(data, run, tmp_path):
+    said = run("convert", data / FLASH[0], tmp_path / "chk", "--to", "flash")
+    assert "hdf5_chk" in said.stdout + said.stderr
+    said = run("convert", data / FLASH[0], tmp_path / "a_hdf5_chk_0000", "--to", "flash")
+    assert "look for names" not in said.stdout + said.stderr
 
 
 @pytest.mark.parametrize("name", RAMSES)

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <set>
 
+#include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/boxes.hpp"
@@ -383,7 +385,10 @@ std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layou
     for (const auto& boxes : layout.patches.boxes) {
       shape.boxes = array_of(boxes, target.centring, layout.patches.dim);
       target.plans.push_back(plan_multifab(shape, options.files.files));
-      target.min_max.emplace_back();
+      // Ranks each know theirs: the others' stay infinite.
+      const std::vector<double> unknown(boxes.size() * target.components.size(),
+                                        std::numeric_limits<double>::infinity());
+      target.min_max.push_back({unknown, unknown});
     }
   }
   return targets;
@@ -470,9 +475,9 @@ void write_batch(const fs::path& path, const Layout& layout, std::vector<Target>
       MinMax found;
       write_boxes(path / level_name(level) / target.name, piece_of(target.plans[level], begin, end), components, 0,
                   end - begin, found, options);
-      MinMax& all = target.min_max[level];
-      all.minima.insert(all.minima.end(), found.minima.begin(), found.minima.end());
-      all.maxima.insert(all.maxima.end(), found.maxima.begin(), found.maxima.end());
+      const auto first = static_cast<std::ptrdiff_t>(begin * target.components.size());
+      std::copy(found.minima.begin(), found.minima.end(), target.min_max[level].minima.begin() + first);
+      std::copy(found.maxima.begin(), found.maxima.end(), target.min_max[level].maxima.begin() + first);
     }
 }
 
@@ -513,42 +518,54 @@ Octree whole_tree(const mesh::Dataset& dataset, int first) {
   return tree;
 }
 
-/// Particles of each species, of all parts.
-std::vector<mesh::Particles> gather_particles(const mesh::Dataset& dataset) {
-  std::vector<mesh::Particles> all;
-  if (dataset.species.empty()) return all;
-  mesh::Request request = only_trees();
-  request.particles = true;
-  for (int p = 0; p < dataset.num_parts; ++p)
-    for (mesh::Particles& particles : dataset.read(p, request).particles) {
-      auto to = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.species == particles.species; });
-      if (to == all.end()) {
-        all.push_back(std::move(particles));
-        continue;
-      }
-      to->count += particles.count;
-      for (std::size_t a = 0; a < to->attributes.size(); ++a)
-        to->attributes[a].bytes.insert(to->attributes[a].bytes.end(), particles.attributes.at(a).bytes.begin(),
-                                       particles.attributes.at(a).bytes.end());
-    }
-  return all;
+/// Collective. What each rank found of its boxes, on all. Bits, as they are: a range may be infinite or NaN.
+void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const std::vector<Batch>& batches) {
+  if (ranks.size == 1) return;
+  const auto for_each_range = [&](int rank, auto&& f) {
+    for (auto b = static_cast<std::size_t>(rank); b < batches.size(); b += static_cast<std::size_t>(ranks.size))
+      for (Target& target : targets)
+        for (std::size_t level = 0; level < target.plans.size(); ++level)
+          for (auto* list : {&target.min_max[level].minima, &target.min_max[level].maxima}) {
+            const std::size_t width = target.components.size(), begin = batches[b].begin[level] * width;
+            f(list->data() + begin, (batches[b].end[level] * width - begin) * sizeof(double));
+          }
+  };
+  std::string mine;
+  for_each_range(ranks.rank, [&](const double* values, std::size_t bytes) {
+    mine.append(reinterpret_cast<const char*>(values), bytes);
+  });
+  const auto all = base::all_gather(ranks, mine);
+  for (int rank = 0; rank < ranks.size; ++rank) {
+    std::size_t at = 0;
+    for_each_range(rank, [&](double* values, std::size_t bytes) {
+      std::memcpy(values, all[static_cast<std::size_t>(rank)].data() + at, bytes);
+      at += bytes;
+    });
+  }
 }
 
-void write_values(const mesh::Dataset& dataset, const fs::path& path, const Layout& layout,
-                  const DatasetWriteOptions& options) {
-  const std::vector<mesh::BoxIndex> index = mesh::index_levels(layout.patches);
+std::vector<Batch> batches_of(const mesh::Dataset& dataset, const Layout& layout,
+                              const std::vector<mesh::BoxIndex>& index, const DatasetWriteOptions& options) {
   std::vector<Batch> batches = plan_batches(layout, options.batch_cells);
   for (int p = 0; p < dataset.num_parts; ++p)
     find_parts(layout, index, mesh::octree_of(dataset.read(p, only_trees())), p, batches);
-  std::vector<Target> targets = plan_targets(dataset.header, layout, options);
-  for (std::size_t level = 0; level < layout.patches.boxes.size(); ++level)
-    make_directories(path / level_name(level), options.files.sync);
-  for (const Batch& batch : batches) {
+  return batches;
+}
+
+/// Every `ranks.size`-th batch: parts are read by the threads, and taken over one after another.
+void write_batches(const mesh::Dataset& dataset, const fs::path& path, const Layout& layout,
+                   const std::vector<mesh::BoxIndex>& index, const std::vector<Batch>& batches,
+                   std::vector<Target>& targets, const DatasetWriteOptions& options) {
+  for (auto b = static_cast<std::size_t>(options.ranks.rank); b < batches.size();
+       b += static_cast<std::size_t>(options.ranks.size)) {
+    const Batch& batch = batches[b];
     Values values = make_values(layout, batch, dataset.header.fields);
-    for (int p : batch.parts) take_part(layout, index, batch, dataset.read(p, {}), values);
+    const std::vector<int> parts(batch.parts.begin(), batch.parts.end());
+    base::ordered_for(
+        parts.size(), options.threads, [&](std::size_t i) { return dataset.read(parts[i], {}); },
+        [&](std::size_t, const mesh::Part& part) { take_part(layout, index, batch, part, values); });
     write_batch(path, layout, targets, batch, values, dataset.header.fields, options.files);
   }
-  write_headers(path, targets, options.files.sync);
 }
 
 }  // namespace
@@ -569,19 +586,42 @@ void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attri
 
 DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& path,
                                  const DatasetWriteOptions& options) {
-  const Octree tree = whole_tree(dataset, options.first);
-  std::optional<Layout> kept;
-  if (options.keep_boxes) kept = kept_layout(dataset.header, tree, options.first);
-  const Layout layout = kept ? std::move(*kept) : new_layout(tree, options.first, options.max_box);
-  mesh::Part shape;
-  shape.mesh = layout.patches;
-  // Values on faces and nodes are looked at where MultiFabs are planned.
-  for (const mesh::FieldInfo& field : dataset.header.fields)
-    if (!options.checkpoint || field.centring == mesh::Centring::cell) shape.fields.push_back({field, {}});
-  shape.particles = gather_particles(dataset);
-  write_with(
-      path, options.checkpoint ? options.title : "", dataset.header, shape,
-      [&](const fs::path& partial) { write_values(dataset, partial, layout, options); }, options.files);
+  Layout layout;
+  std::vector<mesh::BoxIndex> index;
+  std::vector<Batch> batches;
+  std::vector<Target> targets;
+  const bool first = options.ranks.rank == 0, sync = options.files.sync;
+  const fs::path partial = partial_name(path);
+  base::agree(options.ranks, [&] {
+    const Octree tree = whole_tree(dataset, options.first);
+    std::optional<Layout> kept;
+    if (options.keep_boxes) kept = kept_layout(dataset.header, tree, options.first);
+    layout = kept ? std::move(*kept) : new_layout(tree, options.first, options.max_box);
+    if (dataset.header.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
+    index = mesh::index_levels(layout.patches);
+    batches = batches_of(dataset, layout, index, options);
+    targets = plan_targets(dataset.header, layout, options);
+    if (first) begin_output(path, sync);
+    for (std::size_t level = 0; first && level < layout.patches.boxes.size(); ++level)
+      make_directories(partial / level_name(level), sync);
+  });
+  try {
+    base::agree(options.ranks, [&] { write_batches(dataset, partial, layout, index, batches, targets, options); });
+    share_ranges(options.ranks, targets, batches);
+    base::agree(options.ranks, [&] {
+      if (!first) return;
+      write_headers(partial, targets, sync);
+      mesh::Part shape;
+      shape.mesh = layout.patches;
+      for (const mesh::FieldInfo& field : dataset.header.fields) shape.fields.push_back({field, {}});
+      shape.particles = mesh::gather_particles(dataset);
+      finish_output(path, options.checkpoint ? options.title : "", dataset.header, shape, options.files);
+    });
+  } catch (...) {
+    std::error_code ignored;
+    if (first) fs::remove_all(partial, ignored);
+    throw;
+  }
   DatasetWriteReport report;
   report.kept_boxes = layout.kept;
   for (const auto& boxes : layout.patches.boxes) report.boxes += static_cast<std::int64_t>(boxes.size());

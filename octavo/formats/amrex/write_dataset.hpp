@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/base/ranks.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/dataset.hpp"
 
@@ -17,6 +18,8 @@ struct DatasetWriteOptions {
   bool checkpoint = false;                           ///< write_checkpoint's form, not a plotfile
   std::string title = "Checkpoint file";             ///< of a checkpoint
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< cells of the boxes that are in memory at once
+  int threads = 1;                                   ///< that read parts
+  base::Ranks ranks{};                               ///< that share the batches
 };
 
 struct DatasetWriteReport {
@@ -31,8 +34,9 @@ struct DatasetWriteReport {
 void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes);
 
 /// Writes a step whose parts are octrees, of cells or blocks: each level's cells, refined ones too, as boxes. In memory
-/// are the whole tree, the values of one part and of a batch of boxes, and the particles. A part is read once for each
-/// batch that it has cells of. The boxes do not depend on how the step is cut into parts.
+/// are the whole tree, the values of two parts a thread and of a batch of boxes, and the particles (on the first rank).
+/// A part is read once for each batch that it has cells of. Neither boxes nor bytes depend on how the step is cut into
+/// parts, on threads or on ranks. Collective.
 ///
 /// Throws as write_plotfile does, and Error(corrupt) where the parts leave cells out.
 DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const std::filesystem::path& path,

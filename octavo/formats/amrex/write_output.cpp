@@ -201,15 +201,7 @@ std::vector<std::string> names_of(const mesh::Part& part) {
   return names;
 }
 
-/// Makes the folder under another name, lets `fill` write into it, and renames it: a half output never has the name.
-template <class Fill>
-void write_whole(const fs::path& path, bool sync, Fill&& fill) {
-  if (fs::exists(path)) throw Error(Kind::usage, "the output exists already").at(path.string());
-  const fs::path partial = path.string() + ".partial";
-  std::error_code ignored;
-  fs::remove_all(partial, ignored);
-  make_directories(partial, sync);
-  fill(partial);
+void give_name(const fs::path& partial, const fs::path& path, bool sync) {
   if (sync)
     for (const auto& entry : fs::recursive_directory_iterator(partial))
       if (entry.is_directory()) file::sync_directory(entry.path());
@@ -218,7 +210,26 @@ void write_whole(const fs::path& path, bool sync, Fill&& fill) {
   if (sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
 
+/// Makes the folder under another name, lets `fill` write into it, and renames it: a half output never has the name.
+template <class Fill>
+void write_whole(const fs::path& path, bool sync, Fill&& fill) {
+  const fs::path partial = begin_output(path, sync);
+  fill(partial);
+  give_name(partial, path, sync);
+}
+
 }  // namespace
+
+fs::path partial_name(const fs::path& path) { return path.string() + ".partial"; }
+
+fs::path begin_output(const fs::path& path, bool sync) {
+  if (fs::exists(path)) throw Error(Kind::usage, "the output exists already").at(path.string());
+  const fs::path partial = partial_name(path);
+  std::error_code ignored;
+  fs::remove_all(partial, ignored);
+  make_directories(partial, sync);
+  return partial;
+}
 
 void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh::Part& part,
                     const WriteOptions& options) {
@@ -252,20 +263,17 @@ void write_checkpoint(const fs::path& path, const std::string& title, const mesh
   });
 }
 
-void write_with(const fs::path& path, const std::string& title, const mesh::Header& header, const mesh::Part& part,
-                const std::function<void(const fs::path&)>& write_values, const WriteOptions& options) {
+void finish_output(const fs::path& path, const std::string& title, const mesh::Header& header, const mesh::Part& part,
+                   const WriteOptions& options) {
+  const fs::path partial = partial_name(path);
   const auto& patches = std::get<mesh::Patches>(part.mesh);
-  for (const mesh::Field& field : part.fields) check_info(field.info);
-  if (part.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
-  const std::vector<std::string> names = names_of(part);
-  write_whole(path, options.sync, [&](const fs::path& partial) {
-    write_values(partial);
-    for (const mesh::Particles& particles : part.particles)
-      write_particles(partial / particles.species, particles, header, patches, !title.empty(), options);
-    write_header(partial,
-                 title.empty() ? plotfile_header(header, names, patches) : checkpoint_header(title, header, patches),
-                 options.sync);
-  });
+  for (const mesh::Particles& particles : part.particles)
+    write_particles(partial / particles.species, particles, header, patches, !title.empty(), options);
+  write_header(
+      partial,
+      title.empty() ? plotfile_header(header, names_of(part), patches) : checkpoint_header(title, header, patches),
+      options.sync);
+  give_name(partial, path, options.sync);
 }
 
 }  // namespace octavo::formats::amrex

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,11 +85,14 @@ struct NamedFields {
 void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
                       const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
 
-/// The frame of both, for values that are written bit by bit: `write_values` puts the MultiFabs of all levels below the
-/// folder it is given; headers and particles are added. `part` has fields without values. An empty title: a plotfile.
-void write_with(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
-                const mesh::Part& part, const std::function<void(const std::filesystem::path&)>& write_values,
-                const WriteOptions& options = {});
+/// The frame of both, for values that are written bit by bit, maybe by many: makes the folder `partial_name(path)`;
+/// Error(usage) where `path` exists.
+std::filesystem::path begin_output(const std::filesystem::path& path, bool sync);
+std::filesystem::path partial_name(const std::filesystem::path& path);
+/// Once the MultiFabs of all levels are in that folder: adds headers and particles, and gives it its name. `part` has
+/// fields without values. An empty title: a plotfile.
+void finish_output(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
+                   const mesh::Part& part, const WriteOptions& options = {});
 
 /// The text of a plotfile's Header, and of a checkpoint's. `patches` has the boxes of all.
 std::string plotfile_header(const mesh::Header& header, const std::vector<std::string>& fields,

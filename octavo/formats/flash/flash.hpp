@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/base/ranks.hpp"
 #include "octavo/formats/flash/schema.hpp"
 #include "octavo/mesh/dataset.hpp"
 
@@ -44,6 +45,8 @@ struct WriteOptions {
   /// Field names to FLASH's (1 to 4 characters). Names not listed: density, pressure, velocity_x ... have a FLASH name,
   /// others of up to 4 characters are taken as they are, and longer ones are Error(usage).
   std::map<std::string, std::string> names;
+  int threads = 1;      ///< that read parts and write their values
+  base::Ranks ranks{};  ///< that share the parts
 };
 
 struct WriteReport {
@@ -57,10 +60,11 @@ struct WriteReport {
 /// child, node types, minimum and maximum over leaf cells, particles grouped by the block that their position is in.
 /// What the header's attributes keep of a FLASH file is used where it fits; what is missing gets FLASH's defaults.
 ///
-/// Serial: one process. The file appears under its name when it is complete and synced (until then NAME.partial).
-/// Throws Error(usage) where the path exists, for names that FLASH cannot have, or for values of a type that it has
-/// not; Error(unsupported) for a mesh that is not an octree, or one of single cells with more than one level (fold it
-/// into blocks first); Error(corrupt) where the parts are not one complete 2:1 tree.
+/// Collective. The first rank makes the file; each writes the values of its parts to their places. The same bytes for
+/// any number of parts, threads and ranks. The file appears under its name when it is complete and synced (until then
+/// NAME.partial). Throws Error(usage) where the path exists, for names that FLASH cannot have, or for values of a type
+/// that it has not; Error(unsupported) for a mesh that is not an octree, or one of single cells with more than one
+/// level (fold it into blocks first); Error(corrupt) where the parts are not one complete 2:1 tree.
 WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path,
                         const WriteOptions& options = {});
 

@@ -25,6 +25,11 @@ void write_tree_values(const std::filesystem::path& path, const Offsets& offsets
 struct Range {
   double min = 0, max = 0;
 };
+/// Writes the variables of this rank's share of the parts to their places, and returns their ranges over leaf cells.
+/// Needs no HDF5 (but for reading). In memory are, a thread, one part's tree and one variable, twice.
+std::vector<Range> write_variables(const std::filesystem::path& path, const Offsets& offsets,
+                                   const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
+                                   const base::Ranks& ranks);
 /// Attaches minimum and maximum of each variable of the plan.
 void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const Range> ranges);
 

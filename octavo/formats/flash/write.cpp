@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/layout.hpp"
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
 #include "octavo/mesh/merge.hpp"
@@ -162,16 +164,6 @@ OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options
                      make_block_tree(tree, header.periodic, root_order(header.attributes)), options, report);
 }
 
-void write_tree(const file::hdf5::File& file, const OutputPlan& plan, const TreeArrays& arrays) {
-  for (const TreeSet& set : tree_sets(plan, arrays)) {
-    file::hdf5::make(file, set.name, set.type, set.shape);
-    if (set.integers != nullptr)
-      file::hdf5::write_rows<std::int32_t>(file, set.name, 0, set.shape[0], *set.integers);
-    else
-      file::hdf5::write_rows<double>(file, set.name, 0, set.shape[0], *set.reals);
-  }
-}
-
 }  // namespace
 
 void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan) {
@@ -184,23 +176,56 @@ void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan) {
 
 namespace {
 
-void write_all(const file::hdf5::File& file, const mesh::Dataset& dataset, OutputPlan& plan, WriteReport& report) {
+/// The lists and the particles; and, of a mesh, all but the variables' values, to be written next: their offsets.
+Offsets begin_file(const mesh::Dataset& dataset, const std::filesystem::path& path, OutputPlan& plan,
+                   WriteReport& report) {
+  const bool has_mesh = plan.kind != FileKind::particles;
   const TreeArrays arrays = restore_tree_arrays(plan.tree, plan.frame, plan.single_positions, plan.attributes);
   ParticleRows rows;
   if (!plan.species.empty()) {
     rows = collect_particles(dataset, plan, arrays.processor);
     set_value(plan.attributes, "integer scalars", "globalnumparticles", rows.rows);
   }
-  write_lists(file, plan.attributes);
-  if (plan.kind != FileKind::particles) {
-    write_unknown_names(file, plan);
-    write_tree(file, plan, arrays);
-    write_variables(file, dataset, plan);
-  }
-  if (!plan.species.empty()) write_particles(file, plan, rows);
-  report.blocks = plan.kind == FileKind::particles ? 0 : static_cast<std::int64_t>(plan.tree.blocks.size());
+  report.blocks = has_mesh ? static_cast<std::int64_t>(plan.tree.blocks.size()) : 0;
   report.particles = rows.rows;
   report.outside = rows.outside;
+  if (!has_mesh) {
+    file::hdf5::File file = file::hdf5::create(path);
+    write_lists(file, plan.attributes);
+    if (!plan.species.empty()) write_particles(file, plan, rows);
+    file.close();
+    return {};
+  }
+  Offsets offsets = lay_out(path, plan, static_cast<std::uint64_t>(rows.rows));
+  write_tree_values(path, offsets, plan, arrays, rows.per_block);
+  if (rows.rows != 0)
+    file::pwrite_all(file::open_write(path), offsets.at("tracer particles"), std::as_bytes(std::span(rows.values)));
+  return offsets;
+}
+
+/// Collective. What the first rank has, on all.
+Offsets shared(const base::Ranks& ranks, const Offsets& mine) {
+  std::string text;
+  for (const auto& [set, offset] : mine) text += set + '\n' + std::to_string(offset) + '\n';
+  const std::string first = base::all_gather(ranks, text)[0];
+  Offsets offsets;
+  for (std::size_t at = 0; at < first.size();) {
+    const std::size_t end = first.find('\n', at), last = first.find('\n', end + 1);
+    offsets[first.substr(at, end - at)] = std::stoull(first.substr(end + 1, last - end - 1));
+    at = last + 1;
+  }
+  return offsets;
+}
+
+/// Collective. The ranges of all ranks together.
+void join(const base::Ranks& ranks, std::vector<Range>& ranges) {
+  const std::string mine(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(Range));
+  for (const std::string& other : base::all_gather(ranks, mine))
+    for (std::size_t v = 0; v < ranges.size(); ++v) {
+      Range range;
+      std::memcpy(&range, other.data() + v * sizeof(Range), sizeof(Range));
+      ranges[v] = {std::min(ranges[v].min, range.min), std::max(ranges[v].max, range.max)};
+    }
 }
 
 /// Removes the unfinished file unless it was finished.
@@ -209,7 +234,7 @@ struct Unfinished {
   bool finished = false;
   ~Unfinished() {
     std::error_code ignored;
-    if (!finished) std::filesystem::remove(path, ignored);
+    if (!finished && !path.empty()) std::filesystem::remove(path, ignored);
   }
 };
 
@@ -220,20 +245,36 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 }  // namespace
 
 WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path, const WriteOptions& options) {
-  if (std::filesystem::exists(std::filesystem::symlink_status(path)))
-    throw Error(Kind::usage, "exists already").at(path.string());
-  WriteReport report;
-  OutputPlan plan = plan_output(dataset, options, report);
+  const bool first = options.ranks.rank == 0;
   std::filesystem::path partial = path;
   partial += ".partial";
-  file::hdf5::File out = file::hdf5::create(partial);
-  Unfinished unfinished{partial};
-  write_all(out, dataset, plan, report);
-  out.close();
-  file::sync(file::open_write(partial));
-  file::rename(partial, path);
-  file::sync_directory(directory_of(path));
-  unfinished.finished = true;
+  WriteReport report;
+  OutputPlan plan;
+  Offsets offsets;
+  Unfinished unfinished;
+  base::agree(options.ranks, [&] {
+    plan = plan_output(dataset, options, report);
+    if (!first) return;
+    if (std::filesystem::exists(std::filesystem::symlink_status(path)))
+      throw Error(Kind::usage, "exists already").at(path.string());
+    unfinished.path = partial;
+    offsets = begin_file(dataset, partial, plan, report);
+  });
+  offsets = shared(options.ranks, offsets);
+  std::vector<Range> ranges;
+  base::agree(options.ranks, [&] {
+    if (plan.kind != FileKind::particles)
+      ranges = write_variables(partial, offsets, dataset, plan, options.threads, options.ranks);
+  });
+  join(options.ranks, ranges);
+  base::agree(options.ranks, [&] {
+    if (!first) return;
+    if (!ranges.empty()) attach_ranges(partial, plan, ranges);
+    file::sync(file::open_write(partial));
+    file::rename(partial, path);
+    file::sync_directory(directory_of(path));
+    unfinished.finished = true;
+  });
   return report;
 }
 

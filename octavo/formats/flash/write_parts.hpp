@@ -62,9 +62,6 @@ std::size_t values_a_block(const OutputPlan& plan, const OutputVariable& variabl
 std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable& variable, const mesh::Field& low,
                                    const mesh::Field& high, std::size_t blocks);
 
-/// Writes the variables, part by part, and their minimum and maximum over leaf cells.
-void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan);
-
 /// Particles of all parts in rows, grouped by block.
 struct ParticleRows {
   std::vector<double> values;           ///< [rows][columns + added]

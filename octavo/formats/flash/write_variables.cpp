@@ -3,9 +3,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <set>
 
+#include "octavo/base/threads.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/layout.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/sides.hpp"
@@ -154,19 +158,35 @@ class BlockValues {
   mutable T scratch_{};
 };
 
-struct LeafRange {
-  double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity();
+/// One part's blocks of one variable: runs of rows that follow one another, and their range over leaf cells.
+struct Piece {
+  struct Run {
+    std::int64_t row = 0;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Run> runs;
+  Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
 };
 
 template <class T>
-void write_part(const file::hdf5::File& file, const OutputPlan& plan, const OutputVariable& variable,
-                const mesh::Part& part, const PartBlocks& blocks, LeafRange& range) {
+void widen(Range& range, const std::vector<T>& values, std::size_t first) {
+  for (std::size_t i = first; i < values.size(); ++i) {
+    const auto value = static_cast<double>(values[i]);
+    if (value < range.min) range.min = value;
+    if (value > range.max) range.max = value;
+  }
+}
+
+template <class T>
+Piece piece_of(const OutputPlan& plan, const OutputVariable& variable, const mesh::Part& part,
+               const PartBlocks& blocks) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks.number.size(); ++i)
     if (blocks.owned[i]) order.push_back(i);
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return blocks.number[a] < blocks.number[b]; });
   const BlockValues<T> source(plan, variable, part.fields.at(0), part.fields.back());
+  Piece piece;
   std::vector<T> values;
   for (std::size_t first = 0; first < order.size();) {
     values.clear();
@@ -176,17 +196,14 @@ void write_part(const file::hdf5::File& file, const OutputPlan& plan, const Outp
            blocks.number[order[first + count]] == row + static_cast<std::int64_t>(count)) {
       const std::size_t before = values.size();
       source.append(order[first + count], values);
-      if (is_leaf(plan.tree, row + static_cast<std::int64_t>(count)))
-        for (std::size_t i = before; i < values.size(); ++i) {
-          const auto value = static_cast<double>(values[i]);
-          if (value < range.min) range.min = value;
-          if (value > range.max) range.max = value;
-        }
+      if (is_leaf(plan.tree, row + static_cast<std::int64_t>(count))) widen(piece.range, values, before);
       ++count;
     }
-    file::hdf5::write_rows<T>(file, variable.set, static_cast<std::uint64_t>(row), count, values);
+    const auto bytes = std::as_bytes(std::span(values));
+    piece.runs.push_back({row, {bytes.begin(), bytes.end()}});
     first += count;
   }
+  return piece;
 }
 
 template <class T>
@@ -258,32 +275,47 @@ std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable&
                          : typed_face_values<double>(plan, variable, low, high, blocks);
 }
 
-void write_variables(const file::hdf5::File& file, const mesh::Dataset& dataset, const OutputPlan& plan) {
-  std::vector<LeafRange> ranges(plan.variables.size());
-  for (const OutputVariable& variable : plan.variables)
-    file::hdf5::make(file, variable.set, variable.single ? file::hdf5::float32_type : file::hdf5::float64_type,
-                     shape_of(plan, variable));
-  for (int p = 0; p < dataset.num_parts; ++p)
-    for (std::size_t v = 0; v < plan.variables.size(); ++v) {
-      const OutputVariable& variable = plan.variables[v];
-      mesh::Request request;
-      request.fields = {dataset.header.fields[variable.field].name};
-      if (variable.right != variable.field) request.fields->push_back(dataset.header.fields[variable.right].name);
-      mesh::Part part = dataset.read(p, request);
-      // Fields come in the header's order.
-      if (variable.right < variable.field) std::swap(part.fields.at(0), part.fields.at(1));
-      const PartBlocks blocks = blocks_of(plan, mesh::octree_of(part));
-      check_sizes(part, plan, blocks.number.size());
-      if (variable.single)
-        write_part<float>(file, plan, variable, part, blocks, ranges[v]);
-      else
-        write_part<double>(file, plan, variable, part, blocks, ranges[v]);
-    }
-  for (std::size_t v = 0; v < plan.variables.size(); ++v) {
-    const auto& type = plan.variables[v].single ? file::hdf5::float32_type : file::hdf5::float64_type;
-    file::hdf5::write_attribute(file, plan.variables[v].set, "minimum", type, ranges[v].min);
-    file::hdf5::write_attribute(file, plan.variables[v].set, "maximum", type, ranges[v].max);
-  }
+namespace {
+
+/// What one part has of a variable.
+Piece read_piece(const mesh::Dataset& dataset, const OutputPlan& plan, const OutputVariable& variable, int number) {
+  mesh::Request request;
+  request.fields = {dataset.header.fields[variable.field].name};
+  if (variable.right != variable.field) request.fields->push_back(dataset.header.fields[variable.right].name);
+  mesh::Part part = dataset.read(number, request);
+  // Fields come in the header's order.
+  if (variable.right < variable.field) std::swap(part.fields.at(0), part.fields.at(1));
+  const PartBlocks blocks = blocks_of(plan, mesh::octree_of(part));
+  check_sizes(part, plan, blocks.number.size());
+  return variable.single ? piece_of<float>(plan, variable, part, blocks)
+                         : piece_of<double>(plan, variable, part, blocks);
+}
+
+}  // namespace
+
+std::vector<Range> write_variables(const std::filesystem::path& path, const Offsets& offsets,
+                                   const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
+                                   const base::Ranks& ranks) {
+  std::vector<Range> ranges(plan.variables.size(), Piece{}.range);
+  const auto share = [&](int rank) {
+    return static_cast<std::size_t>(std::int64_t{dataset.num_parts} * rank / ranks.size);
+  };
+  const std::size_t first = share(ranks.rank), parts = share(ranks.rank + 1) - first;
+  file::File file = file::open_write(path);
+  std::mutex range_lock;
+  base::parallel_for(parts * plan.variables.size(), threads, [&](std::size_t i) {
+    const std::size_t v = i % plan.variables.size();
+    const OutputVariable& variable = plan.variables[v];
+    const Piece piece = read_piece(dataset, plan, variable, static_cast<int>(first + i / plan.variables.size()));
+    const std::uint64_t row = values_a_block(plan, variable) * (variable.single ? sizeof(float) : sizeof(double));
+    for (const Piece::Run& run : piece.runs)
+      file::pwrite_all(file, offsets.at(variable.set) + static_cast<std::uint64_t>(run.row) * row, run.bytes);
+    const std::lock_guard lock(range_lock);
+    ranges[v] = {std::min(ranges[v].min, piece.range.min), std::max(ranges[v].max, piece.range.max)};
+  });
+  if (ranks.size > 1) file::sync(file);
+  file.close();
+  return ranges;
 }
 
 }  // namespace octavo::formats::flash

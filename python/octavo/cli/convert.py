@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import glob
+import os
 import re
 
 from octavo.cli import options
@@ -158,6 +159,7 @@ def _cross(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.errors import Unsupported
+    from octavo.ranks import is_root, world
 
     inputs = expand(arguments.paths[:-1])
     if len(inputs) != 1:
@@ -183,8 +185,14 @@ def _cross(arguments: argparse.Namespace) -> int:
         overwrite=arguments.force,
         domains=arguments.domains or 0,
         refine=arguments.refine,
+        threads=arguments.threads,
+        ranks=world(),
     )
+    if not is_root():
+        return 0
     written = _core.open(out, None, None)
+    if arguments.to == "flash" and not any(word in os.path.basename(out) for word in ("hdf5_chk", "hdf5_plt_cnt")):
+        report["notes"].append(f"FLASH and yt look for names like {out}_hdf5_chk_0000 or {out}_hdf5_plt_cnt_0000")
     if arguments.json:
         console.print_json({**report, "bytes": written.bytes})
         return 0
