@@ -8,6 +8,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::analysis {
 namespace {
@@ -120,11 +121,13 @@ const mesh::Field& cell_field(const mesh::Part& part, const std::string& name) {
   if (found == part.fields.end())
     throw Error(Kind::usage, "the part lacks the field \"" + name + "\"").at("part " + std::to_string(part.index));
   const mesh::FieldInfo& info = found->info;
-  if (info.components != 1 || info.ghost != 0 || info.centring == mesh::Centring::node ||
-      info.centring == mesh::Centring::particle)
+  const mesh::Octree& tree = mesh::octree_of(part);
+  // On nodes one corner of each cell is a value a cell, too.
+  const bool other = info.centring == mesh::Centring::particle ||
+                     (info.centring == mesh::Centring::node && !mesh::side_of(info, tree.dim));
+  if (info.components != 1 || info.ghost != 0 || other)
     throw Error(Kind::unsupported, "a field must have one value a cell, without ghost cells, to be analysed")
         .at("field " + name);
-  const mesh::Octree& tree = mesh::octree_of(part);
   const std::size_t expected = mesh::num_cells(tree) * mesh::block_size(tree);
   if (found->size() != expected)
     throw Error(Kind::corrupt, "values of a field: expected " + std::to_string(expected) + ", one a cell, found " +

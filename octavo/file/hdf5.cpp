@@ -365,6 +365,8 @@ Id make_set(const File& file, const std::string& name, hid_t type, std::span<con
   const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
   check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
   check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
+  // The same data are the same bytes, whenever they are written.
+  check(H5Pset_obj_track_times(plist(), false), "switch times off");
   return {H5Dcreate2(file.impl().id, name.c_str(), type, space(), H5P_DEFAULT, plist(), H5P_DEFAULT), H5Dclose,
           "make it"};
 }

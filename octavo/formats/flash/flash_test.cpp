@@ -227,6 +227,27 @@ TEST_P(FlashDim, a_step_without_flash_attributes_is_written_and_read_back) {
   EXPECT_EQ(b.particles[0].attributes[1], a.particles[0].attributes[1]);
 }
 
+// As Flash-X' IO_getPrevScalar asks for them: it ends a restart without.
+TEST_F(Flash, a_step_of_another_code_gets_all_lists_that_a_restart_reads) {
+  const fs::path path = put(flash_file(FlashSpec{})), out = dir_ / "out", same = dir_ / "same";
+  mesh::Dataset dataset = open_flash(path);
+  dataset.header.attributes["sim info/build date"] = std::string("a day");
+  write_flash(dataset, same);
+  const auto kept = open_flash(same).header.attributes;
+  dataset.header.attributes.clear();
+  write_flash(dataset, out);
+  const auto made = open_flash(out).header.attributes;
+  EXPECT_EQ(std::get<std::int64_t>(made.at("logical runtime parameters/restart")), 0);
+  for (const char* name : {"dt", "dtold", "dtnew", "dtsts", "redshift", "redshiftold", "time", "nextcheckpointtime",
+                           "nextcheckpointz", "nextplotfiletime", "nextplotfilez"})
+    EXPECT_TRUE(made.contains(std::string("real scalars/") + name)) << name;
+  for (const char* name : {"nstep", "nbegin", "checkpointfilenumber", "plotfilenumber", "forcedplotfilenumber",
+                           "iprocs", "jprocs", "kprocs", "globalnumparticles", "globalnumblocks"})
+    EXPECT_TRUE(made.contains(std::string("integer scalars/") + name)) << name;
+  // What FLASH wrote gets nothing that it has not.
+  EXPECT_FALSE(kept.contains("real scalars/nextplotfilez"));
+}
+
 TEST_P(FlashDim, face_variables_are_the_two_faces_of_each_cell) {
   FlashSpec spec = spec_of(GetParam());
   spec.faces = true;

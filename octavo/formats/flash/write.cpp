@@ -73,6 +73,20 @@ void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, W
 
 constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
 
+/// Scalars and lists without which Flash-X ends a restart. From a time step of 0 it goes on with its smallest, which
+/// then grows.
+void add_restart_defaults(Attributes& lists) {
+  set_default(lists, "logical runtime parameters", "restart", std::int64_t{0});
+  for (const char* name : {"splitnumblocks", "splitnumparticles", "globalnumparticles", "checkpointfilenumber",
+                           "plotfilenumber", "forcedplotfilenumber"})
+    set_default(lists, "integer scalars", name, std::int64_t{0});
+  for (const char* name : {"nstep", "nbegin", "iprocs", "jprocs", "kprocs"})
+    set_default(lists, "integer scalars", name, std::int64_t{1});
+  for (const char* name : {"dt", "dtold", "dtnew", "dtsts", "redshift", "redshiftold", "nextcheckpointtime",
+                           "nextcheckpointz", "nextplotfiletime", "nextplotfilez"})
+    set_default(lists, "real scalars", name, 0.0);
+}
+
 /// What FLASH, yt and VTK look up, where the step does not come from FLASH.
 void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   Attributes& lists = plan.attributes;
@@ -93,9 +107,9 @@ void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   set_default(lists, std::string("string") + parameters, "geometry", std::string("cartesian"));
   set_default(lists, "string scalars", "geometry", std::string("cartesian"));
   set_default(lists, "logical scalars", "corners", std::int64_t{0});
-  for (const char* name : {"nstep", "nbegin", "splitnumblocks", "splitnumparticles", "globalnumparticles"})
-    set_default(lists, "integer scalars", name, std::int64_t{name[0] == 'n' ? 1 : 0});
-  for (const char* name : {"dt", "dtold", "dtnew", "redshift"}) set_default(lists, "real scalars", name, 0.0);
+  // A file that FLASH wrote has what its version needs, and is to stay the same file.
+  const auto known = lists.lower_bound("sim info/");
+  if (known == lists.end() || !known->first.starts_with("sim info/")) add_restart_defaults(lists);
 }
 
 void set_scalars(const mesh::Header& header, OutputPlan& plan) {
