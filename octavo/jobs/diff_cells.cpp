@@ -38,7 +38,7 @@ std::optional<std::size_t> find(const mesh::Header& header, const std::string& n
 }
 
 bool one_a_cell(const mesh::FieldInfo& info) {
-  return info.ghost == 0 && info.centring != mesh::Centring::node && info.centring != mesh::Centring::particle;
+  return info.ghost == 0 && info.centring != mesh::Centring::particle;
 }
 
 void share(const mesh::Header& a, std::size_t in_a, const mesh::Header& b, std::size_t in_b, const Rules& rules,
