@@ -269,8 +269,9 @@ WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::pat
   base::agree(options.ranks, [&] {
     plan = plan_output(dataset, options, report);
     if (!first) return;
-    if (std::filesystem::exists(std::filesystem::symlink_status(path)))
-      throw Error(Kind::usage, "exists already").at(path.string());
+    for (const std::filesystem::path& there : {path, partial})
+      if (std::filesystem::exists(std::filesystem::symlink_status(there)))
+        throw Error(Kind::usage, "exists already").at(there.string());
     unfinished.path = partial;
     offsets = begin_file(dataset, partial, plan, report);
   });
