@@ -228,8 +228,8 @@ void bind_restart(nb::module_& m) {
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
-        nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"), nb::arg("block").none(),
-        nb::arg("fill"));
+        nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
+        nb::arg("block").none(), nb::arg("fill"));
 }
 
 }  // namespace
