@@ -25,6 +25,7 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) 
   switch (options.method) {
     case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
+    case partition::Method::inertial: return partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
     default: return partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
   }
 }

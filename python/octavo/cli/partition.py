@@ -12,7 +12,7 @@ EXAMPLES = [
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64",
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64 --also PRE=previous.slf --also wind.slf",
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 8 --layout files --method scotch",
-    "octavo partition huge.slf -o run/T2D --parts 10000 --method hilbert     # least memory",
+    "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
 ]
 
 
@@ -23,9 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
     parser.add_argument(
         "--method",
-        choices=["metis", "scotch", "hilbert"],
+        choices=["metis", "scotch", "hilbert", "inertial"],
         default="metis",
-        help="metis and scotch cut few edges; hilbert, a curve, takes little memory and time (default: metis)",
+        help="metis and scotch cut the fewest edges; inertial (halves across the longest extent) and hilbert (a curve) take "
+        "little memory and time (default: metis)",
     )
     parser.add_argument(
         "--layout",
