@@ -16,6 +16,7 @@ OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 DATA = Path(os.environ.get("OCTAVO_DATA", ROOT.parent / "shared" / "data")) / "serafin"
 METIS = ROOT / "build" / "release" / "bench" / "octavo_bench_metis"
 TIMES = [int(word) for word in os.environ.get("OCTAVO_BENCH_TIMES", "2,3,4").split(",")]
+METHODS = ["metis", "hilbert", "inertial", "scotch"]
 METIS_MOST = 5  # refinements that METIS has the memory for
 
 
@@ -59,8 +60,9 @@ def remove(folder, pattern):
 
 def cutting(folder, measure, head, row):
     bare = measure([OCTAVO, "--version"])
-    head("triangles / parts", "METIS alone", "octavo, metis", "ratios", "octavo, hilbert", "ratios", "octavo, scotch",
-         "edges cut: metis, hilbert")  # fmt: skip
+    head(
+        "triangles / parts", "METIS alone", *(f"octavo, {name}" for name in METHODS), "edges cut: " + ", ".join(METHODS)
+    )
     for times in TIMES:
         mesh, boundary = refined(folder, times)
         triangles = 26000 * 4**times
@@ -68,9 +70,9 @@ def cutting(folder, measure, head, row):
         runs = 3 if times < 4 else 1
         floor = measure([METIS, mesh, parts], runs) if times <= METIS_MOST else None
         cells, edges = [], []
-        for method in ["metis", "hilbert", "scotch"] if times < 4 else ["metis", "hilbert"]:
-            if method == "metis" and floor is None:
-                cells += ["-", "-"]
+        for method in METHODS:
+            if (method == "metis" and floor is None) or (method == "scotch" and times > 3):
+                cells.append("-")
                 continue
             words = [
                 "partition",
@@ -84,16 +86,13 @@ def cutting(folder, measure, head, row):
                 "--method",
                 method,
             ]
+            edges.append(json.loads(octavo(*words, "--json"))["cut_edges"])
             seconds, peak = measure([OCTAVO, *words, "-q"], runs)
             seconds, peak = seconds - bare[0], peak - bare[1]
-            cells.append(f"{seconds:.2f} s, {peak:.0f} MB")
-            if method != "scotch":
-                edges.append(json.loads(octavo(*words, "--json"))["cut_edges"])
-                cells.append(f"{seconds / floor[0]:.2f}, {peak / floor[1]:.2f}" if floor else "-")
-        cells += ["-"] * (5 - len(cells))
-        ratio = f" ({edges[1] / edges[0]:.2f})" if len(edges) > 1 else ""
-        row(f"{triangles} / {parts}", f"{floor[0]:.2f} s, {floor[1]:.0f} MB" if floor else "-", *cells,
-            ", ".join(map(str, edges)) + ratio)  # fmt: skip
+            ratio = f" ({seconds / floor[0]:.2f}, {peak / floor[1]:.2f})" if floor else ""
+            cells.append(f"{seconds:.2f} s, {peak:.0f} MB{ratio}")
+        alone = f"{floor[0]:.2f} s, {floor[1]:.0f} MB" if floor else "-"
+        row(f"{triangles} / {parts}", alone, *cells, ", ".join(map(str, edges)))
         remove(folder, "T2D*")
         if times > 2:
             mesh.unlink()

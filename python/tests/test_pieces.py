@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,15 @@ def test_json_is_json(run, serafin, tmp_path):
     done = run("split", serafin / "f2d_gouttedo.slf", "--like", serafin / "partel_example_gouttedo_p2" / "T2DGEO",
                "-o", tmp_path / "PRE", "--json")  # fmt: skip
     assert json.loads(done.stdout)["steps"] == 21
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_write_what_one_process_writes(run, serafin, result, tmp_path, ranks):
+    words = ["--parts", 7, "--boundary", serafin / "geo_malpasset-small.cli", "--also", f"PRE={result}"]
+    mesh = serafin / "geo_malpasset-small.slf"
+    for name, options in ((f"{ranks}", {"ranks": ranks}), ("1", {})):
+        (tmp_path / name).mkdir()
+        run("partition", mesh, "-o", tmp_path / name / "T2D", "--method", "inertial", *words, **options)
+    one, many = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("1", f"{ranks}"))
+    assert one == many
