@@ -1,7 +1,7 @@
 """Measures Octavo beside its peers in one run and prints the tables of docs/performance.md.
 
     make bench                              all tables, on samples made here and on the real sets where they are
-    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine
+    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, partition
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -226,7 +226,22 @@ def engine(folder):
     engine_bars.tables(folder, head, row)
 
 
-TABLES = {"sizes": sizes, "lossless": lossless, "convert": convert_speed, "map": maps, "info": info, "engine": engine}
+def partition(folder):
+    """Cutting and merging refinements of the Malpasset mesh, beside METIS alone, about 10,000 triangles a part."""
+    import pieces_table
+
+    pieces_table.tables(folder, measure, head, row)
+
+
+TABLES = {
+    "sizes": sizes,
+    "lossless": lossless,
+    "convert": convert_speed,
+    "map": maps,
+    "info": info,
+    "engine": engine,
+    "partition": partition,
+}
 
 
 def main(names):
