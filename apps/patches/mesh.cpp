@@ -78,7 +78,7 @@ void add_blocks_around(const Shape& shape, int level, const Index3& cell, Blocks
       });
 }
 
-std::vector<Blocks> flagged_blocks(Mesh& mesh, const Indicate& indicate) {
+std::vector<Blocks> flagged_blocks(Mesh& mesh, const euler::Indicate& indicate) {
   const Shape& shape = mesh.hierarchy.shape;
   std::vector<Blocks> flagged(static_cast<std::size_t>(shape.max_level));
   std::vector<double> out;
@@ -106,20 +106,31 @@ Admissible admissible_in(const euler::Gas& gas) {
   };
 }
 
-Mesh make_mesh(MPI_Comm comm, const euler::Problem& problem, Shape shape) {
+Shape shape_of(const Settings& settings) {
+  const euler::Problem& problem = settings.problem;
+  Shape shape;
   shape.dim = problem.gas.dim;
   shape.lo = problem.lo;
   shape.hi = problem.hi;
+  shape.block = settings.block;
+  shape.max_box = settings.max_box;
+  shape.max_level = settings.max_level;
+  shape.efficiency = settings.efficiency;
   shape.ghost = euler::ghosts;
   shape.variables = euler::num_variables(problem.gas);
   for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool used = axis < static_cast<std::size_t>(shape.dim);
+    shape.cells[axis] = used ? std::int64_t{settings.roots[axis]} * settings.block : 1;
     shape.boundary[axis] = boundary_of(problem.boundary[axis]);
-    shape.mirrored[axis] = euler::momentum_of(static_cast<int>(axis));
-    if (axis >= static_cast<std::size_t>(shape.dim)) shape.cells[axis] = 1;
+    shape.mirrored[axis] = used ? euler::momentum_of(static_cast<int>(axis)) : -1;
   }
+  return shape;
+}
+
+Mesh make_mesh(MPI_Comm comm, const Settings& settings) {
   Mesh mesh;
-  mesh.gas = problem.gas;
-  adopt(mesh, make_hierarchy(comm, shape));
+  mesh.gas = settings.problem.gas;
+  adopt(mesh, make_hierarchy(comm, shape_of(settings)));
   return mesh;
 }
 
@@ -150,7 +161,7 @@ void correct_fluxes(Mesh& mesh, double dt) {
   average_down(hierarchy, mesh.plans);
 }
 
-bool regrid(Mesh& mesh, const Indicate& indicate) {
+bool regrid(Mesh& mesh, const euler::Indicate& indicate) {
   const Shape& shape = mesh.hierarchy.shape;
   std::vector<Blocks> flagged = flagged_blocks(mesh, indicate);
   for (Blocks& blocks : flagged) blocks = gather_blocks(mesh.hierarchy.comm, blocks);
@@ -160,7 +171,7 @@ bool regrid(Mesh& mesh, const Indicate& indicate) {
   return true;
 }
 
-void move_tracers(Mesh& mesh, const Move& move) {
+void move_tracers(Mesh& mesh, const euler::Move& move) {
   const Shape& shape = mesh.hierarchy.shape;
   std::vector<std::size_t> first(mesh.hierarchy.levels.size(), 0);  // number of each level's first box
   for (std::size_t l = 1; l < first.size(); ++l) first[l] = first[l - 1] + mesh.hierarchy.levels[l - 1].mine.size();
@@ -181,6 +192,48 @@ void add_tracers(Mesh& mesh, const euler::Tracers& tracers) {
     mesh.tracers.id.push_back(tracers.id[i]);
     mesh.tracers.position.push_back(tracers.position[i]);
   }
+}
+
+mesh::Header header_of(const Mesh& mesh) { return header_of(mesh.hierarchy.shape, "octavo-euler"); }
+
+parallel::RestartOptions restart_options(const Mesh& mesh) {
+  parallel::RestartOptions options;
+  options.as = parallel::MeshKind::patches;
+  options.max_box = mesh.hierarchy.shape.max_box;
+  options.fields = euler::variable_names(mesh.gas);
+  return options;
+}
+
+void restore(Mesh& mesh, const parallel::Restart& restart) {
+  Hierarchy hierarchy =
+      hierarchy_from(mesh.hierarchy.comm, mesh.hierarchy.shape, restart, euler::variable_names(mesh.gas));
+  mesh.tracers = {};
+  for (const double id : attribute_of(restart.part, tracer_species, "id"))
+    mesh.tracers.id.push_back(static_cast<std::int64_t>(id));
+  mesh.tracers.position.resize(mesh.tracers.id.size());
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(mesh.gas.dim); ++axis) {
+    const std::vector<double> along = attribute_of(restart.part, tracer_species, position_names[axis]);
+    for (std::size_t i = 0; i < along.size(); ++i) mesh.tracers.position[i][axis] = along[i];
+  }
+  adopt(mesh, std::move(hierarchy));
+}
+
+void derive(Mesh& mesh, std::span<const euler::OutputField> fields) {
+  mesh.derived.clear();
+  for (const euler::OutputField& field : fields) {
+    if (field.variable >= 0) continue;
+    auto& arrays = mesh.derived.emplace_back();
+    for (const euler::Box& box : mesh.boxes) {
+      std::vector<double>& out = arrays.emplace_back();
+      const std::size_t stride = euler::padded_size(box.shape);
+      euler::for_each_cell(box.shape, [&](int i, int j, int k) {
+        out.push_back(field.compute(box.state.data() + euler::offset_of(box.shape, i, j, k), stride));
+      });
+    }
+  }
+  mesh.positions.clear();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const euler::Point3& at : mesh.tracers.position) mesh.positions.push_back(at[axis]);
 }
 
 }  // namespace octavo::patches
