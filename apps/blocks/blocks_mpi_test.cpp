@@ -134,6 +134,8 @@ TEST(BlocksMpi, a_restart_goes_on_with_the_same_bits) {
   write(run, true);
   close(run.output);
   run.output = {};
+  run.options.steps = 15;
+  go_on(run);
 
   for (const MPI_Comm comm : {everyone(), MPI_COMM_SELF}) {
     MPI_Barrier(everyone());
@@ -142,9 +144,6 @@ TEST(BlocksMpi, a_restart_goes_on_with_the_same_bits) {
     ASSERT_TRUE(take_up(again));
     EXPECT_EQ(again.step, 7);
     go_on(again);
-    run.options.steps = 15;
-    run.options.store.clear();
-    go_on(run);
     EXPECT_EQ(again.time, run.time);
     if (comm == MPI_COMM_SELF)
       expect_part_of(content_of(run.mesh), content_of(again.mesh), everyone());
