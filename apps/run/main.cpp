@@ -3,6 +3,7 @@
 #ifdef OCTAVO_APPS_BLOCKS
 #include "apps/blocks/blocks.hpp"
 #endif
+#include "apps/patches/mesh.hpp"
 
 namespace octavo::run {
 
@@ -19,8 +20,9 @@ void run_blocks([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] const RunOption
 #endif
 }
 
-void run_patches(MPI_Comm, const RunOptions&, const euler::Problem&, const App&) {
-  throw base::Error(base::Kind::unsupported, "this build has no mesh of patches");
+void run_patches(MPI_Comm comm, const RunOptions& options, const euler::Problem& problem, const App& app) {
+  patches::Settings settings{problem, options.roots, options.block, options.max_level, options.max_box};
+  run_on(patches::make_mesh(comm, settings), comm, options, problem, app);
 }
 
 }  // namespace
