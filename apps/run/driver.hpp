@@ -91,6 +91,24 @@ void advance_mesh(Run<Mesh>& run, double dt) {
   correct_fluxes(run.mesh, dt);
 }
 
+/// Density and temperature of the cells that hold this rank's tracers, in their order.
+template <class Mesh>
+std::array<std::vector<double>, 2> sampled(Run<Mesh>& run) {
+  std::array<std::vector<double>, 2> values;
+  move_tracers(run.mesh, [&](const euler::Box& box, const euler::Point3& at) {
+    std::array<int, 3> cell{0, 0, 0};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(box.shape.dim); ++axis)
+      cell[axis] =
+          std::clamp(static_cast<int>((at[axis] - box.lo[axis]) / box.width[axis]), 0, box.shape.cells[axis] - 1);
+    const auto state = to_primitive(run.problem.gas, box.state.data() + offset_of(box.shape, cell[0], cell[1], cell[2]),
+                                    padded_size(box.shape));
+    values[0].push_back(state.density);
+    values[1].push_back(state.pressure / state.density);
+    return at;  // nobody moves
+  });
+  return values;
+}
+
 template <class Mesh>
 void put_step(Run<Mesh>& run, store::Flow flow) {
   parallel::Writer& writer = *run.output.store;
@@ -99,7 +117,10 @@ void put_step(Run<Mesh>& run, store::Flow flow) {
   writer.put_attribute("problem", run.problem.name);
   writer.put_attribute("gamma", run.problem.gas.gamma);
   const auto fields = checkpoint ? euler::checkpoint_fields(run.problem.gas) : euler::analysis_fields(run.problem.gas);
+  const auto samples = sampled(run);
   put_mesh_and_fields(run.mesh, writer, std::span<const euler::OutputField>(fields));
+  writer.put_particles("tracers", "density", parallel::view_of(samples[0]));
+  writer.put_particles("tracers", "temperature", parallel::view_of(samples[1]));
   writer.end_step();
   if (checkpoint) run.output.last_checkpoint = run.step;
 }
@@ -156,6 +177,16 @@ Numbers probe(Run<Mesh>& run, const App& app) {
   return numbers;
 }
 
+template <class Mesh>
+double time_step(const Run<Mesh>& run, double rate) {
+  if (!run.options.dt) return run.options.courant / rate;
+  if (*run.options.dt * rate > 1)
+    throw base::Error(base::Kind::usage,
+                      "--dt " + std::to_string(*run.options.dt) + " is not stable: at most " + std::to_string(1 / rate))
+        .at("step " + std::to_string(run.step));
+  return *run.options.dt;
+}
+
 /// Goes on to the end. Returns whether it was asked to stop before.
 template <class Mesh>
 bool go_on(Run<Mesh>& run) {
@@ -168,7 +199,7 @@ bool go_on(Run<Mesh>& run) {
     fill_ghosts(run.mesh);
     const auto [rate, stop] = rate_and_stop(run);
     if (stop) return true;
-    const double dt = std::min(run.options.courant / rate, end - run.time);
+    const double dt = std::min(time_step(run, rate), end - run.time);
     advance_mesh(run, dt);
     ++run.step;
     run.time += dt;
@@ -256,12 +287,10 @@ void run_on(Mesh mesh, MPI_Comm comm, const RunOptions& options, const euler::Pr
   const auto before = totals(run);
   if (!from) write(run, false);
   const bool stopped = go_on(run);
-  const auto closing = Clock::now();
   write(run, true);
-  const auto written = Clock::now();
+  const auto closing = Clock::now();
   close(run.output);
-  run.output.seconds += seconds_since(written);
-  (void)closing;
+  run.output.seconds += seconds_since(closing);
   say(run, app, summary(run, app, before, seconds_since(begin), restarting), stopped);
 }
 

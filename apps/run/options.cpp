@@ -60,6 +60,7 @@ const std::vector<std::pair<std::string, Flag>>& flags() {
       {"--max-box", {"N", "patches: longest box [cells]", [](auto& o, auto& t) { o.max_box = number<int>(t); }}},
       {"--tracers", {"N", "tracers along an axis", [](auto& o, auto& t) { o.tracers = number<int>(t); }}},
       {"--courant", {"C", "of the largest stable step", [](auto& o, auto& t) { o.courant = number<double>(t); }}},
+      {"--dt", {"T", "the same for all steps", [](auto& o, auto& t) { o.dt = number<double>(t); }}},
       {"--regrid-every", {"N", "steps", [](auto& o, auto& t) { o.regrid_every = number<int>(t); }}},
       {"--steps", {"N", "number of the last step", [](auto& o, auto& t) { o.steps = number<std::int64_t>(t); }}},
       {"--time", {"T", "time of the end", [](auto& o, auto& t) { o.end = number<double>(t); }}},
@@ -131,6 +132,7 @@ void check(const RunOptions& options) {
   refuse(options.dim != 2 && options.dim != 3, "--dim is 2 or 3");
   refuse(options.steps < 0, "--steps is negative");
   refuse(!(options.courant > 0 && options.courant <= 1), "--courant is above 0 and at most 1");
+  refuse(options.dt && !(*options.dt > 0), "--dt is above 0");
   refuse(options.regrid_every < 1, "--regrid-every is 1 or more");
   refuse(options.tracers < 0, "--tracers is negative");
   check_io(options);

@@ -20,7 +20,8 @@ struct RunOptions {
   int max_box = 64;                   ///< patches: cells of a box along each axis, at most
   int tracers = 32;                   ///< along each axis
   double courant = 0.8;
-  int regrid_every = 2;  ///< steps
+  std::optional<double> dt{};  ///< of all steps [code time]; nothing: by courant
+  int regrid_every = 2;        ///< steps
 
   std::int64_t steps = 100;       ///< the run ends after the step of this number ...
   std::optional<double> end{};    ///< ... or at this time [code time]
