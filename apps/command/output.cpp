@@ -39,8 +39,7 @@ std::vector<Word> output_words(std::int64_t steps, std::int64_t checkpoint_every
           {"analysis-every", std::to_string(analysis_every), "steps between analysis outputs; 0: none"},
           {"codec", "raw", "of checkpoints: raw, lossless ..."},
           {"options", "", "a TOML file with options of the engine"},
-          {"restart", "", "goes on from the newest checkpoint of the store", true},
-          {"json", "", "one line of JSON at the end", true}};
+          {"restart", "", "goes on from the newest checkpoint of the store", true}};
 }
 
 OutputOptions output_options(const Words& words) {
@@ -54,7 +53,6 @@ OutputOptions output_options(const Words& words) {
   options.engine.analysis_every.steps = whole_number(words, "analysis-every", 0, 1'000'000'000);
   options.steps = whole_number(words, "steps", 0, 1'000'000'000);
   options.restart = is_set(words, "restart");
-  options.json = is_set(words, "json");
   if (options.off && options.engine.staging_directory != std::filesystem::path())
     throw Error(Kind::usage, "--io off contradicts a staging directory");
   return options;

@@ -17,11 +17,10 @@ struct OutputOptions {
   parallel::Options engine;  ///< as the environment and --options say, and the words below
   std::int64_t steps = 0;    ///< the last step
   bool restart = false;      ///< from the newest checkpoint
-  bool json = false;
 };
 
 /// Their rows of a command's table: --store, --io, --steps, --checkpoint-every, --analysis-every, --codec, --options,
-/// --restart, --json.
+/// --restart.
 std::vector<Word> output_words(std::int64_t steps, std::int64_t checkpoint_every, std::int64_t analysis_every);
 /// Throws Error(usage) for words that contradict each other.
 OutputOptions output_options(const Words& words);

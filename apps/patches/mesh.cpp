@@ -6,6 +6,7 @@
 
 #include "apps/patches/owners.hpp"
 #include "apps/patches/sources.hpp"
+#include "apps/run/restart.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 namespace octavo::patches {
@@ -138,10 +139,19 @@ void adopt(Mesh& mesh, Hierarchy hierarchy) {
   mesh.hierarchy = std::move(hierarchy);
   mesh.plans = make_plans(mesh.hierarchy);
   list_boxes(mesh);
+  mesh.averaged = true;
   send_home(mesh.hierarchy, mesh.tracers);
 }
 
-void fill_ghosts(Mesh& mesh) { fill_ghosts(mesh.hierarchy, mesh.plans, admissible_in(mesh.gas)); }
+void fill_ghosts(Mesh& mesh) {
+  take_means(mesh);
+  fill_ghosts(mesh.hierarchy, mesh.plans, admissible_in(mesh.gas));
+}
+
+void take_means(Mesh& mesh) {
+  if (!mesh.averaged) average_down(mesh.hierarchy, mesh.plans);
+  mesh.averaged = true;
+}
 
 void keep_fluxes(Mesh& mesh, const euler::Box& box, const euler::Workspace& workspace, double) {
   const Place& place = mesh.places[box.index];
@@ -159,6 +169,7 @@ void correct_fluxes(Mesh& mesh, double dt) {
   for (std::size_t l = hierarchy.levels.size(); l-- > 1;)
     correct(hierarchy, static_cast<int>(l), dt, mesh.plans.registers[l], hierarchy.levels[l - 1].values);
   average_down(hierarchy, mesh.plans);
+  mesh.averaged = true;
 }
 
 bool regrid(Mesh& mesh, const euler::Indicate& indicate) {
@@ -207,14 +218,7 @@ parallel::RestartOptions restart_options(const Mesh& mesh) {
 void restore(Mesh& mesh, const parallel::Restart& restart) {
   Hierarchy hierarchy =
       hierarchy_from(mesh.hierarchy.comm, mesh.hierarchy.shape, restart, euler::variable_names(mesh.gas));
-  mesh.tracers = {};
-  for (const double id : attribute_of(restart.part, tracer_species, "id"))
-    mesh.tracers.id.push_back(static_cast<std::int64_t>(id));
-  mesh.tracers.position.resize(mesh.tracers.id.size());
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(mesh.gas.dim); ++axis) {
-    const std::vector<double> along = attribute_of(restart.part, tracer_species, position_names[axis]);
-    for (std::size_t i = 0; i < along.size(); ++i) mesh.tracers.position[i][axis] = along[i];
-  }
+  mesh.tracers = run::tracers_of(restart.part, mesh.gas.dim);
   adopt(mesh, std::move(hierarchy));
 }
 

@@ -13,10 +13,6 @@
 /// apps/euler/README.md. Collective ones are marked.
 namespace octavo::patches {
 
-/// Names in outputs, those of the mesh of blocks.
-constexpr const char* tracer_species = "tracers";
-constexpr std::array<const char*, 3> position_names{"position_x", "position_y", "position_z"};
-
 /// Where a box stands in the hierarchy.
 struct Place {
   std::size_t level = 0, slot = 0;
@@ -27,9 +23,10 @@ struct Mesh {
   euler::Gas gas;
   Hierarchy hierarchy;
   Plans plans;
-  std::vector<euler::Box> boxes;                          ///< of this rank, level after level
-  std::vector<Place> places;                              ///< of each of them
-  euler::Tracers tracers;                                 ///< in this rank's boxes, by id
+  std::vector<euler::Box> boxes;  ///< of this rank, level after level
+  std::vector<Place> places;      ///< of each of them
+  bool averaged = false;          ///< coarse cells are the means of finer ones; not once boxes may have changed
+  euler::Tracers tracers;         ///< in this rank's boxes, by id
   std::vector<std::vector<std::vector<double>>> derived;  ///< of each computed field and box: what a writer reads
   std::vector<double> positions;                          ///< of tracers, axis after axis: the same
 };
@@ -54,9 +51,12 @@ void adopt(Mesh& mesh, Hierarchy hierarchy);
 
 template <class F>
 void for_each_box(Mesh& mesh, F&& f) {
+  mesh.averaged = false;
   for (euler::Box& box : mesh.boxes) f(box);
 }
 
+/// Collective. Coarse cells take the means of finer ones, where they may be others.
+void take_means(Mesh& mesh);
 /// Collective.
 void fill_ghosts(Mesh& mesh);
 void keep_fluxes(Mesh& mesh, const euler::Box& box, const euler::Workspace& workspace, double dt);
@@ -96,9 +96,10 @@ void restore(Mesh& mesh, const parallel::Restart& restart);
 /// Computes what is no variable, into `mesh.derived`.
 void derive(Mesh& mesh, std::span<const euler::OutputField> fields);
 
-/// Arrays stay until the next call.
+/// Collective, but for the writer's puts. Arrays stay until the next call.
 template <class W>
 void put_mesh_and_fields(Mesh& mesh, W& writer, std::span<const euler::OutputField> fields) {
+  take_means(mesh);
   derive(mesh, fields);
   writer.put_mesh(patches_of(mesh.hierarchy));
   std::size_t computed = 0;
@@ -106,9 +107,9 @@ void put_mesh_and_fields(Mesh& mesh, W& writer, std::span<const euler::OutputFie
     writer.put_field(field.name, field.variable >= 0 ? views_of(mesh.hierarchy, field.variable)
                                                      : views_of(mesh.hierarchy, mesh.derived[computed++]));
   const std::size_t count = mesh.tracers.id.size();
-  writer.put_particles(tracer_species, "id", parallel::view_of(mesh.tracers.id));
+  writer.put_particles("tracers", "id", parallel::view_of(mesh.tracers.id));
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(mesh.gas.dim); ++axis)
-    writer.put_particles(tracer_species, position_names[axis],
+    writer.put_particles("tracers", std::string("position_") + "xyz"[axis],
                          parallel::view_of(std::span<const double>(mesh.positions).subspan(axis * count, count)));
 }
 

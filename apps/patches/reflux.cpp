@@ -24,19 +24,6 @@ std::size_t number_of(std::size_t slot, std::size_t axis, bool upper, int dim) {
   return slot * 2 * static_cast<std::size_t>(dim) + 2 * axis + (upper ? 1 : 0);
 }
 
-// The mean of the fine faces on coarse face `at`.
-double mean_flux(const double* fluxes, const Values& box, const Index3& at, std::size_t axis, int dim) {
-  double sum = 0;
-  for (unsigned child = 0; child < 1U << dim; ++child) {
-    if ((child >> axis & 1U) != 0) continue;
-    Index3 fine = at;
-    for (std::size_t a = 0; a < static_cast<std::size_t>(dim); ++a)
-      fine[a] = 2 * at[a] + static_cast<std::int64_t>(child >> a & 1U);
-    sum += fluxes[box.offset(fine)];
-  }
-  return sum / static_cast<double>(1U << (dim - 1));
-}
-
 struct Planner {
   const Hierarchy& mesh;
   int level;
@@ -70,6 +57,18 @@ void plan_side(Planner& plan, std::size_t slot, std::size_t i, const Index3& shi
 
 }  // namespace
 
+double mean_of_faces(const double* faces, const Values& box, const Index3& at, std::size_t axis, int dim) {
+  double sum = 0;
+  for (unsigned child = 0; child < 1U << dim; ++child) {
+    if ((child >> axis & 1U) != 0) continue;
+    Index3 fine = at;
+    for (std::size_t a = 0; a < static_cast<std::size_t>(dim); ++a)
+      fine[a] = 2 * at[a] + static_cast<std::int64_t>(child >> a & 1U);
+    sum += faces[box.offset(fine)];
+  }
+  return sum / static_cast<double>(1U << (dim - 1));
+}
+
 FluxRegisters plan_reflux(const Hierarchy& mesh, int level) {
   const int dim = mesh.shape.dim;
   const Level& fine = mesh.levels[static_cast<std::size_t>(level)];
@@ -98,7 +97,7 @@ void FluxRegisters::take_fine(std::size_t slot, std::size_t axis, int dim, const
     Values& mean = means[number_of(slot, axis, upper, dim)];
     for (int v = 0; v < box.variables; ++v) {
       const double* of = fluxes + static_cast<std::size_t>(v) * box.cells();
-      for_each_cell(mean.box, [&](const Index3& at) { mean.at(v, at) = mean_flux(of, box, at, axis, dim); });
+      for_each_cell(mean.box, [&](const Index3& at) { mean.at(v, at) = mean_of_faces(of, box, at, axis, dim); });
     }
   }
 }

@@ -32,6 +32,9 @@ struct FluxRegisters {
   void take_coarse(std::size_t slot, std::size_t axis, const Values& box, const double* fluxes);
 };
 
+/// The mean of the fine faces on coarse face `at` across an axis; `faces` stand as the box's values do.
+double mean_of_faces(const double* faces, const Values& box, const Index3& at, std::size_t axis, int dim);
+
 /// Collective. Between `level` (at least 1) and the one below it.
 FluxRegisters plan_reflux(const Hierarchy& mesh, int level);
 

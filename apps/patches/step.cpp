@@ -147,20 +147,4 @@ Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const parallel::Rest
   return with_boxes(read, regular_boxes(shape, boxes), {});
 }
 
-std::vector<double> attribute_of(const mesh::Part& part, const std::string& species, const std::string& attribute) {
-  for (const mesh::Particles& particles : part.particles) {
-    if (particles.species != species) continue;
-    for (const mesh::Field& field : particles.attributes) {
-      if (field.info.name != attribute) continue;
-      std::vector<double> out;
-      visit_values(field, [&](auto values) {
-        for (const auto value : values) out.push_back(static_cast<double>(value));
-      });
-      return out;
-    }
-    if (particles.count > 0) throw Error(Kind::usage, species + " have no attribute " + attribute);
-  }
-  return {};
-}
-
 }  // namespace octavo::patches

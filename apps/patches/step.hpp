@@ -24,8 +24,4 @@ std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, const std::vect
 Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const parallel::Restart& restart,
                          const std::vector<std::string>& variables);
 
-/// The values of an attribute of a step's particles, as doubles; empty where there are none of that species. Throws
-/// Error(usage) where particles lack the attribute.
-std::vector<double> attribute_of(const mesh::Part& part, const std::string& species, const std::string& attribute);
-
 }  // namespace octavo::patches

@@ -1,5 +1,7 @@
 #include "apps/run/main.hpp"
 
+#include <cstdlib>
+
 #ifdef OCTAVO_APPS_BLOCKS
 #include "apps/blocks/blocks.hpp"
 #endif
@@ -29,7 +31,10 @@ void run_patches(MPI_Comm comm, const RunOptions& options, const euler::Problem&
 
 int main_of(int count, char** words, const App& app) {
   int provided = 0, rank = 0;
-  MPI_Init_thread(&count, &words, MPI_THREAD_FUNNELED, &provided);
+  // More than is needed, to measure what it costs (bench/apps_tables.py).
+  const char* threads = std::getenv("OCTAVO_APPS_THREADS");
+  const bool multiple = threads != nullptr && std::string(threads) == "multiple";
+  MPI_Init_thread(&count, &words, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   listen_for_stop();
   try {
