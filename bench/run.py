@@ -1,7 +1,7 @@
 """Measures Octavo beside its peers in one run and prints the tables of docs/performance.md.
 
     make bench                              all tables, on samples made here and on the real sets where they are
-    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, partition
+    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, partition, apps
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -233,6 +233,13 @@ def partition(folder):
     pieces_table.tables(folder, measure, head, row)
 
 
+def apps(folder):
+    """What output costs the simulations of apps/."""
+    import apps_tables
+
+    apps_tables.tables(folder, head, row)
+
+
 TABLES = {
     "sizes": sizes,
     "lossless": lossless,
@@ -241,6 +248,7 @@ TABLES = {
     "info": info,
     "engine": engine,
     "partition": partition,
+    "apps": apps,
 }
 
 
