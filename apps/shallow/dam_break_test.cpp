@@ -40,7 +40,7 @@ double error_of(int cells, int order, double before, const std::function<Depth(d
   testing::everyone();
   Physics physics;
   physics.order = order;
-  const WholeMesh mesh = mesh_of({cells, 4, 100, 400.0 / cells, 0.2}, 2);
+  const WholeMesh mesh = mesh_of({cells, 4, 100, 400.0 / cells, 0});
   Simulation run = basin_run(MPI_COMM_SELF, mesh, physics, [&](double x, double) {
     return std::pair{0.0, Water{x < 50 ? 4 : before, 0, 0}};
   });
@@ -60,18 +60,16 @@ void expect_convergence(int order, double before, const std::function<Depth(doub
   EXPECT_GT(std::log2(coarse / middle), rate);
   EXPECT_GT(std::log2(middle / fine), rate);
   EXPECT_LT(fine, last);
-  ::testing::Test::RecordProperty("errors",
-                                  std::to_string(coarse) + " " + std::to_string(middle) + " " + std::to_string(fine));
-  std::printf("order %d, before %g: mean error %.5f %.5f %.5f m\n", order, before, coarse, middle, fine);
 }
 
 const auto dry_bed = [](double x, double t) { return ritter(4, x, t); };
 const auto wet_bed = [](double x, double t) { return stoker(4, 1, x, t); };
 
-TEST(DamBreak, OnADryBedConvergesToRitter) { expect_convergence(1, 0, dry_bed, 0.6, 0.05); }
-TEST(DamBreak, OnADryBedConvergesToRitterAtSecondOrder) { expect_convergence(2, 0, dry_bed, 0.6, 0.05); }
-TEST(DamBreak, OnAWetBedConvergesToStoker) { expect_convergence(1, 1, wet_bed, 0.6, 0.05); }
-TEST(DamBreak, OnAWetBedConvergesToStokerAtSecondOrder) { expect_convergence(2, 1, wet_bed, 0.6, 0.05); }
+// Bars are a fifth above what is reached: see docs/shallow.md.
+TEST(DamBreak, OnADryBedConvergesToRitter) { expect_convergence(1, 0, dry_bed, 0.55, 0.03); }
+TEST(DamBreak, OnADryBedConvergesToRitterAtSecondOrder) { expect_convergence(2, 0, dry_bed, 0.9, 0.012); }
+TEST(DamBreak, OnAWetBedConvergesToStoker) { expect_convergence(1, 1, wet_bed, 0.6, 0.04); }
+TEST(DamBreak, OnAWetBedConvergesToStokerAtSecondOrder) { expect_convergence(2, 1, wet_bed, 0.8, 0.01); }
 
 }  // namespace
 }  // namespace octavo::shallow

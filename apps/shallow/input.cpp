@@ -108,8 +108,8 @@ Pieces find_pieces(const std::string& stem) {
   for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder)) {
     const std::string found = entry.path().filename().string();
     int last = 0, piece = -1, read = 0;
-    if (!found.starts_with(name) ||
-        std::sscanf(found.c_str() + name.size(), "%5d-%5d%n", &last, &piece, &read) != 2 || piece != 0 || read != 11)
+    if (!found.starts_with(name) || std::sscanf(found.c_str() + name.size(), "%5d-%5d%n", &last, &piece, &read) != 2 ||
+        piece != 0 || read != 11)
       continue;
     if (pieces.count > 0)
       throw base::Error(base::Kind::usage, "there are cuts into " + std::to_string(pieces.count) + " and into " +

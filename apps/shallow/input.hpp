@@ -34,8 +34,8 @@ Input read_whole(MPI_Comm comm, const std::filesystem::path& mesh, partition::Me
                  std::optional<double> level);
 
 /// Collective. The same from the pieces that `octavo partition -o PREFIX` or partel made: PREFIX + GEO-CONCAT and
-/// GEO-INDEX, or PREFIX + GEOnnnnn-iiiii. Ranks take equal shares of them; there may be more or fewer pieces than ranks.
-/// `all_points`: of the whole mesh.
+/// GEO-INDEX, or PREFIX + GEOnnnnn-iiiii. Ranks take equal shares of them; there may be more or fewer pieces than
+/// ranks. `all_points`: of the whole mesh.
 Input read_pieces(MPI_Comm comm, const std::string& prefix, std::int32_t all_points, std::optional<double> level);
 
 /// State of points `positions` (ascending, from 0) at a step of an open file; discharges where the file has them, else

@@ -55,8 +55,7 @@ void write_piece(const serafin::Put& put, const serafin::Header& header, const M
 
 }  // namespace
 
-Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh& mesh,
-                    const serafin::Header& whole) {
+Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh& mesh, const serafin::Header& whole) {
   struct Open {
     file::File file;
     serafin::Header header;

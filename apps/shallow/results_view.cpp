@@ -46,12 +46,9 @@ std::uint32_t bits_of(const Word& word, std::int32_t points, double time, const 
     case Word::value:
       return std::bit_cast<std::uint32_t>(
           static_cast<float>(fields[word.variable][static_cast<std::size_t>(word.point)]));
-    case Word::length:
-      return 4 * static_cast<std::uint32_t>(points);
-    case Word::time_length:
-      return 4;
-    default:
-      return std::bit_cast<std::uint32_t>(static_cast<float>(time));
+    case Word::length: return 4 * static_cast<std::uint32_t>(points);
+    case Word::time_length: return 4;
+    default: return std::bit_cast<std::uint32_t>(static_cast<float>(time));
   }
 }
 
@@ -99,9 +96,9 @@ void open_file(MPI_Comm comm, View& view, const std::filesystem::path& path, con
   MPI_Type_create_hindexed_block(static_cast<int>(places.size()), 1, places.data(), MPI_UINT32_T, &packed);
   MPI_Type_create_resized(packed, 0, static_cast<MPI_Aint>(layout.step_bytes), &step);
   MPI_Type_commit(&step);
-  check(MPI_File_set_view(view.file, static_cast<MPI_Offset>(layout.steps), MPI_UINT32_T, step, "native",
-                          MPI_INFO_NULL),
-        "set a view");
+  check(
+      MPI_File_set_view(view.file, static_cast<MPI_Offset>(layout.steps), MPI_UINT32_T, step, "native", MPI_INFO_NULL),
+      "set a view");
   MPI_Type_free(&step);
   MPI_Type_free(&packed);
 }

@@ -15,8 +15,7 @@ using Values = std::vector<double>;
 
 /// A variable by one of its names, at some points; nothing where the file has none of them.
 std::optional<Values> read_any(const serafin::Series& series, std::int64_t step,
-                               std::span<const std::int32_t> positions,
-                               std::initializer_list<std::string_view> names) {
+                               std::span<const std::int32_t> positions, std::initializer_list<std::string_view> names) {
   const auto& variables = series.header.variables;
   const auto found = std::find_if(variables.begin(), variables.end(), [&](const serafin::Variable& variable) {
     return std::find(names.begin(), names.end(), serafin::name_of(variable)) != names.end();
@@ -52,11 +51,10 @@ Values read_depths(const serafin::Series& series, std::int64_t step, std::span<c
 State read_state(const serafin::Series& series, std::int64_t step, std::span<const std::int32_t> positions,
                  std::optional<double> level) {
   const auto bottom = read_any(series, step, positions, {"BOTTOM", "FOND"});
-  if (!bottom)
-    throw base::Error(base::Kind::corrupt, "no variable BOTTOM or FOND").at(series.file->path().string());
+  if (!bottom) throw base::Error(base::Kind::corrupt, "no variable BOTTOM or FOND").at(series.file->path().string());
   State state{*bottom, std::vector<Water>(positions.size())};
-  const Values depth = level ? depths_below(*bottom, Values(bottom->size(), *level))
-                             : read_depths(series, step, positions, *bottom);
+  const Values depth =
+      level ? depths_below(*bottom, Values(bottom->size(), *level)) : read_depths(series, step, positions, *bottom);
   for (std::size_t i = 0; i < depth.size(); ++i) state.water[i].h = std::max(0.0, depth[i]);
   if (level) return state;
   const auto qx = read_any(series, step, positions, {"FLOWRATE ALONG X"});
