@@ -1,15 +1,11 @@
 #include "apps/shallow/input.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdio>
 #include <map>
-#include <memory>
 #include <numeric>
 
-#include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/file/posix.hpp"
+#include "octavo/jobs/piece_files.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 namespace octavo::shallow {
@@ -67,70 +63,6 @@ void pick_coordinates(const serafin::Series& series, Share& share) {
   }
 }
 
-/// Pieces in one file, or one file each: what opens piece i.
-struct Pieces {
-  std::shared_ptr<const file::File> file;  ///< of all, where there is one
-  std::vector<std::uint64_t> bounds;       ///< of pieces in it [bytes], one more than pieces
-  std::string stem;                        ///< else: names without their number
-  std::int32_t count = 0;
-};
-
-std::string numbered(const std::string& stem, std::int32_t pieces, std::int32_t piece) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%05d-%05d", pieces - 1, piece);
-  return stem + text;
-}
-
-Pieces find_concatenated(const std::string& stem) {
-  Pieces pieces;
-  pieces.file = std::make_shared<const file::File>(file::open_read(stem + "-CONCAT"));
-  const file::File index = file::open_read(stem + "-INDEX");
-  const std::uint64_t bytes = file::size(index);
-  if (bytes == 0 || bytes % 16 != 0)
-    throw base::Error(base::Kind::corrupt, "an index of " + std::to_string(bytes) + " bytes is no list of pairs")
-        .at(stem + "-INDEX");
-  std::vector<std::uint64_t> words(bytes / 8);
-  const auto raw = std::as_writable_bytes(std::span(words));
-  file::pread_all(index, 0, raw);
-  if (std::endian::native == std::endian::little) base::swap_bytes(raw, 8);
-  for (std::uint64_t& word : words) --word;  // from 1 in the file
-  for (std::size_t i = 0; i < words.size(); i += 2) pieces.bounds.push_back(words[i]);
-  pieces.bounds.push_back(words.back());
-  pieces.count = static_cast<std::int32_t>(words.size() / 2);
-  return pieces;
-}
-
-Pieces find_pieces(const std::string& stem) {
-  if (fs::exists(stem + "-CONCAT")) return find_concatenated(stem);
-  const fs::path folder = fs::path(stem).parent_path();
-  const std::string name = fs::path(stem).filename().string();
-  Pieces pieces{nullptr, {}, stem, 0};
-  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder)) {
-    const std::string found = entry.path().filename().string();
-    int last = 0, piece = -1, read = 0;
-    if (!found.starts_with(name) || std::sscanf(found.c_str() + name.size(), "%5d-%5d%n", &last, &piece, &read) != 2 ||
-        piece != 0 || read != 11)
-      continue;
-    if (pieces.count > 0)
-      throw base::Error(base::Kind::usage, "there are cuts into " + std::to_string(pieces.count) + " and into " +
-                                               std::to_string(last + 1) + " pieces")
-          .at(stem);
-    pieces.count = last + 1;
-  }
-  if (pieces.count > 0) return pieces;
-  throw base::Error(base::Kind::unreadable, "no pieces " + stem + "-CONCAT or " + stem + "nnnnn-iiiii");
-}
-
-serafin::Series open_piece(const Pieces& pieces, std::int32_t piece) {
-  if (!pieces.file) return serafin::open_series(numbered(pieces.stem, pieces.count, piece));
-  const std::uint64_t begin = pieces.bounds[at(piece)], end = pieces.bounds[at(piece) + 1];
-  if (end <= begin || end > file::size(*pieces.file))
-    throw base::Error(base::Kind::corrupt, "piece " + std::to_string(piece) + " is said to be bytes " +
-                                               std::to_string(begin) + " to " + std::to_string(end))
-        .at(pieces.file->path().string());
-  return serafin::open_series(pieces.file, begin, end - begin);
-}
-
 /// A point as one of the pieces has it.
 struct PiecePoint {
   double x = 0, y = 0, bottom = 0;
@@ -140,23 +72,15 @@ struct PiecePoint {
 void read_piece(const serafin::Series& series, std::optional<double> level, Share& share,
                 std::map<std::int32_t, PiecePoint>& points) {
   check_triangles(series);
-  const auto count = at(series.header.points);
-  std::vector<std::int32_t> global(count), all(count);
-  serafin::read_numbers(series, 0, global);
+  const std::vector<std::int32_t> global = jobs::read_global(series, share.all_points);
+  std::vector<std::int32_t> all(global.size());
   std::iota(all.begin(), all.end(), 0);
   const std::vector<double> x = read_axis(series, 0), y = read_axis(series, 1);
   const State state = read_state(series, 0, all, level);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (global[i] < 1 || global[i] > share.all_points)
-      throw base::Error(base::Kind::corrupt, "global number " + std::to_string(global[i]) + " of a mesh of " +
-                                                 std::to_string(share.all_points) + " points")
-          .at(series.file->path().string());
-    points[global[i] - 1] = {x[i], y[i], state.bottom[i], state.water[i]};
-  }
+  for (std::size_t i = 0; i < all.size(); ++i) points[global[i]] = {x[i], y[i], state.bottom[i], state.water[i]};
   const std::vector<std::int32_t> corners = read_corners(series);
   for (std::size_t c = 0; c < corners.size(); c += 3)
-    share.triangles.push_back(
-        {global[at(corners[c])] - 1, global[at(corners[c + 1])] - 1, global[at(corners[c + 2])] - 1});
+    share.triangles.push_back({global[at(corners[c])], global[at(corners[c + 1])], global[at(corners[c + 2])]});
 }
 
 }  // namespace
@@ -189,13 +113,12 @@ Input read_pieces(MPI_Comm comm, const std::string& prefix, std::int32_t all_poi
   Input input;
   input.share.all_points = all_points;
   parallel::agree(comm, [&] {
-    const Pieces pieces = find_pieces(prefix + "GEO");
-    const std::int64_t rank = parallel::rank_in(comm), ranks = parallel::size_of(comm);
-    const auto first = static_cast<std::int32_t>(pieces.count * rank / ranks);
-    const auto end = static_cast<std::int32_t>(pieces.count * (rank + 1) / ranks);
+    const jobs::PieceSet pieces = jobs::find_pieces({prefix + "GEO"});
+    const std::size_t rank = at(parallel::rank_in(comm)), ranks = at(parallel::size_of(comm));
+    const std::size_t first = pieces.places.size() * rank / ranks, end = pieces.places.size() * (rank + 1) / ranks;
     std::map<std::int32_t, PiecePoint> points;
-    for (std::int32_t piece = first; piece < end; ++piece)
-      read_piece(open_piece(pieces, piece), level, input.share, points);
+    for (std::size_t piece = first; piece < end; ++piece)
+      read_piece(jobs::open_piece(pieces.places[piece]), level, input.share, points);
     for (const auto& [number, point] : points) {
       input.share.points.push_back(number);
       input.share.x.push_back(point.x);

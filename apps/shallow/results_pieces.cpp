@@ -1,10 +1,9 @@
-#include <cstdio>
 #include <memory>
-#include <numeric>
 
 #include "apps/shallow/results.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/write.hpp"
+#include "octavo/jobs/piece_files.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 namespace octavo::shallow {
@@ -65,9 +64,7 @@ Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh
   auto open = std::make_shared<Open>(Open{{}, whole, piece_of(mesh), 0});
   open->header.points = static_cast<std::int32_t>(open->piece.points.size());
   open->header.elements = static_cast<std::int32_t>(open->piece.corners.size() / 3);
-  char number[32];
-  std::snprintf(number, sizeof number, "%05d-%05d", parallel::size_of(comm) - 1, parallel::rank_in(comm));
-  const std::string name = path.string() + number;
+  const std::filesystem::path name = jobs::piece_path(path, parallel::size_of(comm), parallel::rank_in(comm));
   const serafin::Put put = [open](std::uint64_t offset, std::span<const std::byte> bytes) {
     file::pwrite_all(open->file, offset, bytes);
   };

@@ -52,17 +52,19 @@ std::uint32_t bits_of(const Word& word, std::int32_t points, double time, const 
   }
 }
 
-void copy_geometry(const serafin::Series& geometry, const serafin::Header& header, const std::filesystem::path& path) {
+void copy_geometry(const serafin::Series& geometry, serafin::Header header, const std::filesystem::path& path) {
   const file::File out = file::create(path);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
     file::pwrite_all(out, offset, bytes);
   };
-  serafin::write_header(put, header);
   std::vector<std::int32_t> corners(3 * static_cast<std::size_t>(header.elements));
   serafin::read_connectivity(geometry, 0, corners);
   serafin::write_connectivity(put, header, 0, corners);
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(header.points));
   serafin::read_numbers(geometry, 0, numbers);
+  header.iparam[7] =
+      static_cast<std::int32_t>(std::count_if(numbers.begin(), numbers.end(), [](auto n) { return n > 0; }));
+  serafin::write_header(put, header);
   serafin::write_numbers(put, header, 0, numbers);
   std::vector<double> axis(numbers.size());
   for (int a = 0; a < 2; ++a) {
