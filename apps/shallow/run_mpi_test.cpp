@@ -93,7 +93,9 @@ TEST_F(RunMpi, EveryWayMakesTheFileThatOneRankMakes) {
 TEST_F(RunMpi, PiecesMergeToTheSameValues) {
   run(everyone_, options("pieces", Io::pieces), &never_);
   MPI_Barrier(everyone_);
-  if (first()) jobs::merge_pieces({at("pieces")}, at("merged.slf"), {.mesh = at("mesh.slf"), .boundary = {}});
+  jobs::MergeOptions whole;
+  whole.mesh = at("mesh.slf");
+  if (first()) jobs::merge_pieces({at("pieces")}, at("merged.slf"), whole);
   MPI_Barrier(everyone_);
   const auto merged = serafin::open_series(at("merged.slf")), alone = serafin::open_series(at("alone.slf"));
   ASSERT_EQ(serafin::read_times(merged), serafin::read_times(alone));
