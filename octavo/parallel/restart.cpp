@@ -64,7 +64,8 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   mesh::Part part;
   if (own >= 0) {
     request.particles = options.particles;
-    agree(comm, [&] { part = read_part(step, own, request); });
+    const bool straight = options.as == MeshKind::octree && options.refine == 0;
+    agree(comm, [&] { part = read_part(step, own, request, straight ? options.place : store::Place{}); });
     if (options.refine == 0) return part;
   }
   const Shares shares = plan_shares(comm, step, options.curve, options.refine);
@@ -104,6 +105,21 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
   mesh::Part patches;
   agree(comm, [&] { patches = octree_to_patches(part, options); });
   return patches;
+}
+
+// Moves values that are not in their place yet.
+void put_in_place(mesh::Part& part, const store::Place& place) {
+  for (mesh::Field& field : part.fields) {
+    if (field.bytes.empty()) continue;
+    const auto memory = place(field.info, field.bytes.size());
+    if (memory.empty()) continue;
+    if (memory.size() != field.bytes.size())
+      throw Error(Kind::usage, "memory for a field: expected " + std::to_string(field.bytes.size()) + " bytes, found " +
+                                   std::to_string(memory.size()))
+          .at("field " + field.info.name);
+    std::copy(field.bytes.begin(), field.bytes.end(), memory.begin());
+    field.bytes = {};
+  }
 }
 
 // Candidates as rank 0 sees them; the number of them and the notes on all ranks.
@@ -205,6 +221,7 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       out.header = step.header;
       out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
       if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
+      if (options.place) agree(comm, [&] { put_in_place(out.part, options.place); });
       out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
       return out;
     } catch (const Error& error) {
