@@ -116,3 +116,17 @@ def test_ranks_write_what_one_process_writes(run, serafin, result, tmp_path, ran
         run("partition", mesh, "-o", tmp_path / name / "T2D", "--method", "inertial", *words, **options)
     one, many = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("1", f"{ranks}"))
     assert one == many
+
+
+def test_from_python_as_from_the_command(serafin, result, tmp_path):
+    from octavo import pieces
+
+    mesh = serafin / "geo_malpasset-small.slf"
+    cut = pieces.partition(mesh, tmp_path / "T2D", 3, method="inertial", also={"RES": result})
+    assert cut["most_elements"] - cut["fewest_elements"] <= 1
+    again = pieces.split(result, tmp_path / "T2DRES", tmp_path / "AGAIN")
+    assert again["steps"] == 2
+    merged = pieces.merge(tmp_path / "AGAIN", tmp_path / "merged.slf", mesh=mesh)
+    assert merged["parts"] == 3
+    assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+    assert pieces.refine(mesh, tmp_path / "fine.slf")["elements"] == 104000
