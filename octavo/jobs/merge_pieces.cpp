@@ -80,6 +80,21 @@ void find_steps(Pieces& pieces, MergeReport& report) {
                            " whole steps: merged are the first " + std::to_string(*least));
 }
 
+/// No more than all pieces have, together.
+std::int32_t most_points(const Pieces& pieces) {
+  std::int64_t points = 0;
+  for (const PiecePlace& place : pieces.set.places) points += serafin::plane_points(place.header);
+  return static_cast<std::int32_t>(std::min<std::int64_t>(points, std::numeric_limits<std::int32_t>::max()));
+}
+
+/// The number of all planes' points or elements, where SERAFIN can say it.
+std::int32_t times(std::int64_t count, std::int32_t planes) {
+  if (count * planes > std::numeric_limits<std::int32_t>::max())
+    throw Error(Kind::unsupported, "SERAFIN cannot hold " + std::to_string(count * planes) +
+                                       " points or elements: expected at most 2147483647");
+  return static_cast<std::int32_t>(count) * planes;
+}
+
 Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
                      MergeReport& report) {
   Pieces pieces;
@@ -89,7 +104,7 @@ Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<ser
   find_steps(pieces, report);
   pieces.header = pieces.set.places.front().header;
   const std::int32_t planes = serafin::planes(pieces.header);
-  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max() / planes);
+  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : most_points(pieces));
   pieces.plane_points = mesh ? serafin::plane_points(mesh->header)
                              : *std::max_element(pieces.global.items.begin(), pieces.global.items.end()) + 1;
   require_all_points(pieces);
@@ -99,8 +114,8 @@ Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<ser
                                    std::to_string(serafin::plane_elements(mesh->header)) + " elements a plane, found " +
                                    std::to_string(elements))
         .at(pieces.set.places.front().file.string());
-  pieces.header.points = planes * pieces.plane_points;
-  pieces.header.elements = static_cast<std::int32_t>(elements) * std::max(planes - 1, 1);
+  pieces.header.points = times(pieces.plane_points, planes);
+  pieces.header.elements = times(elements, std::max(planes - 1, 1));
   pieces.header.iparam[8] = 0;
   return pieces;
 }
