@@ -80,11 +80,18 @@ void find_steps(Pieces& pieces, MergeReport& report) {
                            " whole steps: merged are the first " + std::to_string(*least));
 }
 
-/// No more than all pieces have, together.
-std::int32_t most_points(const Pieces& pieces) {
-  std::int64_t points = 0;
-  for (const PiecePlace& place : pieces.set.places) points += serafin::plane_points(place.header);
-  return static_cast<std::int32_t>(std::min<std::int64_t>(points, std::numeric_limits<std::int32_t>::max()));
+/// The highest number of all is that of points, and no more than all pieces have.
+std::int32_t count_points(const Pieces& pieces) {
+  if (pieces.global.items.empty())
+    throw Error(Kind::corrupt, "pieces without points").at(pieces.set.places.front().file.string());
+  const std::int64_t points =
+      std::int64_t{*std::max_element(pieces.global.items.begin(), pieces.global.items.end())} + 1;
+  if (points > static_cast<std::int64_t>(pieces.global.items.size()))
+    throw Error(Kind::corrupt, "pieces are missing: expected " + std::to_string(points) +
+                                   " points, as one has that number, found " +
+                                   std::to_string(pieces.global.items.size()) + " in all pieces")
+        .at(pieces.set.places.front().file.string());
+  return static_cast<std::int32_t>(points);
 }
 
 /// The number of all planes' points or elements, where SERAFIN can say it.
@@ -104,9 +111,8 @@ Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<ser
   find_steps(pieces, report);
   pieces.header = pieces.set.places.front().header;
   const std::int32_t planes = serafin::planes(pieces.header);
-  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : most_points(pieces));
-  pieces.plane_points = mesh ? serafin::plane_points(mesh->header)
-                             : *std::max_element(pieces.global.items.begin(), pieces.global.items.end()) + 1;
+  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max());
+  pieces.plane_points = mesh ? serafin::plane_points(mesh->header) : count_points(pieces);
   require_all_points(pieces);
   const std::int64_t elements = elements_of_all(pieces);
   if (mesh && elements != serafin::plane_elements(mesh->header))
