@@ -352,33 +352,32 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
 SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& paths, const fs::path& prefix,
                             const SplitOptions& options) {
   const serafin::Series series = serafin::open_series(path);
-  const PieceSet set = find_pieces(paths);
+  MergeReport notes;
+  const Pieces pieces = gather_pieces(paths, series, notes);
   const std::int32_t points = serafin::plane_points(series.header);
   std::vector<double> x(at(points)), y(at(points));
   serafin::read_coordinates(series, 0, 0, x);
   serafin::read_coordinates(series, 1, 0, y);
-  const auto parts = static_cast<std::int32_t>(set.places.size());
+  const auto parts = static_cast<std::int32_t>(pieces.count());
   PieceWriter writer(prefix, parts, options.layout, IndexKind::bytes);
   std::vector<PiecePlace> places;
-  Buckets global;
-  global.first.push_back(0);
-  for (const PiecePlace& place : set.places) {
-    const serafin::Series like = open_piece(place);
+  for (std::int32_t part = 0; part < parts; ++part) {
+    serafin::Series here;
+    const serafin::Series& like = pieces.series(at(part), here);
     Piece piece;
-    piece.points = read_global(like, points);
+    const auto mine = pieces.global.of(part);
+    piece.points.assign(mine.begin(), mine.end());
     piece.connectivity = serafin::read_triangles(like);
     for (std::int32_t& point : piece.connectivity) ++point;
-    for (const std::int32_t point : piece.points) {
+    for (const std::int32_t point : mine) {
       piece.x.push_back(x[at(point)]);
       piece.y.push_back(y[at(point)]);
     }
     piece.boundary_points = like.header.iparam[7];
     piece.shared.resize(at(std::max(like.header.iparam[8], 0)));
     places.push_back(place_piece(series, writer, piece));
-    global.items.insert(global.items.end(), piece.points.begin(), piece.points.end());
-    global.first.push_back(static_cast<std::int64_t>(global.items.size()));
   }
-  cut_steps(series, writer, places, global, options.progress);
+  cut_steps(series, writer, places, pieces.global, options.progress);
   return {parts, points, series.steps, writer.finish()};
 }
 
