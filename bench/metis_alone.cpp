@@ -6,8 +6,8 @@
 
 #include "octavo/formats/serafin/series.hpp"
 
-// octavo_bench_metis MESH.slf PARTS: reads the triangles, calls METIS as the partitioners of TELEMAC do, and nothing more:
-// the floor under `octavo partition`. Prints the number of edges cut.
+// octavo_bench_metis MESH.slf PARTS: reads the triangles, calls METIS as the partitioners of TELEMAC do, and nothing
+// more: the floor under `octavo partition`. Prints the number of edges cut.
 int main(int count, char** words) {
   if (count != 3) return 2;
   idx_t parts = std::atoi(words[2]);

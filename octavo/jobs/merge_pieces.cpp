@@ -80,6 +80,28 @@ void find_steps(Pieces& pieces, MergeReport& report) {
                            " whole steps: merged are the first " + std::to_string(*least));
 }
 
+/// The highest number of all is that of points, and no more than all pieces have.
+std::int32_t count_points(const Pieces& pieces) {
+  if (pieces.global.items.empty())
+    throw Error(Kind::corrupt, "pieces without points").at(pieces.set.places.front().file.string());
+  const std::int64_t points =
+      std::int64_t{*std::max_element(pieces.global.items.begin(), pieces.global.items.end())} + 1;
+  if (points > static_cast<std::int64_t>(pieces.global.items.size()))
+    throw Error(Kind::corrupt, "pieces are missing: expected " + std::to_string(points) +
+                                   " points, as one has that number, found " +
+                                   std::to_string(pieces.global.items.size()) + " in all pieces")
+        .at(pieces.set.places.front().file.string());
+  return static_cast<std::int32_t>(points);
+}
+
+/// The number of all planes' points or elements, where SERAFIN can say it.
+std::int32_t times(std::int64_t count, std::int32_t planes) {
+  if (count * planes > std::numeric_limits<std::int32_t>::max())
+    throw Error(Kind::unsupported, "SERAFIN cannot hold " + std::to_string(count * planes) +
+                                       " points or elements: expected at most 2147483647");
+  return static_cast<std::int32_t>(count) * planes;
+}
+
 Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
                      MergeReport& report) {
   Pieces pieces;
@@ -89,9 +111,8 @@ Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<ser
   find_steps(pieces, report);
   pieces.header = pieces.set.places.front().header;
   const std::int32_t planes = serafin::planes(pieces.header);
-  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max() / planes);
-  pieces.plane_points = mesh ? serafin::plane_points(mesh->header)
-                             : *std::max_element(pieces.global.items.begin(), pieces.global.items.end()) + 1;
+  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max());
+  pieces.plane_points = mesh ? serafin::plane_points(mesh->header) : count_points(pieces);
   require_all_points(pieces);
   const std::int64_t elements = elements_of_all(pieces);
   if (mesh && elements != serafin::plane_elements(mesh->header))
@@ -99,8 +120,8 @@ Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<ser
                                    std::to_string(serafin::plane_elements(mesh->header)) + " elements a plane, found " +
                                    std::to_string(elements))
         .at(pieces.set.places.front().file.string());
-  pieces.header.points = planes * pieces.plane_points;
-  pieces.header.elements = static_cast<std::int32_t>(elements) * std::max(planes - 1, 1);
+  pieces.header.points = times(pieces.plane_points, planes);
+  pieces.header.elements = times(elements, std::max(planes - 1, 1));
   pieces.header.iparam[8] = 0;
   return pieces;
 }
@@ -331,33 +352,32 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
 SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& paths, const fs::path& prefix,
                             const SplitOptions& options) {
   const serafin::Series series = serafin::open_series(path);
-  const PieceSet set = find_pieces(paths);
+  MergeReport notes;
+  const Pieces pieces = gather_pieces(paths, series, notes);
   const std::int32_t points = serafin::plane_points(series.header);
   std::vector<double> x(at(points)), y(at(points));
   serafin::read_coordinates(series, 0, 0, x);
   serafin::read_coordinates(series, 1, 0, y);
-  const auto parts = static_cast<std::int32_t>(set.places.size());
+  const auto parts = static_cast<std::int32_t>(pieces.count());
   PieceWriter writer(prefix, parts, options.layout, IndexKind::bytes);
   std::vector<PiecePlace> places;
-  Buckets global;
-  global.first.push_back(0);
-  for (const PiecePlace& place : set.places) {
-    const serafin::Series like = open_piece(place);
+  for (std::int32_t part = 0; part < parts; ++part) {
+    serafin::Series here;
+    const serafin::Series& like = pieces.series(at(part), here);
     Piece piece;
-    piece.points = read_global(like, points);
+    const auto mine = pieces.global.of(part);
+    piece.points.assign(mine.begin(), mine.end());
     piece.connectivity = serafin::read_triangles(like);
     for (std::int32_t& point : piece.connectivity) ++point;
-    for (const std::int32_t point : piece.points) {
+    for (const std::int32_t point : mine) {
       piece.x.push_back(x[at(point)]);
       piece.y.push_back(y[at(point)]);
     }
     piece.boundary_points = like.header.iparam[7];
     piece.shared.resize(at(std::max(like.header.iparam[8], 0)));
     places.push_back(place_piece(series, writer, piece));
-    global.items.insert(global.items.end(), piece.points.begin(), piece.points.end());
-    global.first.push_back(static_cast<std::int64_t>(global.items.size()));
   }
-  cut_steps(series, writer, places, global, options.progress);
+  cut_steps(series, writer, places, pieces.global, options.progress);
   return {parts, points, series.steps, writer.finish()};
 }
 

@@ -212,6 +212,40 @@ TEST(MergePieces, pieces_missing_damaged_or_of_different_cuts_are_named) {
   EXPECT_FALSE(fs::exists(folder / "m.slf.partial"));
 }
 
+TEST(MergePieces, a_result_is_not_split_by_pieces_of_another_mesh) {
+  const TemporaryFolder folder;
+  canonical(ranked(1), folder / "whole.slf");
+  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  SerafinFixture other;
+  for (const std::int32_t columns : {3, 12}) {  // fewer points, and more
+    other.mesh = octavo::testing::random_triangles(1, columns, 6);
+    put_file(folder / "other.slf", serafin_bytes(other));
+    EXPECT_THAT(
+        message_of([&] { split_by_pieces(folder / "other.slf", {folder / "T2DGEO"}, folder / "B", SplitOptions{}); }),
+        HasSubstr(columns == 3 ? "global number" : "smaller mesh"));
+    EXPECT_FALSE(fs::exists(folder / "B-CONCAT"));
+  }
+}
+
+TEST(MergePieces, an_index_that_is_cut_or_points_elsewhere_is_named) {
+  const TemporaryFolder folder;
+  canonical(ranked(1), folder / "whole.slf");
+  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  const std::string index = file_bytes(folder / "T2DGEO-INDEX");
+  const auto merge = [&](const std::string& bytes) {
+    put_file(folder / "T2DGEO-INDEX", bytes);
+    return message_of([&] { merge_pieces({folder / "T2DGEO"}, folder / "m.slf", {}); });
+  };
+  EXPECT_THAT(merge(index.substr(0, 40)), HasSubstr("expected 16 bytes a part, found 40"));
+  EXPECT_THAT(merge(""), HasSubstr("expected 16 bytes a part"));
+  EXPECT_THAT(merge(index + std::string(16, '\x7f')), HasSubstr("part 3: expected a range of bytes"));
+  EXPECT_THAT(merge(index.substr(0, 32)), HasSubstr("pieces are missing"));
+  std::string shifted = index;
+  shifted[7] = static_cast<char>(shifted[7] + 1);
+  EXPECT_THAT(merge(shifted), HasSubstr("title record"));
+  EXPECT_EQ(merge(index), "no error");
+}
+
 TEST(MergePieces, a_point_at_two_places_tells_of_different_meshes) {
   const TemporaryFolder folder;
   SerafinFixture f = ranked(1);

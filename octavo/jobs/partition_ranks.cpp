@@ -143,7 +143,7 @@ PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix,
   for (Growing& growing : pieces) {  // what was needed on the way
     growing.behind = {};
     growing.border = {};
-    growing.by_point = {};
+    growing.border_points = {};
   }
   report.elements = job.elements;
   report.points = job.points;

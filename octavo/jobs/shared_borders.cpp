@@ -17,45 +17,63 @@ Error edge_of_three(const Edge& edge) {
                              std::to_string(edge.high + 1)};
 }
 
-void number_points(std::span<const Moved> elements, Growing& growing) {
-  auto& by_point = growing.by_point;
-  for (std::size_t i = 0; i < 3 * elements.size(); ++i)
-    by_point.emplace_back(elements[i / 3].corners[i % 3], static_cast<std::int32_t>(i));
-  std::sort(by_point.begin(), by_point.end());
-  by_point.erase(
-      std::unique(by_point.begin(), by_point.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
-      by_point.end());
-  std::vector<std::size_t> order(by_point.size());  // by first appearance
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return by_point[a].second < by_point[b].second; });
-  for (const std::size_t i : order) {
-    growing.piece.points.push_back(by_point[i].first);
-    by_point[i].second = static_cast<std::int32_t>(growing.piece.points.size());
-  }
+/// Numbers points by first appearance. `local` has a zero for every point of the set, before and after.
+void number_points(std::span<const Moved> elements, const PointSet& set, std::vector<std::int32_t>& local,
+                   Growing& growing) {
+  Piece& piece = growing.piece;
+  std::vector<std::size_t> places;
   for (const Moved& moved : elements)
-    for (const std::int32_t corner : moved.corners) growing.piece.connectivity.push_back(growing.local(corner));
+    for (const std::int32_t corner : moved.corners) {
+      const std::size_t i = set.of(corner);
+      if (local[i] == 0) {
+        piece.points.push_back(corner);
+        places.push_back(i);
+        local[i] = static_cast<std::int32_t>(places.size());
+      }
+      piece.connectivity.push_back(local[i]);
+    }
+  for (const std::size_t i : places) local[i] = 0;
+}
+
+/// Local numbers of the border's points.
+void find_border_points(Growing& growing) {
+  std::vector<bool> on(growing.piece.points.size(), false);
+  for (const Edge& edge : growing.border)
+    for (const std::int32_t end : {edge.side, (edge.side + 1) % 3})
+      on[at(growing.piece.connectivity[at(3 * edge.element + end)] - 1)] = true;
+  for (std::size_t i = 0; i < on.size(); ++i)
+    if (on[i]) growing.border_points.emplace_back(growing.piece.points[i], static_cast<std::int32_t>(i + 1));
+  std::sort(growing.border_points.begin(), growing.border_points.end());
 }
 
 /// Pairs edges within the part; what is left over is its border.
 void find_border(std::span<const Moved> elements, Growing& growing) {
-  std::vector<Edge> edges;
-  for (std::size_t e = 0; e < elements.size(); ++e)
-    for (std::size_t side = 0; side < 3; ++side) {
-      const std::int32_t a = elements[e].corners[side], b = elements[e].corners[(side + 1) % 3];
-      edges.push_back({std::min(a, b), std::max(a, b), a, elements[e].part, static_cast<std::int32_t>(e),
-                       static_cast<std::int32_t>(side)});
-    }
-  std::sort(edges.begin(), edges.end());
-  growing.behind.assign(edges.size(), -1);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (i + 1 == edges.size() || !edges[i].same(edges[i + 1])) {
-      growing.border.push_back(edges[i]);
+  struct Side {
+    std::uint64_t key;  ///< lower point, higher point
+    std::int32_t index;
+    bool operator<(const Side& other) const { return key != other.key ? key < other.key : index < other.index; }
+  };
+  std::vector<Side> sides(3 * elements.size());
+  const auto ends = [&](std::int32_t i) {
+    const auto& corners = elements[at(i / 3)].corners;
+    return std::array{corners[at(i % 3)], corners[at((i + 1) % 3)]};
+  };
+  for (std::int32_t i = 0; at(i) < sides.size(); ++i) {
+    const auto [a, b] = ends(i);
+    sides[at(i)] = {static_cast<std::uint64_t>(std::min(a, b)) << 32 | static_cast<std::uint64_t>(std::max(a, b)), i};
+  }
+  std::sort(sides.begin(), sides.end());
+  growing.behind.assign(sides.size(), -1);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const auto [a, b] = ends(sides[i].index);
+    const Edge edge{std::min(a, b), std::max(a, b), a, growing.piece.part, sides[i].index / 3, sides[i].index % 3};
+    if (i + 1 == sides.size() || sides[i].key != sides[i + 1].key) {
+      growing.border.push_back(edge);
       continue;
     }
-    if (i + 2 < edges.size() && edges[i].same(edges[i + 2])) throw edge_of_three(edges[i]);
-    growing.behind[at(3 * edges[i].element + edges[i].side)] = edges[i + 1].element;
-    growing.behind[at(3 * edges[i + 1].element + edges[i + 1].side)] = edges[i].element;
+    if (i + 2 < sides.size() && sides[i].key == sides[i + 2].key) throw edge_of_three(edge);
+    growing.behind[at(sides[i].index)] = sides[i + 1].index / 3;
+    growing.behind[at(sides[i + 1].index)] = sides[i].index / 3;
     ++i;
   }
 }
@@ -81,6 +99,12 @@ void finish_halo(Growing& growing) {
 std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements) {
   std::vector<Growing> pieces(at(job.own.last - job.own.first));
   base::agree(job.ranks, [&] {
+    std::vector<std::int32_t> corners;
+    corners.reserve(3 * elements.size());
+    for (const Moved& moved : elements) corners.insert(corners.end(), moved.corners.begin(), moved.corners.end());
+    const PointSet set(corners, job.points);
+    corners = {};
+    std::vector<std::int32_t> local(set.points().size(), 0);
     std::size_t begin = 0;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       std::size_t end = begin;
@@ -88,8 +112,9 @@ std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>&
       while (end < elements.size() && elements[end].part == part) ++end;
       const auto mine = std::span(elements).subspan(begin, end - begin);
       pieces[p].piece.part = part;
-      number_points(mine, pieces[p]);
+      number_points(mine, set, local, pieces[p]);
       find_border(mine, pieces[p]);
+      find_border_points(pieces[p]);
       begin = end;
     }
   });
@@ -137,10 +162,8 @@ std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces) {
   };
   std::vector<std::vector<Has>> to(job.size());
   for (const Growing& growing : pieces) {
-    std::vector<std::int32_t> points;
-    for (const Edge& edge : growing.border) points.insert(points.end(), {edge.low, edge.high});
-    sort_unique(points);
-    for (const std::int32_t point : points) to[job.owner_of_point(point)].push_back({point, growing.piece.part});
+    for (const auto& [point, local] : growing.border_points)
+      to[job.owner_of_point(point)].push_back({point, growing.piece.part});
   }
   auto all = exchange(job.ranks, std::move(to));
   std::sort(all.begin(), all.end());

@@ -63,12 +63,10 @@ CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::Bou
     boundary.points = serafin::read_boundary(*job.options.boundary, job.points);
     std::vector<std::int32_t> points;
     for (const serafin::BoundaryPoint& p : boundary.points) points.push_back(p.point - 1);
-    std::vector<std::int32_t> sorted = points;
-    sort_unique(sorted);
-    const Places places = read_places(job.series, std::move(sorted));
+    const Places places = read_places(job.series, PointSet(points, job.points));
     for (const std::int32_t point : points) {
-      boundary.x.push_back(places.x[places.of(point)]);
-      boundary.y.push_back(places.y[places.of(point)]);
+      boundary.x.push_back(places.x[places.set.of(point)]);
+      boundary.y.push_back(places.y[places.set.of(point)]);
     }
     try {
       boundary.contour = partition::link_edges(edges, points);
@@ -86,10 +84,10 @@ CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::Bou
 Ranked find_lost_ranks(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges) {
   Ranked found;
   base::agree(job.ranks, [&] {
-    std::vector<std::int32_t> points;
-    for (const partition::BoundaryEdge& edge : edges) points.push_back(edge.from);
-    sort_unique(points);
-    const Places places = read_places(job.series, points);
+    std::vector<std::int32_t> from;
+    for (const partition::BoundaryEdge& edge : edges) from.push_back(edge.from);
+    const Places places = read_places(job.series, PointSet(from, job.points));
+    const auto& points = places.set.points();
     found = ranked(partition::order_boundary(points, partition::link_edges(edges, points), places.x, places.y));
   });
   return found;

@@ -31,30 +31,38 @@ void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& use
 std::array<float, 2> centre(const Places& places, const std::int32_t* corners) {
   double x = 0, y = 0;
   for (std::size_t k = 0; k < 3; ++k) {
-    x += places.x[places.of(corners[k])];
-    y += places.y[places.of(corners[k])];
+    const std::size_t i = places.set.of(corners[k]);
+    x += places.x[i];
+    y += places.y[i];
   }
   return {static_cast<float>(x / 3), static_cast<float>(y / 3)};
 }
 
 }  // namespace
 
-void sort_unique(std::vector<std::int32_t>& points) {
-  std::sort(points.begin(), points.end());
-  points.erase(std::unique(points.begin(), points.end()), points.end());
+PointSet::PointSet(std::span<const std::int32_t> corners, std::int32_t points) : first_((at(points) >> bits) + 2, 0) {
+  std::vector<bool> has(at(points), false);
+  for (const std::int32_t point : corners) has[at(point)] = true;
+  points_.reserve(at(std::count(has.begin(), has.end(), true)));
+  for (std::int32_t point = 0; point < points; ++point) {
+    if (at(point) % (std::size_t{1} << bits) == 0)
+      first_[at(point) >> bits] = static_cast<std::int32_t>(points_.size());
+    if (has[at(point)]) points_.push_back(point);
+  }
 }
 
-Places read_places(const serafin::Series& series, std::vector<std::int32_t> points) {
-  Places places{std::move(points), {}, {}};
+Places read_places(const serafin::Series& series, PointSet set) {
+  Places places{std::move(set), {}, {}};
+  const auto& points = places.set.points();
   constexpr std::int32_t batch = 1 << 16;
   const std::int32_t total = serafin::plane_points(series.header);
   std::vector<double> some;
   for (const int axis : {0, 1}) {
     auto& kept = axis == 0 ? places.x : places.y;
-    kept.reserve(places.points.size());
+    kept.reserve(points.size());
     for (std::int32_t first = 0; first < total; first += batch) {
-      const auto begin = std::lower_bound(places.points.begin(), places.points.end(), first);
-      const auto end = std::lower_bound(begin, places.points.end(), std::int64_t{first} + batch);
+      const auto begin = std::lower_bound(points.begin(), points.end(), first);
+      const auto end = std::lower_bound(begin, points.end(), std::int64_t{first} + batch);
       if (begin == end) continue;
       some.resize(at(std::min(batch, total - first)));
       serafin::read_coordinates(series, axis, first, some);
@@ -70,11 +78,9 @@ std::vector<Moved> move_elements(const SharedJob& job) {
   Places places;
   base::agree(job.ranks, [&, first = first, last = last] {
     triangles = serafin::read_triangles(job.series, first, last - first);
-    std::vector<std::int32_t> used = triangles;
-    sort_unique(used);
-    places = read_places(job.series, std::move(used));
+    places = read_places(job.series, PointSet(triangles, job.points));
   });
-  require_all_used(job, places.points);
+  require_all_used(job, places.set.points());
   const std::int64_t stride = partition::InertialCuts::stride(job.elements, job.options.parts);
   std::vector<float> x, y;
   for (std::int64_t e = (first + stride - 1) / stride * stride; e < last; e += stride) {
@@ -106,13 +112,13 @@ void add_places(const SharedJob& job, std::vector<Growing>& pieces) {
   std::vector<std::int32_t> points;
   for (const Growing& growing : pieces)
     points.insert(points.end(), growing.piece.points.begin(), growing.piece.points.end());
-  sort_unique(points);
   base::agree(job.ranks, [&] {
-    const Places places = read_places(job.series, std::move(points));
+    const Places places = read_places(job.series, PointSet(points, job.points));
     for (Growing& growing : pieces)
       for (const std::int32_t point : growing.piece.points) {
-        growing.piece.x.push_back(places.x[places.of(point)]);
-        growing.piece.y.push_back(places.y[places.of(point)]);
+        const std::size_t i = places.set.of(point);
+        growing.piece.x.push_back(places.x[i]);
+        growing.piece.y.push_back(places.y[i]);
       }
   });
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,19 +19,34 @@
 /// meet where their points are owned, by blocks. All functions but those on one piece are collective.
 namespace octavo::jobs {
 
-/// Coordinates of some points, which ascend.
-struct Places {
-  std::vector<std::int32_t> points;
-  std::vector<double> x, y;
+/// Some points of a mesh, ascending, and where each stands among them.
+class PointSet {
+ public:
+  PointSet() = default;
+  /// All that stand in `corners`, of `points`.
+  PointSet(std::span<const std::int32_t> corners, std::int32_t points);
+  /// Where a point of the set stands.
   std::size_t of(std::int32_t point) const {
-    return static_cast<std::size_t>(std::lower_bound(points.begin(), points.end(), point) - points.begin());
+    auto i = static_cast<std::size_t>(first_[static_cast<std::size_t>(point) >> bits]);
+    while (points_[i] < point) ++i;
+    return i;
   }
+  const std::vector<std::int32_t>& points() const { return points_; }
+
+ private:
+  static constexpr int bits = 4;  ///< a position is kept for every 16 numbers
+  std::vector<std::int32_t> points_;
+  std::vector<std::int32_t> first_;
+};
+
+/// Coordinates of a set's points.
+struct Places {
+  PointSet set;
+  std::vector<double> x, y;
 };
 
 /// Reads the coordinates through, and keeps those. Not collective.
-Places read_places(const formats::serafin::Series& series, std::vector<std::int32_t> points);
-/// Ascending, each once.
-void sort_unique(std::vector<std::int32_t>& points);
+Places read_places(const formats::serafin::Series& series, PointSet set);
 
 /// What all know.
 struct SharedJob {
@@ -67,11 +83,12 @@ struct Growing {
   std::vector<std::int32_t> behind;        ///< elements of the part behind each side, local from 0; -1: none of them
   std::vector<Edge> border;                ///< edges of one element of the part
   std::map<std::int32_t, PieceHalo> halo;  ///< by local element from 0
-  std::int32_t local(std::int32_t point) const {  ///< from 1
-    const auto found = std::lower_bound(by_point.begin(), by_point.end(), std::pair(point, std::int32_t{0}));
+  /// Of a point that several parts have, from 1.
+  std::int32_t local(std::int32_t point) const {
+    const auto found = std::lower_bound(border_points.begin(), border_points.end(), std::pair(point, std::int32_t{0}));
     return found->second;
   }
-  std::vector<std::pair<std::int32_t, std::int32_t>> by_point;  ///< point, local number
+  std::vector<std::pair<std::int32_t, std::int32_t>> border_points;  ///< point, local number; ascending
 };
 
 /// This rank's parts, element by element. Throws Error(corrupt) for a point of no element.

@@ -27,7 +27,8 @@ struct Grid {
   }
   std::uint32_t cell(double value) const {
     const auto last = static_cast<double>((1 << bits) - 1);
-    return static_cast<std::uint32_t>(std::clamp((value - lo) * scale, 0.0, last));
+    const double cell = (value - lo) * scale;
+    return cell > 0 ? static_cast<std::uint32_t>(std::min(cell, last)) : 0;
   }
 };
 

@@ -32,7 +32,7 @@ PartVector cut_metis(Connectivity connectivity, std::int32_t points, std::int32_
 
 PartVector cut_metis(Connectivity, std::int32_t, std::int32_t) {
   throw base::Error(base::Kind::unsupported, "this build has no METIS")
-      .hint("install libmetis-dev and build again, or take --method hilbert");
+      .hint("install libmetis-dev and build again, or take --method inertial");
 }
 
 #endif

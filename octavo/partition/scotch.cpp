@@ -84,7 +84,7 @@ PartVector cut_scotch(Connectivity connectivity, std::int32_t, std::int32_t part
 
 PartVector cut_scotch(Connectivity, std::int32_t, std::int32_t) {
   throw base::Error(base::Kind::unsupported, "this build has no Scotch")
-      .hint("install libscotch-dev and build again, or take --method hilbert");
+      .hint("install libscotch-dev and build again, or take --method inertial");
 }
 
 #endif

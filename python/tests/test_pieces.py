@@ -66,17 +66,17 @@ def test_refined_twice_it_can_be_cut(run, run_json, serafin, tmp_path):
     words = ["--boundary", tmp_path / "fine.cli", "--parts", 42]
     cut = {
         method: run_json("partition", tmp_path / "fine.slf", "-o", tmp_path / "T2D", "--method", method, *words)
-        for method in ("metis", "hilbert")
+        for method in ("metis", "inertial")
     }
-    assert cut["hilbert"]["most_elements"] - cut["hilbert"]["fewest_elements"] <= 1
-    assert cut["hilbert"]["cut_edges"] <= 1.6 * cut["metis"]["cut_edges"]
+    assert cut["inertial"]["most_elements"] - cut["inertial"]["fewest_elements"] <= 1
+    assert cut["inertial"]["cut_edges"] <= 1.6 * cut["metis"]["cut_edges"]
 
 
 def test_wrong_wishes_and_damage_have_their_exit_codes(run, serafin, tmp_path):
     mesh = serafin / "geo_gouttedo.slf"
     wrong = [
         (2, "parts", ["partition", mesh, "-o", tmp_path / "A", "--parts", 100000]),
-        (3, "boundary", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--boundary", serafin / "geo_malpasset-small.cli"]),
+        (3, "from 1 to 4624", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--boundary", serafin / "geo_malpasset-small.cli"]),
         (3, "another mesh", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--also", serafin / "f3d_malpasset_pos_p2.slf"]),
         (3, "title record", ["partition", serafin / "oracle.json", "-o", tmp_path / "A", "--parts", 2]),
         (3, "no pieces", ["merge", tmp_path / "nothing", "-o", tmp_path / "m.slf"]),
@@ -116,3 +116,17 @@ def test_ranks_write_what_one_process_writes(run, serafin, result, tmp_path, ran
         run("partition", mesh, "-o", tmp_path / name / "T2D", "--method", "inertial", *words, **options)
     one, many = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("1", f"{ranks}"))
     assert one == many
+
+
+def test_from_python_as_from_the_command(serafin, result, tmp_path):
+    from octavo import pieces
+
+    mesh = serafin / "geo_malpasset-small.slf"
+    cut = pieces.partition(mesh, tmp_path / "T2D", 3, method="inertial", also={"RES": result})
+    assert cut["most_elements"] - cut["fewest_elements"] <= 1
+    again = pieces.split(result, tmp_path / "T2DRES", tmp_path / "AGAIN")
+    assert again["steps"] == 2
+    merged = pieces.merge(tmp_path / "AGAIN", tmp_path / "merged.slf", mesh=mesh)
+    assert merged["parts"] == 3
+    assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+    assert pieces.refine(mesh, tmp_path / "fine.slf")["elements"] == 104000

@@ -1,6 +1,7 @@
 #include "octavo/formats/serafin/series.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "octavo/base/byte_order.hpp"
@@ -13,6 +14,8 @@ using base::Error;
 using base::Kind;
 
 constexpr std::int64_t piece_values = std::int64_t{1} << 16;  // values in memory while they are converted
+
+constexpr double most_coordinate = 1e30;  // what geometry can reckon with: squares of it are finite
 
 /// Reads a header word after word, each record's lengths checked.
 struct HeaderReader {
@@ -277,8 +280,16 @@ void read_numbers(const Series& series, std::int64_t first, std::span<std::int32
 
 void read_coordinates(const Series& series, int axis, std::int64_t first, std::span<double> out) {
   require_range(series, first, out.size());
-  const std::uint64_t record = axis == 0 ? series.layout.x : series.layout.y;
-  read_reals(series, record + 4 + static_cast<std::uint64_t>(first) * series.header.real_bytes, out);
+  const std::uint64_t at = (axis == 0 ? series.layout.x : series.layout.y) + 4 +
+                           static_cast<std::uint64_t>(first) * series.header.real_bytes;
+  read_reals(series, at, out);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (!(std::abs(out[i]) < most_coordinate))
+      throw Error(Kind::corrupt, std::string(axis == 0 ? "x" : "y") + " of point " +
+                                     std::to_string(first + static_cast<std::int64_t>(i) + 1) +
+                                     ": expected a coordinate below 1e30, found " + std::to_string(out[i]))
+          .at(series.file->path().string() + ", byte " +
+              std::to_string(series.begin + at + i * series.header.real_bytes));
 }
 
 double read_time(const Series& series, std::int64_t step) {

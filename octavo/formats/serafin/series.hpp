@@ -37,6 +37,7 @@ void read_connectivity(const Series& series, std::int64_t first, std::span<std::
 /// IPOBO of a whole mesh, or the global numbers of a piece (KNOLG): points [first, first + out.size()).
 void read_numbers(const Series& series, std::int64_t first, std::span<std::int32_t> out);
 /// Coordinates of points [first, first + out.size()), axis 0 or 1 [m]. The origin in IPARAM(3), (4) is not added.
+/// Throws Error(corrupt) for one that is no number or not below 1e30.
 void read_coordinates(const Series& series, int axis, std::int64_t first, std::span<double> out);
 
 /// The time of a step [s]. Throws Error(usage) for a step that is not there.

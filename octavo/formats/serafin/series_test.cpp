@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/write.hpp"
@@ -215,6 +217,24 @@ TEST(Serafin, an_element_with_one_point_twice_is_refused) {
   f.mesh.connectivity[7] = f.mesh.connectivity[6];
   octavo::testing::put_file(folder / "a.slf", serafin_bytes(f));
   EXPECT_THROW(read_mesh(open_series(folder / "a.slf")), Error);
+}
+
+TEST(Serafin, coordinates_that_are_no_place_are_refused) {
+  const TemporaryFolder folder;
+  for (const double wrong : {std::nan(""), HUGE_VAL, -1e31}) {
+    SerafinFixture f;
+    f.doubles = true;
+    f.mesh = octavo::testing::random_triangles(1, 2, 2);
+    f.mesh.y[4] = wrong;
+    octavo::testing::put_file(folder / "a.slf", serafin_bytes(f));
+    try {
+      read_mesh(open_series(folder / "a.slf"));
+      ADD_FAILURE() << wrong;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Kind::corrupt);
+      EXPECT_THAT(error.what(), HasSubstr("y of point 5"));
+    }
+  }
 }
 
 TEST(Serafin, steps_past_two_gigabytes_are_found_in_a_sparse_file) {

@@ -1,0 +1,105 @@
+"""Unstructured meshes in pieces: what `octavo partition`, `split`, `merge` and `refine` do.
+
+    from octavo import pieces
+
+    report = pieces.partition("geo.slf", "run/T2D", 64, boundary="geo.cli", also={"PRE": "previous.slf"})
+    pieces.merge("run/T2DRES", "result.slf", mesh="geo.slf")
+
+Every function writes files, gives a dict of what it wrote and counted, and raises octavo.Error. All but partition(ranks=)
+are for one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+Path = str | PathLike[str]
+Progress = Callable[[int, int], bool] | None
+
+
+def partition(
+    mesh: Path,
+    prefix: Path,
+    parts: int,
+    *,
+    boundary: Path | None = None,
+    method: str = "metis",
+    layout: str = "concat",
+    also: Mapping[str, Path] | None = None,
+    sections: Path | None = None,
+    zones: Path | None = None,
+    weirs: Path | None = None,
+    ranks: Any = None,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Cuts a SERAFIN mesh into the pieces that TELEMAC reads. `method`: metis, scotch, inertial or hilbert; `layout`:
+    concat or files; `also`: results on the mesh by the name that PREFIX gets. `ranks`: octavo.ranks.world(), collective."""
+    from octavo import _core
+
+    return _core.partition(
+        mesh,
+        prefix,
+        parts=parts,
+        method=method,
+        layout=layout,
+        boundary=boundary,
+        also=list((also or {}).items()),
+        sections=sections,
+        zones=zones,
+        weirs=weirs,
+        progress=progress,
+        ranks=ranks,
+    )
+
+
+def merge(
+    pieces: Path | Sequence[Path],
+    out: Path,
+    *,
+    mesh: Path | None = None,
+    boundary: Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Puts SERAFIN pieces together: a prefix, a -CONCAT file, or all the pieces. `mesh`: the whole geometry, for the order of
+    elements and the ranks on the boundary."""
+    from octavo import _core
+
+    paths = [pieces] if isinstance(pieces, (str, PathLike)) else list(pieces)
+    return _core.merge(paths, out, mesh=mesh, boundary=boundary, overwrite=overwrite, progress=progress)
+
+
+def split(
+    path: Path, like: Path | Sequence[Path], prefix: Path, *, layout: str = "concat", progress: Progress = None
+) -> dict[str, Any]:
+    """Cuts a SERAFIN result as pieces that are there."""
+    from octavo import _core
+
+    paths = [like] if isinstance(like, (str, PathLike)) else list(like)
+    return _core.split(path, paths, prefix, layout=layout, progress=progress)
+
+
+def refine(
+    mesh: Path,
+    out: Path,
+    *,
+    times: int = 1,
+    boundary: Path | None = None,
+    boundary_out: Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> dict[str, Any]:
+    """Cuts each triangle of a 2-D SERAFIN file into four, `times` times, with all its steps."""
+    from octavo import _core
+
+    return _core.refine(
+        mesh,
+        out,
+        times=times,
+        boundary=boundary,
+        boundary_out=boundary_out,
+        overwrite=overwrite,
+        progress=progress,
+    )

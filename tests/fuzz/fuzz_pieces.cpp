@@ -1,0 +1,86 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/jobs/merge_pieces.hpp"
+#include "octavo/jobs/partition.hpp"
+#include "tests/support/serafin_fixture.hpp"
+
+// Input: a byte that chooses sound pieces, concatenated or not, then edits of their files: which one, where (two bytes,
+// modulo the size), what, a value. What is still accepted is merged.
+namespace {
+
+using namespace octavo;
+namespace fs = std::filesystem;
+
+using Files = std::map<std::string, std::string>;
+
+struct Scratch {
+  fs::path path;
+  std::vector<Files> sound;  ///< concatenated, then single ones
+  Scratch() {
+    const fs::path memory = "/dev/shm";
+    path = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
+           ("octavo-fuzz-pieces-" + std::to_string(::getpid()));
+    for (int kind = 0; kind < 4; ++kind) sound.push_back(cut(kind));
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  void clear() const {
+    fs::remove_all(path);
+    fs::create_directories(path);
+  }
+  Files cut(int kind) const {
+    clear();
+    testing::SerafinFixture f;
+    f.mesh = testing::random_triangles(static_cast<std::uint32_t>(kind), 4, 3);
+    f.planes = kind > 1 ? 2 : 1;
+    testing::put_file(path / "whole.slf", serafin_bytes(f));
+    jobs::PartitionOptions options;
+    options.parts = 3;
+    options.method = partition::Method::hilbert;
+    options.layout = kind % 2 == 0 ? jobs::PieceLayout::concat : jobs::PieceLayout::files;
+    jobs::partition_serafin(path / "whole.slf", path / "T2D", options);
+    Files files;
+    for (const auto& entry : fs::directory_iterator(path))
+      files[entry.path().filename().string()] = testing::file_bytes(entry);
+    return files;
+  }
+};
+
+void edit(std::string& bytes, const std::uint8_t* what) {
+  if (bytes.empty()) return;
+  const std::size_t at = static_cast<std::size_t>(what[0] * 256 + what[1]) % bytes.size();
+  switch (what[2] % 4) {
+    case 0: bytes[at] = static_cast<char>(what[3]); break;
+    case 1: bytes.insert(at, std::string(1 + what[3] % 12, static_cast<char>(what[3]))); break;
+    case 2: bytes.erase(at, 1 + what[3] % 24); break;
+    default: bytes.resize(bytes.size() - std::min<std::size_t>(bytes.size(), what[3]));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Scratch scratch;
+  if (size < 1) return 0;
+  Files files = scratch.sound[data[0] % scratch.sound.size()];
+  for (std::size_t i = 1; i + 5 <= size; i += 5)
+    edit(std::next(files.begin(), static_cast<std::ptrdiff_t>(data[i] % files.size()))->second, data + i + 1);
+  scratch.clear();
+  for (const auto& [name, bytes] : files) testing::put_file(scratch.path / name, bytes);
+  jobs::MergeOptions options;
+  if (data[0] % 8 >= 4) options.mesh = scratch.path / "whole.slf";
+  try {
+    jobs::merge_pieces({scratch.path / "T2DGEO"}, scratch.path / "merged.slf", options);
+  } catch (const base::Error&) {
+  }
+  return 0;
+}
