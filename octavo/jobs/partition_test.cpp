@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "tests/support/serafin_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -23,11 +24,7 @@ fs::path data() {
   return (given != nullptr ? fs::path(given) : fs::path(__FILE__).parent_path() / "../../../shared/data") / "serafin";
 }
 
-std::string bytes_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using octavo::testing::file_bytes;
 
 /// Part of each element, read off pieces that partel made.
 partition::PartVector vector_of(const fs::path& mesh, const std::vector<fs::path>& pieces) {
@@ -55,13 +52,8 @@ class PartitionReal : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists(data())) GTEST_SKIP() << "no real data at " << data();
-    std::string name = (fs::temp_directory_path() / "octavo_partition_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
   }
-  void TearDown() override {
-    if (!dir_.empty()) fs::remove_all(dir_);
-  }
-  fs::path dir_;
+  octavo::testing::TemporaryFolder folder_;
 };
 
 TEST_F(PartitionReal, pieces_are_partel_s_byte_for_byte) {
@@ -72,11 +64,12 @@ TEST_F(PartitionReal, pieces_are_partel_s_byte_for_byte) {
       vector_of(data() / "geo_gouttedo.slf", {example / "T2DGEO00001-00000", example / "T2DGEO00001-00001"});
   for (const PieceLayout layout : {PieceLayout::files, PieceLayout::concat}) {
     options.layout = layout;
-    partition_serafin(data() / "geo_gouttedo.slf", dir_ / "T2D", options);
+    partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
   }
   std::size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(example)) {
-    EXPECT_TRUE(bytes_of(entry.path()) == bytes_of(dir_ / entry.path().filename())) << entry.path().filename();
+    EXPECT_TRUE(file_bytes(entry.path()) == file_bytes(folder_.path() / entry.path().filename()))
+        << entry.path().filename();
     ++compared;
   }
   EXPECT_EQ(compared, 12U);
@@ -87,9 +80,9 @@ TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
   PartitionOptions options;
   options.boundary = data() / "geo_gouttedo.cli";
   options.layout = PieceLayout::files;
-  partition_serafin(data() / "geo_gouttedo.slf", dir_ / "T2D", options);
-  EXPECT_TRUE(bytes_of(dir_ / "T2DGEO00001-00001") ==
-              bytes_of(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
+  partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
+  EXPECT_TRUE(file_bytes(folder_.path() / "T2DGEO00001-00001") ==
+              file_bytes(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
 }
 
 }  // namespace

@@ -105,9 +105,8 @@ PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std
     const auto key = mesh::curve_key(mesh::Curve::hilbert, 2, Grid::bits, {columns.cell(cx), rows.cell(cy), 0});
     order[e] = {static_cast<std::uint32_t>(key.low), static_cast<std::int32_t>(e)};
   }
-  std::sort(order.begin(), order.end(), [](const Keyed& a, const Keyed& b) {
-    return a.key != b.key ? a.key < b.key : a.element < b.element;
-  });
+  std::sort(order.begin(), order.end(),
+            [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.element < b.element; });
   PartVector part_of(order.size());
   for (std::int64_t p = 0; p < parts; ++p)
     for (std::int64_t i = p * elements / parts; i < (p + 1) * elements / parts; ++i)
@@ -143,8 +142,10 @@ SharedPoints find_shared(Connectivity connectivity, std::int32_t points, const P
   for (std::size_t i = 0; i < connectivity.size(); ++i) {
     std::int32_t& first = first_part[at(connectivity[i])];
     const std::int32_t part = part_of[i / 3];
-    if (first == none) first = part;
-    else if (first != part) pairs.push_back({connectivity[i], part});
+    if (first == none)
+      first = part;
+    else if (first != part)
+      pairs.push_back({connectivity[i], part});
   }
   const std::size_t others = pairs.size();
   for (std::size_t i = 0; i < others; ++i) pairs.push_back({pairs[i].point, first_part[at(pairs[i].point)]});

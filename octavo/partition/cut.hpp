@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// Cutting an unstructured mesh into parts by elements, and what a part's owner must know of its neighbours. Elements are
-/// triangles: three points from 0, in one orientation. All functions are pure.
+/// Cutting an unstructured mesh into parts by elements, and what a part's owner must know of its neighbours. Elements
+/// are triangles: three points from 0, in one orientation. All functions are pure.
 namespace octavo::partition {
 
 using Connectivity = std::span<const std::int32_t>;  ///< shape (elements, 3), points from 0

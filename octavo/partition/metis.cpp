@@ -1,6 +1,5 @@
-#include "octavo/partition/cut.hpp"
-
 #include "octavo/base/error.hpp"
+#include "octavo/partition/cut.hpp"
 
 #ifdef OCTAVO_HAVE_METIS
 #include <metis.h>

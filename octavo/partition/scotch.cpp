@@ -16,7 +16,7 @@ namespace octavo::partition {
 namespace {
 
 struct DualGraph {
-  std::vector<SCOTCH_Num> first;      ///< of each element's neighbours
+  std::vector<SCOTCH_Num> first;  ///< of each element's neighbours
   std::vector<SCOTCH_Num> neighbours;
 };
 

@@ -143,7 +143,8 @@ inline std::string serafin_bytes(const SerafinFixture& f) {
 }
 
 inline void put_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 inline std::string file_bytes(const std::filesystem::path& path) {

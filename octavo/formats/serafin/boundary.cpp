@@ -30,8 +30,10 @@ Error wrong(const std::filesystem::path& path, std::size_t line, const std::stri
 /// Fortran writes exponents with D as well.
 std::vector<double> numbers_of(std::string line) {
   for (char& c : line)
-    if (c == 'D' || c == 'd') c = 'e';
-    else if (c == ',') c = ' ';
+    if (c == 'D' || c == 'd')
+      c = 'e';
+    else if (c == ',')
+      c = ' ';
   std::vector<double> numbers;
   const char* at = line.c_str();
   for (char* end = nullptr;; at = end) {
@@ -61,8 +63,8 @@ BoundaryPoint point_of(const std::vector<double>& numbers) {
 
 void check_numbers(const std::filesystem::path& path, std::size_t line, const std::vector<double>& numbers) {
   if (numbers.size() != without_tracer && numbers.size() < with_tracer)
-    throw wrong(path, line, "expected 13 numbers, or 9 without tracer columns, found " +
-                                std::to_string(numbers.size()));
+    throw wrong(path, line,
+                "expected 13 numbers, or 9 without tracer columns, found " + std::to_string(numbers.size()));
   for (const double value : numbers)
     if (!(std::abs(value) < 2e9)) throw wrong(path, line, "expected numbers, found " + std::to_string(value));
   for (const std::size_t i : {0U, 1U, 2U})
@@ -90,8 +92,8 @@ std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std:
     check_numbers(path, number, numbers);
     const BoundaryPoint point = point_of(numbers);
     if (point.point < 1 || point.point > points)
-      throw wrong(path, number, "expected a point from 1 to " + std::to_string(points) + ", found " +
-                                    std::to_string(point.point));
+      throw wrong(path, number,
+                  "expected a point from 1 to " + std::to_string(points) + ", found " + std::to_string(point.point));
     if (named[static_cast<std::size_t>(point.point - 1)])
       throw wrong(path, number, "point " + std::to_string(point.point) + " has a line already");
     named[static_cast<std::size_t>(point.point - 1)] = true;
@@ -102,8 +104,8 @@ std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std:
 
 std::string boundary_line(const BoundaryPoint& p) {
   return formatted("%3d%2d%2d %24.12f %24.12f %24.12f  %24.12f%4d %24.12f %24.12f %24.12f%10d%10d\n", p.depth, p.u, p.v,
-                   p.values[0], p.values[1], p.values[2], p.values[3], p.tracer, p.tracer_values[0],
-                   p.tracer_values[1], p.tracer_values[2], p.point, p.colour);
+                   p.values[0], p.values[1], p.values[2], p.values[3], p.tracer, p.tracer_values[0], p.tracer_values[1],
+                   p.tracer_values[2], p.point, p.colour);
 }
 
 std::string list_directed(float value) {
@@ -114,7 +116,7 @@ std::string list_directed(float value) {
     const std::string digits = scientific.substr(0, scientific.find('e'));
     return formatted(" %12s", digits.c_str()) + formatted("E%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
   }
-  return formatted(" %12.*f    ", 8 - exponent, wide);
+  return formatted(" %#12.*f    ", 8 - exponent, wide);
 }
 
 std::string list_directed(std::int64_t value) { return formatted("%12lld", static_cast<long long>(value)); }

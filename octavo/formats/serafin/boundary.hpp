@@ -10,12 +10,12 @@ namespace octavo::formats::serafin {
 /// A line of a boundary file (.cli): one boundary point's conditions (TELEMAC-2D user manual, "The boundary conditions
 /// file"). Codes: 2 wall, 4 free, 5 imposed value, 6 imposed velocity, 0 no slip.
 struct BoundaryPoint {
-  int depth = 2, u = 2, v = 2;           ///< LIHBOR, LIUBOR, LIVBOR
-  std::array<double, 4> values{};        ///< HBOR, UBOR, VBOR, AUBOR
-  int tracer = 2;                        ///< LITBOR
+  int depth = 2, u = 2, v = 2;            ///< LIHBOR, LIUBOR, LIVBOR
+  std::array<double, 4> values{};         ///< HBOR, UBOR, VBOR, AUBOR
+  int tracer = 2;                         ///< LITBOR
   std::array<double, 3> tracer_values{};  ///< TBOR, ATBOR, BTBOR
-  std::int32_t point = 0;                ///< N, from 1
-  std::int32_t colour = 0;               ///< K: the point's rank on the boundary, or a colour
+  std::int32_t point = 0;                 ///< N, from 1
+  std::int32_t colour = 0;                ///< K: the point's rank on the boundary, or a colour
   bool operator==(const BoundaryPoint&) const = default;
 };
 

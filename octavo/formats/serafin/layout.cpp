@@ -98,8 +98,8 @@ Layout layout_of(const Header& header) {
   layout.iparam = framed(80) + framed(8) + framed(32) * header.variables.size();
   layout.sizes = layout.iparam + framed(40) + (header.date ? framed(24) : 0);
   layout.connectivity = layout.sizes + framed(16);
-  layout.numbers = layout.connectivity + framed(4 * static_cast<std::uint64_t>(header.elements) *
-                                                static_cast<std::uint64_t>(header.nodes));
+  layout.numbers = layout.connectivity +
+                   framed(4 * static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes));
   layout.x = layout.numbers + framed(4 * static_cast<std::uint64_t>(header.points));
   layout.y = layout.x + reals;
   layout.steps = layout.y + reals;

@@ -27,8 +27,8 @@ std::string unit_of(const Variable& variable);
 /// All of the header but the arrays.
 struct Header {
   std::endian order = std::endian::big;
-  std::size_t real_bytes = 4;  ///< of times, coordinates and values: 4 (SERAFIN) or 8 (SERAFIND)
-  std::array<char, 80> title{};  ///< 72 characters of title and a tag of 8, which tells nothing in files as they are
+  std::size_t real_bytes = 4;       ///< of times, coordinates and values: 4 (SERAFIN) or 8 (SERAFIND)
+  std::array<char, 80> title{};     ///< 72 characters of title and a tag of 8, which tells nothing in files as they are
   std::vector<Variable> variables;  ///< linear ones, then `quadratic` others
   int quadratic = 0;
   std::array<std::int32_t, 10> iparam{1, 0, 0, 0, 0, 0, 0, 0, 0, 0};

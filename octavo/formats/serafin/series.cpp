@@ -108,7 +108,8 @@ void find_precision(HeaderReader& reader, Header& header) {
   const auto points = static_cast<std::uint64_t>(header.points);
   reader.at = layout_of(header).x;
   const std::uint64_t found = reader.word(reader.at);
-  if (points > 0 && found == 8 * points) header.real_bytes = 8;
+  if (points > 0 && found == 8 * points)
+    header.real_bytes = 8;
   else if (found != 4 * points)
     throw reader.error("record of x: expected a length of " + std::to_string(4 * points) + " or " +
                        std::to_string(8 * points) + ", found " + std::to_string(found));
@@ -141,15 +142,38 @@ Error out_of_step(const Series& series, std::int64_t step) {
       .at(series.file->path().string());
 }
 
+Error wrong_length(const Series& series, std::uint64_t where, const std::string& what, std::uint64_t expected,
+                   std::uint64_t found) {
+  return Error(Kind::corrupt, "record of " + what + ": expected a length of " + std::to_string(expected) + ", found " +
+                                  std::to_string(found))
+      .at(series.file->path().string() + ", byte " + std::to_string(series.begin + where));
+}
+
+/// Both lengths of a record that was read whole, from `at` in the piece.
+void require_lengths(const Series& series, std::uint64_t at, std::span<const std::byte> record,
+                     const std::string& what) {
+  const auto expected = static_cast<std::uint32_t>(record.size() - 8);
+  for (const std::uint64_t where : {std::uint64_t{0}, std::uint64_t{record.size() - 4}})
+    if (const auto found = base::load<std::uint32_t>(record.data() + where, series.header.order); found != expected)
+      throw wrong_length(series, at + where, what, expected, found);
+}
+
+Error wrong_triangle(const Series& series, std::size_t element, const std::array<std::int32_t, 3>& corners) {
+  const std::int32_t points = plane_points(series.header);
+  const auto text = [](std::int32_t corner) { return std::to_string(corner + 1); };
+  return Error(Kind::corrupt, "expected three points of 1 to " + std::to_string(points) +
+                                  (planes(series.header) > 1 ? " on the lowest plane" : "") + ", found " +
+                                  text(corners[0]) + ", " + text(corners[1]) + ", " + text(corners[2]))
+      .at(series.file->path().string() + ", element " + std::to_string(element + 1));
+}
+
 /// Both lengths of a record in a step.
 void check_record(const Series& series, std::uint64_t payload, std::uint64_t length, const std::string& what) {
   std::array<std::byte, 4> raw;
   for (const std::uint64_t where : {payload - 4, payload + length}) {
     file::pread_all(*series.file, series.begin + where, raw);
     if (const auto found = base::load<std::uint32_t>(raw.data(), series.header.order); found != length)
-      throw Error(Kind::corrupt, "record of " + what + ": expected a length of " + std::to_string(length) +
-                                     ", found " + std::to_string(found))
-          .at(series.file->path().string() + ", byte " + std::to_string(series.begin + where));
+      throw wrong_length(series, where, what, length, found);
   }
 }
 
@@ -247,7 +271,8 @@ void read_connectivity(const Series& series, std::int64_t first, std::span<std::
 
 void read_numbers(const Series& series, std::int64_t first, std::span<std::int32_t> out) {
   require_range(series, first, out.size());
-  read_native(series, series.layout.numbers + 4 + 4 * static_cast<std::uint64_t>(first), 4, std::as_writable_bytes(out));
+  read_native(series, series.layout.numbers + 4 + 4 * static_cast<std::uint64_t>(first), 4,
+              std::as_writable_bytes(out));
 }
 
 void read_coordinates(const Series& series, int axis, std::int64_t first, std::span<double> out) {
@@ -291,35 +316,49 @@ std::size_t find_variable(const Header& header, std::string_view name) {
   throw Error(Kind::usage, "no variable " + std::string(name)).hint("there are: " + names);
 }
 
-mesh::Unstructured read_mesh(const Series& series, bool global) {
+void read_record(const Series& series, std::int64_t step, std::size_t variable, std::span<std::byte> out) {
+  if (step < 0 || step >= series.steps) throw out_of_step(series, step);
+  const std::uint64_t at = values_at(series.header, series.layout, step, variable) - 4;
+  file::pread_all(*series.file, series.begin + at, out);
+  require_lengths(series, at, out, name_of(series.header.variables.at(variable)) + ", step " + std::to_string(step));
+}
+
+std::vector<std::int32_t> read_triangles(const Series& series) {
   const Header& header = series.header;
   if (header.nodes == 4)
-    throw Error(Kind::unsupported, "a mesh of quadrangles: expected triangles or prisms").at(series.file->path().string());
-  const auto points = static_cast<std::size_t>(plane_points(header));
+    throw Error(Kind::unsupported, "a mesh of quadrangles: expected triangles or prisms")
+        .at(series.file->path().string());
+  const auto points = plane_points(header);
   const auto triangles = static_cast<std::size_t>(plane_elements(header));
-  mesh::Unstructured mesh;
-  mesh.planes = planes(header);
-  mesh.x.resize(points);
-  mesh.y.resize(points);
-  read_coordinates(series, 0, 0, mesh.x);
-  read_coordinates(series, 1, 0, mesh.y);
-  mesh.connectivity.resize(3 * triangles);
   const auto nodes = static_cast<std::size_t>(header.nodes);
-  std::vector<std::int32_t> some;
+  std::vector<std::int32_t> connectivity(3 * triangles), some;
   constexpr std::size_t batch = 1 << 14;
   for (std::size_t first = 0; first < triangles; first += batch) {
     some.resize(std::min(batch, triangles - first) * nodes);
     read_connectivity(series, static_cast<std::int64_t>(first), some);
-    for (std::size_t i = 0; i * nodes < some.size(); ++i)
-      for (std::size_t k = 0; k < 3; ++k) {
-        const std::int64_t point = some[i * nodes + k] - 1;
-        if (point >= static_cast<std::int64_t>(points))
-          throw Error(Kind::corrupt, "prisms: expected the first " + std::to_string(triangles) +
-                                         " to stand on the lowest plane, found point " + std::to_string(point + 1))
-              .at(series.file->path().string() + ", element " + std::to_string(first + i + 1));
-        mesh.connectivity[3 * (first + i) + k] = point;
-      }
+    for (std::size_t e = 0; e * nodes < some.size(); ++e) {
+      const std::int32_t a = some[e * nodes] - 1, b = some[e * nodes + 1] - 1, c = some[e * nodes + 2] - 1;
+      if (a >= points || b >= points || c >= points || a == b || b == c || c == a)
+        throw wrong_triangle(series, first + e, {a, b, c});
+      std::int32_t* out = connectivity.data() + 3 * (first + e);
+      out[0] = a;
+      out[1] = b;
+      out[2] = c;
+    }
   }
+  return connectivity;
+}
+
+mesh::Unstructured read_mesh(const Series& series, bool global) {
+  const auto points = static_cast<std::size_t>(plane_points(series.header));
+  mesh::Unstructured mesh;
+  mesh.planes = planes(series.header);
+  mesh.x.resize(points);
+  mesh.y.resize(points);
+  read_coordinates(series, 0, 0, mesh.x);
+  read_coordinates(series, 1, 0, mesh.y);
+  const auto connectivity = read_triangles(series);
+  mesh.connectivity.assign(connectivity.begin(), connectivity.end());
   if (global) {
     std::vector<std::int32_t> numbers(points);
     read_numbers(series, 0, numbers);

@@ -17,8 +17,8 @@ struct Series {
   std::uint64_t begin = 0;  ///< of the piece in the file [bytes]
   std::uint64_t bytes = 0;  ///< of the piece
   Header header;
-  Layout layout;                    ///< positions from `begin`
-  std::int64_t steps = 0;           ///< whole ones
+  Layout layout;                     ///< positions from `begin`
+  std::int64_t steps = 0;            ///< whole ones
   std::uint64_t trailing_bytes = 0;  ///< after the last whole step: a newline, or a step cut short
 };
 
@@ -51,6 +51,13 @@ void read_raw_values(const Series& series, std::int64_t step, std::size_t variab
 
 /// The position of a variable by name, near matches in the Error(usage) otherwise.
 std::size_t find_variable(const Header& header, std::string_view name);
+
+/// Values of all points of a variable at a step, with the length words before and behind them, byte for byte as in the
+/// file. `out` is real_bytes * points + 8 long.
+void read_record(const Series& series, std::int64_t step, std::size_t variable, std::span<std::byte> out);
+
+/// Triangles of the lowest plane: shape (plane_elements, 3), points from 0. Errors as read_mesh.
+std::vector<std::int32_t> read_triangles(const Series& series);
 
 /// The mesh of one plane, points from 0. `global` says that the numbers are a piece's global ones. Throws
 /// Error(unsupported) for quadrangles, Error(corrupt) where prisms are not planes of the same triangles.

@@ -64,8 +64,10 @@ void put_values(const Put& put, const Header& header, const Target& record, std:
 void put_reals(const Put& put, const Header& header, std::uint64_t at, std::uint64_t total, std::uint64_t first,
                std::span<const double> values) {
   const Target record{at, total, header.real_bytes};
-  if (header.real_bytes == 8) put_values<double>(put, header, record, first, values);
-  else put_values<float>(put, header, record, first, values);
+  if (header.real_bytes == 8)
+    put_values<double>(put, header, record, first, values);
+  else
+    put_values<float>(put, header, record, first, values);
 }
 
 std::uint64_t points_of(const Header& header) { return static_cast<std::uint64_t>(header.points); }
