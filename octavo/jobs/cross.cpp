@@ -244,6 +244,8 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
 CrossReport cross_convert(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options) {
   CrossReport report;
   report.notes = dataset.notes;
+  if (dataset.unstructured)
+    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(dataset.path);
   switch (options.to) {
     case Code::flash: write_flash(dataset, out, options, report); break;
     case Code::amrex: write_amrex(dataset, out, options, report); break;
