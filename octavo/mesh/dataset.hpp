@@ -84,7 +84,7 @@ struct Dataset {
   Header header;
   int num_parts = 0;
   bool unstructured = false;  ///< parts are mesh::Unstructured, values stand at points; no levels, roots or blocks
-  std::int64_t bytes = 0;  ///< on disk
+  std::int64_t bytes = 0;     ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
   std::vector<std::string>
