@@ -1,6 +1,6 @@
 # Octavo: two commands do all set-up on a fresh machine.
 #
-#   make demo [INPUT=path/to/output_00080]   build, convert, verify, draw
+#   make demo [INPUT=path/to/output_00080]   build, run a blast on two meshes, convert, verify, draw
 #   make test                                all tests, under 25 minutes on 2 cores
 #
 # and: make (build only), make test-long, make bench, make format, make lint, make clean.
@@ -33,7 +33,10 @@ install: setup-run
 	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
 	@scripts/install-package
 
+# A blast that changes its mesh half way (where there is p4est); then the sample, or INPUT.
 demo: install
+	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo-sedov
+	@scripts/demo-sedov
 	@scripts/demo $(INPUT)
 
 build-tests: setup-test

@@ -98,36 +98,20 @@ void add_halo(const CutMesh& mesh, std::int32_t part, Piece& piece) {
 }
 
 /// Where the boundary line leaves the part at a point: to the next point, from the previous one, or both.
-void find_leaving(const CutMesh& mesh, const CutBoundary& boundary, std::int32_t part, std::int32_t k,
-                  PieceBoundaryPoint& point) {
-  const partition::Contour& contour = boundary.contour;
+void find_leaving(const CutBoundary& boundary, std::int32_t part, std::int32_t k, PieceBoundaryPoint& point) {
+  const std::int32_t next = boundary.contour.next[at(k)], previous = boundary.contour.previous[at(k)];
   std::int32_t over = -1;
-  const std::int32_t next = contour.next[at(k)], previous = contour.previous[at(k)];
-  if (mesh.part_of[at(contour.element[at(k)])] != part) {
+  if (boundary.edge_part[at(k)] != part) {
     over = next;
     point.segment = boundary.points[at(next)].point;
   }
-  if (mesh.part_of[at(contour.element[at(previous)])] != part) {
+  if (boundary.edge_part[at(previous)] != part) {
     point.segment = over == -1 ? -boundary.points[at(previous)].point : -9999;
     over = previous;
   }
   if (over == -1) return;
-  const std::size_t there = at(boundary.points[at(over)].point - 1);
-  point.x = static_cast<float>(mesh.x[there]);
-  point.y = static_cast<float>(mesh.y[there]);
-}
-
-void add_boundary(const CutMesh& mesh, const CutBoundary& boundary, std::int32_t part,
-                  const std::vector<std::int32_t>& local, Piece& piece) {
-  for (const std::int32_t k : boundary.of.of(part)) {
-    PieceBoundaryPoint point;
-    point.condition = boundary.points[at(k)];
-    point.condition.point = local[at(point.condition.point - 1)];
-    point.rank = k + 1;
-    point.liquid = boundary.liquid[at(k)];
-    find_leaving(mesh, boundary, part, k, point);
-    piece.boundary.push_back(point);
-  }
+  point.x = static_cast<float>(boundary.x[at(over)]);
+  point.y = static_cast<float>(boundary.y[at(over)]);
 }
 
 }  // namespace
@@ -144,19 +128,28 @@ CutMesh read_cut_mesh(const serafin::Series& series) {
   return mesh;
 }
 
+PieceBoundaryPoint boundary_point(const CutBoundary& boundary, std::int32_t part, std::int32_t k, std::int32_t local) {
+  PieceBoundaryPoint point;
+  point.condition = boundary.points[at(k)];
+  point.condition.point = local;
+  point.rank = k + 1;
+  point.liquid = boundary.liquid[at(k)];
+  find_leaving(boundary, part, k, point);
+  return point;
+}
+
 CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& mesh) {
   CutBoundary boundary;
   boundary.points = serafin::read_boundary(path, mesh.points);
   std::vector<std::int32_t> points;
-  std::vector<double> x, y;
   for (const serafin::BoundaryPoint& p : boundary.points) {
     points.push_back(p.point - 1);
-    x.push_back(mesh.x[at(p.point - 1)]);
-    y.push_back(mesh.y[at(p.point - 1)]);
+    boundary.x.push_back(mesh.x[at(p.point - 1)]);
+    boundary.y.push_back(mesh.y[at(p.point - 1)]);
   }
   try {
     boundary.contour = partition::trace_contour(mesh.connectivity, mesh.points, points);
-    boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, x, y);
+    boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
   } catch (Error& error) {
     error.at(path.string());
     throw;
@@ -206,6 +199,7 @@ void find_neighbours(CutMesh& mesh) {
 }
 
 void share_boundary(const CutMesh& mesh, CutBoundary& boundary) {
+  for (const std::int32_t element : boundary.contour.element) boundary.edge_part.push_back(mesh.part_of[at(element)]);
   boundary.of = fill_buckets(mesh.parts, [&](auto&& f) {
     for (std::size_t k = 0; k < boundary.points.size(); ++k)
       each_part(mesh, boundary.points[k].point - 1, boundary.contour.element[k],
@@ -220,7 +214,9 @@ Piece make_piece(const CutMesh& mesh, const CutBoundary* boundary, std::int32_t 
   number_points(mesh, part, local, piece);
   add_shared(mesh, part, local, piece);
   add_halo(mesh, part, piece);
-  if (boundary != nullptr) add_boundary(mesh, *boundary, part, local, piece);
+  if (boundary != nullptr)
+    for (const std::int32_t k : boundary->of.of(part))
+      piece.boundary.push_back(boundary_point(*boundary, part, k, local[at(boundary->points[at(k)].point - 1)]));
   for (const std::int32_t point : piece.points) local[at(point)] = 0;
   return piece;
 }

@@ -41,13 +41,18 @@ struct CutMesh {
 /// Conditions of a boundary file, along the mesh's boundary.
 struct CutBoundary {
   std::vector<formats::serafin::BoundaryPoint> points;
+  std::vector<double> x, y;  ///< of those points
   partition::Contour contour;
   std::vector<std::int32_t> liquid;
-  Buckets of;  ///< by part: positions in points
+  std::vector<std::int32_t> edge_part;  ///< part of the edge from each point to the next one
+  Buckets of;                           ///< by part: positions in points
 };
 
 /// Points and elements of one plane. Throws Error(corrupt) for a point that no element has.
 CutMesh read_cut_mesh(const formats::serafin::Series& series);
+
+/// The condition of the k-th boundary point in a part that has it, under a local number.
+PieceBoundaryPoint boundary_point(const CutBoundary& boundary, std::int32_t part, std::int32_t k, std::int32_t local);
 
 /// The boundary file of a mesh. Throws Error(corrupt) where its points are not those of the mesh's boundary.
 CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& mesh);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/jobs/partition.hpp"
 #include "octavo/jobs/refine_triangles.hpp"
@@ -109,6 +110,19 @@ TEST(MergePieces, a_little_endian_file_is_cut_to_big_endian_pieces_of_the_same_v
   options.mesh = folder / "little.slf";
   merge_pieces({folder / "T2DGEO-CONCAT"}, folder / "merged.slf", options);
   EXPECT_TRUE(file_bytes(folder / "merged.slf") == big);
+}
+
+TEST(MergePieces, every_byte_is_written_once) {
+  const TemporaryFolder folder;
+  canonical(ranked(4), folder / "whole.slf");
+  const auto before = file::counts().bytes_written;
+  const PartitionReport report = partition_serafin(folder / "whole.slf", folder / "T2D", parts(5, PieceLayout::files));
+  std::uint64_t bytes = 0;
+  for (const fs::path& path : report.files) bytes += fs::file_size(path);
+  const auto between = file::counts().bytes_written;
+  EXPECT_EQ(between - before, bytes);
+  merge_pieces({folder / "T2DGEO"}, folder / "merged.slf", {});
+  EXPECT_EQ(file::counts().bytes_written - between, fs::file_size(folder / "merged.slf"));
 }
 
 TEST(MergePieces, without_the_mesh_elements_stand_piece_after_piece_and_the_boundary_is_found) {

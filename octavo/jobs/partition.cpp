@@ -25,6 +25,7 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) 
   switch (options.method) {
     case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
+    case partition::Method::inertial: return partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
     default: return partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
   }
 }
@@ -48,12 +49,7 @@ struct Input {
 
 Input input_of(const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
   Input input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}};
-  const std::int32_t found = serafin::plane_points(input.series.header);
-  if (found != mesh.points)
-    throw Error(Kind::corrupt, "a file on another mesh: expected " + std::to_string(mesh.points) +
-                                   " points a plane, found " + std::to_string(found))
-        .at(path.string())
-        .hint("TOMAWAC's imposed spectra and the like are not on the mesh: every process reads them whole");
+  require_same_mesh(input.series, mesh.points);
   return input;
 }
 
@@ -100,13 +96,13 @@ void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutTe
   collect(report, writer);
 }
 
+}  // namespace
+
 std::int64_t peak_memory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
-
-}  // namespace
 
 PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
   PartitionReport report;

@@ -34,6 +34,9 @@ struct PartitionReport {
   std::vector<std::string> notes;
 };
 
+/// The most memory that this process has had [bytes].
+std::int64_t peak_memory();
+
 /// Cuts a SERAFIN mesh into the pieces that TELEMAC reads: PREFIX + GEO, CLI and PAR, in partel's numbering (elements
 /// ascending, points by first appearance), byte for byte partel's for the same part vector. Steps of the mesh file are
 /// cut as well. With one part nothing is concatenated: plain files, and no PAR. Existing pieces are replaced. 3-D

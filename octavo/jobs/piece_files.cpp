@@ -185,12 +185,19 @@ fs::path concat_path(const fs::path& prefix) { return prefix.string() + "-CONCAT
 fs::path index_path(const fs::path& prefix) { return prefix.string() + "-INDEX"; }
 
 PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind)
-    : concat_(layout == PieceLayout::concat && parts > 1), prefix_(std::move(prefix)), parts_(parts), kind_(kind) {}
+    : PieceWriter(std::move(prefix), parts, layout, kind, Own{}) {}
+
+PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind, Own own)
+    : concat_(layout == PieceLayout::concat && parts > 1),
+      prefix_(std::move(prefix)),
+      parts_(parts),
+      kind_(kind),
+      own_(own) {}
 
 PiecePlace PieceWriter::next(std::uint64_t bytes, std::int64_t lines) {
   const fs::path path = concat_ ? concat_path(prefix_) : piece_path(prefix_, parts_, part_);
   if (!concat_ || part_ == 0) {
-    file_ = replace(path);
+    if (part_ >= own_.first && part_ < own_.last) file_ = replace(path);
     made_.push_back(path);
     end_ = 0;
   }
@@ -215,23 +222,31 @@ void PieceWriter::put(const PiecePlace& place, std::uint64_t offset, std::span<c
 std::vector<fs::path> PieceWriter::finish() {
   if (file_.is_open()) file_.close();
   if (concat_) {
-    file::File file = replace(index_path(prefix_));
-    file::pwrite_all(file, 0, std::as_bytes(std::span(index_)));
-    file.close();
+    if (own_.first == 0 && own_.last > 0) {
+      file::File file = replace(index_path(prefix_));
+      file::pwrite_all(file, 0, std::as_bytes(std::span(index_)));
+      file.close();
+    }
     made_.push_back(index_path(prefix_));
   }
   return std::move(made_);
 }
 
 serafin::Header piece_header(serafin::Header like, const Piece& piece) {
+  return piece_header(std::move(like), {static_cast<std::int32_t>(piece.points.size()),
+                                        static_cast<std::int32_t>(piece.connectivity.size() / 3), piece.boundary_points,
+                                        static_cast<std::int32_t>(piece.shared.size())});
+}
+
+serafin::Header piece_header(serafin::Header like, const std::array<std::int32_t, 4>& counts) {
   const std::int32_t planes = serafin::planes(like);
   like.order = std::endian::big;
   const std::string_view tag = like.real_bytes == 8 ? "SERAFIND" : "SERAFIN ";
   std::copy(tag.begin(), tag.end(), like.title.begin() + 72);
-  like.iparam[7] = piece.boundary_points;
-  like.iparam[8] = static_cast<std::int32_t>(piece.shared.size());
-  like.points = planes * static_cast<std::int32_t>(piece.points.size());
-  like.elements = static_cast<std::int32_t>(piece.connectivity.size() / 3) * std::max(planes - 1, 1);
+  like.iparam[7] = counts[2];
+  like.iparam[8] = counts[3];
+  like.points = planes * counts[0];
+  like.elements = counts[1] * std::max(planes - 1, 1);
   return like;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,8 +45,14 @@ enum class IndexKind : std::uint8_t {
 /// Plans and writes pieces of one kind: tell the sizes of all parts, then write them in any order.
 class PieceWriter {
  public:
-  /// With one part nothing is concatenated. Existing files are replaced when first written to.
+  /// Parts that a process writes, of several that share the pieces.
+  struct Own {
+    std::int32_t first = 0, last = std::numeric_limits<std::int32_t>::max();
+  };
+  /// With one part nothing is concatenated. Existing files are replaced. Where processes share the pieces, all tell the
+  /// sizes of all parts; a file is made by who owns its first part, before which nobody may write to it.
   PieceWriter(std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind);
+  PieceWriter(std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind, Own own);
 
   /// The next part's piece of so many bytes and lines; parts in order. Returns where it goes.
   PiecePlace next(std::uint64_t bytes, std::int64_t lines);
@@ -60,6 +68,7 @@ class PieceWriter {
   std::filesystem::path prefix_;
   std::int32_t parts_;
   IndexKind kind_;
+  Own own_;
   std::int32_t part_ = 0;
   std::uint64_t end_ = 0;
   std::int64_t lines_ = 0;
@@ -70,6 +79,8 @@ class PieceWriter {
 
 /// The header of a SERAFIN piece of `like`'s file: big-endian, tagged by precision, with the piece's counts.
 formats::serafin::Header piece_header(formats::serafin::Header like, const Piece& piece);
+/// The same by the counts alone: points and elements of a plane, points on the boundary, points of other parts too.
+formats::serafin::Header piece_header(formats::serafin::Header like, const std::array<std::int32_t, 4>& counts);
 /// All of a piece but its steps. 3-D: planes above one another, prisms between them; numbers of a point grow by
 /// `global_points`, those of a plane of the whole mesh, from plane to plane.
 std::vector<std::byte> encode_piece(const formats::serafin::Header& header, const Piece& piece,

@@ -13,10 +13,7 @@ using base::Kind;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// An edge as its element has it.
-struct Directed {
-  std::int32_t from, to, element;
-};
+using Directed = BoundaryEdge;
 
 /// Those of `edges` that only one element has.
 std::vector<Directed> single(std::vector<Directed> edges) {
@@ -67,16 +64,22 @@ std::vector<bool> points_on_edges_of_one_element(Connectivity connectivity, std:
 
 }  // namespace
 
-Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary) {
+Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary) {
   constexpr std::int32_t none = -1;
-  std::vector<std::int32_t> position(at(points), none);
-  for (std::size_t k = 0; k < boundary.size(); ++k) position[at(boundary[k])] = static_cast<std::int32_t>(k);
-  const auto edges = single(edges_where(connectivity, [&](std::int32_t p) { return position[at(p)] != none; }));
+  std::vector<std::pair<std::int32_t, std::int32_t>> position;  // by point
+  for (std::size_t k = 0; k < boundary.size(); ++k) position.emplace_back(boundary[k], static_cast<std::int32_t>(k));
+  std::sort(position.begin(), position.end());
+  const auto position_of = [&](std::int32_t point) {
+    const auto found = std::lower_bound(position.begin(), position.end(), std::pair(point, std::int32_t{0}));
+    if (found == position.end() || found->first != point)
+      throw off_the_boundary(point, "is on the mesh's boundary, and not among the points given");
+    return found->second;
+  };
   Contour contour;
   contour.next.assign(boundary.size(), none);
   contour.previous = contour.element = contour.next;
-  for (const Directed& edge : edges) {
-    const std::int32_t from = position[at(edge.from)], to = position[at(edge.to)];
+  for (const BoundaryEdge& edge : edges) {
+    const std::int32_t from = position_of(edge.from), to = position_of(edge.to);
     if (contour.next[at(from)] != none) throw off_the_boundary(edge.from, "has two boundary edges that leave it");
     if (contour.previous[at(to)] != none) throw off_the_boundary(edge.to, "has two boundary edges that lead to it");
     contour.next[at(from)] = to;
@@ -89,18 +92,18 @@ Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<
   return contour;
 }
 
-std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<const double> x,
-                                        std::span<const double> y) {
-  const std::vector<bool> on = points_on_edges_of_one_element(connectivity, x.size());
-  std::vector<std::int32_t> points;
-  for (std::size_t i = 0; i < on.size(); ++i)
-    if (on[i]) points.push_back(static_cast<std::int32_t>(i));
-  const Contour contour = trace_contour(connectivity, static_cast<std::int32_t>(x.size()), points);
+Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary) {
+  std::vector<bool> on(at(points), false);
+  for (const std::int32_t point : boundary) on[at(point)] = true;
+  return link_edges(single(edges_where(connectivity, [&](std::int32_t p) { return on[at(p)]; })), boundary);
+}
+
+std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, const Contour& contour,
+                                         std::span<const double> x, std::span<const double> y) {
   std::vector<std::size_t> starts(points.size());
   for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = k;
-  const auto south_west = [&](std::size_t k) { return x[at(points[k])] + y[at(points[k])]; };
   std::stable_sort(starts.begin(), starts.end(),
-                   [&](std::size_t a, std::size_t b) { return south_west(a) < south_west(b); });
+                   [&](std::size_t a, std::size_t b) { return x[a] + y[a] < x[b] + y[b]; });
   std::vector<bool> seen(points.size(), false);
   std::vector<std::int32_t> ordered;
   for (const std::size_t start : starts)
@@ -109,6 +112,20 @@ std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<con
       ordered.push_back(points[k]);
     }
   return ordered;
+}
+
+std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<const double> x,
+                                        std::span<const double> y) {
+  const std::vector<bool> on = points_on_edges_of_one_element(connectivity, x.size());
+  std::vector<std::int32_t> points;
+  std::vector<double> px, py;
+  for (std::size_t i = 0; i < on.size(); ++i)
+    if (on[i]) {
+      points.push_back(static_cast<std::int32_t>(i));
+      px.push_back(x[i]);
+      py.push_back(y[i]);
+    }
+  return order_boundary(points, trace_contour(connectivity, static_cast<std::int32_t>(x.size()), points), px, py);
 }
 
 }  // namespace octavo::partition

@@ -70,14 +70,16 @@ std::string_view name_of(Method method) noexcept {
   switch (method) {
     case Method::metis: return "metis";
     case Method::scotch: return "scotch";
-    default: return "hilbert";
+    case Method::hilbert: return "hilbert";
+    default: return "inertial";
   }
 }
 
 Method method_named(std::string_view name) {
-  for (const Method method : {Method::metis, Method::scotch, Method::hilbert})
+  for (const Method method : {Method::metis, Method::scotch, Method::hilbert, Method::inertial})
     if (name == name_of(method)) return method;
-  throw Error(Kind::usage, "no partitioning method " + std::string(name)).hint("there are: metis, scotch, hilbert");
+  throw Error(Kind::usage, "no partitioning method " + std::string(name))
+      .hint("there are: metis, scotch, hilbert, inertial");
 }
 
 void check_parts(std::int64_t parts, std::int64_t elements) {

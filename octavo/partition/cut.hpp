@@ -13,9 +13,10 @@ using Connectivity = std::span<const std::int32_t>;  ///< shape (elements, 3), p
 using PartVector = std::vector<std::int32_t>;        ///< part of each element, from 0
 
 enum class Method : std::uint8_t {
-  metis,    ///< METIS_PartMeshDual: few cut edges
-  scotch,   ///< Scotch on the same dual graph
-  hilbert,  ///< equal stretches of a Hilbert curve through the elements' centres: little memory, more cut edges
+  metis,     ///< METIS_PartMeshDual: few cut edges
+  scotch,    ///< Scotch on the same dual graph
+  hilbert,   ///< equal stretches of a Hilbert curve through the elements' centres: little memory, most cut edges
+  inertial,  ///< halved across the longest extent, again and again: as little memory, fewer cut edges
 };
 std::string_view name_of(Method method) noexcept;
 /// Throws Error(usage) for an unknown name; names those there are.
@@ -35,6 +36,40 @@ PartVector cut_scotch(Connectivity connectivity, std::int32_t points, std::int32
 /// Memory: 16 bytes an element.
 PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                        std::int32_t parts);
+
+/// A tree of straight cuts, each across the longest extent (the principal axis) of what it halves. Up to 2^21 elements,
+/// or 64 a part, it knows each of them, and sizes differ by one; of larger meshes it is made from so many, evenly
+/// taken, and sizes differ by a few per cent (Simon 1991, "Partitioning of unstructured problems for parallel
+/// processing").
+class InertialCuts {
+ public:
+  /// Which elements it is made from: 0, stride, 2 * stride ...
+  static std::int64_t stride(std::int64_t elements, std::int32_t parts);
+  /// `x`, `y`: centres of those elements.
+  InertialCuts(std::vector<float> x, std::vector<float> y, std::int32_t parts);
+  /// The part of a place. Places on a cut itself are on its far side.
+  std::int32_t part_at(float x, float y) const;
+  /// Parts of the elements that it was made from, in their order; sizes differ by one.
+  const PartVector& parts() const { return part_of_; }
+
+ private:
+  struct Cut {
+    float dx, dy, limit;     ///< near: x * dx + y * dy < limit
+    std::int32_t near, far;  ///< cuts, or -1 - part
+  };
+  struct Sample {
+    float x, y;
+    std::int32_t element;
+  };
+  std::int32_t halve(std::span<Sample> some, std::int32_t first_part, std::int32_t parts);
+  std::vector<Cut> cuts_;
+  std::int32_t root_ = -1;
+  PartVector part_of_;
+};
+
+/// All elements by such cuts. Memory: 16 bytes for each of the elements that they are made from.
+PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
+                        std::int32_t parts);
 
 /// Elements by part, each part's in ascending order: part p has elements[first[p]] to elements[first[p + 1]].
 struct PartLists {

@@ -23,12 +23,13 @@ std::int32_t points_of(const Triangles& mesh) { return static_cast<std::int32_t>
 PartVector cut(Method method, const Triangles& mesh, std::int32_t parts) {
   if (method == Method::metis) return cut_metis(mesh.connectivity, points_of(mesh), parts);
   if (method == Method::scotch) return cut_scotch(mesh.connectivity, points_of(mesh), parts);
+  if (method == Method::inertial) return cut_inertial(mesh.connectivity, mesh.x, mesh.y, parts);
   return cut_hilbert(mesh.connectivity, mesh.x, mesh.y, parts);
 }
 
 std::vector<Method> methods() {
   std::vector<Method> here;
-  for (const Method method : {Method::metis, Method::scotch, Method::hilbert})
+  for (const Method method : {Method::metis, Method::scotch, Method::hilbert, Method::inertial})
     if (has(method)) here.push_back(method);
   return here;
 }
@@ -76,16 +77,32 @@ TEST(Cut, every_method_fills_all_parts_and_repeats_itself) {
     }
 }
 
-TEST(Cut, stretches_of_the_curve_differ_by_one_element) {
+TEST(Cut, sizes_by_the_curve_and_by_inertia_differ_by_one_element) {
   const Triangles mesh = random_triangles(3, 13, 11);
-  for (const std::int32_t parts : {1, 2, 5, 100, 286}) {
-    const PartLists lists = list_parts(cut_hilbert(mesh.connectivity, mesh.x, mesh.y, parts), parts);
+  for (int i = 0; i < 10; ++i) {
+    const std::int32_t parts = std::array{1, 2, 5, 100, 286}[static_cast<std::size_t>(i / 2)];
+    const PartLists lists = list_parts(cut(i % 2 == 0 ? Method::hilbert : Method::inertial, mesh, parts), parts);
     for (std::int32_t p = 0; p < parts; ++p) {
       EXPECT_GE(elements_of(lists, p).size(), 286U / static_cast<unsigned>(parts));
       EXPECT_LE(elements_of(lists, p).size(), 286U / static_cast<unsigned>(parts) + 1);
       EXPECT_TRUE(std::is_sorted(elements_of(lists, p).begin(), elements_of(lists, p).end()));
     }
   }
+}
+
+TEST(Cut, places_fall_on_the_side_of_a_cut_where_its_elements_do) {
+  std::mt19937 random(1);
+  std::vector<float> x(20000), y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(random() % 100000);
+    y[i] = static_cast<float>(random() % 1000);
+  }
+  const InertialCuts cuts(x, y, 37);
+  std::size_t elsewhere = 0;  // ties at a limit: places that are equal
+  for (std::size_t i = 0; i < x.size(); ++i) elsewhere += cuts.part_at(x[i], y[i]) != cuts.parts()[i];
+  EXPECT_LE(elsewhere, 40U);
+  EXPECT_EQ(InertialCuts::stride(1000, 3), 1);
+  EXPECT_EQ(InertialCuts::stride(std::int64_t{1} << 23, 3), 4);
 }
 
 TEST(Cut, more_parts_than_elements_or_none_are_refused) {

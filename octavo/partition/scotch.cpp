@@ -96,7 +96,7 @@ bool has(Method method) noexcept {
 #ifndef OCTAVO_HAVE_SCOTCH
   if (method == Method::scotch) return false;
 #endif
-  return method == Method::metis || method == Method::scotch || method == Method::hilbert;
+  return method <= Method::inertial;
 }
 
 }  // namespace octavo::partition

@@ -1,9 +1,13 @@
 #include "bindings.hpp"
 #include "octavo/jobs/merge_pieces.hpp"
 #include "octavo/jobs/partition.hpp"
+#include "octavo/jobs/partition_ranks.hpp"
 #include "octavo/jobs/refine_triangles.hpp"
 
 namespace octavo::bindings {
+
+base::Ranks ranks_from(const nb::object& ranks);
+
 namespace {
 
 using Path = std::filesystem::path;
@@ -17,7 +21,7 @@ jobs::PieceLayout layout_named(const std::string& name) {
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
                    const std::string& layout, std::optional<Path> boundary,
                    std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
-                   std::optional<Path> zones, std::optional<Path> weirs, nb::object progress) {
+                   std::optional<Path> zones, std::optional<Path> weirs, nb::object progress, const nb::object& ranks) {
   jobs::PartitionOptions options;
   options.parts = parts;
   options.method = partition::method_named(method);
@@ -30,9 +34,11 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   jobs::PartitionReport report;
+  const base::Ranks among = ranks_from(ranks);
   {
     nb::gil_scoped_release release;
-    report = jobs::partition_serafin(mesh, prefix, options);
+    report = among.size > 1 ? jobs::partition_by_ranks(mesh, prefix, options, among)
+                            : jobs::partition_serafin(mesh, prefix, options);
   }
   nb::dict result;
   result["parts"] = parts;
@@ -121,7 +127,7 @@ void bind_pieces(nb::module_& m) {
         nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
         nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
         nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("progress") = nb::none(),
-        "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
+        nb::arg("ranks") = nb::none(), "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
   m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::kw_only(), nb::arg("mesh") = nb::none(),
         nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
         "Puts SERAFIN pieces of a result together. Releases the GIL.");

@@ -324,22 +324,26 @@ void read_record(const Series& series, std::int64_t step, std::size_t variable, 
 }
 
 std::vector<std::int32_t> read_triangles(const Series& series) {
+  return read_triangles(series, 0, plane_elements(series.header));
+}
+
+std::vector<std::int32_t> read_triangles(const Series& series, std::int64_t begin, std::int64_t count) {
   const Header& header = series.header;
   if (header.nodes == 4)
     throw Error(Kind::unsupported, "a mesh of quadrangles: expected triangles or prisms")
         .at(series.file->path().string());
   const auto points = plane_points(header);
-  const auto triangles = static_cast<std::size_t>(plane_elements(header));
   const auto nodes = static_cast<std::size_t>(header.nodes);
+  const auto triangles = static_cast<std::size_t>(count);
   std::vector<std::int32_t> connectivity(3 * triangles), some;
   constexpr std::size_t batch = 1 << 14;
   for (std::size_t first = 0; first < triangles; first += batch) {
     some.resize(std::min(batch, triangles - first) * nodes);
-    read_connectivity(series, static_cast<std::int64_t>(first), some);
+    read_connectivity(series, begin + static_cast<std::int64_t>(first), some);
     for (std::size_t e = 0; e * nodes < some.size(); ++e) {
       const std::int32_t a = some[e * nodes] - 1, b = some[e * nodes + 1] - 1, c = some[e * nodes + 2] - 1;
       if (a >= points || b >= points || c >= points || a == b || b == c || c == a)
-        throw wrong_triangle(series, first + e, {a, b, c});
+        throw wrong_triangle(series, static_cast<std::size_t>(begin) + first + e, {a, b, c});
       std::int32_t* out = connectivity.data() + 3 * (first + e);
       out[0] = a;
       out[1] = b;

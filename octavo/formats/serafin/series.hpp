@@ -58,6 +58,8 @@ void read_record(const Series& series, std::int64_t step, std::size_t variable, 
 
 /// Triangles of the lowest plane: shape (plane_elements, 3), points from 0. Errors as read_mesh.
 std::vector<std::int32_t> read_triangles(const Series& series);
+/// Those of [first, first + count).
+std::vector<std::int32_t> read_triangles(const Series& series, std::int64_t first, std::int64_t count);
 
 /// The mesh of one plane, points from 0. `global` says that the numbers are a piece's global ones. Throws
 /// Error(unsupported) for quadrangles, Error(corrupt) where prisms are not planes of the same triangles.

@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
     options.check_output(arguments.out, arguments.force)
+    options.refuse_ranks("merge")
     with console.Progress("merge", arguments.quiet) as progress:
         report = _core.merge(
             arguments.pieces,

@@ -1,6 +1,6 @@
 """Cut a SERAFIN mesh into the pieces that TELEMAC reads: PREFIX with GEO, CLI and PAR, in partel's numbering. Steps of the
 mesh file and of further results (--also) are cut along, one variable of one step in memory. As -CONCAT and -INDEX two
-files hold the pieces of an input, whatever the number of parts."""
+files hold the pieces of an input, whatever the number of parts. Under mpirun the ranks share the mesh: the same files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ EXAMPLES = [
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64",
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64 --also PRE=previous.slf --also wind.slf",
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 8 --layout files --method scotch",
-    "octavo partition huge.slf -o run/T2D --parts 10000 --method hilbert     # least memory",
+    "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
+    "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
 ]
 
 
@@ -23,9 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
     parser.add_argument(
         "--method",
-        choices=["metis", "scotch", "hilbert"],
-        default="metis",
-        help="metis and scotch cut few edges; hilbert, a curve, takes little memory and time (default: metis)",
+        choices=["metis", "scotch", "hilbert", "inertial"],
+        help="metis and scotch cut the fewest edges; inertial (halves across the longest extent) and hilbert (a curve) take "
+        "little memory and time (default: metis; under mpirun inertial, the only one there)",
     )
     parser.add_argument(
         "--layout",
@@ -56,13 +57,15 @@ def named(text: str) -> tuple[str, str]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.ranks import is_root, world
 
+    ranks = world()
     with console.Progress("partition", arguments.quiet) as progress:
         report = _core.partition(
             arguments.mesh,
             arguments.out,
             parts=arguments.parts,
-            method=arguments.method,
+            method=arguments.method or ("metis" if ranks is None else "inertial"),
             layout=arguments.layout,
             boundary=arguments.boundary,
             also=[named(text) for text in arguments.also],
@@ -70,13 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
             zones=arguments.zones,
             weirs=arguments.weirs,
             progress=progress,
+            ranks=ranks,
         )
     report["files"] = [str(path) for path in report["files"]]
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
     if arguments.json:
         console.print_json(report)
-    elif not arguments.quiet:
+    elif not arguments.quiet and is_root():
         mean = report["elements"] / report["parts"]
         print(
             f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "

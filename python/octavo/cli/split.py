@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
 
+    options.refuse_ranks("split")
     with console.Progress("split", arguments.quiet) as progress:
         report = _core.split(arguments.path, arguments.like, arguments.out, layout=arguments.layout, progress=progress)
     report["files"] = [str(path) for path in report["files"]]

@@ -1,0 +1,22 @@
+#pragma once
+#include "apps/bubble/level_set.hpp"
+#include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/writer.hpp"
+
+namespace octavo::bubble {
+
+/// A step's mesh and fields as a tree of blocks, ready to be put: `level_set`, and for each axis the velocities through
+/// the lower and upper faces of each cell, fields of faces `velocity_x_left`, `velocity_x_right` ...
+mesh::Part tree_of(const Hierarchy& mesh, const Faces& faces);
+/// `faces_too`: checkpoints have them, analysis outputs do not. The part stays until end_step().
+void put(parallel::Writer& writer, const mesh::Part& tree, bool faces_too);
+
+/// Collective. What tree_of() made of a run, on any number of ranks. `shape.max_level` may be finer than the run's was.
+struct State {
+  Hierarchy mesh;
+  Faces faces;
+};
+/// Throws Error(usage) for a step that is not of bubbles or of another domain.
+State from_step(MPI_Comm comm, const patches::Shape& shape, const parallel::Restart& restart);
+
+}  // namespace octavo::bubble

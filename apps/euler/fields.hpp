@@ -1,0 +1,29 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/euler/box.hpp"
+
+namespace octavo::euler {
+
+/// What a mesh asks when it regrids: fills `out`, laid out as one variable of the box, see indicator().
+using Indicate = std::function<void(const Box& box, std::span<double> out)>;
+/// A tracer's new place.
+using Move = std::function<Point3(const Box& box, const Point3& at)>;
+
+/// A field of an output: a variable of the state as it is, or computed from the state of a cell.
+struct OutputField {
+  std::string name;
+  int variable = -1;  ///< -1: computed
+  std::function<double(const double* state, std::size_t stride)> compute{};
+};
+/// What a run needs to go on, bit for bit, and pressure and temperature, which restarts do not read.
+std::vector<OutputField> checkpoint_fields(const Gas& gas);
+/// What people look at: density, velocity, pressure, temperature, fractions of scalars.
+std::vector<OutputField> analysis_fields(const Gas& gas);
+/// The same for a FLASH or AMReX output, with specific energies.
+std::vector<OutputField> native_fields(const Gas& gas);
+
+}  // namespace octavo::euler

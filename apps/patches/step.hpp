@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "apps/patches/hierarchy.hpp"
+#include "octavo/parallel/array_view.hpp"
+#include "octavo/parallel/restart.hpp"
+
+/// Steps of a hierarchy of patches, to and from Octavo: what does not depend on the physics.
+namespace octavo::patches {
+
+/// What writers want to know of the mesh: a tree of blocks of `shape.block` cells, level 0 its roots.
+mesh::Header header_of(const Shape& shape, const std::string& code);
+
+/// A variable where it lies, for put_field(): a view a box, ghosts left out. Good until boxes change.
+std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, int variable);
+/// Arrays of one value a cell without ghosts, in the order of boxes.
+std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, const std::vector<std::vector<double>>& arrays);
+
+/// Collective. The mesh and values of a step that parallel::restart() gave as patches, whichever mesh wrote it and on
+/// however many ranks: boxes are cut anew, levels finer than `shape.max_level` left out. `variables` are the names of
+/// the fields of each variable. Throws Error(usage) for a step of another domain, or without one of the fields;
+/// Error(unsupported) where its blocks are smaller than `shape.block`, or not balanced over corners.
+Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const parallel::Restart& restart,
+                         const std::vector<std::string>& variables);
+
+}  // namespace octavo::patches

@@ -1,0 +1,56 @@
+#include "apps/run/output.hpp"
+
+#include <cstdio>
+
+namespace octavo::run {
+
+namespace {
+
+parallel::Mode mode_of(const std::string& io) {
+  return io == "sync" ? parallel::Mode::sync : io == "auto" ? parallel::Mode::automatic : parallel::Mode::background;
+}
+
+parallel::NativeFormat format_of(const std::string& native) {
+  return native == "flash"   ? parallel::NativeFormat::flash
+         : native == "amrex" ? parallel::NativeFormat::amrex_plotfile
+                             : parallel::NativeFormat::amrex_checkpoint;
+}
+
+}  // namespace
+
+Output open_output(MPI_Comm comm, const RunOptions& options, const mesh::Header& header,
+                   const std::optional<parallel::Restart>& from) {
+  Output output;
+  if (!options.store.empty()) {
+    parallel::Options engine = options.engine;
+    engine.mode = mode_of(options.io);
+    std::error_code ignored;
+    const bool same = from && std::filesystem::equivalent(options.store, options.restart_from, ignored);
+    output.store = std::make_unique<parallel::Writer>(comm, options.store, header, engine,
+                                                      same ? std::optional(from->id) : std::nullopt);
+    if (same) output.last_checkpoint = from->id.step;
+  }
+  if (!options.native.empty()) {
+    parallel::NativeOptions native;
+    native.format = format_of(options.native);
+    native.mode = options.io == "sync" ? parallel::Mode::sync : parallel::Mode::background;
+    output.native = std::make_unique<parallel::NativeWriter>(comm, header, native);
+  }
+  return output;
+}
+
+void close(Output& output) {
+  if (output.store) output.store->close();
+  if (output.native) output.native->close();
+}
+
+std::filesystem::path native_path(const RunOptions& options, std::int64_t step) {
+  char name[64];
+  const char* form = options.native == "flash"   ? "_hdf5_chk_%04lld"
+                     : options.native == "amrex" ? "_plt%05lld"
+                                                 : "_chk%05lld";
+  std::snprintf(name, sizeof name, form, static_cast<long long>(step));
+  return options.native_prefix.string() + name;
+}
+
+}  // namespace octavo::run

@@ -1,0 +1,30 @@
+#pragma once
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "apps/run/options.hpp"
+#include "octavo/parallel/native_writer.hpp"
+#include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/writer.hpp"
+
+namespace octavo::run {
+
+/// The writers of a run and the seconds that it spent in them.
+struct Output {
+  std::unique_ptr<parallel::Writer> store;
+  std::unique_ptr<parallel::NativeWriter> native;
+  double seconds = 0;  ///< of this rank, in calls and in making arrays ready
+  std::optional<std::int64_t> last_checkpoint{};
+};
+
+/// Collective. None where nothing is written.
+Output open_output(MPI_Comm comm, const RunOptions& options, const mesh::Header& header,
+                   const std::optional<parallel::Restart>& from);
+/// Collective: all steps are durable and have their names.
+void close(Output& output);
+/// The name of a native output: PREFIX_hdf5_chk_0010, PREFIX_plt00010, PREFIX_chk00010.
+std::filesystem::path native_path(const RunOptions& options, std::int64_t step);
+
+}  // namespace octavo::run

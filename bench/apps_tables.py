@@ -1,0 +1,232 @@
+"""What output costs the simulations of apps/: the tables of docs/performance.md, each of one command.
+
+.venv/bin/python bench/run.py apps                       all of them, small sizes
+.venv/bin/python bench/apps_tables.py weak strong        some of: weak, strong, share, sod, bubble, wave
+.venv/bin/python bench/apps_tables.py weak --ranks 14,22,88 --repetitions 5
+
+Each run is made on the store as it is and on one that takes --rate MB/s of each process (bench/throttle.c), where it can
+be preloaded. Seconds in I/O are those that a rank spends in calls of the engine, the last drain included: the slowest
+rank's of octavo-sedov and octavo-sod, the mean over ranks of octavo-bubble and octavo-wave. Beside stands what one
+collective write of parallel HDF5 takes for as many bytes a rank (octavo_bench_flash_collective), where it was built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "release"
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+}
+MODES = ("sync", "background")
+
+
+@dataclass
+class Setup:
+    folder: Path
+    ranks: list[int]
+    repetitions: int
+    rate: float  # MB/s of a process on the throttled store
+    throttle: Path | None = None
+    made: dict = field(default_factory=dict)
+
+
+def build_throttle(folder):
+    """The library that slows writes down; None where there is no compiler."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        return None
+    library = folder / "throttle.so"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O2", ROOT / "bench" / "throttle.c", "-o", library, "-ldl"], check=True
+    )
+    return library
+
+
+def stores(setup):
+    """(name, whether it is throttled) of each."""
+    yield "fast", False
+    if setup.throttle:
+        yield f"{setup.rate:g} MB/s a process", True
+
+
+def mpirun(setup, ranks, words, throttled, more=None):
+    env = {**MPI, **os.environ, **(more or {})}
+    command = ["mpirun", "-n", str(ranks)]
+    if throttled:
+        env |= {"LD_PRELOAD": str(setup.throttle), "THROTTLE_MB_S": f"{setup.rate:g}"}
+        command += ["-x", "LD_PRELOAD", "-x", "THROTTLE_MB_S"]
+    done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, env=env)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, words))}\n{done.stderr}")
+    return done.stdout
+
+
+def once(setup, program, ranks, words, throttled, more):
+    """One run: seconds, seconds in I/O, bytes put, by the report of either kind of program."""
+    store = setup.folder / "run.octavo"
+    shutil.rmtree(store, ignore_errors=True)
+    words = [BUILD / "apps" / program, *words, "--store", store]
+    if program in ("octavo-bubble", "octavo-wave"):
+        said = json.loads(mpirun(setup, ranks, words, throttled, more).strip().splitlines()[-1])
+        return {"seconds": said["seconds"], "io": said["io_seconds"], "bytes": said["bytes"], "calls": said["calls"]}
+    report = setup.folder / "report.json"
+    mpirun(setup, ranks, [*words, "--quiet", "--report", report], throttled, more)
+    said = json.loads(report.read_text())
+    kept = store / "checkpoint"
+    calls = sum(1 for path in kept.iterdir() if path.name.isdigit()) if kept.is_dir() else 0
+    size = sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
+    return {"seconds": said["seconds"], "io": said["seconds_in_io"], "bytes": size, "calls": calls}
+
+
+def measure(setup, program, ranks, words, throttled=False, more=None):
+    """The run of the median share of some."""
+    runs = [once(setup, program, ranks, words, throttled, more) for _ in range(setup.repetitions)]
+    for run in runs:
+        run["share"] = run["io"] / run["seconds"]
+    return sorted(runs, key=lambda run: run["share"])[len(runs) // 2]
+
+
+def collective(setup, ranks, bytes_a_rank, throttled):
+    """Seconds of one collective write of so many bytes a rank, as text."""
+    program = BUILD / "bench" / "octavo_bench_flash_collective"
+    if not program.exists():
+        return "not built"
+    key = (ranks, bytes_a_rank // 32768, throttled)
+    if key not in setup.made:
+        blocks = max(1, round(bytes_a_rank / 32768))
+        said = mpirun(setup, ranks, [program, setup.folder / "flash.h5", blocks, 1, 5], throttled)
+        setup.made[key] = float(said.split("visible")[1].split()[0]) / 1e3
+    return f"{setup.made[key]:.4f}"
+
+
+def grid(blocks):
+    """The two factors of a number that are nearest to each other."""
+    a = max(d for d in range(1, math.isqrt(blocks) + 1) if blocks % d == 0)
+    return f"{blocks // a},{a}"
+
+
+def checkpoints(setup, rows, head, row):
+    """Seconds that the slowest rank spends in I/O for a checkpoint; `rows` gives ranks, blocks and tracers an axis."""
+    head("ranks", "blocks", "tracers", "store", "sync s", "background s", "background, share %", "collective HDF5 s")
+    for ranks, roots, edge in rows:
+        words = ["--max-level", 0, "--roots", roots, "--block", 16, "--tracers", edge, "--steps", 40,
+                 "--checkpoint-every", 10, "--checkpoint-codec", "raw"]  # fmt: skip
+        for name, throttled in stores(setup):
+            runs = {mode: measure(setup, "octavo-sedov", ranks, [*words, "--io", mode], throttled) for mode in MODES}
+            each = {mode: run["io"] / run["calls"] for mode, run in runs.items()}
+            size = runs["sync"]["bytes"] // runs["sync"]["calls"] // ranks
+            row(ranks, roots.replace(",", "x"), f"{edge}x{edge}", name, f"{each['sync']:.4f}",
+                f"{each['background']:.4f}", f"{100 * runs['background']['share']:.1f}",
+                collective(setup, ranks, size, throttled))  # fmt: skip
+
+
+def weak(setup, head, row):
+    """Weak scaling of checkpoint writing: octavo-sedov, 18 blocks of 16x16 cells a rank, more tracers with more ranks."""
+    rows = [(ranks, grid(18 * ranks), round(8 * math.sqrt(ranks / setup.ranks[0]))) for ranks in setup.ranks]
+    checkpoints(setup, rows, head, row)
+
+
+def strong(setup, head, row):
+    """Strong scaling of checkpoint writing: octavo-sedov, 46x46 blocks of 16x16 cells, 24x24 tracers."""
+    checkpoints(setup, [(ranks, "46,46", 24) for ranks in setup.ranks], head, row)
+
+
+def shares(setup, program, ranks, words, head, row, modes=MODES):
+    """I/O of a run in each mode and store."""
+    head("store", "mode", "run s", "calls", "I/O s", "share %", "collective HDF5 s a call")
+    for name, throttled in stores(setup):
+        for mode in modes:
+            run = measure(setup, program, ranks, [*words, "--io", mode], throttled)
+            size = run["bytes"] // run["calls"] // ranks
+            row(name, mode, f"{run['seconds']:.3f}", run["calls"], f"{run['io']:.4f}", f"{100 * run['share']:.1f}",
+                collective(setup, ranks, size, throttled))  # fmt: skip
+
+
+def share(setup, head, row):
+    """Synchronous and asynchronous: octavo-sedov on 6 ranks, 8 checkpoints."""
+    words = ["--max-level", 3, "--roots", 8, "--block", 16, "--tracers", 64, "--steps", 70, "--checkpoint-every", 10,
+             "--checkpoint-codec", "raw"]  # fmt: skip
+    shares(setup, "octavo-sedov", 6, words, head, row)
+
+
+def sod(setup, head, row):
+    """Sod's tube with tracers in five configurations: 109 steps, a checkpoint every 33, an analysis step every 10."""
+    words = ["--max-level", 1, "--steps", 109, "--checkpoint-every", 33, "--analysis-every", 10]
+    ranks = setup.ranks[-1]
+    local = setup.folder / "local"
+    staged = ["--option", f"staging_directory={local}"]
+    kinds = [
+        ("sync", ["--io", "sync"], {}),
+        ("background", ["--io", "background"], {}),
+        ("background, MPI_THREAD_MULTIPLE", ["--io", "background"], {"OCTAVO_APPS_THREADS": "multiple"}),
+        ("sync, staged on the node", ["--io", "sync", *staged], {}),
+        ("background, staged on the node", ["--io", "background", *staged], {}),
+    ]
+    head("store", "configuration", "run s", "I/O s", "share %")
+    for name, throttled in stores(setup):
+        for kind, how, more in kinds:
+            local.mkdir(exist_ok=True)
+            run = measure(setup, "octavo-sod", ranks, [*words, *how], throttled, more)
+            row(name, kind, f"{run['seconds']:.3f}", f"{run['io']:.4f}", f"{100 * run['share']:.1f}")
+            shutil.rmtree(local)
+
+
+def bubble(setup, head, row):
+    """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in the checkpoints."""
+    words = ["--bubbles", 4, "--max-level", 2, "--end", 0.1, "--steps", 60, "--checkpoint-every", 10]
+    shares(setup, "octavo-bubble", setup.ranks[-1], words, head, row)
+
+
+def wave(setup, head, row):
+    """The wave's share of I/O: 24 energy bins on 48^3 cells."""
+    words = ["--cells", 48, "--bins", 24, "--block", 16, "--steps", 30, "--checkpoint-every", 5]
+    shares(setup, "octavo-wave", setup.ranks[-1], words, head, row)
+
+
+TABLES = {"weak": weak, "strong": strong, "share": share, "sod": sod, "bubble": bubble, "wave": wave}
+
+
+def tables(folder, head, row, names=(), ranks=(1, 2, 4), repetitions=0, rate=30.0):
+    """Measures and prints the named tables, all where none is named, with the given printers of rows."""
+    repetitions = repetitions or int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "3"))
+    setup = Setup(Path(folder), list(ranks), repetitions, rate, build_throttle(Path(folder)))
+    for name in names or TABLES:
+        print(f"\n### {name}\n\n{TABLES[name].__doc__}")
+        TABLES[name](setup, head, row)
+
+
+def main():
+    sys.path.insert(0, str(Path(__file__).parent))
+    import run
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[*TABLES, []], help="which tables")
+    parser.add_argument(
+        "--ranks", default="1,2,4", help="numbers of ranks of the scalings; the last one runs the others"
+    )
+    parser.add_argument("--repetitions", type=int, default=0, help="runs of which the one of median share is told")
+    parser.add_argument("--rate", type=float, default=30.0, help="of the throttled store [MB/s a process]")
+    parser.add_argument("--directory", help="where stores are written; a temporary directory where it is not given")
+    arguments = parser.parse_args()
+    ranks = [int(number) for number in arguments.ranks.split(",")]
+    with tempfile.TemporaryDirectory(prefix="octavo-bench-", dir=arguments.directory) as folder:
+        tables(folder, run.head, run.row, arguments.names, ranks, arguments.repetitions, arguments.rate)
+
+
+if __name__ == "__main__":
+    main()
