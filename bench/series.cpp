@@ -12,7 +12,6 @@
 #include "octavo/formats/serafin/series.hpp"
 
 #include <mpi.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <bit>
@@ -24,6 +23,7 @@
 #include <numeric>
 #include <thread>
 
+#include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/write.hpp"
@@ -35,6 +35,8 @@
 namespace {
 
 using namespace octavo;
+using bench::cpu_of_all;
+using bench::largest;
 namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 
@@ -116,22 +118,6 @@ struct Way {
   std::function<void(int step, const std::vector<std::vector<double>>& values)> write;
   std::function<void()> finish;
 };
-
-double largest(double value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return value;
-}
-
-double cpu_of_all() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  double sum = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  return sum;
-}
 
 void run(const char* name, const Problem& problem, const Way& way) {
   std::vector<std::vector<double>> values(problem.variables(), std::vector<double>(problem.points()));
