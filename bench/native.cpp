@@ -14,7 +14,6 @@
 //
 // relay: reads a checkpoint of a code on AmrCore by slabs of the domain and writes it again with other boxes.
 #include <mpi.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +25,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/output.hpp"
@@ -39,6 +39,8 @@
 namespace {
 
 using namespace octavo;
+using bench::cpu_of_all;
+using bench::largest;
 namespace fs = std::filesystem;
 using parallel::NativeFormat;
 using parallel::NativeOptions;
@@ -50,22 +52,6 @@ int ranks() { return parallel::size_of(MPI_COMM_WORLD); }
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
-}
-
-double largest(double value) {
-  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return value;
-}
-
-double cpu_of_all() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  double sum = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  return sum;
 }
 
 // Wall and CPU seconds of work that all ranks begin together.

@@ -7,7 +7,8 @@ program series
   implicit none
   integer, parameter :: columns = 60, rows = 12
   type(octavo_series) :: file
-  character(16), parameter :: names(2) = ['WATER DEPTH     ', 'VELOCITY U      '], units(2) = ['M               ', 'M/S             ']
+  character(16), parameter :: names(2) = ['WATER DEPTH     ', 'VELOCITY U      ']
+  character(16), parameter :: units(2) = ['M               ', 'M/S             ']
   real(real64), allocatable :: x(:), y(:), work(:)
   integer, allocatable :: triangles(:, :), knolg(:)
   character(1000) :: path, steps

@@ -72,7 +72,7 @@ class RunMpi : public ::testing::Test {
   }
   void expect_as_alone(const std::string& result) const {
     MPI_Barrier(everyone_);
-    EXPECT_TRUE(testing::file_bytes(at(result)) == testing::file_bytes(at("alone.slf"))) << result;
+    EXPECT_TRUE(testing::bytes_of_file(at(result)) == testing::bytes_of_file(at("alone.slf"))) << result;
   }
 
   MPI_Comm everyone_ = testing::everyone();

@@ -7,7 +7,9 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/amrex/amrex.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/med/med.hpp"
 #include "octavo/formats/ramses/reader.hpp"
+#include "octavo/formats/serafin/dataset.hpp"
 
 namespace octavo::formats {
 namespace {
@@ -16,9 +18,12 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-constexpr std::array<Format, 3> formats{{{"ramses", &ramses::recognise, &ramses::open},
-                                         {"amrex", &amrex::recognise, &amrex::open},
-                                         {"flash", &flash::recognise, &flash::open}}};
+constexpr std::array<Format, 5> formats{
+    {{"ramses", &ramses::recognise, &ramses::open},
+     {"amrex", &amrex::recognise, &amrex::open},
+     {"flash", &flash::recognise, &flash::open},
+     {"serafin", &serafin::recognise, &serafin::open, &serafin::open_step, &serafin::times},
+     {"med", &med::recognise, &med::open, &med::open_step, &med::times}}};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -35,7 +40,7 @@ Error not_recognised(const fs::path& path) {
   } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
     found = "an empty file";
   }
-  return Error(Kind::corrupt, "expected a store, or a RAMSES, AMReX or FLASH output, found " + found)
+  return Error(Kind::corrupt, "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN or MED output, found " + found)
       .at(path.string())
       .hint("give the output's directory, such as output_00080");
 }
@@ -44,10 +49,12 @@ Error not_recognised(const fs::path& path) {
 
 std::span<const Format> table() { return formats; }
 
-mesh::Dataset open(const fs::path& path) {
+const Format& format_of(const fs::path& path) {
   for (const Format& format : formats)
-    if (format.recognise(path)) return format.open(path);
+    if (format.recognise(path)) return format;
   throw not_recognised(path);
 }
+
+mesh::Dataset open(const fs::path& path) { return format_of(path).open(path); }
 
 }  // namespace octavo::formats

@@ -9,9 +9,11 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/jobs/target.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/prune.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
 
@@ -38,6 +40,9 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
     if (store::recognise(path)) {
       for (const store::StepInfo& info : store::list_steps(path))
         sources.push_back({path, info.step, [path, info] { return open(path, {info.flow, info.step}); }});
+    } else if (formats::format_of(path).times != nullptr) {
+      for (const store::StepInfo& info : steps(path))
+        sources.push_back({path, info.step, [path, info] { return open(path, {{}, info.step}); }});
     } else {
       const auto number = step_number(open(path)).value_or(static_cast<std::int64_t>(sources.size()));
       sources.push_back({path, number, [path] { return open(path); }});
@@ -122,6 +127,8 @@ void keep_particles_in(const mesh::Region& region, const mesh::Header& header, m
 }
 
 void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
+  if (!std::holds_alternative<mesh::Octree>(part.mesh))
+    throw Error(Kind::unsupported, "a region of a mesh of triangles cannot be cut out");
   auto& tree = std::get<mesh::Octree>(part.mesh);
   mesh::clip(tree, header, region);
   const mesh::Extract extract = mesh::prune(tree);
@@ -223,13 +230,32 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
 
 struct Totals {
   ConvertReport report;
-  std::int64_t done = 0, total = 0;  ///< input bytes of this rank
+  std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
+  std::optional<std::pair<std::int64_t, std::int64_t>> mesh;  ///< of triangles, stored last: its checksum and step
 };
+
+/// A mesh of triangles that the step before had too is not stored again.
+void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
+  if (!dataset.unstructured) return;
+  mesh::Request only;
+  only.fields = std::vector<std::string>{};
+  const mesh::Part part = dataset.read(0, only);
+  const std::int64_t checksum = store::mesh_checksum(std::get<mesh::Unstructured>(part.mesh));
+  auto& attributes = dataset.header.attributes;
+  attributes.erase(store::mesh_step_attribute);
+  attributes.erase(store::mesh_checksum_attribute);
+  if (totals.mesh && totals.mesh->first == checksum) {
+    attributes[store::mesh_step_attribute] = totals.mesh->second;
+    attributes[store::mesh_checksum_attribute] = checksum;
+  } else {
+    totals.mesh = {checksum, step};
+  }
+}
 
 void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
-    if (stream.field.empty() || stream.field == "?") {
+    if (stream.field.empty() || stream.field == "?" || stream.field.rfind("mesh ", 0) == 0) {
       report.mesh_bytes += stream.stored_bytes;
     } else {
       report.fields[stream.field].raw += stream.raw_bytes;
@@ -283,6 +309,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   store::EncodeOptions encode;
   // Collective inside where a range is asked for: every rank enters with the same options and the same headers.
   encode = encode_options(dataset, plan, options);
+  base::agree(options.ranks, [&] { share_mesh(dataset, source.step, totals); });
   store::SegmentPlan segment;
   segment.store = out;
   segment.flow = options.flow;

@@ -285,6 +285,8 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
 CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const CrossOptions& asked) {
   CrossReport report;
   report.notes = given.notes;
+  if (given.unstructured)
+    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.path);
   CrossOptions options = asked;
   if (options.to == Code::ramses && options.ranks.size > 1)
     throw Error(Kind::usage, "a RAMSES output is written by one process").hint("run it without mpirun");

@@ -9,6 +9,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/diff_pieces.hpp"
+#include "octavo/jobs/triangles.hpp"
 
 namespace octavo::jobs {
 namespace detail {
@@ -97,7 +98,8 @@ DiffReport diff(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOption
   const detail::Rules rules(a, b, options);
   DiffReport report;
   detail::diff_headers(a, b, options, rules, report);
-  detail::diff_cells(a, b, options, rules, report);
+  const auto compare = a.unstructured || b.unstructured ? detail::diff_points : detail::diff_cells;
+  compare(a, b, options, rules, report);
   if (!rules.ignored("particles")) detail::diff_particles(a, b, options, rules, report);
   return report;
 }

@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/scope.hpp"
 #include "octavo/jobs/sum_parts.hpp"
+#include "octavo/jobs/triangles.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -95,6 +96,11 @@ Map map(const mesh::Dataset& dataset, const MapOptions& options) {
   result.parts = scope.parts;
   result.bytes_read = scope.bytes;
   result.selection = scope.text;
+  if (dataset.unstructured) {
+    detail::map_triangles(dataset, options, frame, result);
+    return result;
+  }
+  if (!options.mask.empty()) throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(dataset.path);
   Tile tile = sum_parts(result.parts, Workers{options.threads, options.ranks, options.progress},
                         Summation{[&](int part) {
                                     return analysis::project(dataset.read(part, request), header, frame, options.field,

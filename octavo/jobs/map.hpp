@@ -18,8 +18,10 @@ struct MapOptions {
   std::string weight{};  ///< of a mean: field to weigh with; empty: by volume
   int axis = 2;          ///< line of sight: 0, 1, 2
   analysis::Projection kind = analysis::Projection::integral;
-  std::optional<mesh::Region> region{};               ///< nothing: the whole domain
-  std::optional<int> max_level{};                     ///< the code's own number; finer cells are never read
+  std::optional<mesh::Region> region{};  ///< nothing: the whole domain
+  std::optional<int> max_level{};        ///< the code's own number; finer cells are never read
+  std::string mask{};  ///< of triangles: pixels where this field is not above `above` stay empty (dry land: the depth)
+  double above = 0;
   std::size_t pixels = 512;                           ///< along the longer side of the window
   std::optional<std::array<std::size_t, 2>> shape{};  ///< pixels along both sides instead (they need not be square)
   int threads = 0;                                    ///< 0: all cores
@@ -50,7 +52,8 @@ struct Map {
 /// Projects a field along an axis (analysis::Frame says what exactly). Reads the parts that touch the region, of them
 /// the fields and levels needed, one part a thread at a time. The same bits for any number of threads and ranks; every
 /// rank gets the result. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is
-/// not an octree.
+/// not an octree or of triangles. Triangles: a pixel has the value at its middle, linear within the triangle; planes
+/// are seen from above (integral or mean over the height, largest or smallest).
 Map map(const mesh::Dataset& dataset, const MapOptions& options);
 
 /// Writes the image as a NumPy file: float64, shape (ny, nx), C order. Replaces the file.

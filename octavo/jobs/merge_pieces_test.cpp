@@ -94,7 +94,7 @@ TEST(MergePieces, what_partition_cut_comes_back_byte_for_byte) {
       options.mesh = folder / "whole.slf";
       const MergeReport report = merge_pieces({folder / "T2DGEO"}, folder / "merged.slf", options);
       EXPECT_EQ(report.parts, count);
-      EXPECT_TRUE(file_bytes(folder / "merged.slf") == whole) << seed;
+      EXPECT_TRUE(bytes_of_file(folder / "merged.slf") == whole) << seed;
       EXPECT_TRUE(report.notes.empty());
     }
 }
@@ -109,7 +109,7 @@ TEST(MergePieces, a_little_endian_file_is_cut_to_big_endian_pieces_of_the_same_v
   MergeOptions options;
   options.mesh = folder / "little.slf";
   merge_pieces({folder / "T2DGEO-CONCAT"}, folder / "merged.slf", options);
-  EXPECT_TRUE(file_bytes(folder / "merged.slf") == big);
+  EXPECT_TRUE(bytes_of_file(folder / "merged.slf") == big);
 }
 
 TEST(MergePieces, every_byte_is_written_once) {
@@ -145,8 +145,8 @@ TEST(MergePieces, without_the_mesh_elements_stand_piece_after_piece_and_the_boun
   serafin::read_numbers(whole, 0, a);
   serafin::read_numbers(merged, 0, b);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i] != 0, b[i] != 0);
-  EXPECT_EQ(file_bytes(folder / "whole.slf").substr(whole.layout.x),
-            file_bytes(folder / "merged.slf").substr(merged.layout.x));
+  EXPECT_EQ(bytes_of_file(folder / "whole.slf").substr(whole.layout.x),
+            bytes_of_file(folder / "merged.slf").substr(merged.layout.x));
 }
 
 TEST(MergePieces, further_results_and_split_are_cut_alike_in_3d) {
@@ -162,12 +162,12 @@ TEST(MergePieces, further_results_and_split_are_cut_alike_in_3d) {
   SplitOptions how;
   split_by_pieces(folder / "r3d.slf", {folder / "T3DGEO"}, folder / "T3DAGAIN", how);
   for (const char* end : {"-CONCAT", "-INDEX"})
-    EXPECT_TRUE(file_bytes(folder / (std::string("T3DPRE") + end)) ==
-                file_bytes(folder / (std::string("T3DAGAIN") + end)));
+    EXPECT_TRUE(bytes_of_file(folder / (std::string("T3DPRE") + end)) ==
+                bytes_of_file(folder / (std::string("T3DAGAIN") + end)));
   MergeOptions merge;
   merge.mesh = folder / "geo.slf";
   merge_pieces({folder / "T3DPRE"}, folder / "merged.slf", merge);
-  EXPECT_TRUE(file_bytes(folder / "merged.slf") == whole);
+  EXPECT_TRUE(bytes_of_file(folder / "merged.slf") == whole);
 }
 
 TEST(MergePieces, pieces_missing_damaged_or_of_different_cuts_are_named) {
@@ -197,7 +197,7 @@ TEST(MergePieces, pieces_missing_damaged_or_of_different_cuts_are_named) {
   put_file(folder / "T2DGEO00002-00000", "x");
   EXPECT_THAT(merge(), HasSubstr("several cuts"));
   cut(2);
-  std::string torn = file_bytes(folder / "T2DGEO00001-00001");
+  std::string torn = bytes_of_file(folder / "T2DGEO00001-00001");
   put_file(folder / "T2DGEO00001-00001", torn.substr(0, torn.size() - 5));
   MergeOptions options;
   options.overwrite = true;
@@ -231,7 +231,7 @@ TEST(MergePieces, an_index_that_is_cut_or_points_elsewhere_is_named) {
   const TemporaryFolder folder;
   canonical(ranked(1), folder / "whole.slf");
   partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
-  const std::string index = file_bytes(folder / "T2DGEO-INDEX");
+  const std::string index = bytes_of_file(folder / "T2DGEO-INDEX");
   const auto merge = [&](const std::string& bytes) {
     put_file(folder / "T2DGEO-INDEX", bytes);
     return message_of([&] { merge_pieces({folder / "T2DGEO"}, folder / "m.slf", {}); });
@@ -313,7 +313,7 @@ TEST(Partition, zones_sections_and_weirs_are_cut_along) {
   std::map<std::int32_t, std::int32_t> next[2];  // of each section, from point to point
   for (std::int32_t part = 0; part < 3; ++part) {
     const auto global = read_global(serafin::open_series(piece_path(folder / "T2DGEO", 3, part)), 56);
-    std::istringstream zone(file_bytes(piece_path(folder / "T2DZFI", 3, part)));
+    std::istringstream zone(bytes_of_file(piece_path(folder / "T2DZFI", 3, part)));
     for (std::size_t i = 0; i < global.size(); ++i) {
       std::size_t local = 0;
       std::int32_t value = 0;
@@ -321,7 +321,7 @@ TEST(Partition, zones_sections_and_weirs_are_cut_along) {
       EXPECT_EQ(local, i + 1);
       EXPECT_EQ(value, 100 + global[i]);
     }
-    std::istringstream section(file_bytes(piece_path(folder / "T2DSEC", 3, part)));
+    std::istringstream section(bytes_of_file(piece_path(folder / "T2DSEC", 3, part)));
     std::string line;
     std::getline(section, line);
     EXPECT_EQ(line, " # SECTIONS PARTITIONED FOR 00002-0000" + std::to_string(part));

@@ -23,7 +23,9 @@ std::optional<std::int64_t> trailing_number(const std::string& name) {
 
 mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) {
   if (store::recognise(path)) return store::open_step(path, choice.flow, choice.step);
-  mesh::Dataset dataset = formats::open(path);
+  const formats::Format& format = formats::format_of(path);
+  if (format.open_step != nullptr && choice.step && !choice.flow) return format.open_step(path, *choice.step);
+  mesh::Dataset dataset = format.open(path);
   if (choice.flow || (choice.step && choice.step != step_number(dataset)))
     throw base::Error(base::Kind::usage, "a " + dataset.format + " output is one step; a step can be chosen of a store")
         .at(path.string());
@@ -32,13 +34,21 @@ mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) 
 
 std::vector<store::StepInfo> steps(const std::filesystem::path& path) {
   if (store::recognise(path)) return store::list_steps(path);
-  const mesh::Dataset dataset = formats::open(path);
+  const formats::Format& format = formats::format_of(path);
+  const mesh::Dataset dataset = format.open(path);
   store::StepInfo info;
   info.step = step_number(dataset).value_or(0);
   info.time = dataset.header.time;
   info.bytes = static_cast<std::uint64_t>(dataset.bytes);
   info.parts = dataset.num_parts;
-  return {info};
+  if (format.times == nullptr) return {info};
+  std::vector<store::StepInfo> all;
+  for (const double time : format.times(path)) {
+    info.step = static_cast<std::int64_t>(all.size());
+    info.time = time;
+    all.push_back(info);
+  }
+  return all;
 }
 
 std::optional<std::int64_t> step_number(const mesh::Dataset& dataset) {

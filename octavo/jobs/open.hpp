@@ -9,7 +9,8 @@
 
 namespace octavo::jobs {
 
-/// Which step of a store. Nothing given: the newest of the analysis flow, else of the checkpoint flow.
+/// Which step of a store, or of a file of many, numbered from 0. Nothing given: the newest of the analysis flow, else
+/// of the checkpoint flow; the last of a file.
 struct StepChoice {
   std::optional<store::Flow> flow;
   std::optional<std::int64_t> step;

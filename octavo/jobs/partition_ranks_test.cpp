@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 /// Names and contents of all files below a folder.
 std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> all;
-  for (const auto& entry : fs::directory_iterator(folder)) all[entry.path().filename().string()] = file_bytes(entry);
+  for (const auto& entry : fs::directory_iterator(folder)) all[entry.path().filename().string()] = bytes_of_file(entry);
   return all;
 }
 

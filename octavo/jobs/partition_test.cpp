@@ -68,7 +68,7 @@ TEST_F(PartitionReal, pieces_are_partel_s_byte_for_byte) {
   }
   std::size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(example)) {
-    EXPECT_TRUE(file_bytes(entry.path()) == file_bytes(folder_.path() / entry.path().filename()))
+    EXPECT_TRUE(bytes_of_file(entry.path()) == bytes_of_file(folder_.path() / entry.path().filename()))
         << entry.path().filename();
     ++compared;
   }
@@ -81,8 +81,8 @@ TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
   options.boundary = data() / "geo_gouttedo.cli";
   options.layout = PieceLayout::files;
   partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
-  EXPECT_TRUE(file_bytes(folder_.path() / "T2DGEO00001-00001") ==
-              file_bytes(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
+  EXPECT_TRUE(bytes_of_file(folder_.path() / "T2DGEO00001-00001") ==
+              bytes_of_file(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "octavo/store/copy_segment.hpp"
 #include "octavo/store/opened.hpp"
 #include "octavo/store/pack.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -155,14 +156,34 @@ struct Work {
   store::EncodeOptions encoding;
 };
 
-Work prepare(const store::Scan& scan, const store::StepFound& found, const RepackOptions& options) {
+/// A mesh of triangles may be another step's, which must come along.
+void require_mesh(const store::OpenedStep& step, const std::vector<store::StepFound>& chosen) {
+  const auto mesh = step.header.attributes.find(store::mesh_step_attribute);
+  if (mesh == step.header.attributes.end()) return;
+  const auto* number = std::get_if<std::int64_t>(&mesh->second);
+  for (const store::StepFound& other : chosen)
+    if (number != nullptr && other.step == *number && other.flow == step.flow) return;
+  throw Error(Kind::usage, "the mesh of step " + std::to_string(step.step) + " is stored with step " +
+                               (number != nullptr ? std::to_string(*number) : "?") + ", which is left out")
+      .hint("repack both");
+}
+
+Work prepare(const store::Scan& scan, const store::StepFound& found, const std::vector<store::StepFound>& chosen,
+             const RepackOptions& options) {
   Work work;
-  base::agree(options.ranks, [&] { work.step = store::open_segments(scan, found); });
+  base::agree(options.ranks, [&] {
+    work.step = store::open_segments(scan, found);
+    require_mesh(work.step, chosen);
+  });
   const int parts = static_cast<int>(work.step.parts.size());
   work.keep = options.domains == 0 || options.domains == parts;
   work.files = plan_files(work.keep ? parts : options.domains, options);
   if (work.keep) return work;
-  base::agree(options.ranks, [&] { work.dataset = store::open_step(scan.store, found.flow, found.step); });
+  base::agree(options.ranks, [&] {
+    work.dataset = store::open_step(scan.store, found.flow, found.step);
+    if (work.dataset.unstructured)
+      throw Error(Kind::unsupported, "a mesh of triangles stays one domain").at(work.dataset.path);
+  });
   work.recut = plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);
   return work;
@@ -291,7 +312,7 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
   });
   const fs::path target = base::all_gather(options.ranks, where)[0];
   try {
-    for (const store::StepFound& step : steps) write_step(prepare(scan, step, options), target, threads, run);
+    for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), target, threads, run);
   } catch (...) {
     if (options.ranks.rank == 0) discard_target(target, out, false);
     throw;

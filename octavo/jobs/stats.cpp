@@ -5,6 +5,7 @@
 
 #include "octavo/jobs/scope.hpp"
 #include "octavo/jobs/sum_parts.hpp"
+#include "octavo/jobs/triangles.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -32,6 +33,10 @@ Stats stats(const mesh::Dataset& dataset, const StatsOptions& options) {
   result.selection = std::move(scope.text);
   result.parts = std::move(scope.parts);
   result.bytes_read = scope.bytes;
+  if (dataset.unstructured) {
+    result.statistics = detail::triangle_statistics(dataset, fields, options.region);
+    return result;
+  }
   const auto work = [&](int part) {
     return analysis::statistics(dataset.read(part, request), header, selection, fields, species, density);
   };

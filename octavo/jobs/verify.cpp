@@ -1,6 +1,7 @@
 #include "octavo/jobs/verify.hpp"
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -80,6 +81,48 @@ void compare_levels(store::Report& report, const mesh::Dataset& dataset, const P
   }
 }
 
+/// Every step of a file of many: lengths around each record, times that go on, values that are numbers.
+store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress) {
+  const formats::Format& format = formats::format_of(path);
+  const mesh::Dataset last = format.open(path);
+  store::Report report;
+  report.notes = last.notes;
+  report.bytes = static_cast<std::uint64_t>(std::filesystem::file_size(path));
+  double before = -std::numeric_limits<double>::infinity();
+  const std::vector<double> times = format.times(path);
+  for (std::size_t step = 0; step < times.size(); ++step) {
+    const std::string where = path.string() + ", step " + std::to_string(step);
+    if (!(times[step] > before) && step > 0)
+      report.findings.push_back({where, "time " + std::to_string(times[step]) +
+                                            " does not come after that of the step "
+                                            "before, " +
+                                            std::to_string(before)});
+    before = times[step];
+    mesh::Part part;
+    try {
+      part = format.open_step(path, static_cast<std::int64_t>(step)).read(0, {});
+    } catch (const base::Error& error) {
+      if (error.kind() != base::Kind::corrupt) throw;
+      report.findings.push_back({error.places().empty() ? where : error.places().front(), error.message()});
+    }
+    for (const mesh::Field& field : part.fields) {
+      std::int64_t wrong = 0;
+      mesh::visit_values(field, [&](auto values) {
+        for (const auto value : values) wrong += std::isfinite(static_cast<double>(value)) ? 0 : 1;
+      });
+      if (wrong > 0)
+        report.findings.push_back(
+            {where + ", field " + field.info.name, std::to_string(wrong) + " values are no numbers"});
+      ++report.streams;
+    }
+    ++report.steps;
+    if (progress && !progress(static_cast<std::int64_t>(step + 1), static_cast<std::int64_t>(times.size())))
+      throw base::Error(base::Kind::interrupted, "interrupted");
+  }
+  if (times.empty()) last.read(0, {});
+  return report;
+}
+
 store::Report verify_native(const mesh::Dataset& dataset, int threads, const base::Progress& progress) {
   store::Report report;
   report.steps = 1;
@@ -117,6 +160,7 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
 
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress) {
   if (store::recognise(path)) return store::verify(path, base::thread_count(threads), progress);
+  if (formats::format_of(path).times != nullptr) return verify_series(path, progress);
   return verify_native(formats::open(path), threads, progress);
 }
 

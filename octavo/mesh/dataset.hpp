@@ -65,6 +65,7 @@ struct Request {
   int max_level = std::numeric_limits<int>::max();  ///< the code's own number; deeper cells are dropped and
                                                     ///< refined cells of this level become leaves
   bool particles = false;
+  bool mesh = true;  ///< false: the mesh of an unstructured part may stay empty
 };
 
 /// Owned cells of one level, over all parts. `level` is the code's own number.
@@ -82,7 +83,8 @@ struct Dataset {
   std::string path;
   Header header;
   int num_parts = 0;
-  std::int64_t bytes = 0;  ///< on disk
+  bool unstructured = false;  ///< parts are mesh::Unstructured, values stand at points; no levels, roots or blocks
+  std::int64_t bytes = 0;     ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
   std::vector<std::string>

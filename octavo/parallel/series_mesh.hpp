@@ -15,12 +15,15 @@ namespace octavo::parallel {
 /// What a rank holds of the mesh of a series. Points and triangles may be held by several ranks; every number from 0 up
 /// must be held by one at least.
 struct SeriesMesh {
-  mesh::Unstructured piece;                  ///< global_point: numbers in the file, from 0; empty: the identity
-  std::vector<std::int64_t> global_element;  ///< of its triangles, from 0; empty on all ranks: triangles are put in the
-                                             ///< order of their lowest points, which no cut changes
-  std::vector<std::int32_t> boundary;        ///< IPOBO of its points: place on the boundary from 1, 0: inside; or empty
-  std::optional<std::filesystem::path> geometry;  ///< a SERAFIN file of the whole mesh: coordinates, connectivity and
-                                                  ///< IPOBO are its own, bit for bit; the two lists above may be empty
+  mesh::Unstructured piece{};  ///< global_point: numbers in the file, from 0; empty: the identity
+  /// Of its triangles, from 0. Empty on all ranks: triangles stand in the order of their lowest points, which no cut
+  /// changes.
+  std::vector<std::int64_t> global_element{};
+  /// IPOBO of its points: place on the boundary from 1, 0 inside. Or empty.
+  std::vector<std::int32_t> boundary{};
+  /// A SERAFIN file of the whole mesh: coordinates, connectivity and IPOBO are its own, bit for bit, and the two lists
+  /// above may be empty.
+  std::optional<std::filesystem::path> geometry{};
 };
 
 /// The points a rank writes: those of which it is the lowest rank. Ascending numbers in the file, of all planes, and

@@ -21,7 +21,7 @@ struct SeriesOptions {
   bool sync = true;                ///< a step is on disk before the file's length says it is there
   int writers = 0;                 ///< ranks that write; 0: one a host
   std::uint64_t alignment = 4096;  ///< [bytes] no two writers touch one such unit of the file; a stripe, on Lustre
-  std::optional<double> resume;    ///< goes on behind the last step whose time is no later; infinity: behind the last
+  std::optional<double> resume{};  ///< goes on behind the last step whose time is no later; infinity: behind the last
   int ranks_per_node = 0;          ///< 0: as many as there are
 };
 

@@ -10,6 +10,7 @@
 #include "octavo/store/bounds.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::store {
 namespace {
@@ -411,6 +412,8 @@ bool has_raw_streams(const EncodedPart& part) {
 }
 
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  if (std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header))
+    return encode(fold(part, header.attributes.count(mesh_step_attribute) == 0), header, options);
   EncodedPart encoded = encode(view_of(part), header, options);
   for (Stream& stream : encoded.streams)
     if (stream.raw) take_values(stream);

@@ -2,6 +2,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/store/opened.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::store {
 namespace {
@@ -186,7 +187,16 @@ mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::op
   std::vector<std::string> notes;
   for (const Finding& finding : scan.damage) notes.push_back("damage: " + finding.where + ": " + finding.what);
   OpenedStep opened = choose(scan, flow, step, notes);
-  return dataset_of(scan.store, std::move(opened), std::move(notes));
+  const Flow found = opened.flow;
+  mesh::Dataset dataset = dataset_of(scan.store, std::move(opened), std::move(notes));
+  unfold(dataset, scan.store, found);
+  return dataset;
+}
+
+mesh::Dataset open_folded(const fs::path& store, Flow flow, std::int64_t step) {
+  const Scan scan = scan_store(store);
+  std::vector<std::string> notes;
+  return dataset_of(scan.store, choose(scan, flow, step, notes), {});
 }
 
 std::vector<StreamInfo> list_streams(const fs::path& store, Flow flow, std::int64_t step) {

@@ -34,8 +34,10 @@ analysis::Projection kind_named(const std::string& name) {
 
 jobs::Map map(const mesh::Dataset& dataset, const std::string& field, const std::string& axis, const std::string& kind,
               const Text& weight, std::optional<int> max_level, const Text& region, std::size_t pixels, int threads,
-              const nb::object& ranks, nb::object progress) {
+              const nb::object& ranks, nb::object progress, const Text& mask, double above) {
   jobs::MapOptions options;
+  if (mask) options.mask = *mask;
+  options.above = above;
   options.field = field;
   options.axis = axis_named(axis);
   options.kind = kind_named(kind);
@@ -54,6 +56,7 @@ jobs::Map map(const mesh::Dataset& dataset, const std::string& field, const std:
 }
 
 std::string label_of(const jobs::Map& image) {
+  if (image.kind == "value") return image.field;
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
   if (image.flat) return image.field + ", " + image.kind + " in each pixel";
@@ -103,7 +106,8 @@ void bind_map(nb::module_& m) {
   m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::kw_only(), nb::arg("axis") = "z",
         nb::arg("kind") = "integral", nb::arg("weight") = nb::none(), nb::arg("max_level") = nb::none(),
         nb::arg("region") = nb::none(), nb::arg("pixels") = 1024, nb::arg("threads") = 0, nb::arg("ranks") = nb::none(),
-        nb::arg("progress") = nb::none(), "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
+        nb::arg("progress") = nb::none(), nb::arg("mask") = nb::none(), nb::arg("above") = 0.0,
+        "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
 }
 
 // ---------------------------------------------------------------------------------------------- stats

@@ -130,7 +130,7 @@ nb::dict describe_mesh(const jobs::DiffReport& report) {
 nb::dict describe(const jobs::DiffReport& report) {
   nb::dict result, variables, particles, headers;
   for (const jobs::VariableDiff& variable : report.variables)
-    variables[nb::cast(variable.name)] = describe(variable, &*report.grid);
+    variables[nb::cast(variable.name)] = describe(variable, report.grid ? &*report.grid : nullptr);
   for (const jobs::SpeciesDiff& species : report.particles) particles[nb::cast(species.name)] = describe(species);
   for (const jobs::HeaderDiff& header : report.headers) {
     nb::dict row = both(header.a, header.b);

@@ -63,6 +63,12 @@ nb::object view(const mesh::Field& field, nb::handle owner) {
   });
 }
 
+template <class T>
+nb::object values_view(const std::vector<T>& values, std::size_t width, nb::handle owner) {
+  const std::size_t shape[2] = {values.size() / width, width};
+  return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), width == 1 ? 1 : 2, shape, owner));
+}
+
 nb::dict fields_of(nb::handle self) {
   const auto& part = nb::cast<const mesh::Part&>(self);
   nb::dict fields;
@@ -298,6 +304,12 @@ void bind_header(nb::module_& m) {
       .def_prop_ro("attributes", [](const Header& h) { return h.attributes; });
 }
 
+const mesh::Unstructured& triangles_of(const mesh::Part& part) {
+  if (const auto* mesh = std::get_if<mesh::Unstructured>(&part.mesh)) return *mesh;
+  throw base::Error(base::Kind::unsupported, "the part is no mesh of triangles")
+      .at("part " + std::to_string(part.index));
+}
+
 void bind_part(nb::module_& m) {
   nb::class_<mesh::Part>(m, "Part", "One contributor's tree and values: what the store and the formats hand over.")
       .def_ro("index", &mesh::Part::index)
@@ -312,7 +324,21 @@ void bind_part(nb::module_& m) {
           "Per level: bool array, whether a cell has children.")
       .def_prop_ro(
           "owned", [](const mesh::Part& part) { return levels_of(octree_of(part).owned); },
-          "Per level: bool array, whether this part answers for the cell.");
+          "Per level: bool array, whether this part answers for the cell.")
+      .def_prop_ro(
+          "x", [](nb::handle self) { return values_view(triangles_of(nb::cast<const mesh::Part&>(self)).x, 1, self); },
+          "Of triangles: places of the points of one plane [code length]; a view.")
+      .def_prop_ro(
+          "y", [](nb::handle self) { return values_view(triangles_of(nb::cast<const mesh::Part&>(self)).y, 1, self); })
+      .def_prop_ro(
+          "triangles",
+          [](nb::handle self) {
+            return values_view(triangles_of(nb::cast<const mesh::Part&>(self)).connectivity, 3, self);
+          },
+          "Shape (triangles, 3): points from 0; a view.")
+      .def_prop_ro(
+          "planes", [](const mesh::Part& part) { return triangles_of(part).planes; },
+          "1: 2-D; more: values stand plane after plane, from the bottom.");
 }
 
 void bind_dataset(nb::module_& m) {
@@ -321,6 +347,7 @@ void bind_dataset(nb::module_& m) {
       .def_ro("format", &Dataset::format)
       .def_ro("path", &Dataset::path)
       .def_ro("num_parts", &Dataset::num_parts)
+      .def_ro("unstructured", &Dataset::unstructured)
       .def_ro("bytes", &Dataset::bytes)
       .def_ro("notes", &Dataset::notes)
       .def_prop_ro("code", [](const Dataset& d) { return d.header.code; })

@@ -74,4 +74,5 @@ NB_MODULE(_core, m) {
   bindings::bind_analysis(m);
   bindings::bind_diff(m);
   bindings::bind_pieces(m);
+  bindings::bind_triangles(m);
 }

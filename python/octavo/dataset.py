@@ -29,6 +29,21 @@ def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dat
     return Dataset(_core.open(os.fspath(path), flow, step))
 
 
+def over_time(path: Path, kind: str) -> Dataset:
+    """A SERAFIN file as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each point over
+    all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`."""
+    return Dataset(_core.over_time(os.fspath(path), kind))
+
+
+def series(
+    path: Path, places: Sequence[Sequence[float]], fields: Sequence[str] | None = None, *, plane: int = -1
+) -> dict[str, Any]:
+    """Values at places (x, y) over all steps of a SERAFIN file, linear within their triangle: `times` of shape (steps),
+    `values` (places, fields, steps), NaN outside of the mesh; `fields`, `units`, `inside`. `plane` of a 3-D mesh counts
+    from 0 at the bottom (-1: the uppermost). Releases the GIL."""
+    return _core.probe(os.fspath(path), [tuple(place) for place in places], fields=_listed(fields), plane=plane)
+
+
 def steps(path: Path) -> list[dict[str, Any]]:
     """The complete steps at a path: dicts of flow, step, time, parts, bytes."""
     return _core.steps(os.fspath(path))
@@ -150,14 +165,15 @@ class Selection:
 
     def map(
         self, field: str, *, axis: str = "z", kind: str | None = None, weight: str | None = None, pixels: int = 1024,
-        threads: int = 0,
+        threads: int = 0, mask: str | None = None, above: float = 0.0,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a field,
-        or "volume"), "max" or "min". Releases the GIL."""
+        or "volume"), "max" or "min". Of triangles: pixels where field `mask` is not above `above` are NaN (dry land:
+        the depth). Releases the GIL."""
         kind = kind or ("mean" if weight else "integral")
         image = _core.map(
             self._data, field, axis=axis, kind=kind, weight=weight, max_level=self.max_level, region=self.region,
-            pixels=pixels, threads=threads, ranks=None, progress=None,
+            pixels=pixels, threads=threads, ranks=None, progress=None, mask=mask, above=above,
         )  # fmt: skip
         return Picture.of(image)
 
@@ -186,6 +202,10 @@ class Selection:
     ) -> Iterator[dict[str, np.ndarray]]:
         """The same in pieces of whole domains that take at most `memory` together (or one domain, if that is more).
         Arrays of a piece that is one domain are handed over without a copy."""
+        if self._data.unstructured:
+            raise UsageError(
+                "a mesh of triangles has no cells", [self._data.path], "part(0): .x, .y, .triangles, .fields"
+            )
         limit, waiting, held = _bytes(memory), [], 0
         for part in self.parts:
             cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
@@ -265,7 +285,8 @@ class Dataset(Selection):
         return self._data.attributes
 
     def part(self, index: int, fields: str | Sequence[str] | None = None) -> Any:
-        """One domain as it is stored: `.refined` and `.owned` per level, `.fields` over all its tree cells."""
+        """One domain as it is stored: `.refined` and `.owned` per level, `.fields` over all its tree cells; of
+        triangles `.x`, `.y`, `.triangles`, `.planes`, and `.fields` at points."""
         return self._data.read(index, _listed(fields))
 
     def __repr__(self) -> str:

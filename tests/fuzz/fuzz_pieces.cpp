@@ -50,7 +50,7 @@ struct Scratch {
     jobs::partition_serafin(path / "whole.slf", path / "T2D", options);
     Files files;
     for (const auto& entry : fs::directory_iterator(path))
-      files[entry.path().filename().string()] = testing::file_bytes(entry);
+      files[entry.path().filename().string()] = testing::bytes_of_file(entry);
     return files;
   }
 };

@@ -147,7 +147,7 @@ inline void put_file(const std::filesystem::path& path, const std::string& bytes
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-inline std::string file_bytes(const std::filesystem::path& path) {
+inline std::string bytes_of_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }

@@ -29,26 +29,6 @@ std::string from_latin1(std::string_view text) {
   return out;
 }
 
-std::string to_latin1(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < 0x80) {
-      out.push_back(text[i]);
-    } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size()) {
-      out.push_back(static_cast<char>((byte & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3F)));
-    } else if (byte >= 0xC0) {
-      out.push_back('?');  // its continuation bytes are passed over
-    }
-  }
-  return out;
-}
-
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\0')) text.remove_suffix(1);
-  return from_latin1(text);
-}
-
 /// Records of a header, one after another.
 struct Encoder {
   std::endian order;
@@ -80,17 +60,37 @@ void require_length(std::uint64_t bytes, const char* record) {
 
 }  // namespace
 
+std::string latin1_of(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      out.push_back(text[i]);
+    } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size()) {
+      out.push_back(static_cast<char>((byte & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3F)));
+    } else if (byte >= 0xC0) {
+      out.push_back('?');  // its continuation bytes are passed over
+    }
+  }
+  return out;
+}
+
+std::string text_of(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\0')) text.remove_suffix(1);
+  return from_latin1(text);
+}
+
 Variable variable(std::string_view name, std::string_view unit) {
   Variable made;
   made.text.fill(' ');
-  const std::string first = to_latin1(name).substr(0, 16), second = to_latin1(unit).substr(0, 16);
+  const std::string first = latin1_of(name).substr(0, 16), second = latin1_of(unit).substr(0, 16);
   std::copy(first.begin(), first.end(), made.text.begin());
   std::copy(second.begin(), second.end(), made.text.begin() + 16);
   return made;
 }
 
-std::string name_of(const Variable& variable) { return trimmed({variable.text.data(), 16}); }
-std::string unit_of(const Variable& variable) { return trimmed({variable.text.data() + 16, 16}); }
+std::string name_of(const Variable& variable) { return text_of({variable.text.data(), 16}); }
+std::string unit_of(const Variable& variable) { return text_of({variable.text.data() + 16, 16}); }
 
 Layout layout_of(const Header& header) {
   const std::uint64_t reals = framed(header.real_bytes * static_cast<std::uint64_t>(header.points));

@@ -123,7 +123,7 @@ TEST(Serafin, written_in_any_ranges_and_order_the_file_is_the_same_bytes) {
         });
       }
     }
-    EXPECT_TRUE(octavo::testing::file_bytes(folder / "b.slf") == expected);
+    EXPECT_TRUE(octavo::testing::bytes_of_file(folder / "b.slf") == expected);
   }
 }
 

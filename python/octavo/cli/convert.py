@@ -21,6 +21,8 @@ EXAMPLES = [
     "octavo convert plt00020 run_hdf5_chk_0000 --to flash --block 8 --fill --rename phi=dens",
     "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
     "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
+    "octavo convert r2d.slf r2d.octavo --codec abs:1e-3",
+    "octavo convert r2d.octavo r2d.slf --to serafin",
     "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
@@ -30,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
-    parser.add_argument("--to", choices=["octavo", "ramses", "flash", "amrex"], default="octavo",
+    parser.add_argument("--to", choices=["octavo", "ramses", "flash", "amrex", "serafin"], default="octavo",
                         help="what to write: a store, or a native output to go on from (whole steps, losslessly)")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
                         help="of the store: the flow read with --to a native output, else the flow written (analysis)")  # fmt: skip
@@ -202,6 +204,38 @@ def _cross(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _serafin(arguments: argparse.Namespace) -> int:
+    """Writes all steps of a mesh of triangles as one SERAFIN file."""
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.errors import Unsupported
+
+    inputs = expand(arguments.paths[:-1])
+    if len(inputs) != 1:
+        raise UsageError(
+            f"a SERAFIN file is made of one input, {len(inputs)} were given", [], "convert them one by one"
+        )
+    if arguments.roi or arguments.level is not None or arguments.codec != "lossless" or arguments.append:
+        raise Unsupported(
+            "a SERAFIN file is written whole and losslessly", [], "leave out --roi, --level, --codec, --append"
+        )
+    out = arguments.paths[-1]
+    with console.Progress("convert", arguments.quiet, unit="steps") as progress:
+        report = _core.to_serafin(
+            inputs[0],
+            out,
+            fields=arguments.field,
+            double_precision=False if arguments.precision == "single" else None,
+            overwrite=arguments.force,
+            progress=progress,
+        )
+    if arguments.json:
+        console.print_json({"path": out, **report})
+    else:
+        console.say(arguments.quiet, f"{out}: {report['steps']} steps, {console.size(report['bytes'])}")
+    return 0
+
+
 def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
     from octavo import _core
 
@@ -224,6 +258,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--domains goes with --to ramses", [], "")
     if arguments.domains is not None and arguments.domains < 1:
         raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
+    if arguments.to == "serafin":
+        return _serafin(arguments)
     if arguments.to == "ramses" and _comes_from_ramses(arguments):
         return _export(arguments)
     if arguments.to != "octavo":

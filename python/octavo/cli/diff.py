@@ -118,11 +118,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if report["equal"] else 1
 
 
-def _place(row: dict[str, Any] | None) -> str:
+def _place(row: dict[str, Any] | None, what: str) -> str:
     if row is None:
         return ""
     if "identity" in row:
-        return f"particle {row['identity']}" + (f" of rank {row['rank']}" if row["rank"] else "")
+        return f"{what} {row['identity']}" + (f" of rank {row['rank']}" if row["rank"] else "")
     at = ", ".join(f"{value:.6g}" for value in row["at"])
     level = str(row["level_a"]) if row["level_a"] == row["level_b"] else f"{row['level_a']}/{row['level_b']}"
     return f"({at}) level {level}, parts {row['part_a']}/{row['part_b']}"
@@ -142,7 +142,7 @@ def _print_variables(title: str, rows: dict[str, Any], weighted: bool) -> None:
         (
             [name, "" if v["within"] else "differs", v["differing"], v["magnitude"], v["absolute"],
              worst["a"] if (worst := v["largest"] or v["first_mismatch"]) else None, worst["b"] if worst else None,
-             _place(worst), ratio(v["l1"]), ratio(v["l2"])]
+             _place(worst, "particle" if title.startswith("particles") else "point"), ratio(v["l1"]), ratio(v["l2"])]
             + ([ratio(v["l1_volume"])] if weighted else [])
             + [v["mismatches"]]
             for name, v in rows.items()
@@ -166,7 +166,7 @@ def _print(report: dict[str, Any]) -> None:
     for note in report["notes"]:
         say(False, "note: " + note)
     if report["variables"]:
-        _print_variables("variables", report["variables"], True)
+        _print_variables("variables", report["variables"], mesh["nested"])
     for name, species in report["particles"].items():
         if species["attributes"]:
             title = f"particles {name}: {number(species['matched'])} matched"

@@ -13,6 +13,7 @@ EXAMPLES = [
     "octavo map output_00080 --field density",
     "octavo map run.octavo --field pressure --weight density --axis x --pixels 2048 -o pressure.png",
     "octavo map run.octavo --field density --roi box:0.4,0.4,0.4:0.6,0.6,0.6 -o core.npy",
+    "octavo map r2d.slf --field 'WATER DEPTH' --over-time max --mask 'WATER DEPTH>0.01' -o flood.png",
 ]
 
 
@@ -24,6 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--kind", choices=["integral", "mean", "max", "min"], help="default: integral, or mean where a weight is given"
     )
     parser.add_argument("--weight", metavar="W", help="mean along the line, weighted by this field (or 'volume')")
+    parser.add_argument(
+        "--mask",
+        metavar="FIELD>V",
+        help="of triangles: only where this field is above V ('WATER DEPTH>0.01': wet land)",
+    )
     options.add_selection(parser)
     parser.add_argument(
         "--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)"
@@ -35,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--linear", action="store_true", help="a linear colour scale whatever the range")
     parser.add_argument("-f", "--force", action="store_true", help="overwrite the output file")
     options.add_step(parser)
+    options.add_over_time(parser)
     options.add_threads(parser)
     options.add_json(parser)
 
@@ -60,12 +67,25 @@ def _limits(text: str | None) -> tuple[float, float] | None:
     return lo, hi
 
 
+def _mask(text: str | None) -> tuple[str | None, float]:
+    if text is None:
+        return None, 0.0
+    field, sign, value = text.rpartition(">")
+    try:
+        if sign:
+            return field.strip(), float(value)
+    except ValueError:
+        pass
+    raise UsageError(f"'{text}': expected FIELD>VALUE", [], "--mask 'WATER DEPTH>0.01'")
+
+
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.ranks import is_root, world
 
     path, limits = _output(arguments), _limits(arguments.limits)
+    mask, above = _mask(arguments.mask)
     ds = options.open_dataset(arguments)
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
         image = _core.map(
@@ -80,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             ranks=world(),
             progress=progress,
+            mask=mask,
+            above=above,
         )
     for note in ds.notes:
         console.say(arguments.quiet, "note: " + note)

@@ -17,7 +17,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_step(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--step", type=int, metavar="N", help="step of a store (default: the newest complete one)")
+    parser.add_argument(
+        "--step",
+        type=int,
+        metavar="N",
+        help="step of a store (default: the newest complete one), or of a SERAFIN file, from 0",
+    )
     parser.add_argument(
         "--flow", choices=["analysis", "checkpoint"], help="flow of a store (default: analysis, if it has a step)"
     )
@@ -48,10 +53,22 @@ def positive(text: str) -> int:
     return value
 
 
+def add_over_time(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--over-time",
+        choices=["max", "min", "mean"],
+        help="of meshes of triangles: each point's extreme or mean of all steps",
+    )
+
+
 def open_dataset(arguments: argparse.Namespace):
     """The step that PATH, --flow and --step name; headers only."""
     from octavo import _core
 
+    if getattr(arguments, "over_time", None):
+        if arguments.step is not None or arguments.flow is not None:
+            raise UsageError("--over-time takes all steps", [], "leave --step and --flow away")
+        return _core.over_time(arguments.path, arguments.over_time)
     return _core.open(arguments.path, arguments.flow, arguments.step)
 
 

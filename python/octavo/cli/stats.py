@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
     options.add_step(parser)
+    options.add_over_time(parser)
     options.add_threads(parser)
     options.add_json(parser)
 

@@ -1,0 +1,163 @@
+#include "octavo/analysis/triangles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace octavo::analysis {
+namespace {
+
+using Place = std::array<double, 2>;
+
+Place place_of(const mesh::Unstructured& mesh, std::int64_t point) {
+  const auto i = static_cast<std::size_t>(point);
+  return {mesh.x[i], mesh.y[i]};
+}
+
+/// Twice the area on the left of a -> b seen from c.
+double cross(const Place& a, const Place& b, const Place& c) {
+  return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+/// A triangle made ready to be asked for shares.
+struct Corner {
+  std::array<Place, 3> at{};
+  double area = 0;  ///< twice, signed
+
+  Corner(const mesh::Unstructured& mesh, std::size_t triangle) {
+    for (std::size_t k = 0; k < 3; ++k) at[k] = place_of(mesh, mesh.connectivity[3 * triangle + k]);
+    area = cross(at[0], at[1], at[2]);
+  }
+  /// Nothing outside. On an edge two triangles answer, with the same value.
+  std::optional<std::array<double, 3>> shares(const Place& place) const {
+    if (area == 0) return {};
+    std::array<double, 3> out{cross(at[1], at[2], place) / area, cross(at[2], at[0], place) / area,
+                              cross(at[0], at[1], place) / area};
+    // Places on an edge are on both sides of it but for rounding.
+    constexpr double rounding = -1e-12;
+    if (out[0] < rounding || out[1] < rounding || out[2] < rounding) return {};
+    return out;
+  }
+  double lo(std::size_t axis) const { return std::min({at[0][axis], at[1][axis], at[2][axis]}); }
+  double hi(std::size_t axis) const { return std::max({at[0][axis], at[1][axis], at[2][axis]}); }
+};
+
+double linear(std::span<const double> values, const std::int64_t* points, const std::array<double, 3>& shares) {
+  double sum = 0;
+  for (std::size_t k = 0; k < 3; ++k)
+    if (shares[k] > 0) sum += shares[k] * values[static_cast<std::size_t>(points[k])];
+  return sum;
+}
+
+struct Pixels {
+  std::size_t first = 0, last = 0;
+};
+/// Those whose middles are in [lo, hi].
+Pixels pixels_in(const Frame& frame, std::size_t axis, double lo, double hi) {
+  const double width = (frame.hi[axis] - frame.lo[axis]) / static_cast<double>(frame.pixels[axis]);
+  const double most = static_cast<double>(frame.pixels[axis]);
+  const double first = std::clamp(std::floor((lo - frame.lo[axis]) / width - 0.5), 0.0, most);
+  const double last = std::clamp(std::ceil((hi - frame.lo[axis]) / width + 0.5), 0.0, most);
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+}
+
+Place middle(const Frame& frame, std::size_t i, std::size_t j) {
+  const auto at = [&](std::size_t axis, std::size_t pixel) {
+    return frame.lo[axis] + (static_cast<double>(pixel) + 0.5) * (frame.hi[axis] - frame.lo[axis]) /
+                                static_cast<double>(frame.pixels[axis]);
+  };
+  return {at(0, i), at(1, j)};
+}
+
+bool in_sphere(const Frame& frame, const Place& place) {
+  return !frame.sphere ||
+         std::hypot(place[0] - frame.sphere->centre[0], place[1] - frame.sphere->centre[1]) < frame.sphere->radius;
+}
+
+}  // namespace
+
+std::vector<double> point_areas(const mesh::Unstructured& mesh) {
+  std::vector<double> areas(mesh.x.size(), 0);
+  for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
+    const double third = std::fabs(Corner(mesh, t).area) / 6;
+    for (std::size_t k = 0; k < 3; ++k) areas[static_cast<std::size_t>(mesh.connectivity[3 * t + k])] += third;
+  }
+  return areas;
+}
+
+std::vector<double> point_heights(const mesh::Unstructured& mesh, std::span<const double> elevation) {
+  const std::size_t points = mesh.x.size(), planes = static_cast<std::size_t>(mesh.planes);
+  std::vector<double> heights(points * planes, 0);
+  for (std::size_t p = 0; p + 1 < planes; ++p)
+    for (std::size_t i = 0; i < points; ++i) {
+      const double half = (elevation[(p + 1) * points + i] - elevation[p * points + i]) / 2;
+      heights[p * points + i] += half;
+      heights[(p + 1) * points + i] += half;
+    }
+  return heights;
+}
+
+std::vector<double> flatten(const mesh::Unstructured& mesh, std::span<const double> values,
+                            std::span<const double> elevation, Projection kind) {
+  const std::size_t points = mesh.x.size(), planes = static_cast<std::size_t>(mesh.planes);
+  std::vector<double> out(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(points));
+  if (planes == 1) return out;
+  if (is_extreme(kind)) {
+    for (std::size_t i = points; i < values.size(); ++i)
+      out[i % points] =
+          kind == Projection::maximum ? std::fmax(out[i % points], values[i]) : std::fmin(out[i % points], values[i]);
+    return out;
+  }
+  const std::vector<double> heights = point_heights(mesh, elevation);
+  for (std::size_t i = 0; i < points; ++i) {
+    double sum = 0, height = 0, plain = 0;
+    for (std::size_t k = i; k < values.size(); k += points) {
+      sum += values[k] * heights[k];
+      height += heights[k];
+      plain += values[k];
+    }
+    if (kind == Projection::integral)
+      out[i] = sum;
+    else
+      out[i] = height > 0 ? sum / height : plain / static_cast<double>(planes);
+  }
+  return out;
+}
+
+std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh, std::span<const Place> places) {
+  std::vector<std::optional<TrianglePlace>> found(places.size());
+  for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
+    const Corner corner(mesh, t);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (found[i]) continue;
+      const auto shares = corner.shares(places[i]);
+      if (!shares) continue;
+      found[i].emplace();
+      std::copy_n(&mesh.connectivity[3 * t], 3, found[i]->points.begin());
+      found[i]->shares = *shares;
+    }
+  }
+  return found;
+}
+
+std::vector<double> draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask,
+                         double above, const Frame& frame) {
+  std::vector<double> image(frame.pixels[0] * frame.pixels[1], std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
+    const Corner corner(mesh, t);
+    const std::int64_t* points = &mesh.connectivity[3 * t];
+    const Pixels x = pixels_in(frame, 0, corner.lo(0), corner.hi(0));
+    const Pixels y = pixels_in(frame, 1, corner.lo(1), corner.hi(1));
+    for (std::size_t j = y.first; j < y.last; ++j)
+      for (std::size_t i = x.first; i < x.last; ++i) {
+        const Place place = middle(frame, i, j);
+        const auto shares = corner.shares(place);
+        if (!shares || !in_sphere(frame, place)) continue;
+        if (!mask.empty() && !(linear(mask, points, *shares) > above)) continue;
+        image[j * frame.pixels[0] + i] = linear(values, points, *shares);
+      }
+  }
+  return image;
+}
+
+}  // namespace octavo::analysis

@@ -1,0 +1,27 @@
+#pragma once
+// For formats/med alone, in builds that have MED's header.
+#include <med.h>
+
+#include <mutex>
+
+namespace octavo::formats::med {
+
+/// What we call of libmedC. Its HDF5 is the parallel one; symbols of both are versioned, so ours goes on beside it.
+#define OCTAVO_MED_FUNCTIONS(each)                                                                                 \
+  each(MEDfileOpen) each(MEDfileClose) each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis) each(MEDmeshnEntity)    \
+      each(MEDmeshNodeCoordinateRd) each(MEDmeshElementConnectivityRd) each(MEDmeshGlobalNumberRd) each(MEDnField) \
+          each(MEDfieldnComponent) each(MEDfieldInfo) each(MEDfieldComputingStepInfo) each(MEDfieldnValue)         \
+              each(MEDfieldValueRd) each(MEDnParameter) each(MEDparameterInfo) each(MEDparameterValueRd)
+
+struct Library {
+#define OCTAVO_MED_POINTER(name) decltype(&::name) name = nullptr;
+  OCTAVO_MED_FUNCTIONS(OCTAVO_MED_POINTER)
+#undef OCTAVO_MED_POINTER
+};
+
+/// Loaded at the first call; throws Error(unsupported) where it is not on this machine.
+const Library& library();
+/// Held around every use: neither libmedC nor its HDF5 is safe in threads.
+std::mutex& lock();
+
+}  // namespace octavo::formats::med

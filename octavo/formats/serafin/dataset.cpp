@@ -1,0 +1,146 @@
+#include "octavo/formats/serafin/dataset.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/serafin/series.hpp"
+
+namespace octavo::formats::serafin {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr const char* numbers_field = "IPOBO";
+
+std::vector<mesh::FieldInfo> fields_of(const Series& series) {
+  std::vector<mesh::FieldInfo> fields;
+  const auto type = series.header.real_bytes == 8 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
+  for (std::size_t v = 0; v < series.header.variables.size() && series.steps > 0; ++v) {
+    mesh::FieldInfo info;
+    info.name = name_of(series.header.variables[v]);
+    const auto same = [&](const mesh::FieldInfo& other) { return other.name == info.name; };
+    if (std::any_of(fields.begin(), fields.end(), same)) info.name += "#" + std::to_string(v + 1);
+    info.unit = unit_of(series.header.variables[v]);
+    info.type = type;
+    info.centring = mesh::Centring::node;
+    fields.push_back(info);
+  }
+  mesh::FieldInfo numbers;
+  numbers.name = numbers_field;
+  numbers.type = mesh::ScalarType::int32;
+  numbers.centring = mesh::Centring::node;
+  fields.push_back(numbers);
+  return fields;
+}
+
+void set_range(std::span<const double> values, double& lo, double& hi) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  if (least == values.end()) return;
+  lo = *least;
+  hi = *most > *least ? *most : *least + 1;
+}
+
+void set_box(const Series& series, std::int64_t step, mesh::Header& header) {
+  std::vector<double> values(static_cast<std::size_t>(plane_points(series.header)));
+  for (int axis = 0; axis < 2; ++axis) {
+    read_coordinates(series, axis, 0, values);
+    set_range(values, header.lo[static_cast<std::size_t>(axis)], header.hi[static_cast<std::size_t>(axis)]);
+  }
+  if (header.dim == 2 || step < 0 || series.header.variables.empty()) return;
+  values.resize(static_cast<std::size_t>(series.header.points));
+  read_values(series, step, 0, 0, values);
+  set_range(values, header.lo[2], header.hi[2]);
+}
+
+void set_attributes(const Series& series, std::int64_t step, std::map<std::string, mesh::Attribute>& to) {
+  const Header& header = series.header;
+  const std::string_view title(header.title.data(), header.title.size());
+  to["triangles"] = static_cast<std::int64_t>(plane_elements(header));
+  to["planes"] = static_cast<std::int64_t>(planes(header));
+  to["title"] = text_of(title.substr(0, 72));
+  to["tag"] = text_of(title.substr(72));
+  if (step >= 0) to["step"] = step;
+  to["iparam"] = std::vector<std::int64_t>(header.iparam.begin(), header.iparam.end());
+  if (header.date) to["date"] = std::vector<std::int64_t>(header.date->begin(), header.date->end());
+  to["byte_order"] = std::string(header.order == std::endian::big ? "big" : "little");
+  to["real_bytes"] = static_cast<std::int64_t>(header.real_bytes);
+  if (header.quadratic != 0) to["quadratic"] = static_cast<std::int64_t>(header.quadratic);
+}
+
+mesh::Header header_of(const Series& series, std::int64_t step) {
+  mesh::Header header;
+  header.code = "TELEMAC";
+  header.dim = planes(series.header) > 1 ? 3 : 2;
+  header.time = step >= 0 ? read_time(series, step) : 0;
+  header.unit_length = 100;  // metres
+  header.fields = fields_of(series);
+  set_box(series, step, header);
+  set_attributes(series, step, header.attributes);
+  return header;
+}
+
+mesh::Field read_field(const Series& series, std::int64_t step, std::size_t f, const mesh::FieldInfo& info) {
+  const auto points = static_cast<std::size_t>(series.header.points);
+  mesh::Field field = mesh::make_field(info, points);
+  if (info.type == mesh::ScalarType::int32)
+    read_numbers(series, 0, field.as<std::int32_t>());
+  else
+    read_raw_values(series, step, f, 0, field.bytes);
+  return field;
+}
+
+mesh::Part read_part(const Series& series, std::int64_t step, const mesh::Header& header,
+                     const mesh::Request& request) {
+  mesh::Part part;
+  part.mesh = request.mesh ? read_mesh(series) : mesh::Unstructured{};
+  for (const std::size_t f : mesh::select_fields(header, request.fields))
+    part.fields.push_back(read_field(series, step, f, header.fields[f]));
+  return part;
+}
+
+mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series, std::int64_t step) {
+  mesh::Dataset dataset;
+  dataset.format = "serafin";
+  dataset.path = path.string();
+  dataset.unstructured = true;
+  dataset.header = header_of(series, step);
+  dataset.num_parts = 1;
+  // The mesh counts with the first step.
+  dataset.bytes =
+      static_cast<std::int64_t>((step <= 0 ? series.layout.steps : 0) + (step >= 0 ? series.layout.step_bytes : 0));
+  dataset.levels = {{0, series.header.elements, series.header.elements}};
+  if (step < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
+  if (series.trailing_bytes > 1)  // one newline at the end is common
+    dataset.notes.push_back(std::to_string(series.trailing_bytes) +
+                            " bytes after the last whole step: a step cut short, which is passed over");
+  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
+  dataset.part_bytes = [bytes = dataset.bytes](int) { return bytes; };
+  dataset.read = [series, step, header = dataset.header](int part, const mesh::Request& request) {
+    if (part != 0) throw Error(Kind::usage, "part " + std::to_string(part) + " is not there: a SERAFIN file is one");
+    return read_part(series, step, header, request);
+  };
+  return dataset;
+}
+
+}  // namespace
+
+bool recognise(const std::filesystem::path& path) { return looks_like_series(path); }
+
+mesh::Dataset open(const std::filesystem::path& path) {
+  const Series series = open_series(path);
+  return dataset_of(path, series, series.steps - 1);
+}
+
+mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) {
+  const Series series = open_series(path);
+  read_time(series, step);  // says which are there
+  return dataset_of(path, series, step);
+}
+
+std::vector<double> times(const std::filesystem::path& path) { return read_times(open_series(path)); }
+
+}  // namespace octavo::formats::serafin

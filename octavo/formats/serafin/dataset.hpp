@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// A SERAFIN file as the table of formats has it: one part, values at points, steps numbered from 0.
+namespace octavo::formats::serafin {
+
+/// Whether the file begins as SERAFIN does.
+bool recognise(const std::filesystem::path& path);
+/// The last step; of a file without steps the mesh alone. Reads the header and the coordinates (for the box; of planes the
+/// elevations too). Field IPOBO, int32, is the file's record of that name. Attributes: "title", "tag", "step", "iparam",
+/// "date", "byte_order", "real_bytes", "quadratic": all that writing the file again takes.
+mesh::Dataset open(const std::filesystem::path& path);
+/// Throws Error(usage) for a step that is not there.
+mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);
+/// Times of all whole steps [s].
+std::vector<double> times(const std::filesystem::path& path);
+
+}  // namespace octavo::formats::serafin

@@ -1,0 +1,159 @@
+#include "octavo/jobs/over_time.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "octavo/analysis/triangles.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/open.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace serafin = formats::serafin;
+
+/// One point over the steps.
+class Reduction {
+ public:
+  Reduction(OverTime kind, std::size_t size)
+      : kind_(kind), values_(size, std::numeric_limits<double>::quiet_NaN()), counts_(size, 0) {}
+  template <class T>
+  void add(std::span<const T> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto value = static_cast<double>(values[i]);
+      if (std::isnan(value)) continue;
+      double& now = values_[i];
+      if (counts_[i]++ == 0)
+        now = value;
+      else if (kind_ == OverTime::mean)
+        now += value;
+      else
+        now = kind_ == OverTime::maximum ? std::max(now, value) : std::min(now, value);
+    }
+  }
+  double value(std::size_t i) const {
+    return kind_ == OverTime::mean && counts_[i] > 0 ? values_[i] / counts_[i] : values_[i];
+  }
+
+ private:
+  OverTime kind_;
+  std::vector<double> values_;
+  std::vector<std::int32_t> counts_;
+};
+
+template <class T>
+T as_type(double value) {
+  if constexpr (std::is_integral_v<T>)
+    return std::isnan(value) ? T{0} : static_cast<T>(value);
+  else
+    return static_cast<T>(value);
+}
+
+void reduce_field(const std::filesystem::path& path, const std::vector<store::StepInfo>& steps, OverTime kind, int part,
+                  mesh::Field& field) {
+  Reduction all(kind, field.size());
+  mesh::Request request;
+  request.fields = std::vector{field.info.name};
+  request.mesh = false;
+  for (const store::StepInfo& step : steps) {
+    const mesh::Part now = open(path, {{}, step.step}).read(part, request);
+    if (now.fields.size() != 1 || now.fields[0].size() != field.size())
+      throw Error(Kind::unsupported, "the mesh changes from step to step").at(path.string());
+    mesh::visit_values(now.fields[0], [&](auto values) { all.add(values); });
+  }
+  mesh::visit_values(field, [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    auto out = field.as<T>();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = as_type<T>(all.value(i));
+  });
+}
+
+serafin::Series open_probed(const std::filesystem::path& path) {
+  if (!serafin::looks_like_series(path))
+    throw Error(Kind::unsupported, "expected a SERAFIN file, of which time series are read").at(path.string());
+  return serafin::open_series(path);
+}
+
+struct Probed {
+  std::size_t variable = 0;
+  std::string name, unit;
+};
+std::vector<Probed> variables_of(const serafin::Series& series, const std::optional<std::vector<std::string>>& names) {
+  std::vector<Probed> out;
+  const auto add = [&](std::size_t v) {
+    out.push_back({v, name_of(series.header.variables[v]), unit_of(series.header.variables[v])});
+  };
+  if (names)
+    for (const std::string& name : *names) add(find_variable(series.header, name));
+  else
+    for (std::size_t v = 0; v < series.header.variables.size(); ++v) add(v);
+  return out;
+}
+
+std::int64_t first_of_plane(const serafin::Series& series, int plane) {
+  const int planes = serafin::planes(series.header);
+  if (plane < -1 || plane >= planes)
+    throw Error(Kind::usage, "plane: expected 0 to " + std::to_string(planes - 1) + ", found " + std::to_string(plane));
+  return static_cast<std::int64_t>(plane < 0 ? planes - 1 : plane) * serafin::plane_points(series.header);
+}
+
+double value_at(const serafin::Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
+                const analysis::TrianglePlace& place) {
+  double sum = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    double value = 0;
+    read_values(series, step, variable, first + place.points[k], {&value, 1});
+    if (place.shares[k] > 0) sum += place.shares[k] * value;
+  }
+  return sum;
+}
+
+}  // namespace
+
+OverTime over_time_named(std::string_view name) {
+  if (name == "max") return OverTime::maximum;
+  if (name == "min") return OverTime::minimum;
+  if (name == "mean") return OverTime::mean;
+  throw Error(Kind::usage, "over time: expected max, min or mean, found " + std::string(name));
+}
+
+mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind) {
+  mesh::Dataset dataset = open(path);
+  if (!dataset.unstructured)
+    throw Error(Kind::unsupported, "values over time are for meshes of triangles, which stay the same")
+        .at(path.string());
+  const char* names[] = {"max", "min", "mean"};
+  dataset.header.attributes["over_time"] = std::string(names[static_cast<std::size_t>(kind)]);
+  dataset.read = [path, kind, last = dataset.read, all = steps(path)](int part, const mesh::Request& request) {
+    mesh::Part out = last(part, request);
+    for (mesh::Field& field : out.fields) reduce_field(path, all, kind, part, field);
+    return out;
+  };
+  return dataset;
+}
+
+ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options) {
+  const serafin::Series series = open_probed(path);
+  const std::vector<Probed> variables = variables_of(series, options.fields);
+  const std::int64_t first = first_of_plane(series, options.plane);
+  const auto places = analysis::locate(read_mesh(series), options.places);
+  ProbeSeries out;
+  out.times = read_times(series);
+  for (const Probed& variable : variables) {
+    out.fields.push_back(variable.name);
+    out.units.push_back(variable.unit);
+  }
+  for (const auto& place : places) {
+    out.inside.push_back(place ? 1 : 0);
+    for (const Probed& variable : variables)
+      for (std::int64_t step = 0; step < series.steps; ++step)
+        out.values.push_back(place ? value_at(series, step, variable.variable, first, *place)
+                                   : std::numeric_limits<double>::quiet_NaN());
+  }
+  return out;
+}
+
+}  // namespace octavo::jobs

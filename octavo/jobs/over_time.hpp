@@ -1,0 +1,39 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// What takes all steps of a file: of meshes of triangles, which stay the same.
+namespace octavo::jobs {
+
+enum class OverTime : std::uint8_t { maximum, minimum, mean };
+/// "max", "min" or "mean"; Error(usage) otherwise.
+OverTime over_time_named(std::string_view name);
+
+/// The path's last step, but each value is the largest, smallest or mean of its point over all steps; NaN are passed
+/// over. Reading takes one field of one step in memory beside the result. Throws Error(unsupported) for meshes of
+/// cells.
+mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind);
+
+struct ProbeOptions {
+  std::vector<std::array<double, 2>> places;         ///< [code length]
+  std::optional<std::vector<std::string>> fields{};  ///< nothing: all
+  int plane = -1;                                    ///< of 3-D meshes, from 0 at the bottom; -1: the uppermost
+};
+/// Values at places, linear within their triangle.
+struct ProbeSeries {
+  std::vector<std::string> fields, units;
+  std::vector<double> times;
+  std::vector<double> values;  ///< [place][field][time]; NaN outside of the mesh
+  std::vector<char> inside;    ///< [place]
+};
+/// Of a SERAFIN file three values a place, field and step are read, and the mesh once.
+ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options);
+
+}  // namespace octavo::jobs

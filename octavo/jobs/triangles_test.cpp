@@ -1,0 +1,280 @@
+#include "octavo/jobs/triangles.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/jobs/over_time.hpp"
+#include "octavo/jobs/to_serafin.hpp"
+#include "octavo/jobs/verify.hpp"
+#include "octavo/store/triangles.hpp"
+#include "tests/support/serafin_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+/// Steps of a file whose first variable is linear in x and y.
+struct Linear {
+  testing::TemporaryFolder folder;
+  testing::SerafinFixture fixture;
+  fs::path path = folder / "linear.slf";
+
+  explicit Linear(std::uint32_t seed, int planes = 1) {
+    fixture.mesh = testing::random_triangles(seed, 6, 5, seed % 2 == 0);
+    fixture.doubles = true;
+    fixture.variables = 1;
+    fixture.planes = planes;
+    fixture.steps = 0;
+    std::string bytes = testing::serafin_bytes(fixture);
+    testing::SerafinBytes out{fixture.big_endian, {}};
+    for (int step = 0; step < 3; ++step) {
+      out.record(std::vector<double>{2.0 * step});
+      std::vector<double> values;
+      for (int plane = 0; plane < planes; ++plane)
+        for (std::size_t i = 0; i < fixture.mesh.x.size(); ++i)
+          values.push_back(value(step, fixture.mesh.x[i], fixture.mesh.y[i]) + 2 * plane);
+      out.record(values);
+    }
+    testing::put_file(path, bytes + out.bytes);
+  }
+  static double value(int step, double x, double y) { return (1 + (step == 1 ? 2 : step)) * (x + 3 * y + 1); }
+};
+
+TEST(Triangles, a_map_shows_linear_functions_exactly_and_nothing_outside_of_the_mesh) {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    const Linear linear(seed);
+    MapOptions options;
+    options.field = "VARIABLE 0";
+    options.pixels = 60;
+    const Map map = jobs::map(open(linear.path, {{}, 0}), options);
+    ASSERT_EQ(map.nx, 60U);
+    ASSERT_EQ(map.ny, 50U);
+    std::size_t empty = 0;
+    for (std::size_t j = 0; j < map.ny; ++j)
+      for (std::size_t i = 0; i < map.nx; ++i) {
+        const double x = (static_cast<double>(i) + 0.5) / 10, y = (static_cast<double>(j) + 0.5) / 10;
+        const double found = map.values[j * map.nx + i];
+        if (std::isnan(found))
+          ++empty;
+        else
+          EXPECT_NEAR(found, Linear::value(0, x, y), 1e-11);
+      }
+    // With an island one of 6 x 5 squares, whose corners are moved by up to a quarter each, is missing.
+    if (seed % 2 == 1)
+      EXPECT_EQ(empty, 0U);
+    else
+      EXPECT_THAT(empty, ::testing::AllOf(::testing::Gt(50U), ::testing::Lt(180U)));
+  }
+}
+
+TEST(Triangles, a_mask_leaves_pixels_empty_and_zero_is_a_value) {
+  const Linear linear(1);
+  MapOptions options;
+  options.field = options.mask = "VARIABLE 0";
+  options.above = 10;
+  options.pixels = 30;
+  const Map map = jobs::map(open(linear.path, {{}, 0}), options);
+  for (std::size_t i = 0; i < map.values.size(); ++i) {
+    const double x = (static_cast<double>(i % map.nx) + 0.5) / 5, y = (static_cast<double>(i / map.nx) + 0.5) / 5;
+    EXPECT_EQ(std::isnan(map.values[i]), !(Linear::value(0, x, y) > 10)) << x << " " << y;
+  }
+}
+
+TEST(Triangles, integrals_are_those_of_the_linear_function) {
+  const Linear linear(3);
+  const auto statistics = jobs::stats(open(linear.path, {{}, 0}), {.fields = {{"VARIABLE 0"}}}).statistics;
+  EXPECT_NEAR(statistics.volume, 30, 1e-12);
+  const analysis::Summary& all = statistics.fields.at(0).all;
+  EXPECT_NEAR(all.integral, 30 * Linear::value(0, 3, 2.5), 1e-10);
+  EXPECT_EQ(all.min.value, 1);
+  EXPECT_EQ(all.max.value, Linear::value(0, 6, 5));
+  EXPECT_EQ(all.max.centre[0], 6);
+}
+
+TEST(Triangles, planes_are_seen_from_above_by_their_heights) {
+  const Linear linear(5, 4);
+  MapOptions options;
+  options.field = "VARIABLE 0";  // it is the elevation: planes stand 2 apart
+  options.pixels = 24;
+  const auto value_of = [&](analysis::Projection kind) {
+    options.kind = kind;
+    const Map map = jobs::map(open(linear.path, {{}, 0}), options);
+    return map.values[5 * map.nx + 7] - Linear::value(0, 7.5 / 4, 5.5 / 4);
+  };
+  const double bottom = Linear::value(0, 7.5 / 4, 5.5 / 4);
+  EXPECT_NEAR(value_of(analysis::Projection::minimum), 0, 1e-11);
+  EXPECT_NEAR(value_of(analysis::Projection::maximum), 6, 1e-11);
+  EXPECT_NEAR(value_of(analysis::Projection::mean), 3, 1e-11);
+  EXPECT_NEAR(value_of(analysis::Projection::integral) + bottom, 6 * (bottom + 3), 1e-10);
+  options.axis = 0;
+  EXPECT_THROW(jobs::map(open(linear.path), options), base::Error);
+}
+
+TEST(Triangles, over_time_each_point_has_its_extreme_or_mean) {
+  const Linear linear(1);
+  const auto at_corner = [&](OverTime kind) {
+    return jobs::stats(over_time(linear.path, kind), {.fields = {{"VARIABLE 0"}}}).statistics.fields[0].all.max.value;
+  };
+  EXPECT_EQ(at_corner(OverTime::maximum), 3 * 22);
+  EXPECT_EQ(at_corner(OverTime::minimum), 22);
+  EXPECT_DOUBLE_EQ(at_corner(OverTime::mean), 22 * 7 / 3.0);
+}
+
+TEST(Triangles, time_series_are_linear_within_the_triangle_and_nan_outside) {
+  const Linear linear(1);
+  const ProbeSeries series = probe(linear.path, {{{1.25, 3.5}, {-1, 0}, {6, 5}}});
+  EXPECT_EQ(series.times, (std::vector<double>{0, 2, 4}));
+  EXPECT_EQ(series.inside, (std::vector<char>{1, 0, 1}));
+  for (std::size_t step = 0; step < 3; ++step) {
+    EXPECT_NEAR(series.values[step], Linear::value(static_cast<int>(step), 1.25, 3.5), 1e-11);
+    EXPECT_TRUE(std::isnan(series.values[3 + step]));
+    EXPECT_NEAR(series.values[6 + step], Linear::value(static_cast<int>(step), 6, 5), 1e-11);
+  }
+  EXPECT_THROW(probe(linear.path, {.places = {{0, 0}}, .plane = 1}), base::Error);
+}
+
+TEST(Triangles, differences_are_found_point_by_point) {
+  const Linear linear(1);
+  const mesh::Dataset first = open(linear.path, {{}, 0}), second = open(linear.path, {{}, 2});
+  EXPECT_TRUE(diff(first, first).equal);
+  const DiffReport report = diff(first, second, {.ignore = {"time"}});
+  EXPECT_FALSE(report.equal);
+  ASSERT_EQ(report.variables.size(), 2U);
+  EXPECT_EQ(report.variables[0].figures.absolute, 2 * 22);
+  EXPECT_TRUE(report.variables[1].within);
+  const Linear other(2);
+  EXPECT_EQ(diff(first, open(other.path, {{}, 0})).variables.size(), 2U);  // as many points
+  const Linear planes(1, 2);
+  EXPECT_THAT(diff(first, open(planes.path, {{}, 0}), {.ignore = {"domain"}}).reasons.at(0),
+              HasSubstr("meshes differ"));
+}
+
+TEST(Triangles, verify_finds_times_that_go_back_and_what_is_no_number) {
+  testing::TemporaryFolder folder;
+  testing::SerafinFixture fixture;
+  fixture.mesh = testing::random_triangles(1, 3, 3);
+  const std::string sound = testing::serafin_bytes(fixture);
+  const fs::path path = folder / "some.slf";
+  testing::put_file(path, sound);
+  EXPECT_TRUE(verify(path, 1).findings.empty());
+  EXPECT_EQ(verify(path, 1).steps, 3);
+  const auto series = formats::serafin::open_series(path);
+  std::string damaged = sound;
+  damaged[formats::serafin::time_at(series.layout, 1)] = '\xBF';  // negative
+  const std::string nan = "\x7F\xC0";
+  damaged.replace(formats::serafin::values_at(series.header, series.layout, 2, 1), nan.size(), nan);
+  damaged[series.layout.numbers - 1] ^= 1;
+  testing::put_file(path, damaged);
+  EXPECT_THROW(verify(path, 1), base::Error);  // a header that is not one
+  damaged[series.layout.numbers - 1] ^= 1;
+  testing::put_file(path, damaged);
+  const store::Report report = verify(path, 1);
+  ASSERT_EQ(report.findings.size(), 2U);
+  EXPECT_THAT(report.findings[0].what, HasSubstr("does not come after"));
+  EXPECT_THAT(report.findings[1].what, HasSubstr("1 values are no numbers"));
+}
+
+// ------------------------------------------------------------------ in a store
+
+bool same_part(const mesh::Part& a, const mesh::Part& b) {
+  if (!(std::get<mesh::Unstructured>(a.mesh) == std::get<mesh::Unstructured>(b.mesh))) return false;
+  if (a.fields.size() != b.fields.size()) return false;
+  for (std::size_t f = 0; f < a.fields.size(); ++f)
+    if (!(a.fields[f].info == b.fields[f].info) || a.fields[f].bytes != b.fields[f].bytes) return false;
+  return true;
+}
+
+struct Stored {
+  testing::TemporaryFolder folder;
+  testing::SerafinFixture fixture;
+  fs::path path = folder / "some.slf", store = folder / "some.octavo";
+  explicit Stored(std::uint32_t seed) {
+    fixture.mesh = testing::random_triangles(seed, 7, 9, seed % 2 == 0);
+    fixture.doubles = seed % 3 == 0;
+    fixture.planes = seed % 4 == 0 ? 3 : 1;
+    fixture.date = seed % 2 == 1;
+    fixture.numbers.assign(fixture.mesh.x.size(), 0);
+    const auto line = testing::boundary_of(fixture.mesh);
+    if (fixture.planes == 1)
+      for (std::size_t k = 0; k < line.size(); ++k)
+        fixture.numbers[static_cast<std::size_t>(line[k])] = static_cast<std::int32_t>(k + 1);
+    testing::put_file(path, testing::serafin_bytes(fixture));
+  }
+};
+
+TEST(Triangles, a_store_gives_every_step_back_bit_for_bit_and_has_the_mesh_once) {
+  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+    const Stored stored(seed);
+    const ConvertReport report = convert({stored.path}, stored.store, {});
+    EXPECT_EQ(report.steps, 3);
+    std::uint64_t mesh_streams = 0;
+    for (const store::StepInfo& info : steps(stored.store)) {
+      const mesh::Dataset before = open(stored.path, {{}, info.step}), after = open(stored.store, {{}, info.step});
+      EXPECT_TRUE(same_part(before.read(0, {}), after.read(0, {}))) << "seed " << seed;
+      EXPECT_EQ(before.header.fields, after.header.fields);
+      EXPECT_EQ(before.levels, after.levels);
+      EXPECT_TRUE(diff(before, after).equal);
+      for (const auto& stream : store::list_streams(stored.store, info.flow, info.step))
+        if (stream.field.rfind("mesh triangles", 0) == 0) ++mesh_streams;
+    }
+    EXPECT_EQ(mesh_streams, 1U);
+    EXPECT_TRUE(verify(stored.store, 1).findings.empty());
+  }
+}
+
+TEST(Triangles, a_store_becomes_the_same_serafin_file_again) {
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    const Stored stored(seed);
+    convert({stored.path}, stored.store, {});
+    const fs::path again = stored.folder / "again.slf";
+    const ToSerafinReport report = to_serafin(stored.store, again, {});
+    EXPECT_EQ(report.steps, 3);
+    std::ifstream in(again, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_TRUE(bytes == testing::serafin_bytes(stored.fixture)) << "seed " << seed;
+    EXPECT_THROW(to_serafin(stored.store, again, {}), base::Error);
+  }
+}
+
+TEST(Triangles, a_bound_holds_for_every_value_in_a_store) {
+  const Stored stored(3);
+  ConvertOptions options;
+  options.accuracy = {Accuracy::Kind::absolute, 0.125};
+  convert({stored.path}, stored.store, options);
+  const auto before = open(stored.path).read(0, {}), after = open(stored.store).read(0, {});
+  for (std::size_t f = 0; f + 1 < before.fields.size(); ++f)
+    for (std::size_t i = 0; i < before.fields[f].size(); ++i)
+      EXPECT_LE(std::fabs(before.fields[f].as<double>()[i] - after.fields[f].as<double>()[i]), 0.125);
+}
+
+TEST(Triangles, one_field_is_read_without_the_others) {
+  const Stored stored(2);
+  convert({stored.path}, stored.store, {});
+  mesh::Request request;
+  request.fields = {{"IPOBO", "VARIABLE 1"}};
+  const auto before = open(stored.path).read(0, request), after = open(stored.store).read(0, request);
+  ASSERT_EQ(after.fields.size(), 2U);
+  EXPECT_TRUE(same_part(before, after));
+  request.fields = {{"DEPTH"}};
+  EXPECT_THROW(open(stored.store).read(0, request), base::Error);
+}
+
+TEST(Triangles, what_is_for_cells_says_so) {
+  const Stored stored(1);
+  ConvertOptions options;
+  options.region = mesh::Box{};
+  EXPECT_THROW(convert({stored.path}, stored.store, options), base::Error);
+  EXPECT_FALSE(fs::exists(stored.store));
+}
+
+}  // namespace
+}  // namespace octavo::jobs

@@ -1,0 +1,275 @@
+#include "octavo/store/triangles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/curve.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::ScalarType;
+
+constexpr const char* points_species = "mesh points";
+constexpr const char* triangles_species = "mesh triangles";
+constexpr int curve_bits = 20;
+
+// ------------------------------------------------------------------ order
+
+std::uint32_t cell_of(double x, double lo, double hi) {
+  constexpr double cells = 1 << curve_bits;
+  const double scaled = hi > lo ? (x - lo) / (hi - lo) * cells : 0;
+  return scaled >= 0 && scaled < cells ? static_cast<std::uint32_t>(scaled)
+         : scaled >= cells             ? (1u << curve_bits) - 1
+                                       : 0;
+}
+
+/// Points along a Hilbert curve of 2^20 cells an axis over their box; those of one cell by number. Pure arithmetic on
+/// the coordinates: the same on every machine.
+std::vector<std::uint32_t> curve_order(const mesh::Unstructured& mesh) {
+  const auto [x_lo, x_hi] = std::minmax_element(mesh.x.begin(), mesh.x.end());
+  const auto [y_lo, y_hi] = std::minmax_element(mesh.y.begin(), mesh.y.end());
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
+  for (std::size_t i = 0; i < mesh.x.size(); ++i)
+    keys.emplace_back(mesh::curve_key(mesh::Curve::hilbert, 2, curve_bits,
+                                      {cell_of(mesh.x[i], *x_lo, *x_hi), cell_of(mesh.y[i], *y_lo, *y_hi), 0})
+                          .low,
+                      static_cast<std::uint32_t>(i));
+  std::sort(keys.begin(), keys.end());
+  std::vector<std::uint32_t> order;
+  for (const auto& [key, point] : keys) order.push_back(point);
+  return order;
+}
+
+/// Values of all planes, out[k] = in[order[k]] in each; or the other way round.
+template <class T>
+void reorder(std::span<const T> in, const std::vector<std::uint32_t>& order, bool back, std::span<T> out) {
+  const std::size_t points = order.size();
+  for (std::size_t begin = 0; begin + points <= in.size() && points > 0; begin += points)
+    for (std::size_t k = 0; k < points; ++k) {
+      if (back)
+        out[begin + order[k]] = in[begin + k];
+      else
+        out[begin + k] = in[begin + order[k]];
+    }
+}
+
+mesh::Field reordered(const mesh::Field& field, const std::vector<std::uint32_t>& order, bool back) {
+  if (order.empty() || field.size() % order.size() != 0)
+    throw Error(Kind::corrupt, "expected a whole number of values for each of " + std::to_string(order.size()) +
+                                   " points, found " + std::to_string(field.size()))
+        .at("field " + field.info.name);
+  mesh::Field out = mesh::make_field(field.info, field.size());
+  mesh::visit_values(field, [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    reorder<T>(values, order, back, out.as<T>());
+  });
+  return out;
+}
+
+// ------------------------------------------------------------------ arrays
+
+template <class T>
+mesh::Field array_of(const std::string& name, const std::vector<T>& values, int components) {
+  mesh::FieldInfo info;
+  info.name = name;
+  info.type = mesh::scalar_type_of<T>();
+  info.centring = mesh::Centring::particle;
+  info.components = components;
+  mesh::Field field = mesh::make_field(info, values.size());
+  std::copy(values.begin(), values.end(), field.as<T>().begin());
+  return field;
+}
+
+/// float32 where that loses nothing.
+mesh::Field coordinates(const std::string& name, const std::vector<double>& values) {
+  const auto fits = [](double x) {
+    const double back = static_cast<double>(static_cast<float>(x));
+    return std::memcmp(&x, &back, sizeof x) == 0;
+  };
+  if (!std::all_of(values.begin(), values.end(), fits)) return array_of(name, values, 1);
+  return array_of(name, std::vector<float>(values.begin(), values.end()), 1);
+}
+
+/// The first point, and the others less that one: small numbers where points near each other have near numbers.
+std::vector<std::int32_t> triangle_steps(const std::vector<std::int64_t>& connectivity) {
+  std::vector<std::int32_t> out(connectivity.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<std::int32_t>(i % 3 == 0 ? connectivity[i] : connectivity[i] - connectivity[i - i % 3]);
+  return out;
+}
+
+const mesh::Field& attribute(const mesh::Part& part, const char* species, const std::string& name) {
+  for (const mesh::Particles& particles : part.particles)
+    if (particles.species == species)
+      for (const mesh::Field& field : particles.attributes)
+        if (field.info.name == name) return field;
+  throw Error(Kind::corrupt, std::string("a mesh of triangles lacks ") + species + "/" + name);
+}
+
+std::vector<double> doubles(const mesh::Field& field) {
+  return mesh::visit_values(field, [](auto values) { return std::vector<double>(values.begin(), values.end()); });
+}
+
+mesh::Unstructured mesh_of(const mesh::Part& part, int planes) {
+  mesh::Unstructured mesh;
+  mesh.planes = planes;
+  mesh.x = doubles(attribute(part, points_species, "x"));
+  mesh.y = doubles(attribute(part, points_species, "y"));
+  const mesh::Field& steps = attribute(part, triangles_species, "points");
+  if (steps.info.type != ScalarType::int32 || steps.info.components != 3)
+    throw Error(Kind::corrupt, "the triangles' points: expected three int32 each");
+  for (const std::int32_t step : steps.as<std::int32_t>()) {
+    const std::size_t i = mesh.connectivity.size();
+    mesh.connectivity.push_back(i % 3 == 0 ? step : step + mesh.connectivity[i - i % 3]);
+  }
+  mesh::validate(mesh);
+  return mesh;
+}
+
+bool is_integer(const mesh::FieldInfo& info) {
+  return info.type != ScalarType::float64 && info.type != ScalarType::float32;
+}
+
+template <class T>
+const T* find(const mesh::Header& header, const char* name) {
+  const auto found = header.attributes.find(name);
+  return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+int planes_of(const mesh::Header& header) { return static_cast<int>(*find<std::int64_t>(header, "planes")); }
+
+// ------------------------------------------------------------------ reading
+
+/// The step that has the mesh: this one, or the one it names.
+mesh::Part part_with_mesh(const std::function<mesh::Part(int, const mesh::Request&)>& read_here,
+                          const mesh::Header& header, const std::filesystem::path& store, Flow flow) {
+  mesh::Request only;
+  only.fields = std::vector<std::string>{};
+  only.particles = true;
+  const auto* step = find<std::int64_t>(header, mesh_step_attribute);
+  return step == nullptr ? read_here(0, only) : open_folded(store, flow, *step).read(0, only);
+}
+
+void check_mesh(const mesh::Unstructured& mesh, const mesh::Header& header) {
+  const auto* expected = find<std::int64_t>(header, mesh_checksum_attribute);
+  if (expected != nullptr && *expected != mesh_checksum(mesh))
+    throw Error(Kind::corrupt, "the mesh of step " + std::to_string(*find<std::int64_t>(header, mesh_step_attribute)) +
+                                   " is not the one that this step was written with");
+}
+
+/// Fields that stand with the mesh: attributes of its points that are no places.
+std::vector<mesh::FieldInfo> fields_beside(const std::vector<mesh::SpeciesInfo>& species) {
+  std::vector<mesh::FieldInfo> fields;
+  for (const mesh::SpeciesInfo& info : species)
+    if (info.name == points_species)
+      for (mesh::FieldInfo field : info.attributes)
+        if (field.name != "x" && field.name != "y") {
+          field.centring = mesh::Centring::node;
+          field.components = 1;
+          fields.push_back(field);
+        }
+  return fields;
+}
+
+mesh::Part unfold_part(mesh::Part folded, const mesh::Part& whole, const mesh::Header& header,
+                       const mesh::Request& request) {
+  mesh::Part out;
+  mesh::Unstructured mesh = mesh_of(whole, planes_of(header));
+  check_mesh(mesh, header);
+  const std::vector<std::uint32_t> order = curve_order(mesh);
+  for (const std::size_t f : mesh::select_fields(header, request.fields)) {
+    const mesh::FieldInfo& info = header.fields[f];
+    if (is_integer(info)) {
+      out.fields.push_back(attribute(whole, points_species, info.name));
+      out.fields.back().info = info;
+    }
+    for (const mesh::Field& field : folded.fields)
+      if (field.info.name == info.name) {
+        out.fields.push_back(reordered(field, order, true));
+        out.fields.back().info = info;
+      }
+  }
+  out.mesh = std::move(mesh);
+  return out;
+}
+
+}  // namespace
+
+bool has_triangles(const mesh::Header& header) {
+  return find<std::int64_t>(header, "triangles") != nullptr && find<std::int64_t>(header, "planes") != nullptr;
+}
+
+std::int64_t mesh_checksum(const mesh::Unstructured& mesh) {
+  base::RunningChecksum sum;
+  const auto planes = static_cast<std::int64_t>(mesh.planes);
+  sum.add(std::as_bytes(std::span(mesh.x)));
+  sum.add(std::as_bytes(std::span(mesh.y)));
+  sum.add(std::as_bytes(std::span(mesh.connectivity)));
+  sum.add(std::as_bytes(std::span(&planes, 1)));
+  return static_cast<std::int64_t>(sum.value());
+}
+
+mesh::Part fold(const mesh::Part& part, bool with_mesh) {
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  if (mesh.x.size() >= most_triangle_points || mesh.x.empty())
+    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(most_triangle_points - 1) +
+                                       " points a plane, found " + std::to_string(mesh.x.size()));
+  mesh::Octree cell;
+  cell.dim = mesh.planes > 1 ? 3 : 2;
+  cell.refined = {base::BitArray(1)};
+  cell.owned = {base::BitArray(1)};
+  cell.owned[0].set(0);
+  mesh::Part out;
+  out.index = part.index;
+  out.mesh = cell;
+  mesh::Particles points{points_species, static_cast<std::int64_t>(mesh.x.size()), {}};
+  points.attributes = {coordinates("x", mesh.x), coordinates("y", mesh.y)};
+  const std::vector<std::uint32_t> order = curve_order(mesh);
+  for (const mesh::Field& field : part.fields) {
+    if (is_integer(field.info)) {
+      points.attributes.push_back(field);
+      points.attributes.back().info.centring = mesh::Centring::particle;
+      points.attributes.back().info.components = mesh.planes;
+      continue;
+    }
+    out.fields.push_back(reordered(field, order, false));
+  }
+  if (!with_mesh) return out;
+  const auto triangles = static_cast<std::int64_t>(mesh.connectivity.size() / 3);
+  out.particles = {std::move(points),
+                   {triangles_species, triangles, {array_of("points", triangle_steps(mesh.connectivity), 3)}}};
+  return out;
+}
+
+void unfold(mesh::Dataset& dataset, const std::filesystem::path& store, Flow flow) {
+  if (!has_triangles(dataset.header)) return;
+  dataset.unstructured = true;
+  std::vector<mesh::SpeciesInfo> species = dataset.species;
+  if (const auto* step = find<std::int64_t>(dataset.header, mesh_step_attribute)) {
+    const mesh::Dataset other = open_folded(store, flow, *step);
+    species = other.species;
+  }
+  for (mesh::FieldInfo& field : dataset.header.fields) field.centring = mesh::Centring::node;
+  for (const mesh::FieldInfo& field : fields_beside(species)) dataset.header.fields.push_back(field);
+  dataset.species.clear();
+  const std::int64_t layers = std::max(1, planes_of(dataset.header) - 1);
+  const std::int64_t elements = *find<std::int64_t>(dataset.header, "triangles") * layers;
+  dataset.levels = {{0, elements, elements}};
+  dataset.read = [read = dataset.read, header = dataset.header, store, flow](int part, const mesh::Request& request) {
+    mesh::Request stored;
+    stored.fields.emplace();
+    for (const std::size_t f : mesh::select_fields(header, request.fields))
+      if (!is_integer(header.fields[f])) stored.fields->push_back(header.fields[f].name);
+    return unfold_part(read(part, stored), part_with_mesh(read, header, store, flow), header, request);
+  };
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,65 @@
+#include <nanobind/stl/array.h>
+
+#include "bindings.hpp"
+#include "octavo/jobs/over_time.hpp"
+#include "octavo/jobs/to_serafin.hpp"
+
+namespace octavo::bindings {
+
+namespace {
+
+nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<double, 2>>& places,
+               const std::optional<std::vector<std::string>>& fields, int plane) {
+  jobs::ProbeSeries series;
+  {
+    nb::gil_scoped_release release;
+    series = jobs::probe(path, {places, fields, plane});
+  }
+  const std::size_t steps = series.times.size();
+  nb::dict out;
+  out["fields"] = series.fields;
+  out["units"] = series.units;
+  out["inside"] = std::vector<bool>(series.inside.begin(), series.inside.end());
+  out["values"] = to_array(std::move(series.values), {places.size(), series.fields.size(), steps});
+  out["times"] = to_array(std::move(series.times), {steps});
+  return out;
+}
+
+nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
+                    const std::optional<std::vector<std::string>>& fields, const std::optional<bool>& double_precision,
+                    bool overwrite, nb::object progress) {
+  const jobs::ToSerafinOptions options{fields, double_precision, overwrite, progress_from(std::move(progress))};
+  jobs::ToSerafinReport report;
+  StopOnSignal guard;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::to_serafin(path, out, options);
+  }
+  nb::dict row;
+  row["steps"] = report.steps;
+  row["points"] = report.points;
+  row["elements"] = report.elements;
+  row["bytes"] = report.bytes;
+  return row;
+}
+
+}  // namespace
+
+void bind_triangles(nb::module_& m) {
+  m.def(
+      "over_time",
+      [](const std::filesystem::path& path, const std::string& kind) {
+        return jobs::over_time(path, jobs::over_time_named(kind));
+      },
+      nb::arg("path"), nb::arg("kind"),
+      "A dataset whose values are the largest, smallest (\"max\", \"min\") or \"mean\" of each point over all steps.");
+  m.def(
+      "probe", &probe, nb::arg("path"), nb::arg("places"), nb::kw_only(), nb::arg("fields") = nb::none(),
+      nb::arg("plane") = -1,
+      "Values at places over all steps: times (steps), values (places, fields, steps), NaN outside. Releases the GIL.");
+  m.def("to_serafin", &to_serafin, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
+        nb::arg("double_precision") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
+        "Writes all steps of a mesh of triangles as one SERAFIN file. Releases the GIL.");
+}
+
+}  // namespace octavo::bindings

@@ -1,0 +1,106 @@
+"""The verbs on SERAFIN files as TELEMAC writes them; the oracle's figures were made by another reader."""
+
+import json
+
+import numpy as np
+import pytest
+
+import octavo
+
+FILES = [
+    "f2d_gouttedo.slf",
+    "f3d_gouttedo.slf",
+    "r2d_bowl_vf_gb_DoublePrecision_LittleEndian.slf",
+    "r3d_stratification.slf",
+]
+
+
+@pytest.fixture(scope="module")
+def files(data):
+    folder = data / "serafin"
+    if not folder.is_dir():
+        pytest.skip(f"no SERAFIN files at {folder}")
+    return folder
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_info_and_stats_agree_with_the_oracle(files, run_json, name):
+    oracle = json.loads((files / "oracle.json").read_text())[name]
+    facts = run_json("info", files / name)
+    assert facts["cells"] == oracle["nelem"]
+    assert facts["fields"][:-1] == [
+        {"name": field, "unit": unit, "dtype": f"float{8 * oracle['real_bytes']}"}
+        for field, unit in oracle["variables"]
+    ]
+    assert facts["fields"][-1]["name"] == "IPOBO"
+    last = oracle["nstep"] - 1
+    stats = run_json("stats", files / name, "--step", last)["fields"]
+    for (field, _), (lo, hi, total) in zip(oracle["variables"], oracle["steps"][last]["stats"], strict=True):
+        found = stats[field]
+        assert (found["min"], found["max"]) == (lo, hi)
+        assert found["sum"] == pytest.approx(total, rel=1e-12, abs=1e-9)
+
+
+def test_a_flood_drawn_masked_and_over_time(files, run, tmp_path):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    depth = ["map", path, "--field", "WATER DEPTH", "--pixels", 300]
+    run(*depth, "--step", 0, "--mask", "WATER DEPTH>0.01", "-o", tmp_path / "first.npy")
+    run(*depth, "--over-time", "max", "--mask", "WATER DEPTH>0.01", "-o", tmp_path / "flood.npy")
+    run(*depth, "--step", 0, "-o", tmp_path / "all.npy")
+    first, flood, whole = (np.load(tmp_path / f"{name}.npy") for name in ("first", "flood", "all"))
+    wet = np.isfinite(first)
+    assert np.all(np.isfinite(flood[wet])) and np.isfinite(flood).sum() > wet.sum()
+    assert np.all(flood[wet] >= first[wet])
+    assert np.all(np.isfinite(whole[np.isfinite(flood)])) and np.nanmin(whole) == 0  # dry land is in the mesh
+    run(*depth, "-o", tmp_path / "flood.png")
+    assert (tmp_path / "flood.png").stat().st_size > 1000
+
+
+def test_time_series_as_a_table_csv_json_and_in_python(files, run, run_json):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    words = ["series", path, "--at", "4500,4350", "--at", "0,0", "--field", "WATER DEPTH"]
+    facts = run_json(*words)
+    assert facts["times"] == [0, 200, 400, 600, 800]
+    assert [place["inside"] for place in facts["places"]] == [True, False]
+    assert facts["places"][1]["fields"]["WATER DEPTH"] == [None] * 5
+    rows = run(*words, "--csv").stdout.splitlines()
+    assert rows[0] == 'time,"WATER DEPTH at 4500,4350","WATER DEPTH at 0,0"' and len(rows) == 6
+    assert "WATER DEPTH at" in run(*words).stdout
+    found = octavo.series(path, [(4500, 4350)], ["WATER DEPTH"])
+    assert found["values"][0, 0].tolist() == facts["places"][0]["fields"]["WATER DEPTH"]
+    part = octavo.open(path, step=3).part(0)
+    nearest = np.argmin((part.x - 4500) ** 2 + (part.y - 4350) ** 2)
+    triangles = part.triangles[np.any(part.triangles == nearest, axis=1)]
+    around = part.fields["WATER DEPTH"][triangles]
+    assert around.min() <= found["values"][0, 0, 3] <= around.max()
+
+
+def test_a_store_has_every_step_and_a_bound_holds(files, run, run_json, tmp_path):
+    path, store = files / "r2d_malpasset-small_5steps.slf", tmp_path / "r2d.octavo"
+    run("convert", path, store, "-q")
+    for step in range(5):
+        assert run_json("diff", path, store, *(["--ignore", "step"] if step < 0 else []))["equal"]
+        assert octavo.diff(octavo.open(path, step=step), octavo.open(store, step=step))["equal"]
+    assert "good" in run("verify", store).stdout + run("verify", path).stdout
+    lossy = tmp_path / "lossy.octavo"
+    report = run_json("convert", path, lossy, "--codec", "abs:1e-3")
+    assert report["input_bytes"] > 3 * report["stored_bytes"]
+    assert octavo.diff(octavo.open(path), octavo.open(lossy), absolute=1e-3)["equal"]
+    run("convert", store, tmp_path / "again.slf", "--to", "serafin")
+    assert (tmp_path / "again.slf").read_bytes() == path.read_bytes()
+    run("map", store, "--field", "WATER DEPTH", "-o", tmp_path / "map.npy", "--pixels", 50)
+
+
+def test_wrong_wishes_are_told(files, run):
+    path = files / "f2d_gouttedo.slf"
+    for words, text, code in [
+        (["map", path, "--field", "WATER DEPTH", "--mask", "DEPTH", "-o", "x.npy"], "expected FIELD>VALUE", 2),
+        (["map", path, "--field", "DEPTH", "-o", "x.npy"], "WATER DEPTH", 2),
+        (["map", path, "--field", "WATER DEPTH", "--axis", "x", "-o", "x.npy"], "along z", 4),
+        (["stats", path, "--step", 99], "step 99 is not there", 2),
+        (["stats", path, "--step", 1, "--over-time", "max"], "takes all steps", 2),
+        (["series", path, "--at", "1"], "expected two numbers", 2),
+        (["series", path, "--at", "1,1", "--plane", 3], "plane: expected 0 to 0", 2),
+    ]:
+        done = run(*words, check=False)
+        assert done.returncode == code and text in done.stderr, done.stderr
