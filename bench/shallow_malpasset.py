@@ -51,11 +51,11 @@ def nearest(x, y, place):
 
 
 def draw(mesh, x, y, times, depth, path):
-    """The greatest depth so far at four moments, over the valley."""
+    """Depth at four moments, over the mesh."""
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 6.2), layout="constrained")
+    figure = Figure(figsize=(10, 5), layout="constrained")
     for axes, moment in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, (0, 400, 1000, 2400), strict=True):
         k = int(np.argmin(abs(times - moment)))
         dry = (depth[k][mesh] <= WET).all(axis=1)
@@ -68,10 +68,11 @@ def draw(mesh, x, y, times, depth, path):
             axes.annotate(name, place[:2], xytext=(3, 3), textcoords="offset points", fontsize=7, color="r")
         axes.set_title(f"{times[k]:.0f} s", fontsize=9)
         axes.set_aspect("equal")
+        axes.set_xlim(0, 18000)
         axes.tick_params(labelsize=7)
     figure.colorbar(drawn, ax=figure.axes, label="depth [m]", shrink=0.8)
     path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=90)
 
 
 def tables(folder, head, row):
