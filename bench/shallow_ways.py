@@ -24,6 +24,8 @@ SOLVER = Path(os.environ.get("OCTAVO_SHALLOW", ROOT / "build" / "release" / "app
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 REPETITIONS = int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "5"))
 RANKS = int(os.environ.get("OCTAVO_BENCH_RANKS", "4"))
+STEPS = int(os.environ.get("OCTAVO_BENCH_STEPS", "8"))  # of the solver between two results
+RESULTS = 4  # and the state at the start
 RATE = 100  # [MB/s] of the throttled store, all ranks together
 WAYS = {
     "background": "octavo, in the background",
@@ -50,13 +52,25 @@ def throttled(folder):
     return {"LD_PRELOAD": str(library), "THROTTLE_MB_S": str(RATE), "THROTTLE_SHARED": str(library)}
 
 
-def solve(folder, mesh, way, environment=None, steps=32, every=8):
+def solve(folder, mesh, way, environment=None):
     """The report of one run, and the seconds of merging where there are pieces."""
     for old in folder.glob("result*"):
         old.unlink()
     slow = [word for name, value in (environment or {}).items() for word in ("-x", f"{name}={value}")]
-    words = ["mpirun", "-n", RANKS, *slow, SOLVER, mesh, "--method", "hilbert", "--until", "1e9", "--steps", steps]
-    words += ["--strickler", "30", "-o", folder / "result.slf", "--every-steps", every, "--io", way, "--json"]
+    words = ["mpirun", "-n", RANKS, *slow, SOLVER, mesh, "--method", "hilbert", "--until", "1e9"]
+    words += [
+        "--steps",
+        RESULTS * STEPS,
+        "--strickler",
+        "30",
+        "-o",
+        folder / "result.slf",
+        "--every-steps",
+        STEPS,
+        "--io",
+        way,
+        "--json",
+    ]
     report = json.loads(run(words))
     report["merge"] = 0.0
     if way == "pieces":
