@@ -1,4 +1,4 @@
-"""The dam break of Malpasset (1959) with octavo_shallow: when the wave arrives, and a picture of it.
+"""The dam break of Malpasset (1959) with octavo-shallow: when the wave arrives, and a picture of it.
 
 .venv/bin/python bench/run.py malpasset        OCTAVO_BENCH_ORDER=2 takes the scheme of second order (four times as long)
 

@@ -1,4 +1,4 @@
-"""Ways to write the results of a distributed unstructured mesh: octavo_shallow with each of them, in turn, in one run.
+"""Ways to write the results of a distributed unstructured mesh: octavo-shallow with each of them, in turn, in one run.
 
 .venv/bin/python bench/run.py shallow          1.66 million triangles, 4 ranks; OCTAVO_BENCH_REPETITIONS (default 5)
 
@@ -20,7 +20,7 @@ from engine_bars import MPI
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("OCTAVO_DATA", ROOT.parent / "shared" / "data")) / "serafin"
-SOLVER = Path(os.environ.get("OCTAVO_SHALLOW", ROOT / "build" / "release" / "apps" / "shallow" / "octavo_shallow"))
+SOLVER = Path(os.environ.get("OCTAVO_SHALLOW", ROOT / "build" / "release" / "apps" / "shallow" / "octavo-shallow"))
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 REPETITIONS = int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "5"))
 RANKS = int(os.environ.get("OCTAVO_BENCH_RANKS", "4"))
