@@ -145,7 +145,8 @@ def tables(folder, head, row):
     print(f"\n{facts['elements']} triangles, {20 * facts['points'] / 1e6:.1f} MB a result of 5 variables")
     print(f"{RANKS} ranks, {REPETITIONS} repetitions")
     stores = {"page cache": None, f"a store of {RATE} MB/s": throttled(folder)}
-    measured = {label: measure(folder, mesh, environment) for label, environment in stores.items()}
-    for label, found in measured.items():
-        show(head, row, label, found)
+    measured = {}
+    for label, environment in stores.items():
+        measured[label] = measure(folder, mesh, environment)
+        show(head, row, label, measured[label])
     draw(measured, ROOT / "docs" / "figures" / "shallow-ways.png")
