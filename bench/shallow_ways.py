@@ -144,7 +144,7 @@ def tables(folder, head, row):
     facts = json.loads(run([OCTAVO, "refine", coarse, "-o", mesh, "--times", times, "-q", "--json"]))
     print(f"\n{facts['elements']} triangles, {20 * facts['points'] / 1e6:.1f} MB a result of 5 variables")
     print(f"{RANKS} ranks, {REPETITIONS} repetitions")
-    stores = {"page cache": None, f"a store of {RATE} MB/s": throttled(folder)}
+    stores = {"page cache": None, f"a store of {RATE} MB/s (passed by non-blocking MPI-IO)": throttled(folder)}
     measured = {}
     for label, environment in stores.items():
         measured[label] = measure(folder, mesh, environment)
