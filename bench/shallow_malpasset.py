@@ -1,4 +1,4 @@
-"""The dam break of Malpasset (1959) with octavo_shallow: when the wave arrives, and a picture of it.
+"""The dam break of Malpasset (1959) with octavo-shallow: when the wave arrives, and a picture of it.
 
 .venv/bin/python bench/run.py malpasset        OCTAVO_BENCH_ORDER=2 takes the scheme of second order (four times as long)
 
@@ -51,11 +51,11 @@ def nearest(x, y, place):
 
 
 def draw(mesh, x, y, times, depth, path):
-    """The greatest depth so far at four moments, over the valley."""
+    """Depth at four moments, over the mesh."""
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 6.2), layout="constrained")
+    figure = Figure(figsize=(10, 5), layout="constrained")
     for axes, moment in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, (0, 400, 1000, 2400), strict=True):
         k = int(np.argmin(abs(times - moment)))
         dry = (depth[k][mesh] <= WET).all(axis=1)
@@ -68,16 +68,17 @@ def draw(mesh, x, y, times, depth, path):
             axes.annotate(name, place[:2], xytext=(3, 3), textcoords="offset points", fontsize=7, color="r")
         axes.set_title(f"{times[k]:.0f} s", fontsize=9)
         axes.set_aspect("equal")
+        axes.set_xlim(0, 18000)
         axes.tick_params(labelsize=7)
     figure.colorbar(drawn, ax=figure.axes, label="depth [m]", shrink=0.8)
     path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=90)
 
 
 def tables(folder, head, row):
     result = folder / "malpasset.slf"
     words = ["mpirun", "-n", RANKS, SOLVER, DATA / "geo_malpasset-small.slf", "--until", 2400, "--strickler", 30]
-    report = json.loads(run([*words, "--order", ORDER, "-o", result, "--every", 10, "--json"]))
+    report = json.loads(run([*words, "--order", ORDER, "-o", result, "--every", 20, "--json"]))
     mesh, x, y, times, values = read(result)
     depth = values[:, 2]
     lost = report["volume_after"] / report["volume_before"] - 1

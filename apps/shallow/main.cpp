@@ -1,4 +1,4 @@
-// octavo_shallow: see `octavo_shallow --help` and docs/shallow.md.
+// octavo-shallow: see `octavo-shallow --help` and docs/shallow.md.
 #include <mpi.h>
 
 #include <csignal>
@@ -27,7 +27,7 @@ int run(int rank, int count, char** words) {
     if (rank == 0) std::printf("%s\n", shallow::to_text(report, options->json).c_str());
     return 0;
   } catch (const base::Error& error) {
-    if (rank == 0) std::fprintf(stderr, "octavo_shallow: %s\n", error.what());
+    if (rank == 0) std::fprintf(stderr, "octavo-shallow: %s\n", error.what());
     return base::exit_code(error.kind());
   }
 }

@@ -9,7 +9,7 @@
 namespace octavo::shallow {
 
 const char* const usage_text =
-    R"(octavo_shallow MESH.slf --until SECONDS [options]     shallow water on a SERAFIN mesh; start it with mpirun
+    R"(octavo-shallow MESH.slf --until SECONDS [options]     shallow water on a SERAFIN mesh; start it with mpirun
 
   MESH.slf            geometry and bottom; its first step's depth and velocity are what the run starts from
   --pieces PREFIX     reads pieces of it that `octavo partition` or partel made (PREFIXGEO...); else it is cut here
@@ -77,7 +77,7 @@ std::map<std::string, Setter, std::less<>> setters(RunOptions& o) {
 
 void check(const RunOptions& o) {
   const auto demand = [](bool holds, const char* what) {
-    if (!holds) throw Error(Kind::usage, what).hint("octavo_shallow --help");
+    if (!holds) throw Error(Kind::usage, what).hint("octavo-shallow --help");
   };
   demand(!o.mesh.empty(), "a mesh is needed");
   demand(o.until > 0, "--until SECONDS is needed");
@@ -104,7 +104,7 @@ std::optional<RunOptions> parse_options(int count, const char* const* words) {
       if (i + 1 == count) throw Error(Kind::usage, word + " needs a value");
       found->second(word, words[++i]);
     } else if (word.starts_with("-") || !options.mesh.empty()) {
-      throw Error(Kind::usage, "what is " + word + "?").hint("octavo_shallow --help");
+      throw Error(Kind::usage, "what is " + word + "?").hint("octavo-shallow --help");
     } else {
       options.mesh = word;
     }
