@@ -20,7 +20,8 @@ std::vector<command::Word> table() {
                                    {"max-box", "64", "boxes are at most that long [cells]"},
                                    {"max-level", "2", "the finest level; level 0 covers the domain"},
                                    {"regrid-every", "4", "steps"},
-                                   {"redistance", "2", "iterations a step"},
+                                   {"redistance", "4", "iterations, where the level set is made a distance again"},
+                                   {"redistance-every", "10", "steps"},
                                    {"courant", "0.4", "cells of the finest level a step, at most 0.5"},
                                    {"end", "0.1", "the time of the end"}};
   for (const command::Word& word : command::output_words(1'000'000, 10, 0)) words.push_back(word);
@@ -90,6 +91,7 @@ std::string simulate(const command::Words& words) {
   const command::OutputOptions options = command::output_options(words);
   const double courant = command::number(words, "courant", 0.001, 0.5), end = command::number(words, "end", 0, 1e6);
   const int iterations = static_cast<int>(command::whole_number(words, "redistance", 0, 1000));
+  const std::int64_t redistance_every = command::whole_number(words, "redistance-every", 1, 1'000'000);
   const std::int64_t regrid_every = command::whole_number(words, "regrid-every", 1, 1'000'000);
   Simulation run = options.restart ? from_checkpoint(shape, options) : from_beginning(shape);
   mesh::Part tree;
@@ -105,7 +107,7 @@ std::string simulate(const command::Words& words) {
     if (run.step % regrid_every == 0) regrid(run);
     const double dt = std::min(bubble::step_of(run.state.mesh, courant), end - run.time);
     bubble::advect(run.state.mesh, run.plans, run.state.faces, dt);
-    bubble::redistance(run.state.mesh, run.plans, iterations);
+    if ((run.step + 1) % redistance_every == 0) bubble::redistance(run.state.mesh, run.plans, iterations);
     run.time = end - run.time > dt ? run.time + dt : end;
     ++run.step;
     updates += count_leaves(run.state.mesh);
