@@ -189,7 +189,7 @@ def sod(setup, head, row):
 
 def bubble(setup, head, row):
     """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in the checkpoints."""
-    words = ["--bubbles", 4, "--max-level", 2, "--end", 0.1, "--steps", 80, "--checkpoint-every", 10]
+    words = ["--bubbles", 4, "--max-level", 2, "--end", 1, "--steps", 80, "--checkpoint-every", 10]
     shares(setup, "octavo-bubble", setup.ranks[-1], words, head, row)
 
 
