@@ -73,10 +73,12 @@ def draw(path: Path, title: str, names: dict[str, str], errors: dict[str, list[d
     for start, style in (("blocks", "o-"), ("patches", "s--")):
         for (name, label), colour in zip(names.items(), ("tab:blue", "tab:red", "tab:green"), strict=False):
             values = [row[name] for row in errors[start]]
-            axes.semilogy(
+            axes.plot(
                 range(FIRST, LAST + 1), values, style, color=colour, markersize=4, linewidth=1,
                 label=f"{label}, {start} to {OTHER[start]}",
             )  # fmt: skip
+    axes.set_yscale("symlog", linthresh=1e-16)  # 0: the same bits
+    axes.set_ylim(bottom=-2e-17)
     axes.set_xlabel("checkpoint")
     axes.set_ylabel("magnitude error")
     axes.set_title(title, fontsize=10)
