@@ -14,6 +14,7 @@ of parallel HDF5 takes for as many bytes a rank (octavo_bench_flash_collective),
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import math
 import os
@@ -207,7 +208,7 @@ def tables(folder, head, row, names=(), ranks=(1, 2, 4), repetitions=0, rate=100
     repetitions = repetitions or int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "3"))
     setup = Setup(Path(folder), list(ranks), repetitions, rate, build_throttle(Path(folder)))
     for name in names or TABLES:
-        print(f"\n### {name}\n\n{TABLES[name].__doc__}")
+        print(f"\n### {name}\n\n{inspect.getdoc(TABLES[name])}")
         TABLES[name](setup, head, row)
 
 
