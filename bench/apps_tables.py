@@ -190,7 +190,7 @@ def sod(setup, head, row):
 
 def bubble(setup, head, row):
     """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in the checkpoints."""
-    words = ["--bubbles", 4, "--max-level", 2, "--end", 1, "--steps", 80, "--checkpoint-every", 10]
+    words = ["--bubbles", 4, "--max-level", 2, "--end", 1, "--steps", 160, "--checkpoint-every", 20]
     shares(setup, "octavo-bubble", setup.ranks[-1], words, head, row)
 
 
