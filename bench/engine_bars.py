@@ -95,12 +95,22 @@ def run_rows(report):
 
 
 def page_cache(folder, ranks, bars):
-    words = ["write", "--bytes-per-rank", BYTES, "--repetitions", str(REPETITIONS)]
+    words = ["write", "--files", "rewritten", "--option", "recycle=true", "--bytes-per-rank", BYTES,
+             "--repetitions", str(REPETITIONS)]  # fmt: skip
     report = bench(folder, ranks, *words)
     bars.add("sync, 1 file a rank, page cache: of pwrite", ">= 0.95", pairs(report, RANK, RAW, times_faster))
     bars.add("the same with checksums", ">= 0.85", pairs(report, RANK + ", checksums", RAW, times_faster))
     bars.add("sync, 1 file a node: of pwrite, a file a rank", ">= 0.80", pairs(report, NODE, RAW, times_faster))
+    bars.add("the same, of pwrite into one preallocated file", ">= 0.95", pairs(report, NODE, SHARED, times_faster))
     bars.add("the same, times HDF5 collective", ">= 4", pairs(report, NODE, "HDF5 collective", times_faster), "{:.1f}")
+    yield words, transfer_rows(report)
+
+
+def fresh_files(folder, ranks, bars):
+    words = ["write", "--bytes-per-rank", BYTES, "--repetitions", str(REPETITIONS)]
+    report = bench(folder, ranks, *words)
+    bars.add("fresh files instead: 1 file a rank, of pwrite", "", pairs(report, RANK, RAW, times_faster))
+    bars.add("fresh files, with checksums", "", pairs(report, RANK + ", checksums", RAW, times_faster))
     yield words, transfer_rows(report)
 
 
@@ -177,7 +187,7 @@ def tables(folder, head, row):
     prints what it has."""
     bars, details = Bars(), []
     try:
-        for part in (page_cache, to_disk, staging, small_blocks, throttled, fast_store):
+        for part in (page_cache, fresh_files, to_disk, staging, small_blocks, throttled, fast_store):
             for ranks in RANKS:
                 for words, rows in part(folder, ranks, bars):
                     details.append((ranks, words, list(rows)))

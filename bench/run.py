@@ -1,7 +1,7 @@
 """Measures Octavo beside its peers in one run and prints the tables of docs/performance.md.
 
     make bench                              all tables, on samples made here and on the real sets where they are
-    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, apps
+    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, partition, apps, shallow, malpasset
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -226,11 +226,32 @@ def engine(folder):
     engine_bars.tables(folder, head, row)
 
 
+def partition(folder):
+    """Cutting and merging refinements of the Malpasset mesh, beside METIS alone, about 10,000 triangles a part."""
+    import pieces_table
+
+    pieces_table.tables(folder, measure, head, row)
+
+
 def apps(folder):
     """What output costs the simulations of apps/."""
     import apps_tables
 
     apps_tables.tables(folder, head, row)
+
+
+def shallow(folder):
+    """A shallow-water run on 1.66 million triangles that writes its results in several ways."""
+    import shallow_ways
+
+    shallow_ways.tables(folder, head, row)
+
+
+def malpasset(folder):
+    """The dam break of Malpasset: arrival of the wave, and the picture of docs/shallow.md."""
+    import shallow_malpasset
+
+    shallow_malpasset.tables(folder, head, row)
 
 
 TABLES = {
@@ -240,7 +261,10 @@ TABLES = {
     "map": maps,
     "info": info,
     "engine": engine,
+    "partition": partition,
     "apps": apps,
+    "shallow": shallow,
+    "malpasset": malpasset,
 }
 
 

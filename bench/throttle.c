@@ -2,9 +2,13 @@
 //
 //     cc -shared -fPIC -O2 bench/throttle.c -o throttle.so -ldl
 //     mpirun -x LD_PRELOAD=$PWD/throttle.so -x THROTTLE_MB_S=250 ...
+//
+// The rate is each process's own; with THROTTLE_SHARED=FILE (any file that is there) all processes share it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,7 +18,11 @@ static void wait_for(size_t bytes) {
   if (rate == NULL || bytes < 65536) return;  // pipes, sockets and headers go as they are
   const double seconds = (double)bytes / (1e6 * atof(rate));
   struct timespec time = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  const char* shared = getenv("THROTTLE_SHARED");
+  const int lock = shared == NULL ? -1 : open(shared, O_RDONLY | O_CLOEXEC);  // threads of a process wait as well
+  if (lock >= 0) flock(lock, LOCK_EX);
   nanosleep(&time, NULL);
+  if (lock >= 0) close(lock);
 }
 
 static size_t total(const struct iovec* pieces, int count) {

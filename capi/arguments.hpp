@@ -59,5 +59,7 @@ int put_native_field(octavo_native_writer* writer, const char* name, const char*
                      const std::function<parallel::ArrayView()>& view, octavo_error* error);
 int put_native_particles(octavo_native_writer* writer, const char* species, const char* attribute,
                          const std::function<parallel::ArrayView()>& view, octavo_error* error);
+int put_series_field(octavo_series* series, const char* name, const std::function<parallel::ArrayView()>& view,
+                     octavo_error* error);
 
 }  // namespace octavo::capi

@@ -126,8 +126,8 @@ typedef struct octavo_native_writer octavo_native_writer;
 /* Collective. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or background = 0. */
 OCTAVO_API int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_native_options* options,
                                   octavo_native_writer** writer, octavo_error* error);
-/* `path` must not exist. Until the step is complete on all ranks it is called PATH.partial; it gets its name in the next
- * collective call after that. */
+/* `path` must not exist. Until the step is complete on all ranks it is called PATH.partial; it gets its name in the
+ * next collective call after that. */
 OCTAVO_API int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
                                         octavo_error* error);
 /* Attributes, as those of octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". */
@@ -152,10 +152,10 @@ OCTAVO_API int octavo_native_put_mesh(octavo_native_writer* writer, int levels, 
 OCTAVO_API int octavo_native_put_boxes(octavo_native_writer* writer, int levels, const int64_t* domain,
                                        const int* ratio, const int64_t* boxes_of_level, const int64_t* boxes,
                                        octavo_error* error);
-/* A cell-centred field of the mesh put before, OCTAVO_FLOAT64 or OCTAVO_FLOAT32: `count` tree cells (blocks) or boxes, one
- * after another in one piece of memory, each an array, x fastest, with `ghost` cells more on each side along each
- * dimension. `stride`: elements from one value to the next (0: 1); the number of variables where they stand together, as
- * in FLASH's unk. Read in end_step: must stay until then. */
+/* A cell-centred field of the mesh put before, OCTAVO_FLOAT64 or OCTAVO_FLOAT32: `count` tree cells (blocks) or boxes,
+ * one after another in one piece of memory, each an array, x fastest, with `ghost` cells more on each side along each
+ * dimension. `stride`: elements from one value to the next (0: 1); the number of variables where they stand together,
+ * as in FLASH's unk. Read in end_step: must stay until then. */
 OCTAVO_API int octavo_native_put_field(octavo_native_writer* writer, const char* name, const char* unit, int type,
                                        const void* values, int64_t count, int ghost, int64_t stride, int space,
                                        octavo_error* error);
@@ -176,6 +176,61 @@ OCTAVO_API int octavo_native_finished(octavo_native_writer* writer, int* all, oc
 OCTAVO_API int octavo_native_wait(octavo_native_writer* writer, octavo_error* error);
 /* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
 OCTAVO_API int octavo_native_close(octavo_native_writer** writer, octavo_error* error);
+
+/* ---- one SERAFIN file of a run on a distributed unstructured mesh */
+
+/* Start from octavo_series_options_default(). Flags are 0 or 1. */
+typedef struct octavo_series_options {
+  int double_precision; /* SERAFIND: values of 8 bytes, not 4 */
+  int little_endian;
+  const char* title; /* up to 72 characters; NULL: none */
+  int dated;         /* `date` is put in the file: year, month, day, hour, minute, second */
+  int date[6];
+  int origin[2];     /* added to x and y by who reads the file [m] */
+  int background;    /* 0: written inside end_step */
+  int sync;          /* a step is on disk before the file shows it */
+  int writers;       /* ranks that write; 0: one a host */
+  int64_t alignment; /* no two writers touch one such unit of the file [bytes] */
+  int resume;        /* the file is there: go on behind the last step whose time is no later than resume_time */
+  double resume_time;
+} octavo_series_options;
+OCTAVO_API octavo_series_options octavo_series_options_default(void);
+
+/* What this rank holds of the mesh: triangles, or planes of them. Points and triangles may be held by several ranks. */
+typedef struct octavo_series_mesh {
+  int64_t points, triangles;     /* of one plane */
+  int planes;                    /* 1: 2-D; more: prisms between them, values plane after plane from the bottom */
+  const double *x, *y;           /* [points] */
+  const int64_t* connectivity;   /* [triangles][3] points of this rank, from 0 */
+  const int64_t* global_point;   /* [points] numbers in the file, from 0; NULL: the same */
+  const int64_t* global_element; /* [triangles] numbers in the file, from 0; NULL on all ranks: by their lowest point */
+  const int32_t* boundary;       /* [points] IPOBO: place on the boundary from 1, 0 inside; or NULL */
+  const char*
+      geometry; /* a SERAFIN file of the whole mesh, whose coordinates, connectivity and IPOBO are taken; or NULL */
+} octavo_series_mesh;
+
+typedef struct octavo_series octavo_series;
+
+/* Collective: makes the file, or opens it to go on. `names` and `units`: up to 16 characters each. Arrays are copied.
+ */
+OCTAVO_API int octavo_series_open(MPI_Comm comm, const char* path, int variables, const char* const* names,
+                                  const char* const* units, const octavo_series_mesh* mesh,
+                                  const octavo_series_options* options, octavo_series** series, octavo_error* error);
+OCTAVO_API int octavo_series_begin_step(octavo_series* series, double time, octavo_error* error);
+/* One value a point of this rank, plane after plane, OCTAVO_FLOAT64 or OCTAVO_FLOAT32: `count` of them, `stride`
+ * elements from one to the next (0: 1). Copied: the array may change right away. */
+OCTAVO_API int octavo_series_put(octavo_series* series, const char* name, int type, const void* values, int64_t count,
+                                 int64_t stride, int space, octavo_error* error);
+/* Collective; all variables were put. What went wrong on any rank, or in the background, is returned here on all. */
+OCTAVO_API int octavo_series_end_step(octavo_series* series, octavo_error* error);
+/* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
+OCTAVO_API int octavo_series_finished(octavo_series* series, int* all, octavo_error* error);
+/* Collective: all steps are in the file. */
+OCTAVO_API int octavo_series_wait(octavo_series* series, octavo_error* error);
+/* Whole steps in the file, those that were there when it was opened too. */
+OCTAVO_API int octavo_series_steps(const octavo_series* series, int64_t* steps, octavo_error* error);
+/* Collective: as wait; then frees it, also where it fails. Sets *series to NULL. */
+OCTAVO_API int octavo_series_close(octavo_series** series, octavo_error* error);
 
 /* ---- reading */
 

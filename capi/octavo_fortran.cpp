@@ -83,4 +83,17 @@ OCTAVO_API int octavo_fortran_native_put_particles(octavo_native_writer* writer,
       writer, species, attribute, [&] { return view_of_array(*values); }, error);
 }
 
+OCTAVO_API int octavo_fortran_series_open(const MPI_Fint* comm, const char* path, int variables,
+                                          const char* const* names, const char* const* units,
+                                          const octavo_series_mesh* mesh, const octavo_series_options* options,
+                                          octavo_series** series, octavo_error* error) {
+  return octavo_series_open(MPI_Comm_f2c(*comm), path, variables, names, units, mesh, options, series, error);
+}
+
+OCTAVO_API int octavo_fortran_series_put(octavo_series* series, const char* name, const CFI_cdesc_t* values,
+                                         octavo_error* error) {
+  return put_series_field(
+      series, name, [&] { return view_of_array(*values); }, error);
+}
+
 }  // extern "C"

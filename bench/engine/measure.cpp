@@ -35,6 +35,7 @@ Sample timed(MPI_Comm comm, Work&& work) {
 Sample take(const Place& place, const Way& way, int repetition, bool reading) {
   if (!reading) {
     way.prepare(repetition);
+    touch_free_memory(2 * bytes_of(*place.problem));
     return timed(place.comm, way.write);
   }
   const Sample sample = timed(place.comm, [&] {

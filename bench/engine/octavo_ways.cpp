@@ -1,5 +1,5 @@
 // The engine, by its public interface.
-#include <cstring>
+#include <algorithm>
 #include <memory>
 
 #include "octavo/base/error.hpp"
@@ -46,16 +46,22 @@ Detail write_step(const Problem& problem, parallel::Writer& writer, std::int64_t
   return {end - begin, writer.statistics().seconds_copying - before};
 }
 
-void check(const Problem& problem, const std::optional<parallel::Restart>& restart, const std::string& way) {
+// Into the arrays that the other ways read into.
+std::optional<parallel::Restart> read_step(const Place& place, const fs::path& store) {
+  parallel::RestartOptions options;
+  options.place = [&](const mesh::FieldInfo& field, std::size_t bytes) {
+    auto& values = place.scratch->at(static_cast<std::size_t>(std::stoi(field.name.substr(5))));
+    if (bytes != 8 * values.size())
+      throw Error(Kind::corrupt, "a field of another size than was written").at(field.name);
+    return std::as_writable_bytes(std::span(values));
+  };
+  return parallel::restart(place.comm, store, options);
+}
+
+void check(const Place& place, const std::optional<parallel::Restart>& restart, const std::string& way) {
   if (!restart) throw Error(Kind::corrupt, "no step was found").at(way);
-  for (const mesh::Field& field : restart->part.fields) {
-    const auto index = static_cast<std::size_t>(std::stoi(field.info.name.substr(5)));
-    const auto& expected = problem.fields.at(index);
-    if (field.bytes.size() != 8 * expected.size() ||
-        std::memcmp(field.bytes.data(), expected.data(), field.bytes.size()) != 0)
-      throw Error(Kind::corrupt, "read other values than were written").at(way).at(field.info.name);
-  }
-  if (restart->part.fields.size() != problem.fields.size()) throw Error(Kind::corrupt, "a field is missing").at(way);
+  if (restart->part.fields.size() != place.scratch->size()) throw Error(Kind::corrupt, "a field is missing").at(way);
+  expect_same(place.problem->fields, *place.scratch, way);
 }
 
 std::string name_of(const Setup& setup, int per_file, bool checksums, parallel::Mode mode) {
@@ -81,10 +87,11 @@ Way octavo_way(const Place& place, int per_file, bool checksums, parallel::Mode 
     state->writer.emplace(place.comm, state->store, place.problem->header, options);
   };
   way.write = [=] { return write_step(*place.problem, *state->writer, state->step++); };
-  way.read = [=] { state->restart = parallel::restart(place.comm, state->store); };
+  way.read = [=] { state->restart = read_step(place, state->store); };
   way.check = [=] {
-    if (place.setup->codec.find(':') == std::string::npos) check(*place.problem, state->restart, way.name);
+    if (place.setup->codec.find(':') == std::string::npos) check(place, state->restart, way.name);
     state->restart.reset();
+    for (auto& field : *place.scratch) std::fill(field.begin(), field.end(), -1.0);
   };
   way.finish = [=] { remove_store(place, *state); };
   return way;

@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -73,6 +74,12 @@ void set_throttle(double bytes_per_second) {
 }
 
 void set_sync(bool on) { sync_on = on; }
+
+void touch_free_memory(std::uint64_t bytes) {
+  const auto size = static_cast<std::size_t>(bytes);
+  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory != MAP_FAILED) ::munmap(memory, size);
+}
 
 }  // namespace octavo::bench
 

@@ -25,4 +25,9 @@ void throttle(std::uint64_t bytes);
 /// their bytes in the page cache.
 void set_sync(bool on);
 
+/// Takes `bytes` of memory, touches them and gives them back. A virtual machine hands free memory to its host after a
+/// second or two and pays five times the price of a write to get it back: a file that is written next would measure
+/// that, and not the way it is written.
+void touch_free_memory(std::uint64_t bytes);
+
 }  // namespace octavo::bench

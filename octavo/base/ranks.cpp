@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 
@@ -10,6 +11,11 @@ namespace octavo::base {
 std::vector<std::string> all_gather(const Ranks& ranks, const std::string& mine) {
   if (ranks.all_gather) return ranks.all_gather(mine);
   return {mine};
+}
+
+std::vector<std::string> all_to_all(const Ranks& ranks, std::vector<std::string> to) {
+  if (ranks.all_to_all) return ranks.all_to_all(std::move(to));
+  return to;
 }
 
 void agree(const Ranks& ranks, const std::function<void()>& work) {

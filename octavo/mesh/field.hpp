@@ -60,6 +60,10 @@ inline ScalarType scalar_type_of<std::uint8_t>() {
   return ScalarType::uint8;
 }
 
+constexpr bool is_integer(ScalarType type) noexcept {
+  return type != ScalarType::float64 && type != ScalarType::float32;
+}
+
 /// Where on a cell a value stands.
 enum class Centring : std::uint8_t { cell = 0, face_x = 1, face_y = 2, face_z = 3, node = 4, particle = 5 };
 

@@ -1,5 +1,6 @@
 #include "octavo/parallel/communicator.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <numeric>
@@ -28,6 +29,29 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   return by_rank;
 }
 
+/// Strings of any length, a piece of at most 1 GiB a message.
+std::vector<std::string> to_all(MPI_Comm comm, const std::vector<std::string>& to) {
+  std::vector<unsigned long long> sent(to.size()), received(to.size());
+  std::transform(to.begin(), to.end(), sent.begin(), [](const std::string& s) { return s.size(); });
+  MPI_Alltoall(sent.data(), 1, MPI_UNSIGNED_LONG_LONG, received.data(), 1, MPI_UNSIGNED_LONG_LONG, comm);
+  constexpr std::size_t most = std::size_t{1} << 30;
+  constexpr int tag = 7;
+  std::vector<std::string> from(to.size());
+  std::vector<MPI_Request> requests;
+  for (std::size_t r = 0; r < to.size(); ++r) {
+    from[r].resize(received[r]);
+    for (std::size_t i = 0; i < from[r].size(); i += most)
+      MPI_Irecv(from[r].data() + i, static_cast<int>(std::min(most, from[r].size() - i)), MPI_BYTE, static_cast<int>(r),
+                tag, comm, &requests.emplace_back());
+  }
+  for (std::size_t r = 0; r < to.size(); ++r)
+    for (std::size_t i = 0; i < to[r].size(); i += most)
+      MPI_Isend(to[r].data() + i, static_cast<int>(std::min(most, to[r].size() - i)), MPI_BYTE, static_cast<int>(r),
+                tag, comm, &requests.emplace_back());
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return from;
+}
+
 }  // namespace
 
 int rank_in(MPI_Comm comm) {
@@ -47,6 +71,7 @@ base::Ranks ranks_of(MPI_Comm comm) {
   ranks.rank = rank_in(comm);
   ranks.size = size_of(comm);
   ranks.all_gather = [comm](const std::string& mine) { return gather(comm, mine); };
+  ranks.all_to_all = [comm](const std::vector<std::string>& to) { return to_all(comm, to); };
   return ranks;
 }
 

@@ -1,6 +1,5 @@
 #include "octavo/parallel/native_writer.hpp"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <limits>
@@ -10,7 +9,9 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/native_work.hpp"
+#include "octavo/parallel/route.hpp"
 #include "octavo/parallel/step_puts.hpp"
+#include "octavo/parallel/timer.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -21,18 +22,6 @@ using base::Kind;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-class Timer {
- public:
-  explicit Timer(double& seconds) : seconds_(seconds) {}
-  ~Timer() { seconds_ += seconds_since(begin_); }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  double& seconds_;
-  Clock::time_point begin_ = Clock::now();
-};
 
 // A step that was handed over and does not have its name yet.
 struct Flight {
@@ -175,15 +164,7 @@ void NativeWriter::State::agree_on_step() {
       throw Error(Kind::usage, "the output exists already").at(path.string());
     if (rank == 0) remove_quietly(path.string() + ".partial");
   });
-  const std::string mine = path.string() + ":" + describe(*job);
-  std::array<std::int64_t, 2> range{hash_of(mine), -hash_of(mine)};
-  MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_INT64_T, MPI_MAX, comm.get());
-  if (range[0] == -range[1]) return;
-  const auto all = ranks_of(comm.get()).all_gather(mine);
-  for (std::size_t r = 1; r < all.size(); ++r)
-    if (all[r] != all[0])
-      throw Error(Kind::usage, "ranks disagree about the step: rank 0 has " + all[0] + " rank " + std::to_string(r) +
-                                   " has " + all[r]);
+  require_same(comm.get(), path.string() + ":" + describe(*job), "the step");
 }
 
 void NativeWriter::State::start() {

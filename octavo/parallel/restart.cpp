@@ -37,7 +37,8 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   mesh::Part part;
   if (own >= 0) {
     request.particles = options.particles;
-    agree(comm, [&] { part = read_part(step, own, request); });
+    const bool straight = options.as == MeshKind::octree;
+    agree(comm, [&] { part = read_part(step, own, request, straight ? options.place : store::Place{}); });
     return part;
   }
   const Shares shares = plan_shares(comm, step, options.curve);
@@ -72,6 +73,21 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
   mesh::Part patches;
   agree(comm, [&] { patches = octree_to_patches(part, options); });
   return patches;
+}
+
+// Moves values that are not in their place yet.
+void put_in_place(mesh::Part& part, const store::Place& place) {
+  for (mesh::Field& field : part.fields) {
+    if (field.bytes.empty()) continue;
+    const auto memory = place(field.info, field.bytes.size());
+    if (memory.empty()) continue;
+    if (memory.size() != field.bytes.size())
+      throw Error(Kind::usage, "memory for a field: expected " + std::to_string(field.bytes.size()) + " bytes, found " +
+                                   std::to_string(memory.size()))
+          .at("field " + field.info.name);
+    std::copy(field.bytes.begin(), field.bytes.end(), memory.begin());
+    field.bytes = {};
+  }
 }
 
 // Candidates as rank 0 sees them; the number of them and the notes on all ranks.
@@ -172,6 +188,7 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       out.header = step.header;
       out.part = read_mine(comm, step, options);
       if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
+      if (options.place) agree(comm, [&] { put_in_place(out.part, options.place); });
       out.notes = std::move(found.notes);
       return out;
     } catch (const Error& error) {

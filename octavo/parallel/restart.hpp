@@ -8,6 +8,7 @@
 
 #include "octavo/mesh/curve.hpp"
 #include "octavo/parallel/options.hpp"
+#include "octavo/store/part.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::parallel {
@@ -33,6 +34,11 @@ struct RestartOptions {
   /// A start is remembered in the store until the run that goes on from it has written a step; steps from which one is
   /// remembered are passed over, but for one that `step` asks for. See failed_restarts.hpp.
   bool remember_failed = false;
+  /// Memory of the caller for a field's values on this rank: called with each field and its bytes, on the calling
+  /// thread, once the rank's share of the mesh is known; for the fields of an older step again where a newer one turns
+  /// out to be damaged. What it gives has that many bytes, or none: then the part holds the values. Fields that were
+  /// given memory come back without bytes. A part that a rank has whole, stored as it is, is read straight into place.
+  store::Place place{};
 };
 /// The options of a writer that say something about a restart.
 RestartOptions restart_options(const Options& options);
@@ -52,10 +58,9 @@ struct Restart {
 /// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
 /// older one and say so in `notes`, unless `options.step` asked for that step.
 ///
-/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a run
-/// that was killed in its first steps. Throws the same
-/// Error on all ranks: usage (no such step or field; starts from all steps are remembered as failed), corrupt (no
-/// undamaged step is left), unreadable.
+/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a
+/// run that was killed in its first steps. Throws the same Error on all ranks: usage (no such step or field; starts
+/// from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
 
 }  // namespace octavo::parallel

@@ -110,6 +110,45 @@ void expect_same_everywhere(const std::string& message) {
 
 // ------------------------------------------------------------------
 
+TEST(RestartMpi, reads_into_memory_of_the_caller_what_it_else_holds_itself) {
+  for (const int writers : {1, size()})
+    for (const MeshKind as : {MeshKind::octree, MeshKind::patches}) {
+      SCOPED_TRACE(writers);
+      const testing::SharedDirectory directory;
+      write_steps(directory.path(), writers, {5});
+      RestartOptions options;
+      options.as = as;
+      const auto expected = restart(everyone(), directory.path(), options);
+      std::vector<double> density;
+      options.place = [&](const mesh::FieldInfo& field, std::size_t bytes) -> std::span<std::byte> {
+        if (field.name != "density") return {};
+        density.resize(bytes / sizeof(double));
+        return std::as_writable_bytes(std::span(density));
+      };
+      const auto found = restart(everyone(), directory.path(), options);
+      ASSERT_TRUE(expected && found);
+      EXPECT_EQ(found->part.mesh, expected->part.mesh);
+      EXPECT_TRUE(found->part.fields[0].bytes.empty());
+      const auto values = expected->part.fields[0].as<double>();
+      EXPECT_EQ(density, std::vector<double>(values.begin(), values.end()));
+      EXPECT_EQ(found->part.fields[1], expected->part.fields[1]);
+    }
+}
+
+TEST(RestartMpi, refuses_memory_of_another_size_on_all_ranks) {
+  const testing::SharedDirectory directory;
+  write_steps(directory.path(), size(), {5});
+  std::vector<double> memory(1 << 16);
+  RestartOptions options;
+  options.place = [&](const mesh::FieldInfo&, std::size_t bytes) {
+    const std::size_t wrong = rank() == size() - 1 ? 8 : 0;
+    return std::as_writable_bytes(std::span(memory)).first(bytes + wrong);
+  };
+  const std::string message = message_of([&] { (void)restart(everyone(), directory.path(), options); });
+  EXPECT_THAT(message, HasSubstr("memory for a field: expected"));
+  expect_same_everywhere(message);
+}
+
 TEST(RestartMpi, any_number_of_ranks_gets_equal_shares_bit_for_bit_whoever_wrote) {
   for (int writers = 1; writers <= size(); ++writers)
     for (mesh::Curve curve : {mesh::Curve::hilbert, mesh::Curve::morton}) {

@@ -176,11 +176,13 @@ PartEntry entry_of(StepParts& step, int part) {
   return {&opened, row};
 }
 
-mesh::Part read_part(StepParts& step, int part, const mesh::Request& request) {
+mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place) {
   const PartEntry entry = entry_of(step, part);
   try {
     const file::File file = file::open_read(entry.segment->path);
-    return store::decode_part(entry.segment->table, entry.row, request, store::fetch_from(file));
+    store::Source source = store::source_of(file);
+    source.place = place;
+    return store::decode_part(entry.segment->table, entry.row, request, source);
   } catch (Error& error) {
     throw error.at(entry.segment->path.string());
   }

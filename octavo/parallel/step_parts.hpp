@@ -36,6 +36,6 @@ struct PartEntry {
 };
 PartEntry entry_of(StepParts& step, int part);
 /// Reads (of) a part. Throws Error(corrupt), with file, part and field, for what fails its checksum.
-mesh::Part read_part(StepParts& step, int part, const mesh::Request& request);
+mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place = {});
 
 }  // namespace octavo::parallel

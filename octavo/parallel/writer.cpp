@@ -19,6 +19,7 @@
 #include "octavo/parallel/local_tier.hpp"
 #include "octavo/parallel/slots.hpp"
 #include "octavo/parallel/step_puts.hpp"
+#include "octavo/parallel/timer.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -28,19 +29,6 @@ using base::Error;
 using base::Kind;
 using store::Flow;
 using Clock = std::chrono::steady_clock;
-
-// Adds the time until it goes out of scope.
-class Timer {
- public:
-  explicit Timer(double& seconds) : seconds_(seconds) {}
-  ~Timer() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  double& seconds_;
-  Clock::time_point begin_ = Clock::now();
-};
 
 void check_threads(const Options& options) {
   if (options.mode == Mode::sync && options.staging_directory.empty()) return;

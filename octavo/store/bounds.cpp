@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace octavo::store {
 namespace {
@@ -13,53 +15,28 @@ using mesh::CurveKey;
 
 constexpr int key_bits = 32;
 
-// Keys of the leaves of one level. Within a root the cells of a level stand in Morton order, so that only the first and
-// the last owned leaf of each root need a key.
-class KeyRange {
+// Coordinates of single cells, by way of their ancestors: few are asked for.
+class Coordinates {
  public:
-  explicit KeyRange(const mesh::Octree& tree) : dim_(tree.dim) {
-    const std::int64_t longest = *std::max_element(tree.roots.begin(), tree.roots.end());
-    root_bits_ = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest - 1)));
+  explicit Coordinates(const mesh::Octree& tree) : tree_(tree), roots_(root_coordinates(tree)) {
+    for (std::size_t level = 0; level + 1 < tree.refined.size(); ++level)
+      parents_.push_back(base::set_positions(tree.refined[level]));
   }
-  void add(int level, const Coordinate& leaf) {
-    const Coordinate root{leaf[0] >> level, leaf[1] >> level, leaf[2] >> level};
-    if (!any_ || level != level_ || root != root_) {
-      flush();
-      include(level, leaf);
-      root_ = root;
-      level_ = level;
-      any_ = true;
+  Coordinate of(int level, std::size_t cell) const {
+    const auto dim = static_cast<std::size_t>(tree_.dim);
+    Coordinate at{};
+    for (int up = 0; up < level; ++up) {
+      for (std::size_t axis = 0; axis < dim; ++axis) at[axis] |= ((cell >> axis) & 1U) << up;
+      cell = parents_[static_cast<std::size_t>(level - up) - 1][cell >> dim];
     }
-    last_ = leaf;
-  }
-  mesh::KeyInterval finish() {
-    flush();
-    return any_ ? range_ : mesh::KeyInterval{};
+    for (std::size_t axis = 0; axis < dim; ++axis) at[axis] |= roots_[cell][axis] << level;
+    return at;
   }
 
  private:
-  void flush() {
-    if (any_) include(level_, last_);
-  }
-  void include(int level, const Coordinate& leaf) {
-    const CurveKey first = first_key(mesh::Curve::morton, dim_, key_bits, root_bits_ + level, leaf);
-    const CurveKey after = past(first, dim_ * (key_bits - root_bits_ - level));
-    range_.begin = std::min(range_.begin, first);
-    range_.end = std::max(range_.end, after);
-  }
-  // key + 2^shift, which is a cell's first key and the number of keys in it.
-  static CurveKey past(CurveKey key, int shift) {
-    if (shift >= 64) return {key.high + (std::uint64_t{1} << (shift - 64)), key.low};
-    const std::uint64_t low = key.low + (std::uint64_t{1} << shift);
-    return {key.high + (low < key.low ? 1 : 0), low};
-  }
-
-  int dim_;
-  int root_bits_ = 0;
-  int level_ = 0;
-  Coordinate root_{}, last_{};
-  bool any_ = false;
-  mesh::KeyInterval range_{{~std::uint64_t{0}, ~std::uint64_t{0}}, {0, 0}};
+  const mesh::Octree& tree_;
+  std::vector<Coordinate> roots_;
+  std::vector<std::vector<std::uint32_t>> parents_;  // of each level but the last: its refined cells
 };
 
 struct IndexRange {
@@ -87,27 +64,123 @@ void include(const IndexRange& range, int level, const mesh::Octree& tree, const
   }
 }
 
-}  // namespace
+// Calls f(first cell of the next level) for each family whose parent is not owned: children of owned cells lie within
+// those, and do not widen the box.
+template <class F>
+void for_each_family_unowned_above(const mesh::Octree& tree, std::size_t level, F&& f) {
+  const auto& refined = tree.refined[level].words();
+  const auto& owned = tree.owned[level].words();
+  std::size_t before = 0;
+  for (std::size_t w = 0; w < refined.size(); ++w) {
+    for (std::uint64_t rest = refined[w] & ~owned[w]; rest != 0; rest &= rest - 1) {
+      const std::uint64_t below = (rest & -rest) - 1;
+      f((before + static_cast<std::size_t>(std::popcount(refined[w] & below))) << tree.dim);
+    }
+    before += static_cast<std::size_t>(std::popcount(refined[w]));
+  }
+}
 
-Bounds bounds_of(const mesh::Octree& tree, const mesh::Domain& domain) {
-  Bounds bounds;
-  KeyRange keys(tree);
+void add_box(const mesh::Octree& tree, const mesh::Domain& domain, const Coordinates& coordinates, Bounds& bounds) {
   bool first = true;
-  auto coordinates = root_coordinates(tree);
   for (int level = 0; level < num_levels(tree); ++level) {
     const auto l = static_cast<std::size_t>(level);
     IndexRange range;
-    tree.owned[l].for_each_set([&](std::size_t i) {
-      range.add(coordinates[i]);
-      if (!tree.refined[l][i]) keys.add(level, coordinates[i]);
-    });
-    if (range.any) {
-      include(range, level, tree, domain, first, bounds);
-      first = false;
-    }
-    if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
+    const auto add = [&](std::size_t cell) { range.add(coordinates.of(level, cell)); };
+    if (level == 0) tree.owned[0].for_each_set(add);
+    if (level > 0)
+      for_each_family_unowned_above(tree, l - 1, [&](std::size_t family) {
+        for (std::size_t cell = family; cell < family + family_size(tree); ++cell)
+          if (tree.owned[l][cell]) add(cell);
+      });
+    if (!range.any) continue;
+    include(range, level, tree, domain, first, bounds);
+    first = false;
   }
-  bounds.keys = keys.finish();
+}
+
+// key + 2^shift, which is a cell's first key and the number of keys in it.
+CurveKey past(CurveKey key, int shift) {
+  if (shift >= 64) return {key.high + (std::uint64_t{1} << (shift - 64)), key.low};
+  const std::uint64_t low = key.low + (std::uint64_t{1} << shift);
+  return {key.high + (low < key.low ? 1 : 0), low};
+}
+
+// Grows the interval by the keys of one leaf.
+void include(int level, const Coordinate& leaf, const mesh::Octree& tree, mesh::KeyInterval& range) {
+  const std::int64_t longest = *std::max_element(tree.roots.begin(), tree.roots.end());
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(longest - 1))) + level;
+  const CurveKey first = first_key(mesh::Curve::morton, tree.dim, key_bits, bits, leaf);
+  range.begin = std::min(range.begin, first);
+  range.end = std::max(range.end, past(first, tree.dim * (key_bits - bits)));
+}
+
+// Where the cells of each root begin on the next level; the last entry is the number of cells there.
+void descend(const mesh::Octree& tree, std::size_t level, std::vector<std::size_t>& starts) {
+  const auto& words = tree.refined[level].words();
+  std::size_t word = 0, before = 0;
+  for (std::size_t& start : starts) {
+    for (; word < start / 64; ++word) before += static_cast<std::size_t>(std::popcount(words[word]));
+    const std::uint64_t below = (std::uint64_t{1} << (start % 64)) - 1;
+    const auto rest = start % 64 == 0 ? 0 : static_cast<std::size_t>(std::popcount(words[word] & below));
+    start = (before + rest) << tree.dim;
+  }
+}
+
+// Owned leaves, as words of a level.
+struct Leaves {
+  const mesh::Octree& tree;
+  std::size_t level;
+  std::uint64_t word(std::size_t w) const { return tree.owned[level].words()[w] & ~tree.refined[level].words()[w]; }
+};
+
+// The first and the last owned leaf of cells [begin, end); begin > end in the answer where there is none.
+std::pair<std::size_t, std::size_t> ends(const Leaves& leaves, std::size_t begin, std::size_t end) {
+  std::pair<std::size_t, std::size_t> found{end, begin};
+  if (begin == end) return {1, 0};
+  const auto masked = [&](std::size_t w) {
+    std::uint64_t word = leaves.word(w);
+    if (w == begin / 64) word &= ~std::uint64_t{0} << (begin % 64);
+    if (w == (end - 1) / 64) word &= ~std::uint64_t{0} >> (63 - (end - 1) % 64);
+    return word;
+  };
+  std::size_t w = begin / 64;
+  while (w <= (end - 1) / 64 && masked(w) == 0) ++w;
+  if (w > (end - 1) / 64) return {1, 0};
+  found.first = 64 * w + static_cast<std::size_t>(std::countr_zero(masked(w)));
+  w = (end - 1) / 64;
+  while (masked(w) == 0) --w;
+  found.second = 64 * w + 63 - static_cast<std::size_t>(std::countl_zero(masked(w)));
+  return found;
+}
+
+// Within a root the cells of a level stand in Morton order, so that only the first and the last owned leaf of each root
+// need a key.
+void add_keys(const mesh::Octree& tree, const Coordinates& coordinates, Bounds& bounds) {
+  mesh::KeyInterval range{{~std::uint64_t{0}, ~std::uint64_t{0}}, {0, 0}};
+  std::vector<std::size_t> starts(tree.refined[0].size() + 1);
+  std::iota(starts.begin(), starts.end(), std::size_t{0});
+  bool any = false;
+  for (int level = 0; level < num_levels(tree); ++level) {
+    const Leaves leaves{tree, static_cast<std::size_t>(level)};
+    for (std::size_t root = 0; root + 1 < starts.size(); ++root) {
+      const auto [first, last] = ends(leaves, starts[root], starts[root + 1]);
+      if (first > last) continue;
+      include(level, coordinates.of(level, first), tree, range);
+      if (last != first) include(level, coordinates.of(level, last), tree, range);
+      any = true;
+    }
+    descend(tree, leaves.level, starts);
+  }
+  if (any) bounds.keys = range;
+}
+
+}  // namespace
+
+Bounds bounds_of(const mesh::Octree& tree, const mesh::Domain& domain) {
+  const Coordinates coordinates(tree);
+  Bounds bounds;
+  add_box(tree, domain, coordinates, bounds);
+  add_keys(tree, coordinates, bounds);
   return bounds;
 }
 

@@ -70,10 +70,6 @@ std::span<const T> as(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-bool is_integer(mesh::ScalarType type) {
-  return type != mesh::ScalarType::float64 && type != mesh::ScalarType::float32;
-}
-
 // Whether the values go to the file as the caller has them.
 bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, bool single_precision) {
   return settings.method == codec::Method::raw && std::endian::native == std::endian::little &&
@@ -82,7 +78,7 @@ bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, boo
 
 void add_chunk(Stream& stream, std::size_t count) {
   const mesh::ScalarType type = stream.raw->values.info.type;
-  RawStream::Chunk chunk{codec::raw_head(is_integer(type), mesh::size_of(type), count), count * mesh::size_of(type)};
+  RawStream::Chunk chunk{codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), count * mesh::size_of(type)};
   stream.raw_bytes += chunk.bytes;
   stream.stored_bytes += chunk.head.size() + chunk.bytes;
   stream.raw->chunks.push_back(std::move(chunk));
@@ -105,7 +101,7 @@ void take_values(Stream& stream) {
 
 // `range`: which of stream_cuts().
 void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
-  stream.codec = is_integer(values.info.type) ? "integers" : "raw";
+  stream.codec = mesh::is_integer(values.info.type) ? "integers" : "raw";
   stream.raw.emplace();
   stream.raw->values = values;
   stream.raw->checksum = checksum;

@@ -119,7 +119,7 @@ mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request) 
   const OpenedSegment& segment = step.segments[place.segment];
   const file::File file = file::open_read(segment.path);
   try {
-    mesh::Part out = decode_part(segment.table, place.row, request, fetch_from(file));
+    mesh::Part out = decode_part(segment.table, place.row, request, source_of(file));
     // Species that only other segments have: none of them here.
     if (request.particles)
       for (const mesh::SpeciesInfo& info : step.species)

@@ -35,6 +35,8 @@ OpenedStep open_segments(const Scan& scan, const StepFound& step);
 
 /// Streams from an open subfile, checked against their stored checksums.
 Fetch fetch_from(const file::File& file);
+/// The same, and values that are stored as they are straight from the file into their place.
+Source source_of(const file::File& file);
 
 inline const PartRow& part_row(const OpenedStep& step, const PartPlace& place) {
   return step.segments[place.segment].table.parts[place.row];

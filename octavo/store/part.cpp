@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
+#include <optional>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
@@ -24,8 +26,11 @@ Error differs(const std::string& what, std::uint64_t expected, std::uint64_t fou
 }
 
 void check_raw(const StreamRow& stream, std::uint64_t found) {
-  if (stream.raw_checksum != 0 && found != stream.raw_checksum)
-    throw Error(Kind::corrupt, "checksum of the decoded values differs");
+  if (found != stream.raw_checksum) throw Error(Kind::corrupt, "checksum of the decoded values differs");
+}
+
+void check_raw(const StreamRow& stream, std::span<const std::byte> values, std::size_t scalar) {
+  if (stream.raw_checksum != 0) check_raw(stream, checksum_little_endian(values, scalar));
 }
 
 void check_taken(const StreamRow& stream, std::size_t taken) {
@@ -60,7 +65,7 @@ std::vector<BitArray> decode_bits(const StreamRow& stream, const Fetch& fetch, s
     levels.push_back(std::move(level));
   }
   check_taken(stream, taken);
-  check_raw(stream, base::checksum(raw));
+  if (stream.raw_checksum != 0) check_raw(stream, base::checksum(raw));
   return levels;
 }
 
@@ -106,17 +111,18 @@ mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& f
 
 // A field's values on levels 0 to `deepest`, and where each level begins.
 struct Values {
-  mesh::Field field;
+  mesh::ScalarType type = mesh::ScalarType::float64;
+  std::span<std::byte> bytes;
   std::size_t width = 1;
   std::vector<std::size_t> offsets;  // in cells
-  std::span<std::byte> levels(std::size_t first, std::size_t last) {
-    const std::size_t cell = width * mesh::size_of(field.info.type);
-    return std::span<std::byte>(field.bytes)
-        .subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
+  std::span<std::byte> levels(std::size_t first, std::size_t last) const {
+    const std::size_t cell = width * mesh::size_of(type);
+    return bytes.subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
   }
   template <class T>
-  std::span<T> level(std::size_t l) {
-    return field.as<T>().subspan(offsets[l] * width, (offsets[l + 1] - offsets[l]) * width);
+  std::span<T> level(std::size_t l) const {
+    const auto of_level = levels(l, l);
+    return {reinterpret_cast<T*>(of_level.data()), of_level.size() / sizeof(T)};
   }
 };
 
@@ -133,10 +139,10 @@ std::size_t decode_level(std::span<const std::byte> stored, Values& values, std:
 
 std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
                          std::size_t family) {
-  switch (values.field.info.type) {
+  switch (values.type) {
     case mesh::ScalarType::float64: return decode_level<double>(stored, values, level, parents, family);
     case mesh::ScalarType::float32: return decode_level<float>(stored, values, level, parents, family);
-    default: return codec::decode_integers(stored, mesh::size_of(values.field.info.type), values.levels(level, level));
+    default: return codec::decode_integers(stored, mesh::size_of(values.type), values.levels(level, level));
   }
 }
 
@@ -144,15 +150,17 @@ std::size_t decode_level(std::span<const std::byte> stored, Values& values, std:
 void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const Values& values, std::size_t family) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
   Values whole;
+  std::vector<std::byte> memory(values.offsets[last + 1] * values.width * mesh::size_of(values.type));
+  whole.type = values.type;
+  whole.bytes = memory;
   whole.width = values.width;
   whole.offsets = values.offsets;
-  whole.field = mesh::make_field(values.field.info, values.offsets[last + 1] * values.width);
   const Parents none(last + 1);
   std::size_t taken = 0;
   for (std::size_t level = first; level <= last; ++level)
     taken += decode_level(stored.subspan(taken), whole, level, none, family);
   check_taken(stream, taken);
-  check_raw(stream, checksum_little_endian(whole.levels(first, last), mesh::size_of(whole.field.info.type)));
+  check_raw(stream, whole.levels(first, last), mesh::size_of(whole.type));
 }
 
 // Levels [first_level, deepest] of the stream; the raw checksum can be checked where that is all of it.
@@ -167,12 +175,68 @@ void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, s
     return;
   }
   check_taken(stream, taken);
-  check_raw(stream, checksum_little_endian(values.levels(first, last), mesh::size_of(values.field.info.type)));
+  check_raw(stream, values.levels(first, last), mesh::size_of(values.type));
+}
+
+// What is read at once, and summed while it is in the second-level cache.
+constexpr std::size_t tile_bytes = std::size_t{512} << 10;
+
+// Reads a level that is stored as it is. False: its head is not that of such a level.
+bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byte> values, std::size_t scalar,
+                bool integers, base::RunningChecksum* sum) {
+  const auto expected = codec::raw_head(integers, scalar, values.size() / scalar);
+  std::vector<std::byte> head(expected.size());
+  read_to(offset, head);
+  if (head != expected) return false;
+  offset += head.size();
+  const std::size_t tile = sum == nullptr ? values.size() : tile_bytes;
+  for (std::size_t begin = 0; begin < values.size(); begin += tile) {
+    const auto part = values.subspan(begin, std::min(tile, values.size() - begin));
+    read_to(offset + begin, part);
+    if (sum != nullptr) sum->add(part);
+  }
+  offset += values.size();
+  return true;
+}
+
+// Reads a stream whose values are stored as they are straight into place. False: it is to be decoded.
+bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t deepest, const Values& values) {
+  const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
+  if (!read_to || stream.stored_checksum != 0 || last > deepest || std::endian::native != std::endian::little)
+    return false;
+  const std::size_t scalar = mesh::size_of(values.type);
+  const bool integers = mesh::is_integer(values.type);
+  std::uint64_t expected = values.levels(first, last).size();
+  for (std::size_t level = first; level <= last; ++level)
+    expected += codec::raw_head(integers, scalar, values.levels(level, level).size() / scalar).size();
+  if (expected != stream.stored_bytes) return false;
+  std::optional<base::RunningChecksum> sum;
+  if (stream.raw_checksum != 0) sum.emplace();
+  std::uint64_t offset = stream.offset;
+  for (std::size_t level = first; level <= last; ++level)
+    if (!read_level(read_to, offset, values.levels(level, level), scalar, integers, sum ? &*sum : nullptr))
+      return false;
+  if (sum) check_raw(stream, sum->value());
+  return true;
+}
+
+// The caller's memory for a field, or the field's own.
+std::span<std::byte> memory_for(mesh::Field& field, std::size_t bytes, const Place& place) {
+  if (place) {
+    const auto given = place(field.info, bytes);
+    if (!given.empty() && given.size() != bytes)
+      throw Error(Kind::usage, "memory for a field: expected " + std::to_string(bytes) + " bytes, found " +
+                                   std::to_string(given.size()))
+          .at("field " + field.info.name);
+    if (!given.empty()) return given;
+  }
+  field.bytes.resize(bytes);
+  return field.bytes;
 }
 
 std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const mesh::Octree& tree,
                                        const std::vector<std::size_t>& chosen, std::size_t deepest,
-                                       const Fetch& fetch) {
+                                       const Source& source) {
   std::vector<mesh::Field> fields;
   if (chosen.empty()) return fields;
   const Parents parents = parents_of(tree);
@@ -181,15 +245,20 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
     Values values;
     values.width = static_cast<std::size_t>(table.widths[index]);
     values.offsets = offsets;
-    values.field = mesh::make_field(table.header.fields[index], offsets[deepest + 1] * values.width);
+    mesh::Field field{table.header.fields[index], {}};
+    values.type = field.info.type;
+    values.bytes = memory_for(field, offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
     for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
       const StreamRow& stream = table.streams[s];
       if (stream.kind != StreamKind::field || stream.index != index ||
           static_cast<std::size_t>(stream.first_level) > deepest)
         continue;
-      within(table, stream, [&] { decode_stream(fetch(stream), stream, deepest, values, parents, family_size(tree)); });
+      within(table, stream, [&] {
+        if (!read_in_place(source.read_to, stream, deepest, values))
+          decode_stream(source.fetch(stream), stream, deepest, values, parents, family_size(tree));
+      });
     }
-    fields.push_back(std::move(values.field));
+    fields.push_back(std::move(field));
   }
   return fields;
 }
@@ -210,7 +279,7 @@ mesh::Field decode_attribute(const mesh::FieldInfo& info, std::uint64_t count, c
     taken = codec::decode_integers(stored, scalar, field.bytes);
   }
   check_taken(stream, taken);
-  check_raw(stream, checksum_little_endian(field.bytes, scalar));
+  check_raw(stream, field.bytes, scalar);
   return field;
 }
 
@@ -271,31 +340,32 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
         .hint("ask for fewer fields or levels");
 }
 
-mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Fetch& fetch) {
+mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {
   const auto chosen = mesh::select_fields(table.header, request.fields);
   const std::size_t deepest = deepest_level(table.header, request, row);
   check_memory(table, row, deepest, request, chosen);
   mesh::Part part;
   part.index = row.index;
-  mesh::Octree tree = decode_tree(table, row, fetch);
-  part.fields = decode_fields(table, row, tree, chosen, deepest, fetch);
+  mesh::Octree tree = decode_tree(table, row, source.fetch);
+  part.fields = decode_fields(table, row, tree, chosen, deepest, source);
   if (deepest + 1 < row.cells.size()) {
+    if (source.place) throw Error(Kind::usage, "fields are read into place only to their finest level");
     tree = mesh::truncate(tree, static_cast<int>(deepest)).tree;
     std::vector<std::uint64_t> widths;
     for (std::size_t index : chosen) widths.push_back(table.widths[index]);
     prune_again(tree, part.fields, widths);
   }
   part.mesh = std::move(tree);
-  if (request.particles) part.particles = decode_particles(table, row, fetch);
+  if (request.particles) part.particles = decode_particles(table, row, source.fetch);
   return part;
 }
 
 }  // namespace
 
-mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Fetch& fetch) {
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
   const PartRow& part = table.parts[row];
   try {
-    return read_part(table, part, request, fetch);
+    return read_part(table, part, request, source);
   } catch (Error& error) {
     throw error.at("part " + std::to_string(part.index));
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,7 @@
 #pragma once
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "octavo/store/table.hpp"
 
@@ -8,9 +10,24 @@ namespace octavo::store {
 /// Gives a stream's stored bytes, checked against their checksum if it was taken (not 0).
 using Fetch = std::function<std::vector<std::byte>(const StreamRow&)>;
 
+/// Reads bytes of the subfile from `offset` on straight to where they shall be; nothing is checked.
+using ReadTo = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+
+/// Gives the memory for `bytes` bytes of a field's values, aligned for their type; an empty span: the part shall hold
+/// them itself.
+using Place = std::function<std::span<std::byte>(const mesh::FieldInfo& field, std::size_t bytes)>;
+
+/// Where a part's bytes come from, and where its fields go.
+struct Source {
+  Fetch fetch;
+  ReadTo read_to{};  ///< where given, values that are stored as they are take no detour
+  Place place{};     ///< only for parts that are read to their finest level
+};
+
 /// Reads one part: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what
-/// they decode to against the table. `deepest` is the level index that request.max_level means.
-mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Fetch& fetch);
+/// they decode to against the table. Fields that `place` gave memory for are
+/// in the part without bytes.
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source);
 
 /// Throws Error(corrupt) unless the part, read in full, is what the table says: counts, box, keys.
 void check_part(const Table& table, std::size_t row, const mesh::Part& part);

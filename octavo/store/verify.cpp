@@ -120,7 +120,7 @@ PartResult check_part_of(const PartJob& job) {
       mesh::Request everything;
       everything.particles = true;
       const Table& table = job.segment->table;
-      check_part(table, job.row, decode_part(table, job.row, everything, fetch_from(file)));
+      check_part(table, job.row, decode_part(table, job.row, everything, source_of(file)));
     } catch (Error& error) {
       throw error.at(job.segment->path.string()).at(job.step);
     }

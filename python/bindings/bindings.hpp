@@ -26,6 +26,7 @@ void bind_store(nb::module_& m);
 void bind_jobs(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_diff(nb::module_& m);
+void bind_pieces(nb::module_& m);
 
 /// A NumPy array that takes the vector over: no copy.
 template <class T>

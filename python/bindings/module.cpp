@@ -73,4 +73,5 @@ NB_MODULE(_core, m) {
   bindings::bind_jobs(m);
   bindings::bind_analysis(m);
   bindings::bind_diff(m);
+  bindings::bind_pieces(m);
 }

@@ -21,6 +21,10 @@ VERBS = {
     "stats": "extremes, means and integrals of fields and particles",
     "diff": "how far two outputs or steps differ",
     "map": "project a field to a picture or an array",
+    "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
+    "split": "cut a SERAFIN result as pieces that are there",
+    "merge": "put SERAFIN pieces together into one file",
+    "refine": "cut each triangle of a SERAFIN mesh into four",
     "sample": "make a sample output to try things on",
     "bench": "measure the parallel engine beside its peers, or plan a step",
 }

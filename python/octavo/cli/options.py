@@ -64,3 +64,12 @@ def check_output(path: str, overwrite: bool) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError("the folder of the output does not exist", [folder], "")
+
+
+def refuse_ranks(verb: str) -> None:
+    """For verbs that one process does: several would write the same file."""
+    from octavo.errors import Unsupported
+    from octavo.ranks import launched
+
+    if launched()[1] > 1:
+        raise Unsupported(f"{verb} is done by one process", [], "run it without mpirun")

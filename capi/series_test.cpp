@@ -1,0 +1,126 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "capi/octavo.h"
+#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/serafin_fixture.hpp"
+
+namespace {
+
+using octavo::testing::everyone;
+using ::testing::HasSubstr;
+
+int rank() { return octavo::parallel::rank_in(everyone()); }
+int size() { return octavo::parallel::size_of(everyone()); }
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A mesh of which rank r holds the triangles r, r + size ..., and all points.
+struct Piece {
+  octavo::testing::SerafinFixture fixture;
+  std::vector<std::int64_t> nodes, numbers;
+  octavo_series_mesh mesh{};
+};
+
+Piece make_piece() {
+  Piece piece;
+  piece.fixture.mesh = octavo::testing::random_triangles(5, 6, 7);
+  piece.fixture.doubles = true;
+  const auto& whole = piece.fixture.mesh.connectivity;
+  for (std::size_t e = static_cast<std::size_t>(rank()); 3 * e < whole.size(); e += static_cast<std::size_t>(size())) {
+    piece.numbers.push_back(static_cast<std::int64_t>(e));
+    for (std::size_t k = 0; k < 3; ++k) piece.nodes.push_back(whole[3 * e + k]);
+  }
+  return piece;
+}
+
+octavo_series_mesh mesh_of(const Piece& piece) {
+  octavo_series_mesh mesh{};
+  mesh.points = static_cast<std::int64_t>(piece.fixture.mesh.x.size());
+  mesh.triangles = static_cast<std::int64_t>(piece.numbers.size());
+  mesh.planes = 1;
+  mesh.x = piece.fixture.mesh.x.data();
+  mesh.y = piece.fixture.mesh.y.data();
+  mesh.connectivity = piece.nodes.data();
+  mesh.global_element = piece.numbers.data();
+  return mesh;
+}
+
+constexpr const char* names[] = {"VARIABLE 0", "VARIABLE 1"};
+constexpr const char* units[] = {"M", "M"};
+
+octavo_series_options options_for(const std::string& title) {
+  octavo_series_options options = octavo_series_options_default();
+  options.double_precision = 1;
+  options.title = title.c_str();
+  options.background = octavo::testing::single_threaded() ? 0 : 1;
+  options.sync = 0;
+  options.writers = 2;
+  options.alignment = 64;
+  return options;
+}
+
+// One value and something else in turn.
+int put_strided(octavo_series* series, int step, int variable, std::int64_t count, octavo_error* error) {
+  std::vector<double> pairs(2 * static_cast<std::size_t>(count), -1);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+    pairs[2 * i] = octavo::testing::serafin_value(step, variable, i);
+  return octavo_series_put(series, names[variable], OCTAVO_FLOAT64, pairs.data(), count, 2, OCTAVO_HOST, error);
+}
+
+TEST(CapiSeriesMpi, the_file_is_the_serial_one_and_a_second_run_goes_on) {
+  const octavo::testing::SharedDirectory directory;
+  const std::string path = directory.path() / "r2d.slf", title = "A MESH MADE BY HAND";
+  Piece piece = make_piece();
+  piece.fixture.tag = "SERAFIND";
+  const octavo_series_mesh mesh = mesh_of(piece);
+  for (int step = 0; step < 3; ++step) {
+    octavo_series_options options = options_for(title);
+    options.resume = step > 0 ? 1 : 0;
+    octavo_series* series = nullptr;
+    octavo_error error{};
+    ASSERT_EQ(octavo_series_open(everyone(), path.c_str(), 2, names, units, &mesh, &options, &series, &error), 0)
+        << error.message;
+    std::int64_t steps = -1;
+    EXPECT_EQ(octavo_series_steps(series, &steps, &error), 0);
+    EXPECT_EQ(steps, step);
+    EXPECT_EQ(octavo_series_begin_step(series, 1.5 * step, &error), 0);
+    for (int v = 0; v < 2; ++v) EXPECT_EQ(put_strided(series, step, v, mesh.points, &error), 0) << error.message;
+    EXPECT_EQ(octavo_series_end_step(series, &error), 0) << error.message;
+    EXPECT_EQ(octavo_series_wait(series, &error), 0);
+    int all = 0;
+    EXPECT_EQ(octavo_series_finished(series, &all, &error), 0);
+    EXPECT_EQ(all, 1);
+    EXPECT_EQ(octavo_series_close(&series, &error), 0) << error.message;
+    EXPECT_EQ(series, nullptr);
+  }
+  EXPECT_TRUE(bytes_of(path) == octavo::testing::serafin_bytes(piece.fixture));
+}
+
+TEST(CapiSeriesMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
+  const octavo::testing::SharedDirectory directory;
+  const std::string path = directory.path() / "r2d.slf";
+  const Piece piece = make_piece();
+  const octavo_series_mesh mesh = mesh_of(piece);
+  const octavo_series_options options = options_for("");
+  octavo_series* series = nullptr;
+  octavo_error error{};
+  EXPECT_EQ(octavo_series_open(everyone(), path.c_str(), 2, names, units, rank() == 0 ? nullptr : &mesh, &options,
+                               &series, &error),
+            OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("mesh is NULL"));
+  EXPECT_EQ(series, nullptr);
+  ASSERT_EQ(octavo_series_open(everyone(), path.c_str(), 2, names, units, &mesh, &options, &series, &error), 0);
+  octavo_series_begin_step(series, 0, &error);
+  for (int v = 0; v < 2; ++v) put_strided(series, 0, v, rank() == size() - 1 ? 3 : mesh.points, &error);
+  EXPECT_EQ(octavo_series_end_step(series, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("values, found 3"));
+  EXPECT_EQ(octavo_series_close(&series, &error), 0);
+}
+
+}  // namespace

@@ -1,0 +1,124 @@
+#include "octavo/formats/serafin/boundary.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+
+namespace octavo::formats::serafin {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr std::size_t with_tracer = 13, without_tracer = 9;
+
+std::string text_of(const std::filesystem::path& path) {
+  const file::File file = file::open_read(path);
+  std::string text(static_cast<std::size_t>(file::size(file)), '\0');
+  file::pread_all(file, 0, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+Error wrong(const std::filesystem::path& path, std::size_t line, const std::string& message) {
+  return Error(Kind::corrupt, message).at(path.string() + ", line " + std::to_string(line));
+}
+
+/// Fortran writes exponents with D as well.
+std::vector<double> numbers_of(std::string line) {
+  for (char& c : line)
+    if (c == 'D' || c == 'd')
+      c = 'e';
+    else if (c == ',')
+      c = ' ';
+  std::vector<double> numbers;
+  const char* at = line.c_str();
+  for (char* end = nullptr;; at = end) {
+    const double value = std::strtod(at, &end);
+    if (end == at) return numbers;
+    numbers.push_back(value);
+  }
+}
+
+int code(double value) { return static_cast<int>(value); }
+
+BoundaryPoint point_of(const std::vector<double>& numbers) {
+  BoundaryPoint point;
+  point.depth = code(numbers[0]);
+  point.u = code(numbers[1]);
+  point.v = code(numbers[2]);
+  for (std::size_t i = 0; i < 4; ++i) point.values[i] = numbers[3 + i];
+  const bool tracer = numbers.size() >= with_tracer;
+  if (tracer) {
+    point.tracer = code(numbers[7]);
+    for (std::size_t i = 0; i < 3; ++i) point.tracer_values[i] = numbers[8 + i];
+  }
+  point.point = static_cast<std::int32_t>(numbers[tracer ? 11 : 7]);
+  point.colour = static_cast<std::int32_t>(numbers[tracer ? 12 : 8]);
+  return point;
+}
+
+void check_numbers(const std::filesystem::path& path, std::size_t line, const std::vector<double>& numbers) {
+  if (numbers.size() != without_tracer && numbers.size() < with_tracer)
+    throw wrong(path, line,
+                "expected 13 numbers, or 9 without tracer columns, found " + std::to_string(numbers.size()));
+  for (const double value : numbers)
+    if (!(std::abs(value) < 2e9)) throw wrong(path, line, "expected numbers, found " + std::to_string(value));
+  for (const std::size_t i : {0U, 1U, 2U})
+    if (numbers[i] < 0 || numbers[i] > 99)
+      throw wrong(path, line, "expected a boundary code, found " + std::to_string(numbers[i]));
+}
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  std::string text(256, '\0');
+  text.resize(static_cast<std::size_t>(std::snprintf(text.data(), text.size(), format, values...)));
+  return text;
+}
+
+}  // namespace
+
+std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std::int32_t points) {
+  std::istringstream text(text_of(path));
+  std::vector<BoundaryPoint> boundary;
+  std::vector<bool> named(static_cast<std::size_t>(points), false);
+  std::string line;
+  for (std::size_t number = 1; std::getline(text, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const std::vector<double> numbers = numbers_of(line);
+    check_numbers(path, number, numbers);
+    const BoundaryPoint point = point_of(numbers);
+    if (point.point < 1 || point.point > points)
+      throw wrong(path, number,
+                  "expected a point from 1 to " + std::to_string(points) + ", found " + std::to_string(point.point));
+    if (named[static_cast<std::size_t>(point.point - 1)])
+      throw wrong(path, number, "point " + std::to_string(point.point) + " has a line already");
+    named[static_cast<std::size_t>(point.point - 1)] = true;
+    boundary.push_back(point);
+  }
+  return boundary;
+}
+
+std::string boundary_line(const BoundaryPoint& p) {
+  return formatted("%3d%2d%2d %24.12f %24.12f %24.12f  %24.12f%4d %24.12f %24.12f %24.12f%10d%10d\n", p.depth, p.u, p.v,
+                   p.values[0], p.values[1], p.values[2], p.values[3], p.tracer, p.tracer_values[0], p.tracer_values[1],
+                   p.tracer_values[2], p.point, p.colour);
+}
+
+std::string list_directed(float value) {
+  const double wide = static_cast<double>(value);
+  const std::string scientific = formatted("%.8e", wide);  // rounded to 9 digits: gives the exponent
+  const int exponent = value == 0 ? 0 : std::atoi(scientific.substr(scientific.find('e') + 1).c_str());
+  if (exponent < -1 || exponent >= 9) {
+    const std::string digits = scientific.substr(0, scientific.find('e'));
+    return formatted(" %12s", digits.c_str()) + formatted("E%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
+  }
+  return formatted(" %#12.*f    ", 8 - exponent, wide);
+}
+
+std::string list_directed(std::int64_t value) { return formatted("%12lld", static_cast<long long>(value)); }
+
+}  // namespace octavo::formats::serafin

@@ -1,0 +1,65 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// SERAFIN (Selafin): TELEMAC's file of one mesh and the steps on it. Fortran records, each between two 4-byte lengths;
+/// every position follows from the header, so nothing is ever scanned (TELEMAC's data manual, "Selafin format").
+namespace octavo::formats::serafin {
+
+/// A variable: name and unit as the file has them, 16 characters each, blanks and NULs included.
+struct Variable {
+  std::array<char, 32> text{};
+  bool operator==(const Variable&) const = default;
+};
+/// Pads with blanks, cuts at 16 bytes. UTF-8 becomes Latin-1; what Latin-1 has not becomes '?'.
+Variable variable(std::string_view name, std::string_view unit);
+/// Without trailing blanks and NULs, as UTF-8.
+std::string name_of(const Variable& variable);
+std::string unit_of(const Variable& variable);
+
+/// All of the header but the arrays.
+struct Header {
+  std::endian order = std::endian::big;
+  std::size_t real_bytes = 4;       ///< of times, coordinates and values: 4 (SERAFIN) or 8 (SERAFIND)
+  std::array<char, 80> title{};     ///< 72 characters of title and a tag of 8, which tells nothing in files as they are
+  std::vector<Variable> variables;  ///< linear ones, then `quadratic` others
+  int quadratic = 0;
+  std::array<std::int32_t, 10> iparam{1, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  std::optional<std::array<std::int32_t, 6>> date;  ///< year, month, day, hour, minute, second
+  std::int32_t elements = 0;                        ///< of all planes
+  std::int32_t points = 0;                          ///< of all planes
+  std::int32_t nodes = 3;                           ///< an element: 3 triangles, 6 prisms, 4 quadrangles
+  bool operator==(const Header&) const = default;
+};
+
+/// Horizontal planes of points: 1 for a 2-D mesh.
+inline std::int32_t planes(const Header& header) { return header.iparam[6] > 1 ? header.iparam[6] : 1; }
+/// Points and triangles of one plane.
+inline std::int32_t plane_points(const Header& header) { return header.points / planes(header); }
+inline std::int32_t plane_elements(const Header& header) {
+  return planes(header) > 1 ? header.elements / (planes(header) - 1) : header.elements;
+}
+
+/// Where records begin (their leading length word), from the file's first byte; and how long a step is [bytes].
+struct Layout {
+  std::uint64_t iparam = 0, sizes = 0, connectivity = 0, numbers = 0, x = 0, y = 0, steps = 0;
+  std::uint64_t step_bytes = 0;
+};
+Layout layout_of(const Header& header);
+/// Where the values of a variable stand in a step: the first payload byte.
+std::uint64_t values_at(const Header& header, const Layout& layout, std::int64_t step, std::size_t variable);
+/// The same of the step's time.
+std::uint64_t time_at(const Layout& layout, std::int64_t step);
+
+/// The header up to the arrays, as bytes: [0, Layout::connectivity). Throws Error(unsupported) where a record would
+/// pass 2 GiB, which the format's 4-byte lengths cannot say.
+std::vector<std::byte> encode_header(const Header& header);
+
+}  // namespace octavo::formats::serafin

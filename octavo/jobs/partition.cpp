@@ -1,0 +1,146 @@
+#include "octavo/jobs/partition.hpp"
+
+#include <sys/resource.h>
+
+#include <functional>
+
+#include "octavo/base/error.hpp"
+#include "octavo/jobs/cut_mesh.hpp"
+#include "octavo/jobs/cut_steps.hpp"
+#include "octavo/jobs/piece_text.hpp"
+#include "octavo/jobs/side_files.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+namespace serafin = formats::serafin;
+using base::Error;
+using base::Kind;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) {
+  if (options.part_of) return *options.part_of;
+  switch (options.method) {
+    case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
+    case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
+    case partition::Method::inertial: return partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
+    default: return partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
+  }
+}
+
+void check_part_vector(const CutMesh& mesh) {
+  if (3 * mesh.part_of.size() != mesh.connectivity.size())
+    throw Error(Kind::usage, "the part vector has " + std::to_string(mesh.part_of.size()) + " entries, the mesh " +
+                                 std::to_string(mesh.connectivity.size() / 3) + " elements");
+  for (const std::int32_t part : mesh.part_of)
+    if (part < 0 || part >= mesh.parts)
+      throw Error(Kind::usage,
+                  "the part vector names part " + std::to_string(part) + " of " + std::to_string(mesh.parts));
+}
+
+/// A SERAFIN file and where its pieces go.
+struct Input {
+  serafin::Series series;
+  PieceWriter writer;
+  std::vector<PiecePlace> places{};
+};
+
+Input input_of(const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
+  Input input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}};
+  require_same_mesh(input.series, mesh.points);
+  return input;
+}
+
+fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
+
+/// Everything that is written, kind by kind.
+struct Output {
+  std::vector<Input> inputs;
+  PieceWriter conditions, neighbours;
+  Buckets points;  ///< of all parts, for their steps
+};
+
+/// Room for all parts' points at once: vectors that double would take twice the memory.
+void reserve_points(const CutMesh& mesh, Buckets& points) {
+  points.first.reserve(at(mesh.parts) + 1);
+  points.first.push_back(0);
+  points.items.reserve(at(mesh.points) + mesh.shared.parts.size() - mesh.shared.points.size());
+}
+
+void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool parallel, Output& output) {
+  reserve_points(mesh, output.points);
+  std::vector<std::int32_t> local(at(mesh.points), 0);
+  for (std::int32_t part = 0; part < mesh.parts; ++part) {
+    const Piece piece = make_piece(mesh, boundary, part, local);
+    for (Input& input : output.inputs) input.places.push_back(place_piece(input.series, input.writer, piece));
+    if (boundary != nullptr) output.conditions.next(boundary_text(piece));
+    if (parallel) output.neighbours.next(parallel_text(piece));
+    output.points.items.insert(output.points.items.end(), piece.points.begin(), piece.points.end());
+    output.points.first.push_back(static_cast<std::int64_t>(output.points.items.size()));
+  }
+}
+
+void collect(PartitionReport& report, PieceWriter& writer) {
+  for (fs::path& path : writer.finish()) report.files.push_back(std::move(path));
+}
+
+using CutText = std::vector<std::string> (*)(const fs::path&, const CutMesh&, const Buckets&);
+
+void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutText how, const CutMesh& mesh,
+              const Buckets& points, PieceLayout layout, PartitionReport& report) {
+  if (!path) return;
+  PieceWriter writer(prefix, mesh.parts, layout, IndexKind::lines);
+  for (const std::string& text : how(*path, mesh, points)) writer.next(text);
+  collect(report, writer);
+}
+
+}  // namespace
+
+std::int64_t peak_memory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
+  PartitionReport report;
+  const serafin::Series series = serafin::open_series(path);
+  CutMesh mesh = read_cut_mesh(series);
+  mesh.parts = options.parts;
+  partition::check_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3));
+  Output output{{},
+                {named(prefix, "CLI"), mesh.parts, options.layout, IndexKind::lines},
+                {named(prefix, "PAR"), mesh.parts, options.layout, IndexKind::text},
+                {}};
+  output.inputs.push_back(input_of(path, named(prefix, "GEO"), mesh, options.layout));
+  for (const auto& [name, also] : options.also)
+    output.inputs.push_back(input_of(also, named(prefix, name), mesh, options.layout));
+  std::optional<CutBoundary> boundary;
+  if (options.boundary) boundary = read_cut_boundary(*options.boundary, mesh);
+  mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, mesh, report.notes);
+  mesh.part_of = cut(mesh, options);
+  check_part_vector(mesh);
+  find_neighbours(mesh);
+  if (boundary) share_boundary(mesh, *boundary);
+  report.elements = static_cast<std::int64_t>(mesh.part_of.size());
+  report.points = mesh.points;
+  report.quality = partition::quality_of(mesh.lists, mesh.part_of, mesh.shared, mesh.halo);
+
+  const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
+  write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
+  for (Input& input : output.inputs) {
+    cut_steps(input.series, input.writer, input.places, output.points, options.progress);
+    collect(report, input.writer);
+  }
+  if (boundary) collect(report, output.conditions);
+  if (parallel) collect(report, output.neighbours);
+  cut_text(options.sections, named(prefix, "SEC"), cut_sections, mesh, output.points, options.layout, report);
+  cut_text(options.zones, named(prefix, "ZFI"), cut_zones, mesh, output.points, options.layout, report);
+  cut_text(options.weirs, named(prefix, "SEU"), cut_weirs, mesh, output.points, options.layout, report);
+  report.peak_bytes = peak_memory();
+  return report;
+}
+
+}  // namespace octavo::jobs

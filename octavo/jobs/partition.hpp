@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "octavo/base/progress.hpp"
+#include "octavo/jobs/piece_files.hpp"
+#include "octavo/partition/cut.hpp"
+
+namespace octavo::jobs {
+
+struct PartitionOptions {
+  /// A further input: what PREFIX gets behind it, and the file.
+  using Named = std::pair<std::string, std::filesystem::path>;
+
+  std::int32_t parts = 2;
+  partition::Method method = partition::Method::metis;
+  PieceLayout layout = PieceLayout::concat;
+  std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
+  std::vector<Named> also;                        ///< SERAFIN files on the same mesh, 2-D or 3-D, cut along
+  std::optional<std::filesystem::path> sections, zones, weirs;  ///< become SEC, ZFI and SEU
+  std::optional<partition::PartVector> part_of;                 ///< part of each element; then `method` is not asked
+  base::Progress progress;                                      ///< in bytes of steps cut
+};
+
+struct PartitionReport {
+  std::int64_t elements = 0, points = 0;
+  partition::Quality quality;
+  std::int64_t peak_bytes = 0;               ///< of this process's memory so far
+  std::vector<std::filesystem::path> files;  ///< written
+  std::vector<std::string> notes;
+};
+
+/// The most memory that this process has had [bytes].
+std::int64_t peak_memory();
+
+/// Cuts a SERAFIN mesh into the pieces that TELEMAC reads: PREFIX + GEO, CLI and PAR, in partel's numbering (elements
+/// ascending, points by first appearance), byte for byte partel's for the same part vector. Steps of the mesh file are
+/// cut as well. With one part nothing is concatenated: plain files, and no PAR. Existing pieces are replaced. 3-D
+/// meshes are cut by columns and have no PAR piece.
+///
+/// Memory: the partitioner's, and after it about 36 bytes a triangle plus one variable of one step.
+/// Throws Error(usage) for more parts than elements, Error(corrupt) for a mesh with points of no element, or a boundary
+/// file or result that disagrees with it, Error(unsupported) for a point of more than 10 parts, which PAR cannot say.
+PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
+                                  const PartitionOptions& options);
+
+}  // namespace octavo::jobs

@@ -1,0 +1,122 @@
+#include "octavo/jobs/partition_ranks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+
+#include "octavo/base/error.hpp"
+#include "tests/support/serafin_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using octavo::testing::file_bytes;
+using octavo::testing::put_file;
+using octavo::testing::SerafinFixture;
+using octavo::testing::TemporaryFolder;
+using ::testing::HasSubstr;
+
+/// Names and contents of all files below a folder.
+std::map<std::string, std::string> contents(const fs::path& folder) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : fs::directory_iterator(folder)) all[entry.path().filename().string()] = file_bytes(entry);
+  return all;
+}
+
+/// Every rank's error, or "" each.
+std::vector<std::string> run(int size, const fs::path& mesh, const fs::path& prefix, const PartitionOptions& options,
+                             PartitionReport* report = nullptr) {
+  std::vector<std::string> errors(static_cast<std::size_t>(size));
+  std::mutex lock;
+  octavo::testing::run_ranks(size, [&](const base::Ranks& ranks) {
+    try {
+      const PartitionReport mine = partition_by_ranks(mesh, prefix, options, ranks);
+      const std::lock_guard guard(lock);
+      if (report != nullptr) *report = mine;
+    } catch (const base::Error& error) {
+      errors[static_cast<std::size_t>(ranks.rank)] = error.what();
+    }
+  });
+  return errors;
+}
+
+SerafinFixture fixture(std::uint32_t seed) {
+  SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(seed, 9, 8, seed % 2 == 0);
+  f.numbers.assign(f.mesh.x.size(), 0);
+  std::int32_t rank = 0;
+  if (seed % 3 != 2)
+    for (const std::int32_t point : octavo::testing::boundary_of(f.mesh))
+      f.numbers[static_cast<std::size_t>(point)] = ++rank;
+  f.planes = seed % 5 == 4 ? 3 : 1;
+  f.doubles = seed % 2 == 1;
+  return f;
+}
+
+TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
+  for (std::uint32_t seed = 0; seed < 8; ++seed) {
+    const SerafinFixture f = fixture(seed);
+    const TemporaryFolder folder;
+    put_file(folder / "geo.slf", serafin_bytes(f));
+    put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
+    PartitionOptions options;
+    options.parts = 1 + static_cast<std::int32_t>(seed) * 2;
+    options.method = partition::Method::inertial;
+    options.layout = seed % 4 < 2 ? PieceLayout::concat : PieceLayout::files;
+    if (seed != 3) options.boundary = folder / "geo.cli";
+    options.also = {{"PRE", folder / "geo.slf"}};
+    fs::create_directory(folder / "one");
+    const PartitionReport one = partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+    const auto expected = contents(folder / "one");
+    for (const int size : {1, 2, 3, 4}) {
+      const fs::path many = folder / ("many" + std::to_string(size));
+      fs::create_directory(many);
+      PartitionReport report;
+      EXPECT_THAT(run(size, folder / "geo.slf", many / "T2D", options, &report), ::testing::Each(""));
+      EXPECT_TRUE(contents(many) == expected) << "seed " << seed << ", " << size << " ranks";
+      EXPECT_EQ(report.quality.cut_edges, one.quality.cut_edges);
+      EXPECT_EQ(report.quality.shared_points, one.quality.shared_points);
+      EXPECT_EQ(report.quality.most_neighbours, one.quality.most_neighbours);
+      EXPECT_EQ(report.quality.fewest, one.quality.fewest);
+      EXPECT_EQ(report.quality.most, one.quality.most);
+      EXPECT_EQ(report.files.size(), one.files.size());
+    }
+  }
+}
+
+TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
+  const TemporaryFolder folder;
+  SerafinFixture f = fixture(1);
+  PartitionOptions options;
+  options.parts = 5;
+  options.method = partition::Method::inertial;
+  options.boundary = folder / "geo.cli";
+  const auto boundary = octavo::testing::boundary_of(f.mesh);
+  const auto errors = [&](const SerafinFixture& mesh, const std::vector<std::int32_t>& lines) {
+    put_file(folder / "geo.slf", serafin_bytes(mesh));
+    put_file(folder / "geo.cli", octavo::testing::boundary_text(lines));
+    return run(3, folder / "geo.slf", folder / "T2D", options);
+  };
+  EXPECT_THAT(errors(f, boundary), ::testing::Each(""));
+  EXPECT_THAT(errors(f, {boundary.begin(), boundary.end() - 1}), ::testing::Each(HasSubstr("boundary")));
+  SerafinFixture wrong = f;
+  wrong.mesh.x.push_back(3);
+  wrong.mesh.y.push_back(3);
+  EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("belongs to no element")));
+  wrong = f;
+  wrong.mesh.connectivity.back() = 5000;
+  EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("found 5001")));
+  wrong = f;
+  wrong.numbers[static_cast<std::size_t>(boundary[2])] = 0;
+  EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("by the boundary file only")));
+  options.method = partition::Method::metis;
+  EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("inertial only")));
+}
+
+}  // namespace
+}  // namespace octavo::jobs

@@ -1,0 +1,89 @@
+#include "octavo/jobs/partition.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "tests/support/serafin_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+namespace serafin = formats::serafin;
+
+fs::path data() {
+  const char* given = std::getenv("OCTAVO_DATA");
+  return (given != nullptr ? fs::path(given) : fs::path(__FILE__).parent_path() / "../../../shared/data") / "serafin";
+}
+
+using octavo::testing::file_bytes;
+
+/// Part of each element, read off pieces that partel made.
+partition::PartVector vector_of(const fs::path& mesh, const std::vector<fs::path>& pieces) {
+  const auto series = serafin::open_series(mesh);
+  std::vector<std::int32_t> connectivity(static_cast<std::size_t>(series.header.elements) * 3);
+  serafin::read_connectivity(series, 0, connectivity);
+  std::map<std::array<std::int32_t, 3>, std::size_t> element_of;
+  for (std::size_t e = 0; 3 * e < connectivity.size(); ++e)
+    element_of[{connectivity[3 * e], connectivity[3 * e + 1], connectivity[3 * e + 2]}] = e;
+  partition::PartVector part_of(connectivity.size() / 3, -1);
+  for (std::size_t part = 0; part < pieces.size(); ++part) {
+    const auto piece = serafin::open_series(pieces[part]);
+    std::vector<std::int32_t> local(static_cast<std::size_t>(piece.header.elements) * 3);
+    std::vector<std::int32_t> global(static_cast<std::size_t>(piece.header.points));
+    serafin::read_connectivity(piece, 0, local);
+    serafin::read_numbers(piece, 0, global);
+    const auto number = [&](std::size_t i) { return global[static_cast<std::size_t>(local[i] - 1)]; };
+    for (std::size_t e = 0; e < local.size(); e += 3)
+      part_of[element_of.at({number(e), number(e + 1), number(e + 2)})] = static_cast<std::int32_t>(part);
+  }
+  return part_of;
+}
+
+class PartitionReal : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(data())) GTEST_SKIP() << "no real data at " << data();
+  }
+  octavo::testing::TemporaryFolder folder_;
+};
+
+TEST_F(PartitionReal, pieces_are_partel_s_byte_for_byte) {
+  const fs::path example = data() / "partel_example_gouttedo_p2";
+  PartitionOptions options;
+  options.boundary = data() / "geo_gouttedo.cli";
+  options.part_of =
+      vector_of(data() / "geo_gouttedo.slf", {example / "T2DGEO00001-00000", example / "T2DGEO00001-00001"});
+  for (const PieceLayout layout : {PieceLayout::files, PieceLayout::concat}) {
+    options.layout = layout;
+    partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
+  }
+  std::size_t compared = 0;
+  for (const auto& entry : fs::directory_iterator(example)) {
+    EXPECT_TRUE(file_bytes(entry.path()) == file_bytes(folder_.path() / entry.path().filename()))
+        << entry.path().filename();
+    ++compared;
+  }
+  EXPECT_EQ(compared, 12U);
+}
+
+TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
+  if (!partition::has(partition::Method::metis)) GTEST_SKIP() << "no METIS in this build";
+  PartitionOptions options;
+  options.boundary = data() / "geo_gouttedo.cli";
+  options.layout = PieceLayout::files;
+  partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
+  EXPECT_TRUE(file_bytes(folder_.path() / "T2DGEO00001-00001") ==
+              file_bytes(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
+}
+
+}  // namespace
+}  // namespace octavo::jobs

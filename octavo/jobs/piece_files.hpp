@@ -1,0 +1,106 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/serafin/layout.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/piece.hpp"
+
+/// Pieces in files, as TELEMAC names and concatenates them. PREFIX is a path and the beginning of a name: run/T2DGEO.
+namespace octavo::jobs {
+
+enum class PieceLayout : std::uint8_t {
+  concat,  ///< two files, whatever the number of parts: PREFIX-CONCAT and PREFIX-INDEX
+  files    ///< one file a part: PREFIXnnnnn-iiiii, nnnnn the number of parts - 1. One part: PREFIX alone
+};
+
+/// PREFIXnnnnn-iiiii.
+std::filesystem::path piece_path(const std::filesystem::path& prefix, std::int32_t parts, std::int32_t part);
+std::filesystem::path concat_path(const std::filesystem::path& prefix);
+std::filesystem::path index_path(const std::filesystem::path& prefix);
+
+/// Where a piece lies, for writing or reading.
+struct PiecePlace {
+  std::filesystem::path file;
+  std::uint64_t begin = 0;  ///< of the piece in the file [bytes]
+  std::uint64_t bytes = 0;
+  formats::serafin::Header header;
+};
+
+/// How an index says where pieces are. TELEMAC knows the first for GEO, the second for CLI, the third for PAR.
+enum class IndexKind : std::uint8_t {
+  bytes,  ///< two big-endian int64 a part: first byte, from 1, and the one behind the last
+  lines,  ///< two big-endian int32 a part: first line, from 1, and the one behind the last
+  text    ///< one number a part and line: first line, from 1
+};
+
+/// Plans and writes pieces of one kind: tell the sizes of all parts, then write them in any order.
+class PieceWriter {
+ public:
+  /// Parts that a process writes, of several that share the pieces.
+  struct Own {
+    std::int32_t first = 0, last = std::numeric_limits<std::int32_t>::max();
+  };
+  /// With one part nothing is concatenated. Existing files are replaced. Where processes share the pieces, all tell the
+  /// sizes of all parts; a file is made by who owns its first part, before which nobody may write to it.
+  PieceWriter(std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind);
+  PieceWriter(std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind, Own own);
+
+  /// The next part's piece of so many bytes and lines; parts in order. Returns where it goes.
+  PiecePlace next(std::uint64_t bytes, std::int64_t lines);
+  /// The same, and its text.
+  void next(std::string_view text);
+  /// Writes bytes at an offset within a piece.
+  void put(const PiecePlace& place, std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Writes the index and closes the files; reports what was written.
+  std::vector<std::filesystem::path> finish();
+
+ private:
+  bool concat_;
+  std::filesystem::path prefix_;
+  std::int32_t parts_;
+  IndexKind kind_;
+  Own own_;
+  std::int32_t part_ = 0;
+  std::uint64_t end_ = 0;
+  std::int64_t lines_ = 0;
+  std::string index_;
+  file::File file_;
+  std::vector<std::filesystem::path> made_;
+};
+
+/// The header of a SERAFIN piece of `like`'s file: big-endian, tagged by precision, with the piece's counts.
+formats::serafin::Header piece_header(formats::serafin::Header like, const Piece& piece);
+/// The same by the counts alone: points and elements of a plane, points on the boundary, points of other parts too.
+formats::serafin::Header piece_header(formats::serafin::Header like, const std::array<std::int32_t, 4>& counts);
+/// All of a piece but its steps. 3-D: planes above one another, prisms between them; numbers of a point grow by
+/// `global_points`, those of a plane of the whole mesh, from plane to plane.
+std::vector<std::byte> encode_piece(const formats::serafin::Header& header, const Piece& piece,
+                                    std::int32_t global_points);
+
+/// The pieces of one kind that lie in files, part after part.
+struct PieceSet {
+  std::vector<PiecePlace> places;
+  std::vector<std::int64_t> steps;  ///< whole ones of each
+};
+
+/// What PATHS say: one PREFIX (its -CONCAT and -INDEX, else all PREFIXnnnnn-iiiii), one -CONCAT file, or files of
+/// single pieces, taken in the order of their names. Throws Error(unreadable) where nothing is there, Error(corrupt)
+/// that names the first of the pieces that are missing, or pieces of other variables, precisions or planes than the
+/// first.
+PieceSet find_pieces(const std::vector<std::filesystem::path>& paths);
+
+/// Opens one for reading.
+formats::serafin::Series open_piece(const PiecePlace& place);
+/// Global numbers of a piece's points of the lowest plane, from 0; all in [0, `most`), else Error(corrupt).
+std::vector<std::int32_t> read_global(const formats::serafin::Series& piece, std::int32_t most);
+
+}  // namespace octavo::jobs

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "octavo/formats/serafin/liquid.hpp"
+#include "octavo/jobs/cut_mesh.hpp"
+#include "octavo/jobs/shared_mesh.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace serafin = formats::serafin;
+using base::Error;
+using base::Kind;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+using Ranked = std::vector<std::pair<std::int32_t, std::int32_t>>;  ///< point and rank from 1, by point
+
+/// IPOBO of a rank's share of points, and whether any of all is not zero.
+std::vector<std::int32_t> read_own_numbers(const SharedJob& job, std::int64_t& numbered) {
+  const auto [first, last] = share(job.points, job.ranks.rank, job.ranks.size);
+  std::vector<std::int32_t> own(at(last - first));
+  base::agree(job.ranks, [&, first = first] { serafin::read_numbers(job.series, first, own); });
+  const auto counts =
+      gather(job.ranks,
+             std::vector<std::int64_t>{std::count_if(own.begin(), own.end(), [](std::int32_t n) { return n != 0; })});
+  numbered = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  return own;
+}
+
+Ranked ranked(const std::vector<std::int32_t>& points) {
+  Ranked result;
+  for (std::size_t k = 0; k < points.size(); ++k) result.emplace_back(points[k], static_cast<std::int32_t>(k + 1));
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::int32_t rank_of(const Ranked& ranks, std::int32_t point) {
+  const auto found = std::lower_bound(ranks.begin(), ranks.end(), std::pair(point, std::int32_t{0}));
+  return found == ranks.end() || found->first != point ? 0 : found->second;
+}
+
+void require_agreement(const SharedJob& job, const Ranked& ranks, const std::vector<std::int32_t>& own,
+                       std::int64_t numbered) {
+  base::agree(job.ranks, [&] {
+    const std::int64_t first = share(job.points, job.ranks.rank, job.ranks.size)[0];
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const auto point = static_cast<std::int32_t>(first + static_cast<std::int64_t>(i));
+      if ((own[i] != 0) != (rank_of(ranks, point) != 0))
+        throw Error(Kind::corrupt, "point " + std::to_string(point + 1) + " is on the boundary by " +
+                                       (own[i] != 0 ? "IPOBO" : "the boundary file") +
+                                       " only: " + std::to_string(numbered) + " points by IPOBO, " +
+                                       std::to_string(ranks.size()) + " lines in the boundary file")
+            .at(job.series.file->path().string());
+    }
+  });
+}
+
+CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges) {
+  CutBoundary boundary;
+  base::agree(job.ranks, [&] {
+    boundary.points = serafin::read_boundary(*job.options.boundary, job.points);
+    std::vector<std::int32_t> points;
+    for (const serafin::BoundaryPoint& p : boundary.points) points.push_back(p.point - 1);
+    std::vector<std::int32_t> sorted = points;
+    sort_unique(sorted);
+    const Places places = read_places(job.series, std::move(sorted));
+    for (const std::int32_t point : points) {
+      boundary.x.push_back(places.x[places.of(point)]);
+      boundary.y.push_back(places.y[places.of(point)]);
+    }
+    try {
+      boundary.contour = partition::link_edges(edges, points);
+      boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
+    } catch (Error& error) {
+      error.at(job.options.boundary->string());
+      throw;
+    }
+  });
+  boundary.edge_part = boundary.contour.element;  // the edges name parts, not elements
+  return boundary;
+}
+
+/// Without a boundary file and without numbers in the mesh.
+Ranked find_lost_ranks(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges) {
+  Ranked found;
+  base::agree(job.ranks, [&] {
+    std::vector<std::int32_t> points;
+    for (const partition::BoundaryEdge& edge : edges) points.push_back(edge.from);
+    sort_unique(points);
+    const Places places = read_places(job.series, points);
+    found = ranked(partition::order_boundary(points, partition::link_edges(edges, points), places.x, places.y));
+  });
+  return found;
+}
+
+/// Ranks of boundary points by the mesh's own numbers: only whether there is one matters for pieces.
+Ranked gather_numbers(const SharedJob& job, const std::vector<std::int32_t>& own) {
+  const std::int64_t first = share(job.points, job.ranks.rank, job.ranks.size)[0];
+  std::vector<std::array<std::int32_t, 2>> some;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (own[i] != 0) some.push_back({static_cast<std::int32_t>(first + static_cast<std::int64_t>(i)), own[i]});
+  Ranked all;
+  for (const auto& [point, rank] : gather(job.ranks, some)) all.emplace_back(point, rank);
+  return all;
+}
+
+}  // namespace
+
+void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges, std::vector<Growing>& pieces,
+                  PartitionReport& report) {
+  std::int64_t numbered = 0;
+  const auto own = read_own_numbers(job, numbered);
+  if (numbered == 0) report.notes.push_back("IPOBO is zero everywhere: the boundary was found from the mesh");
+  std::optional<CutBoundary> boundary;
+  Ranked ranks;
+  if (job.options.boundary) {
+    boundary = read_boundary(job, edges);
+    std::vector<std::int32_t> points;
+    for (const serafin::BoundaryPoint& p : boundary->points) points.push_back(p.point - 1);
+    ranks = ranked(points);
+    if (numbered != 0) require_agreement(job, ranks, own, numbered);
+  } else {
+    ranks = numbered == 0 ? find_lost_ranks(job, edges) : gather_numbers(job, own);
+  }
+  for (Growing& growing : pieces) {
+    std::vector<std::array<std::int32_t, 2>> here;  // position on the boundary, local number
+    for (std::size_t i = 0; i < growing.piece.points.size(); ++i)
+      if (const std::int32_t rank = rank_of(ranks, growing.piece.points[i]); rank != 0)
+        here.push_back({rank - 1, static_cast<std::int32_t>(i + 1)});
+    growing.piece.boundary_points = static_cast<std::int32_t>(here.size());
+    if (!boundary) continue;
+    std::sort(here.begin(), here.end());
+    for (const auto& [k, local] : here)
+      growing.piece.boundary.push_back(boundary_point(*boundary, growing.piece.part, k, local));
+  }
+}
+
+}  // namespace octavo::jobs

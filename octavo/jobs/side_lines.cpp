@@ -1,0 +1,83 @@
+#include "octavo/jobs/side_lines.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "octavo/formats/serafin/boundary.hpp"
+
+namespace octavo::jobs {
+
+using base::Error;
+using base::Kind;
+
+Lines::Lines(const std::filesystem::path& path) : path_(path), in_(path) {
+  if (!in_) throw Error(Kind::unreadable, "cannot read " + path.string());
+}
+
+std::string Lines::next() {
+  std::string line;
+  ++number_;
+  if (!std::getline(in_, line)) throw error("the file ends here: expected more lines");
+  return line;
+}
+
+std::vector<double> Lines::numbers(std::size_t count) {
+  std::vector<double> values;
+  while (values.size() < count) add_numbers(next(), values);
+  return values;
+}
+
+Error Lines::error(const std::string& message) const {
+  return Error(Kind::corrupt, message).at(path_.string() + ", line " + std::to_string(number_));
+}
+
+std::int32_t Lines::point(double value, std::int32_t points) const {
+  if (!(value >= 1) || value > points || value != std::floor(value))
+    throw error("expected a point from 1 to " + std::to_string(points) + ", found " + std::to_string(value));
+  return static_cast<std::int32_t>(value) - 1;
+}
+
+std::int32_t Lines::count(double value, std::int32_t most) const {
+  if (!(value >= 0) || value > most || value != std::floor(value))
+    throw error("expected a count from 0 to " + std::to_string(most) + ", found " + std::to_string(value));
+  return static_cast<std::int32_t>(value);
+}
+
+void Lines::add_numbers(std::string line, std::vector<double>& values) const {
+  for (char& c : line)
+    if (c == 'D' || c == 'd')
+      c = 'e';
+    else if (c == ',')
+      c = ' ';
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    char* end = nullptr;
+    values.push_back(std::strtod(word.c_str(), &end));
+    if (*end != '\0' || !(std::abs(values.back()) < 2e9)) throw error("expected a number, found " + word);
+  }
+}
+
+LocalNumbers::LocalNumbers(std::vector<std::int32_t> wanted, const Buckets& points) {
+  std::sort(wanted.begin(), wanted.end());
+  const auto parts = static_cast<std::int32_t>(points.first.size() - 1);
+  for (std::int32_t part = 0; part < parts; ++part) {
+    const auto mine = points.of(part);
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      if (std::binary_search(wanted.begin(), wanted.end(), mine[i]))
+        of_[mine[i]].emplace_back(part, static_cast<std::int32_t>(i + 1));
+  }
+}
+
+std::int32_t LocalNumbers::in(std::int32_t point, std::int32_t part) const {
+  for (const auto& [p, local] : of_.at(point))
+    if (p == part) return local;
+  return 0;
+}
+
+std::string integer_line(const std::vector<std::int32_t>& values) {
+  std::string line;
+  for (const std::int32_t value : values) line += formats::serafin::list_directed(std::int64_t{value});
+  return line + '\n';
+}
+
+}  // namespace octavo::jobs

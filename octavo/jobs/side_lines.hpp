@@ -1,0 +1,53 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/jobs/cut_mesh.hpp"
+
+namespace octavo::jobs {
+
+/// A text file line by line, for messages that name the line.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& path);
+  /// The next line, of any contents.
+  std::string next();
+  /// At least so many numbers, over as many lines as it takes, as list-directed READ does.
+  std::vector<double> numbers(std::size_t count);
+  base::Error error(const std::string& message) const;
+  /// A point of the mesh, from 1 in the file: from 0.
+  std::int32_t point(double value, std::int32_t points) const;
+  /// A count in [0, most].
+  std::int32_t count(double value, std::int32_t most) const;
+
+ private:
+  void add_numbers(std::string line, std::vector<double>& values) const;
+  std::filesystem::path path_;
+  std::ifstream in_;
+  std::size_t number_ = 0;
+};
+
+/// Parts and local numbers (from 1) of some points.
+class LocalNumbers {
+ public:
+  LocalNumbers(std::vector<std::int32_t> wanted, const Buckets& points);
+  /// By part, ascending.
+  const std::vector<std::pair<std::int32_t, std::int32_t>>& at(std::int32_t point) const { return of_.at(point); }
+  /// 0: the part has it not.
+  std::int32_t in(std::int32_t point, std::int32_t part) const;
+
+ private:
+  std::map<std::int32_t, std::vector<std::pair<std::int32_t, std::int32_t>>> of_;
+};
+
+/// A line of integers, as Fortran lists them.
+std::string integer_line(const std::vector<std::int32_t>& values);
+
+}  // namespace octavo::jobs

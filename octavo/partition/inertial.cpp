@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+
+#include "octavo/partition/cut.hpp"
+
+namespace octavo::partition {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// The direction that places vary most along: that of the larger eigenvalue of their covariance.
+template <class Samples>
+std::array<float, 2> principal_axis(const Samples& some) {
+  double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+  for (const auto& s : some) {
+    mx += static_cast<double>(s.x);
+    my += static_cast<double>(s.y);
+  }
+  mx /= static_cast<double>(some.size());
+  my /= static_cast<double>(some.size());
+  for (const auto& s : some) {
+    const double u = static_cast<double>(s.x) - mx, v = static_cast<double>(s.y) - my;
+    xx += u * u;
+    xy += u * v;
+    yy += v * v;
+  }
+  const double angle = std::atan2(2 * xy, xx - yy) / 2;
+  return {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
+}
+
+/// The middle of an element, as both the cuts and those who ask them have it.
+std::array<float, 2> centre(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
+                            std::size_t element) {
+  double cx = 0, cy = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    cx += x[at(connectivity[3 * element + k])];
+    cy += y[at(connectivity[3 * element + k])];
+  }
+  return {static_cast<float>(cx / 3), static_cast<float>(cy / 3)};
+}
+
+}  // namespace
+
+std::int64_t InertialCuts::stride(std::int64_t elements, std::int32_t parts) {
+  const std::int64_t wanted = std::max(std::int64_t{1} << 21, std::int64_t{64} * parts);
+  return std::max<std::int64_t>(1, elements / wanted);
+}
+
+InertialCuts::InertialCuts(std::vector<float> x, std::vector<float> y, std::int32_t parts) : part_of_(x.size()) {
+  check_parts(parts, static_cast<std::int64_t>(x.size()));
+  std::vector<Sample> all(x.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {x[i], y[i], static_cast<std::int32_t>(i)};
+  x = {};
+  y = {};
+  cuts_.reserve(at(parts));
+  root_ = halve(all, 0, parts);
+}
+
+std::int32_t InertialCuts::halve(std::span<Sample> some, std::int32_t first_part, std::int32_t parts) {
+  if (parts == 1) {
+    for (const Sample& s : some) part_of_[at(s.element)] = first_part;
+    return -1 - first_part;
+  }
+  const auto [dx, dy] = principal_axis(some);
+  const auto along = [dx = dx, dy = dy](const Sample& s) { return s.x * dx + s.y * dy; };
+  const std::int32_t near_parts = parts / 2;
+  const std::size_t middle = at(static_cast<std::int64_t>(some.size()) * near_parts / parts);
+  // Ties are broken by the element, so that any standard library halves alike.
+  std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(middle), some.end(),
+                   [&](const Sample& a, const Sample& b) {
+                     const float u = along(a), v = along(b);
+                     return u != v ? u < v : a.element < b.element;
+                   });
+  const auto cut = static_cast<std::int32_t>(cuts_.size());
+  cuts_.push_back({dx, dy, along(some[middle]), 0, 0});
+  const std::int32_t near = halve(some.first(middle), first_part, near_parts);
+  const std::int32_t far = halve(some.subspan(middle), first_part + near_parts, parts - near_parts);
+  cuts_[at(cut)].near = near;
+  cuts_[at(cut)].far = far;
+  return cut;
+}
+
+std::int32_t InertialCuts::part_at(float x, float y) const {
+  std::int32_t next = root_;
+  while (next >= 0) {
+    const Cut& cut = cuts_[at(next)];
+    next = x * cut.dx + y * cut.dy < cut.limit ? cut.near : cut.far;
+  }
+  return -1 - next;
+}
+
+PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
+                        std::int32_t parts) {
+  const std::size_t elements = connectivity.size() / 3;
+  check_parts(parts, static_cast<std::int64_t>(elements));
+  const std::size_t stride = at(InertialCuts::stride(static_cast<std::int64_t>(elements), parts));
+  std::vector<float> cx, cy;
+  cx.reserve(elements / stride + 1);
+  cy.reserve(elements / stride + 1);
+  for (std::size_t e = 0; e < elements; e += stride) {
+    const auto [px, py] = centre(connectivity, x, y, e);
+    cx.push_back(px);
+    cy.push_back(py);
+  }
+  const InertialCuts cuts(std::move(cx), std::move(cy), parts);
+  if (stride == 1) return cuts.parts();
+  PartVector part_of(elements);
+  for (std::size_t e = 0; e < elements; ++e) {
+    const auto [px, py] = centre(connectivity, x, y, e);
+    part_of[e] = cuts.part_at(px, py);
+  }
+  return part_of;
+}
+
+}  // namespace octavo::partition

@@ -1,0 +1,142 @@
+#include "bindings.hpp"
+#include "octavo/jobs/merge_pieces.hpp"
+#include "octavo/jobs/partition.hpp"
+#include "octavo/jobs/partition_ranks.hpp"
+#include "octavo/jobs/refine_triangles.hpp"
+
+namespace octavo::bindings {
+
+base::Ranks ranks_from(const nb::object& ranks);
+
+namespace {
+
+using Path = std::filesystem::path;
+
+jobs::PieceLayout layout_named(const std::string& name) {
+  if (name == "concat") return jobs::PieceLayout::concat;
+  if (name == "files") return jobs::PieceLayout::files;
+  throw base::Error(base::Kind::usage, "no layout " + name + ": there are concat, files");
+}
+
+nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
+                   const std::string& layout, std::optional<Path> boundary,
+                   std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
+                   std::optional<Path> zones, std::optional<Path> weirs, nb::object progress, const nb::object& ranks) {
+  jobs::PartitionOptions options;
+  options.parts = parts;
+  options.method = partition::method_named(method);
+  options.layout = layout_named(layout);
+  options.boundary = std::move(boundary);
+  options.also = std::move(also);
+  options.sections = std::move(sections);
+  options.zones = std::move(zones);
+  options.weirs = std::move(weirs);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::PartitionReport report;
+  const base::Ranks among = ranks_from(ranks);
+  {
+    nb::gil_scoped_release release;
+    report = among.size > 1 ? jobs::partition_by_ranks(mesh, prefix, options, among)
+                            : jobs::partition_serafin(mesh, prefix, options);
+  }
+  nb::dict result;
+  result["parts"] = parts;
+  result["elements"] = report.elements;
+  result["points"] = report.points;
+  result["fewest_elements"] = report.quality.fewest;
+  result["most_elements"] = report.quality.most;
+  result["cut_edges"] = report.quality.cut_edges;
+  result["shared_points"] = report.quality.shared_points;
+  result["most_neighbours"] = report.quality.most_neighbours;
+  result["peak_bytes"] = report.peak_bytes;
+  result["files"] = report.files;
+  result["notes"] = report.notes;
+  return result;
+}
+
+nb::dict merge(const std::vector<Path>& pieces, const Path& out, std::optional<Path> mesh, std::optional<Path> boundary,
+               bool overwrite, nb::object progress) {
+  jobs::MergeOptions options;
+  options.mesh = std::move(mesh);
+  options.boundary = std::move(boundary);
+  options.overwrite = overwrite;
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::MergeReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::merge_pieces(pieces, out, options);
+  }
+  nb::dict result;
+  result["parts"] = report.parts;
+  result["elements"] = report.elements;
+  result["points"] = report.points;
+  result["steps"] = report.steps;
+  result["bytes"] = report.bytes;
+  result["notes"] = report.notes;
+  return result;
+}
+
+nb::dict split(const Path& in, const std::vector<Path>& pieces, const Path& prefix, const std::string& layout,
+               nb::object progress) {
+  jobs::SplitOptions options;
+  options.layout = layout_named(layout);
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::SplitReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::split_by_pieces(in, pieces, prefix, options);
+  }
+  nb::dict result;
+  result["parts"] = report.parts;
+  result["points"] = report.points;
+  result["steps"] = report.steps;
+  result["files"] = report.files;
+  return result;
+}
+
+nb::dict refine(const Path& mesh, const Path& out, int times, std::optional<Path> boundary,
+                std::optional<Path> boundary_out, bool overwrite, nb::object progress) {
+  jobs::RefineOptions options;
+  options.times = times;
+  options.boundary = std::move(boundary);
+  options.boundary_out = std::move(boundary_out);
+  options.overwrite = overwrite;
+  options.progress = progress_from(std::move(progress));
+  StopOnSignal guard;
+  jobs::RefineReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::refine_triangles(mesh, out, options);
+  }
+  nb::dict result;
+  result["elements"] = report.elements;
+  result["points"] = report.points;
+  result["steps"] = report.steps;
+  result["boundary_points"] = report.boundary_points;
+  result["bytes"] = report.bytes;
+  return result;
+}
+
+}  // namespace
+
+void bind_pieces(nb::module_& m) {
+  m.def("partition", &partition, nb::arg("mesh"), nb::arg("prefix"), nb::kw_only(), nb::arg("parts"),
+        nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
+        nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
+        nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("progress") = nb::none(),
+        nb::arg("ranks") = nb::none(), "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
+  m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::kw_only(), nb::arg("mesh") = nb::none(),
+        nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
+        "Puts SERAFIN pieces of a result together. Releases the GIL.");
+  m.def("split", &split, nb::arg("path"), nb::arg("pieces"), nb::arg("prefix"), nb::kw_only(),
+        nb::arg("layout") = "concat", nb::arg("progress") = nb::none(),
+        "Cuts a SERAFIN result as pieces that are there. Releases the GIL.");
+  m.def("refine", &refine, nb::arg("mesh"), nb::arg("out"), nb::kw_only(), nb::arg("times") = 1,
+        nb::arg("boundary") = nb::none(), nb::arg("boundary_out") = nb::none(), nb::arg("overwrite") = false,
+        nb::arg("progress") = nb::none(), "Cuts each triangle of a SERAFIN file into four. Releases the GIL.");
+}
+
+}  // namespace octavo::bindings

@@ -1,0 +1,92 @@
+"""Cut a SERAFIN mesh into the pieces that TELEMAC reads: PREFIX with GEO, CLI and PAR, in partel's numbering. Steps of the
+mesh file and of further results (--also) are cut along, one variable of one step in memory. As -CONCAT and -INDEX two
+files hold the pieces of an input, whatever the number of parts. Under mpirun the ranks share the mesh: the same files."""
+
+from __future__ import annotations
+
+import argparse
+
+from octavo.cli import options
+
+EXAMPLES = [
+    "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64",
+    "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64 --also PRE=previous.slf --also wind.slf",
+    "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 8 --layout files --method scotch",
+    "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
+    "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("mesh", metavar="MESH.slf", help="the geometry; its steps are cut, too")
+    parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="pieces become PREFIX + GEO, CLI, PAR ...")
+    parser.add_argument("--parts", type=options.positive, required=True, metavar="P", help="number of parts")
+    parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
+    parser.add_argument(
+        "--method",
+        choices=["metis", "scotch", "hilbert", "inertial"],
+        help="metis and scotch cut the fewest edges; inertial (halves across the longest extent) and hilbert (a curve) take "
+        "little memory and time (default: metis; under mpirun inertial, the only one there)",
+    )
+    parser.add_argument(
+        "--layout",
+        choices=["concat", "files"],
+        default="concat",
+        help="two files an input, or one a part (default: concat)",
+    )
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="a result on the mesh, 2-D or 3-D; becomes PREFIX + NAME (default: the file's name). Any number",
+    )
+    parser.add_argument("--sections", metavar="FILE", help="control sections; become PREFIX + SEC")
+    parser.add_argument("--zones", metavar="FILE", help="friction zones; become PREFIX + ZFI")
+    parser.add_argument("--weirs", metavar="FILE", help="weirs; become PREFIX + SEU")
+    options.add_json(parser)
+
+
+def named(text: str) -> tuple[str, str]:
+    from pathlib import Path
+
+    name, found, path = text.partition("=")
+    return (name, path) if found else (Path(text).stem, text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.ranks import is_root, world
+
+    ranks = world()
+    with console.Progress("partition", arguments.quiet) as progress:
+        report = _core.partition(
+            arguments.mesh,
+            arguments.out,
+            parts=arguments.parts,
+            method=arguments.method or ("metis" if ranks is None else "inertial"),
+            layout=arguments.layout,
+            boundary=arguments.boundary,
+            also=[named(text) for text in arguments.also],
+            sections=arguments.sections,
+            zones=arguments.zones,
+            weirs=arguments.weirs,
+            progress=progress,
+            ranks=ranks,
+        )
+    report["files"] = [str(path) for path in report["files"]]
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
+    if arguments.json:
+        console.print_json(report)
+    elif not arguments.quiet and is_root():
+        mean = report["elements"] / report["parts"]
+        print(
+            f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "
+            f"{console.number(report['fewest_elements'])} to {console.number(report['most_elements'])} "
+            f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} edges cut, "
+            f"{console.number(report['shared_points'])} shared points, at most {report['most_neighbours']} neighbours; "
+            f"{len(report['files'])} files; memory {console.size(report['peak_bytes'])}"
+        )
+    return 0

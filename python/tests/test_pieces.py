@@ -1,0 +1,118 @@
+"""octavo partition, split, merge and refine on TELEMAC's own meshes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def serafin(data) -> Path:
+    return data / "serafin"
+
+
+@pytest.fixture(scope="module")
+def result(serafin, tmp_path_factory) -> Path:
+    """A result whose ranks on the boundary are in its header, as TELEMAC writes them."""
+    return serafin / "f2d_malpasset-small_pos.slf"
+
+
+@pytest.mark.parametrize("layout", ["concat", "files"])
+@pytest.mark.parametrize("method", ["metis", "hilbert", "scotch"])
+def test_a_result_cut_along_and_merged_is_the_same_bytes(run, run_json, serafin, result, tmp_path, layout, method):
+    words = ["--boundary", serafin / "geo_malpasset-small.cli", "--also", f"RES={result}", "--method", method]
+    report = run_json(
+        "partition",
+        serafin / "geo_malpasset-small.slf",
+        "-o",
+        tmp_path / "T2D",
+        "--parts",
+        7,
+        "--layout",
+        layout,
+        *words,
+    )
+    assert report["elements"] == 26000
+    assert len(report["files"]) == (8 if layout == "concat" else 28)
+    assert sorted(Path(name).name for name in report["files"]) == sorted(path.name for path in tmp_path.iterdir())
+    run("merge", tmp_path / "T2DRES", "-o", tmp_path / "merged.slf", "--mesh", serafin / "geo_malpasset-small.slf")
+    assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+
+
+def test_a_result_in_3d_is_split_and_merged(run, run_json, serafin, tmp_path):
+    whole = serafin / "f3d_gouttedo.slf"
+    run("partition", serafin / "geo_gouttedo.slf", "-o", tmp_path / "T3D", "--parts", 5, "--method", "hilbert")
+    run("split", whole, "--like", tmp_path / "T3DGEO", "-o", tmp_path / "T3DPRE")
+    run("merge", tmp_path / "T3DPRE-CONCAT", "-o", tmp_path / "merged.slf", "--mesh", serafin / "geo_gouttedo.slf")
+    merged, before = (tmp_path / "merged.slf").read_bytes(), whole.read_bytes()
+    differ = [at for at in range(len(merged)) if merged[at] != before[at]]
+    # The title's tag, and the number of boundary points, which this old file has not.
+    assert set(differ) <= {*range(76, 84), *range(88 + 16 + 40 * 4 + 4 + 28, 88 + 16 + 40 * 4 + 4 + 32)}
+
+
+def test_lost_boundary_numbers_are_found_again(run, serafin, tmp_path):
+    done = run("partition", serafin / "f3d_malpasset_pos_p2.slf", "-o", tmp_path / "T3D", "--parts", 3)
+    assert "IPOBO is zero everywhere" in done.stderr
+
+
+def test_refined_twice_it_can_be_cut(run, run_json, serafin, tmp_path):
+    mesh, boundary = serafin / "geo_malpasset-small.slf", serafin / "geo_malpasset-small.cli"
+    words = ["--times", 2, "--boundary", boundary, "--boundary-out", tmp_path / "fine.cli"]
+    report = run_json("refine", mesh, "-o", tmp_path / "fine.slf", *words)
+    assert (report["elements"], report["points"], report["boundary_points"]) == (416000, 210161, 4320)
+    words = ["--boundary", tmp_path / "fine.cli", "--parts", 42]
+    cut = {
+        method: run_json("partition", tmp_path / "fine.slf", "-o", tmp_path / "T2D", "--method", method, *words)
+        for method in ("metis", "hilbert")
+    }
+    assert cut["hilbert"]["most_elements"] - cut["hilbert"]["fewest_elements"] <= 1
+    assert cut["hilbert"]["cut_edges"] <= 1.6 * cut["metis"]["cut_edges"]
+
+
+def test_wrong_wishes_and_damage_have_their_exit_codes(run, serafin, tmp_path):
+    mesh = serafin / "geo_gouttedo.slf"
+    wrong = [
+        (2, "parts", ["partition", mesh, "-o", tmp_path / "A", "--parts", 100000]),
+        (3, "boundary", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--boundary", serafin / "geo_malpasset-small.cli"]),
+        (3, "another mesh", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--also", serafin / "f3d_malpasset_pos_p2.slf"]),
+        (3, "title record", ["partition", serafin / "oracle.json", "-o", tmp_path / "A", "--parts", 2]),
+        (3, "no pieces", ["merge", tmp_path / "nothing", "-o", tmp_path / "m.slf"]),
+        (3, "global number", ["merge", serafin / "f2d_gouttedo.slf", "-o", tmp_path / "m.slf"]),
+        (4, "prisms", ["refine", serafin / "f3d_gouttedo.slf", "-o", tmp_path / "m.slf"]),
+        (2, "exists", ["refine", mesh, "-o", __file__]),
+    ]  # fmt: skip
+    for code, word, words in wrong:
+        done = run(*words, check=False)
+        assert done.returncode == code, done.stderr
+        assert word in done.stderr, (words, done.stderr)
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_real_pieces_of_partel_merge_to_the_mesh_they_came_from(run, serafin, tmp_path):
+    mesh = serafin / "geo_gouttedo.slf"
+    run("merge", serafin / "partel_example_gouttedo_p2" / "T2DGEO", "-o", tmp_path / "m.slf", "--mesh", mesh)
+    merged, before = (tmp_path / "m.slf").read_bytes(), mesh.read_bytes()
+    assert len(merged) == len(before)
+    header = 88 + 16 + 40 + 48
+    assert merged[header:] == before[header:]
+
+
+def test_json_is_json(run, serafin, tmp_path):
+    done = run("split", serafin / "f2d_gouttedo.slf", "--like", serafin / "partel_example_gouttedo_p2" / "T2DGEO",
+               "-o", tmp_path / "PRE", "--json")  # fmt: skip
+    assert json.loads(done.stdout)["steps"] == 21
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_write_what_one_process_writes(run, serafin, result, tmp_path, ranks):
+    words = ["--parts", 7, "--boundary", serafin / "geo_malpasset-small.cli", "--also", f"PRE={result}"]
+    mesh = serafin / "geo_malpasset-small.slf"
+    for name, options in ((f"{ranks}", {"ranks": ranks}), ("1", {})):
+        (tmp_path / name).mkdir()
+        run("partition", mesh, "-o", tmp_path / name / "T2D", "--method", "inertial", *words, **options)
+    one, many = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("1", f"{ranks}"))
+    assert one == many
