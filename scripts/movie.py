@@ -43,7 +43,7 @@ class Screen:
 
     def __init__(self, field: str, limits: tuple[float, float], pixels: int, block: int) -> None:
         self.field, self.limits, self.pixels, self.block = field, limits, pixels, block
-        self.figure, self.axes = plt.subplots(figsize=(6.4, 5.6), dpi=100)
+        self.figure, self.axes = plt.subplots(figsize=(6.8, 5.8), dpi=100, layout="constrained")
         self.bar = None
 
     def show(self, store: str, step: int) -> None:
@@ -55,7 +55,7 @@ class Screen:
             image.values, origin="lower", extent=image.extent, vmin=self.limits[0], vmax=self.limits[1], cmap="inferno"
         )
         self.axes.add_collection(
-            LineCollection(outlines(dataset, self.block), colors="white", linewidths=0.35, alpha=0.45)
+            LineCollection(outlines(dataset, self.block), colors="white", linewidths=0.6, alpha=0.5, snap=False)
         )
         self.axes.plot(tracers["position_x"], tracers["position_y"], ".", color="#30c0ff", markersize=1.6)
         self.axes.set_xlim(*image.extent[:2])

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "apps/blocks/blocks.hpp"
 #include "apps/blocks/transfer.hpp"
@@ -31,7 +32,7 @@ void inherit(const Blocks& mesh, const Before& before, const Place& place, doubl
   } else {
     for (int child = 0; child < 1 << dim; ++child) {
       const double* values = before.of(child_of(place, child, dim), doubles);
-      if (values == nullptr) throw base::Error(base::Kind::corrupt, "a block has nobody to take values from");
+      if (values == nullptr) throw std::logic_error("a block has nobody to take values from");
       coarsen_block(mesh.shape, static_cast<std::size_t>(num_variables(mesh.settings.problem.gas)), values, child, out);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "octavo/base/error.hpp"
 
@@ -80,7 +81,7 @@ Neighbour neighbour(const Blocks& mesh, const Place& place, const std::array<int
     const bool wanted = touches(child, step, mesh.shape.dim);
     found.block[static_cast<std::size_t>(child)] = wanted ? find(mesh, child_of(*at, child, mesh.shape.dim)) : -1;
     if (wanted && found.block[static_cast<std::size_t>(child)] < 0)
-      throw Error(Kind::corrupt, "the mesh is not balanced: a neighbour is missing");
+      throw std::logic_error("the mesh is not balanced: a neighbour is missing");
   }
   return found;
 }

@@ -84,7 +84,7 @@ TEST(BlocksMpi, ghosts_are_exact_on_a_linear_field) {
     adapt(mesh, random_wishes(mesh, 5));
     for_each_box(mesh, [&](euler::Box& box) { euler::set_initial(problem, box); });
     fill_ghosts(mesh);
-    std::size_t compared = 0;
+    std::uint64_t compared = 0;
     for_each_box(mesh, [&](euler::Box& box) {
       const int z = dim > 2 ? 2 : 0;
       for (int k = -z; k < box.shape.cells[2] + z; ++k)
@@ -99,6 +99,7 @@ TEST(BlocksMpi, ghosts_are_exact_on_a_linear_field) {
             ++compared;
           }
     });
+    MPI_Allreduce(MPI_IN_PLACE, &compared, 1, MPI_UINT64_T, MPI_SUM, everyone());
     EXPECT_GT(compared, 0u);
     EXPECT_TRUE(mesh.mixed);
   }
@@ -115,7 +116,7 @@ TEST(BlocksMpi, mass_and_energy_are_kept_and_bits_do_not_depend_on_ranks) {
     go_on(run);
     go_on(alone);
     const auto after = totals(run);
-    EXPECT_NEAR(after[0] / before[0], 1, 1e-14);
+    EXPECT_NEAR(after[0] / before[0], 1, 1e-13);  // sums of some 10^4 cells
     EXPECT_NEAR(after[static_cast<std::size_t>(dim) + 1] / before[static_cast<std::size_t>(dim) + 1], 1, 1e-13);
     EXPECT_EQ(run.time, alone.time);
     expect_part_of(content_of(run.mesh), content_of(alone.mesh), everyone());
@@ -137,6 +138,7 @@ TEST(BlocksMpi, a_restart_goes_on_with_the_same_bits) {
   run.options.steps = 15;
   go_on(run);
 
+  Content on_ranks;
   for (const MPI_Comm comm : {everyone(), MPI_COMM_SELF}) {
     MPI_Barrier(everyone());
     auto again = begin_run(comm, settings, 15);
@@ -145,10 +147,13 @@ TEST(BlocksMpi, a_restart_goes_on_with_the_same_bits) {
     EXPECT_EQ(again.step, 7);
     go_on(again);
     EXPECT_EQ(again.time, run.time);
-    if (comm == MPI_COMM_SELF)
-      expect_part_of(content_of(run.mesh), content_of(again.mesh), everyone());
-    else
-      EXPECT_EQ(totals(again), totals(run));
+    if (comm != MPI_COMM_SELF) {  // leaves may be on other ranks now; a run of one rank has all of them
+      on_ranks = content_of(again.mesh);
+      continue;
+    }
+    const Content alone = content_of(again.mesh);
+    expect_part_of(content_of(run.mesh), alone, everyone());
+    expect_part_of(on_ranks, alone, everyone());
   }
 }
 

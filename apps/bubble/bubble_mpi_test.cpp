@@ -147,5 +147,28 @@ TEST(BubbleMpi, redistancing_brings_back_a_distance_and_leaves_the_surface) {
   });
 }
 
+// A strip four cells thick that lies askew: differences from one side drew ripples into it, a little each time.
+TEST(BubbleMpi, redistancing_again_and_again_leaves_a_thin_strip_straight) {
+  const Shape shape = shape_in(2, 0);
+  Hierarchy mesh = patches::make_hierarchy(everyone(), shape);
+  const patches::Plans plans = make_plans(mesh);
+  const double width = cell_size(shape, 0)[0];
+  const auto strip = [&](const Index3& at) {
+    const double x = (static_cast<double>(at[0]) + 0.5) * width - 0.5,
+                 y = (static_cast<double>(at[1]) + 0.5) * width - 0.5;
+    return 2 * width - std::abs(std::cos(0.3) * x + std::sin(0.3) * y);
+  };
+  for_each_patch(mesh, [&](int, Values& values, const IndexBox& box) {
+    patches::for_each_cell(box, [&](const Index3& at) { values.at(0, at) = strip(at); });
+  });
+  for (int i = 0; i < 100; ++i) redistance(mesh, plans, 2);
+  for_each_patch(mesh, [&](int, const Values& values, const IndexBox& box) {
+    patches::for_each_cell(box, [&](const Index3& at) {
+      if (std::abs(strip(at)) > width || at[1] < 5 || at[1] > 27) return;
+      ASSERT_NEAR(values.at(0, at), strip(at), 0.25 * width) << at[0] << ' ' << at[1];
+    });
+  });
+}
+
 }  // namespace
 }  // namespace octavo::bubble

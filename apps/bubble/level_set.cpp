@@ -9,12 +9,6 @@ namespace {
 
 using patches::for_each_cell;
 
-double limited(double below, double above) {
-  if (below * above <= 0) return 0;
-  const double size = std::min({2 * std::abs(below), 2 * std::abs(above), 0.5 * std::abs(below + above)});
-  return below > 0 ? size : -size;
-}
-
 double stream(double x, double y) {
   const double a = std::sin(std::numbers::pi * x), b = std::sin(std::numbers::pi * y);
   return a * a * b * b / std::numbers::pi;
@@ -28,7 +22,7 @@ std::array<std::ptrdiff_t, 3> strides_of(const Values& values) {
 // What the flow carries through a face: the value upwind, half a step later.
 double value_on_face(const double* above, std::ptrdiff_t stride, double courant) {
   const double* from = courant > 0 ? above - stride : above;
-  const double slope = limited(*from - *(from - stride), *(from + stride) - *from);
+  const double slope = patches::limited(*from - *(from - stride), *(from + stride) - *from);
   return *from + 0.5 * ((courant > 0 ? 1.0 : -1.0) - courant) * slope;
 }
 
@@ -59,11 +53,10 @@ bool beside_surface(const double* at, const std::array<std::ptrdiff_t, 3>& strid
 double subcell_distance(const double* at, const std::array<std::ptrdiff_t, 3>& strides, int dim, double width) {
   double square = 0;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
-    const double *low = at - strides[axis], *high = at + strides[axis];
-    const double slope = std::max({0.5 * std::abs(*high - *low), std::abs(*high - *at), std::abs(*at - *low), 1e-12});
+    const double slope = 0.5 * (*(at + strides[axis]) - *(at - strides[axis]));
     square += slope * slope;
   }
-  return width * *at / std::sqrt(square);
+  return width * *at / std::sqrt(std::max(square, 1e-6 * width * width));
 }
 
 // |grad| from the side of the surface (Godunov).

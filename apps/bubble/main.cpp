@@ -20,7 +20,8 @@ std::vector<command::Word> table() {
                                    {"max-box", "64", "boxes are at most that long [cells]"},
                                    {"max-level", "2", "the finest level; level 0 covers the domain"},
                                    {"regrid-every", "4", "steps"},
-                                   {"redistance", "2", "iterations a step"},
+                                   {"redistance", "4", "iterations, where the level set is made a distance again"},
+                                   {"redistance-every", "10", "steps"},
                                    {"courant", "0.4", "cells of the finest level a step, at most 0.5"},
                                    {"end", "0.1", "the time of the end"}};
   for (const command::Word& word : command::output_words(1'000'000, 10, 0)) words.push_back(word);
@@ -84,13 +85,57 @@ Simulation from_checkpoint(const patches::Shape& shape, const command::OutputOpt
   return run;
 }
 
+struct Control {
+  double courant = 0.4, end = 0.1;
+  int iterations = 4;
+  std::int64_t redistance_every = 10, regrid_every = 4, steps = 0;
+};
+
+Control control_of(const command::Words& words, std::int64_t steps) {
+  Control control;
+  control.courant = command::number(words, "courant", 0.001, 0.5);
+  control.end = command::number(words, "end", 0, 1e6);
+  control.iterations = static_cast<int>(command::whole_number(words, "redistance", 0, 1000));
+  control.redistance_every = command::whole_number(words, "redistance-every", 1, 1'000'000);
+  control.regrid_every = command::whole_number(words, "regrid-every", 1, 1'000'000);
+  control.steps = steps;
+  return control;
+}
+
+bool is_over(const Simulation& run, const Control& control) {
+  return run.time >= control.end || run.step >= control.steps;
+}
+
+// Collective. One step.
+void advance(Simulation& run, const Control& control) {
+  if (run.step % control.regrid_every == 0) regrid(run);
+  patches::Hierarchy& mesh = run.state.mesh;
+  const double left = control.end - run.time, dt = std::min(bubble::step_of(mesh, control.courant), left);
+  bubble::advect(mesh, run.plans, run.state.faces, dt);
+  ++run.step;
+  run.time = left > dt ? run.time + dt : control.end;
+  if (run.step % control.redistance_every == 0) bubble::redistance(mesh, run.plans, control.iterations);
+}
+
+// Collective.
+std::string numbers_of(const Simulation& run, double volume_before) {
+  const patches::Hierarchy& mesh = run.state.mesh;
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(),
+                "\"step\": %lld, \"time\": %.9g, \"levels\": %zu, \"leaf_cells\": %lld, \"divergence\": %.3e, "
+                "\"volume_change\": %.3e",
+                static_cast<long long>(run.step), run.time, mesh.levels.size(),
+                static_cast<long long>(count_leaves(mesh)),
+                bubble::largest_divergence(mesh, run.plans, run.state.faces),
+                bubble::volume_inside(mesh, run.plans) / volume_before - 1);
+  return text.data();
+}
+
 std::string simulate(const command::Words& words) {
   const patches::Shape shape = shape_of(words);
   check(shape);
   const command::OutputOptions options = command::output_options(words);
-  const double courant = command::number(words, "courant", 0.001, 0.5), end = command::number(words, "end", 0, 1e6);
-  const int iterations = static_cast<int>(command::whole_number(words, "redistance", 0, 1000));
-  const std::int64_t regrid_every = command::whole_number(words, "regrid-every", 1, 1'000'000);
+  const Control control = control_of(words, options.steps);
   Simulation run = options.restart ? from_checkpoint(shape, options) : from_beginning(shape);
   mesh::Part tree;
   const auto put = [&](parallel::Writer& writer, store::Flow flow) {
@@ -100,28 +145,13 @@ std::string simulate(const command::Words& words) {
   command::Output output(MPI_COMM_WORLD, options, header_of(shape, "octavo-bubble"), put, run.id);
   const double begin = MPI_Wtime(), volume = bubble::volume_inside(run.state.mesh, run.plans);
   std::int64_t updates = 0;
-  bool stopped = false;
-  while (run.time < end && run.step < options.steps && !stopped) {
-    if (run.step % regrid_every == 0) regrid(run);
-    const double dt = std::min(bubble::step_of(run.state.mesh, courant), end - run.time);
-    bubble::advect(run.state.mesh, run.plans, run.state.faces, dt);
-    bubble::redistance(run.state.mesh, run.plans, iterations);
-    run.time = end - run.time > dt ? run.time + dt : end;
-    ++run.step;
+  for (bool stopped = false; !stopped && !is_over(run, control);) {
+    advance(run, control);
     updates += count_leaves(run.state.mesh);
-    stopped = output.after_step(run.step, run.time, run.time >= end || run.step == options.steps);
+    stopped = output.after_step(run.step, run.time, is_over(run, control));
   }
   output.close();
-  const double seconds = MPI_Wtime() - begin;
-  const double divergence = bubble::largest_divergence(run.state.mesh, run.plans, run.state.faces);
-  std::array<char, 256> more{};
-  std::snprintf(more.data(), more.size(),
-                "\"step\": %lld, \"time\": %.9g, \"levels\": %zu, \"leaf_cells\": %lld, \"divergence\": %.3e, "
-                "\"volume_change\": %.3e",
-                static_cast<long long>(run.step), run.time, run.state.mesh.levels.size(),
-                static_cast<long long>(count_leaves(run.state.mesh)), divergence,
-                bubble::volume_inside(run.state.mesh, run.plans) / volume - 1);
-  return output.report(seconds, updates, more.data());
+  return output.report(MPI_Wtime() - begin, updates, numbers_of(run, volume));
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdio>
 
+#include "apps/run/stop.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
 
@@ -14,10 +14,6 @@ namespace {
 using base::Error;
 using base::Kind;
 using store::Flow;
-
-volatile std::sig_atomic_t asked_to_stop = 0;
-
-void stop(int) { asked_to_stop = 1; }
 
 parallel::Mode mode_named(const std::string& text) {
   if (text == "sync") return parallel::Mode::sync;
@@ -61,7 +57,7 @@ OutputOptions output_options(const Words& words) {
 Output::Output(MPI_Comm comm, const OutputOptions& options, const mesh::Header& header, Put put,
                std::optional<store::StepId> resumed)
     : comm_(comm), options_(options), put_(std::move(put)) {
-  std::signal(SIGTERM, stop);
+  run::listen_for_stop();
   if (!options.off) writer_.emplace(comm, options.store, header, options.engine, resumed);
 }
 
@@ -75,7 +71,7 @@ void Output::write(Flow flow, std::int64_t step, double time) {
 }
 
 bool Output::after_step(std::int64_t step, double time, bool last) {
-  int stopped = asked_to_stop;
+  int stopped = run::stop_requested() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &stopped, 1, MPI_INT, MPI_MAX, comm_);
   if (!writer_) return stopped != 0;
   if (is_due(options_.engine.analysis_every.steps, step)) write(Flow::analysis, step, time);

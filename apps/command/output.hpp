@@ -32,8 +32,8 @@ class Output {
   /// Collective.
   Output(MPI_Comm comm, const OutputOptions& options, const mesh::Header& header, Put put,
          std::optional<store::StepId> resumed = {});
-  /// Collective. Writes what is due at this step; both flows if `last`. Whether SIGTERM came, on any rank: then this
-  /// was the last step, written.
+  /// Collective. Writes what is due at this step; a checkpoint if `last`. Whether a signal asked any rank to
+  /// stop (apps/run/stop.hpp): then this was the last step, and its checkpoint is written.
   bool after_step(std::int64_t step, double time, bool last);
   /// Collective. Every step is durable.
   void close();

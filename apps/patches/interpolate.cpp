@@ -7,12 +7,6 @@
 namespace octavo::patches {
 namespace {
 
-double limited(double below, double above) {
-  if (below * above <= 0) return 0;
-  const double size = std::min({2 * std::abs(below), 2 * std::abs(above), 0.5 * std::abs(below + above)});
-  return below > 0 ? size : -size;
-}
-
 // Of one coarse cell: its variables and a quarter of each slope.
 struct Profile {
   std::size_t variables = 0;

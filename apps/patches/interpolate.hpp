@@ -1,9 +1,18 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "apps/patches/values.hpp"
 
 namespace octavo::patches {
+
+/// The slope of a cell whose differences from its neighbours are these: monotonized central differences.
+inline double limited(double below, double above) {
+  if (below * above <= 0) return 0;
+  const double size = std::min({2 * std::abs(below), 2 * std::abs(above), 0.5 * std::abs(below + above)});
+  return below > 0 ? size : -size;
+}
 
 /// Whether a cell's variables, `stride` apart, are a state that the solver can go on with.
 using Admissible = std::function<bool(const double* first, std::size_t stride)>;

@@ -42,7 +42,7 @@ int main_of(int count, char** words, const App& app) {
     const euler::Problem problem = app.problem(options);
     (options.mesh == "blocks" ? run_blocks : run_patches)(MPI_COMM_WORLD, options, problem, app);
   } catch (const base::Error& error) {
-    // Errors are the same on all ranks, but for those of a broken mesh.
+    // The same on all ranks; what only one could find is no such error, and ends the job.
     const bool help = error.kind() == base::Kind::interrupted;
     if (rank == 0) std::fprintf(help ? stdout : stderr, "%s\n", error.what());
     MPI_Finalize();

@@ -20,6 +20,8 @@ std::vector<command::Word> table() {
                                    {"block", "16", "cells of a block along each axis, even"},
                                    {"max-box", "32", "boxes are at most that long [cells]"}};
   for (const command::Word& word : command::output_words(0, 10, 0)) words.push_back(word);
+  for (command::Word& word : words)
+    if (word.name == "steps") word.meaning = "the last step; 0: after half a period";
   return words;
 }
 
@@ -91,33 +93,38 @@ Start from_beginning(const patches::Shape& shape) {
   return start;
 }
 
+// Half a period is a whole number of steps of at most 0.8 cells.
+std::int64_t steps_of_half_a_period(const patches::Shape& shape) {
+  return static_cast<std::int64_t>(std::ceil(0.5 * static_cast<double>(shape.cells[0]) / 0.8));
+}
+
+command::Output::Put put_of(const patches::Hierarchy& mesh) {
+  return [&mesh, sums = std::vector<std::vector<double>>()](parallel::Writer& writer, store::Flow flow) mutable {
+    writer.put_mesh(patches_of(mesh));
+    if (flow == store::Flow::analysis) {
+      sums = sums_over_bins(mesh);
+      writer.put_field("energy_density", views_of(mesh, sums));
+      return;
+    }
+    const std::vector<std::string> names = names_of_bins(mesh.shape.variables);
+    for (int bin = 0; bin < mesh.shape.variables; ++bin)
+      writer.put_field(names[static_cast<std::size_t>(bin)], views_of(mesh, bin));
+  };
+}
+
 std::string simulate(const command::Words& words) {
   const patches::Shape shape = shape_of(words);
   check(shape);
   command::OutputOptions options = command::output_options(words);
-  // Half a period is a whole number of steps of at most 0.8 cells.
-  const auto half = static_cast<std::int64_t>(std::ceil(0.5 * static_cast<double>(shape.cells[0]) / 0.8));
+  const std::int64_t half = steps_of_half_a_period(shape);
   const double dt = 0.5 / static_cast<double>(half);
   if (options.steps == 0) options.steps = half;
   Start start = options.restart ? from_checkpoint(shape, options) : from_beginning(shape);
   const patches::Plans plans = make_plans(start.mesh);
-  const std::vector<std::string> names = names_of_bins(shape.variables);
-  std::vector<std::vector<double>> sums;
-  const auto put = [&](parallel::Writer& writer, store::Flow flow) {
-    writer.put_mesh(patches_of(start.mesh));
-    if (flow == store::Flow::checkpoint)
-      for (int bin = 0; bin < shape.variables; ++bin)
-        writer.put_field(names[static_cast<std::size_t>(bin)], views_of(start.mesh, bin));
-    if (flow == store::Flow::analysis) {
-      sums = sums_over_bins(start.mesh);
-      writer.put_field("energy_density", views_of(start.mesh, sums));
-    }
-  };
-  command::Output output(MPI_COMM_WORLD, options, header_of(shape, "octavo-wave"), put, start.id);
+  command::Output output(MPI_COMM_WORLD, options, header_of(shape, "octavo-wave"), put_of(start.mesh), start.id);
   const double begin = MPI_Wtime();
   const std::int64_t first = start.step;
-  bool stopped = false;
-  while (start.step < options.steps && !stopped) {
+  for (bool stopped = false; !stopped && start.step < options.steps;) {
     wave::advance(start.mesh, plans, dt);
     start.time = static_cast<double>(++start.step) * dt;
     stopped = output.after_step(start.step, start.time, start.step == options.steps);

@@ -20,17 +20,11 @@ double mean_of(int bin, double x, double width, double time) {
   return weight_of(bin) * (1 + (std::cos(k * (x - time)) - std::cos(k * (x + width - time))) / (k * width));
 }
 
-double limited(double below, double above) {
-  if (below * above <= 0) return 0;
-  const double size = std::min({2 * std::abs(below), 2 * std::abs(above), 0.5 * std::abs(below + above)});
-  return below > 0 ? size : -size;
-}
-
 // What flows out of a row's cells on their upper side, from one before the first cell on.
 void find_outflow(const double* row, std::size_t cells, double courant, std::vector<double>& out) {
   for (std::size_t i = 0; i <= cells; ++i) {
     const double* at = row + i - 1;
-    out[i] = *at + 0.5 * (1 - courant) * limited(*at - *(at - 1), *(at + 1) - *at);
+    out[i] = *at + 0.5 * (1 - courant) * patches::limited(*at - *(at - 1), *(at + 1) - *at);
   }
 }
 
