@@ -89,7 +89,9 @@ std::vector<std::vector<IndexBox>> plan_levels(const Shape& shape, std::vector<B
 
 void check_nesting(const Shape& shape, const std::vector<std::vector<IndexBox>>& boxes) {
   const auto fail = [](std::size_t level, const std::string& what) {
-    throw base::Error(base::Kind::unsupported, what).at("level " + std::to_string(level));
+    throw base::Error(base::Kind::unsupported, what)
+        .at("level " + std::to_string(level))
+        .hint("go on with the coarsest mesh and the blocks of the run that wrote the boxes");
   };
   std::int64_t volume = 1;
   for (int axis = 0; axis < shape.dim; ++axis) volume *= shape.block;
@@ -97,7 +99,8 @@ void check_nesting(const Shape& shape, const std::vector<std::vector<IndexBox>>&
   for (std::size_t l = 0; l < boxes.size(); ++l) {
     std::int64_t cells = 0;
     for (const IndexBox& box : boxes[l]) cells += num_cells(box, shape.dim);
-    if (l == 0 && cells != num_cells(domain_of(shape, 0), shape.dim)) fail(l, "it does not cover the domain");
+    if (l == 0 && cells != num_cells(domain_of(shape, 0), shape.dim))
+      fail(l, "boxes do not cover the domain of " + mesh::describe_extent(shape.cells, shape.dim) + " cells");
     if (l == 0) continue;
     Blocks refined = refined_by(boxes[l], shape);
     if (static_cast<std::int64_t>(refined.size()) * (volume << shape.dim) != cells)
