@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
-using octavo::testing::file_bytes;
+using octavo::testing::bytes_of_file;
 using octavo::testing::put_file;
 using octavo::testing::SerafinFixture;
 using octavo::testing::TemporaryFolder;

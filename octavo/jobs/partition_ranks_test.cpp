@@ -15,7 +15,7 @@ namespace octavo::jobs {
 namespace {
 
 namespace fs = std::filesystem;
-using octavo::testing::file_bytes;
+using octavo::testing::bytes_of_file;
 using octavo::testing::put_file;
 using octavo::testing::SerafinFixture;
 using octavo::testing::TemporaryFolder;

@@ -24,7 +24,7 @@ fs::path data() {
   return (given != nullptr ? fs::path(given) : fs::path(__FILE__).parent_path() / "../../../shared/data") / "serafin";
 }
 
-using octavo::testing::file_bytes;
+using octavo::testing::bytes_of_file;
 
 /// Part of each element, read off pieces that partel made.
 partition::PartVector vector_of(const fs::path& mesh, const std::vector<fs::path>& pieces) {
