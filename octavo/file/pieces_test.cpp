@@ -1,5 +1,3 @@
-#include "octavo/file/posix.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 
 namespace octavo::file {
 namespace {

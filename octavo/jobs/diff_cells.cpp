@@ -37,9 +37,7 @@ std::optional<std::size_t> find(const mesh::Header& header, const std::string& n
   return {};
 }
 
-bool one_a_cell(const mesh::FieldInfo& info) {
-  return info.ghost == 0 && info.centring != mesh::Centring::particle;
-}
+bool one_a_cell(const mesh::FieldInfo& info) { return info.ghost == 0 && info.centring != mesh::Centring::particle; }
 
 void share(const mesh::Header& a, std::size_t in_a, const mesh::Header& b, std::size_t in_b, const Rules& rules,
            Variables& to, DiffReport& report) {

@@ -6,9 +6,9 @@ namespace octavo::store {
 /// The newest segment that is committed in a subfile, with its table. Throws Error(corrupt) where there is none.
 OpenedSegment open_newest(const std::filesystem::path& subfile);
 
-/// A part as it was encoded: the inverse of what a SegmentWriter makes of it. Each stream is compared with its checksum;
-/// one that has only that of its values (raw ones have) gets one of its stored bytes. Throws Error(corrupt), naming part
-/// and stream. `segment` needs its path, for errors only.
+/// A part as it was encoded: the inverse of what a SegmentWriter makes of it. Each stream is compared with its
+/// checksum; one that has only that of its values (raw ones have) gets one of its stored bytes. Throws Error(corrupt),
+/// naming part and stream. `segment` needs its path, for errors only.
 EncodedPart encoded_part(const OpenedSegment& segment, std::size_t row, const Fetch& fetch);
 
 /// Who the segment is, for a copy of it in `store`: step, attempt and place are the same.

@@ -79,7 +79,8 @@ bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, boo
 
 void add_chunk(Stream& stream, std::size_t count) {
   const mesh::ScalarType type = stream.raw->values.info.type;
-  RawStream::Chunk chunk{codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), count * mesh::size_of(type)};
+  RawStream::Chunk chunk{codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count),
+                         count * mesh::size_of(type)};
   stream.raw_bytes += chunk.bytes;
   stream.stored_bytes += chunk.head.size() + chunk.bytes;
   stream.raw->chunks.push_back(std::move(chunk));
