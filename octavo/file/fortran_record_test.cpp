@@ -8,24 +8,21 @@
 #include <numeric>
 #include <string>
 
+#include "tests/support/error_of.hpp"
+#include "tests/support/temporary_folder.hpp"
+
 namespace octavo::file {
 namespace {
 
 using base::Error;
 using base::Kind;
+using octavo::testing::error_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class FortranRecord : public ::testing::Test {
  protected:
-  FortranRecord() {
-    std::string name = (fs::temp_directory_path() / "octavo_record_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
-    path_ = dir_ / "records";
-  }
-  ~FortranRecord() override { fs::remove_all(dir_); }
-
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes; }
   std::string read() {
     const File file = open_read(path_);
@@ -33,17 +30,8 @@ class FortranRecord : public ::testing::Test {
     pread_all(file, 0, std::as_writable_bytes(std::span(bytes)));
     return bytes;
   }
-  template <class F>
-  Error error_of(F&& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return {Kind::usage, ""};
-  }
-  fs::path dir_, path_;
+  octavo::testing::TemporaryFolder folder_;
+  fs::path path_ = folder_ / "records";
 };
 
 // Little-endian, 4-byte markers, by hand.
@@ -172,7 +160,7 @@ TEST_F(FortranRecord, what_is_no_file_of_records_is_corrupt) {
     write(bytes);
     EXPECT_EQ(error_of([&] { RecordReader reader(path_); }).kind(), Kind::corrupt);
   }
-  EXPECT_EQ(error_of([&] { RecordReader reader(dir_); }).kind(), Kind::unreadable);
+  EXPECT_EQ(error_of([&] { RecordReader reader(folder_.path()); }).kind(), Kind::unreadable);
 }
 
 TEST_F(FortranRecord, bytes_after_the_last_record_are_corrupt) {

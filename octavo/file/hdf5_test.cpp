@@ -8,6 +8,9 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/error_of.hpp"
+#include "tests/support/temporary_folder.hpp"
+
 #ifdef OCTAVO_HAVE_HDF5
 #include <hdf5.h>
 #endif
@@ -17,31 +20,16 @@ namespace {
 
 using base::Error;
 using base::Kind;
+using octavo::testing::error_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 class Hdf5 : public ::testing::Test {
  protected:
-  Hdf5() {
-    std::string name = (fs::temp_directory_path() / "octavo_hdf5_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
-    path_ = dir_ / "a.h5";
-  }
-  ~Hdf5() override { fs::remove_all(dir_); }
-  fs::path dir_, path_;
+  octavo::testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_.path(), path_ = folder_ / "a.h5";
 };
-
-template <class F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {Kind::usage, ""};
-}
 
 TEST_F(Hdf5, the_signature_is_looked_for_and_nothing_is_thrown) {
   EXPECT_FALSE(has_signature(path_));

@@ -10,26 +10,23 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::file {
 namespace {
 
 using base::Error;
 using base::Kind;
+using octavo::testing::error_of;
 namespace fs = std::filesystem;
 
 // A fresh directory for one test, removed with all in it afterwards; no observer survives it.
 class Posix : public ::testing::Test {
  protected:
-  Posix() {
-    std::string name = (fs::temp_directory_path() / "octavo_posix_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
-  }
-  ~Posix() override {
-    set_observer({});
-    fs::remove_all(dir_);
-  }
-  fs::path dir_;
+  ~Posix() override { set_observer({}); }
+  octavo::testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_.path();
 };
 
 std::vector<std::byte> bytes_of(const std::string& text) {
@@ -41,17 +38,6 @@ std::string text_of(const File& file) {
   std::string text(size(file), '\0');
   pread_all(file, 0, std::as_writable_bytes(std::span(text)));
   return text;
-}
-
-template <class F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {Kind::usage, ""};
 }
 
 TEST_F(Posix, what_was_written_at_a_place_is_read_from_there) {

@@ -13,6 +13,7 @@
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/jobs/partition.hpp"
 #include "octavo/jobs/refine_triangles.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -24,6 +25,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 using octavo::testing::bytes_of_file;
+using octavo::testing::message_of;
 using octavo::testing::put_file;
 using octavo::testing::SerafinFixture;
 using octavo::testing::TemporaryFolder;
@@ -71,15 +73,6 @@ PartitionOptions parts(std::int32_t count, PieceLayout layout) {
   options.layout = layout;
   options.method = partition::Method::hilbert;
   return options;
-}
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(MergePieces, what_partition_cut_comes_back_byte_for_byte) {

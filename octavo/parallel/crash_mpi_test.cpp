@@ -24,9 +24,9 @@ using store::Flow;
 using testing::Done;
 using testing::everyone;
 using testing::Fate;
+using testing::rank;
+using testing::size;
 
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
 bool is_long() { return std::getenv("OCTAVO_LONG") != nullptr; }
 
 std::int64_t now() {

@@ -21,9 +21,8 @@ namespace fs = std::filesystem;
 using store::Flow;
 using testing::everyone;
 using ::testing::HasSubstr;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
+using testing::rank;
+using testing::size;
 
 store::SegmentPlan plan_in(const fs::path& store) {
   store::SegmentPlan plan = testing::plan_of(1, 1);

@@ -31,6 +31,15 @@ inline MPI_Comm everyone() {
   return MPI_COMM_WORLD;
 }
 
+inline int rank() { return parallel::rank_in(everyone()); }
+inline int size() { return parallel::size_of(everyone()); }
+inline void barrier() { MPI_Barrier(everyone()); }
+
+/// All ranks were told the same. Collective.
+inline void expect_same_everywhere(const std::string& message) {
+  for (const std::string& other : parallel::ranks_of(everyone()).all_gather(message)) EXPECT_EQ(other, message);
+}
+
 inline bool single_threaded() {
   int provided = 0;
   everyone();

@@ -22,9 +22,8 @@ using mesh::IndexBox;
 using mesh::Patches;
 using testing::everyone;
 using ::testing::HasSubstr;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
+using testing::rank;
+using testing::size;
 
 NativeOptions options_for(NativeFormat format) {
   NativeOptions options;

@@ -7,22 +7,15 @@
 #include <fstream>
 
 #include "octavo/base/error.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace octavo::parallel {
 namespace {
 
 using base::Error;
-using testing::HasSubstr;
+using octavo::testing::message_of;
+using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Environment environment(std::map<std::string, std::string> values) {
   return [values](const std::string& name) -> std::optional<std::string> {
@@ -33,8 +26,8 @@ Environment environment(std::map<std::string, std::string> values) {
 }
 
 fs::path write_file(const std::string& text) {
-  const fs::path path = fs::path(testing::TempDir()) / (std::string("octavo_options_") +
-                                                        testing::UnitTest::GetInstance()->current_test_info()->name() +
+  const fs::path path = fs::path(::testing::TempDir()) / (std::string("octavo_options_") +
+                                                        ::testing::UnitTest::GetInstance()->current_test_info()->name() +
                                                         std::to_string(getpid()) + ".toml");
   std::ofstream(path) << text;
   return path;

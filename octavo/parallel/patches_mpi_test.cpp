@@ -21,9 +21,8 @@ using testing::CellValues;
 using testing::everyone;
 using ::testing::HasSubstr;
 using testing::RandomPatches;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
+using testing::rank;
+using testing::size;
 
 Options options_for_tests() {
   Options options;

@@ -16,9 +16,8 @@ namespace fs = std::filesystem;
 using store::Flow;
 using testing::everyone;
 using ::testing::HasSubstr;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
+using testing::rank;
+using testing::size;
 
 struct TwoSteps {
   TwoSteps() {

@@ -11,20 +11,22 @@
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace octavo::parallel {
 namespace {
 
 using base::Error;
 using store::Flow;
+using testing::barrier;
 using testing::Domain;
 using testing::everyone;
+using testing::expect_same_everywhere;
 using ::testing::HasSubstr;
 using testing::make_domain;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
-void barrier() { MPI_Barrier(everyone()); }
+using testing::message_of;
+using testing::rank;
+using testing::size;
 
 void write_step(Writer& writer, MPI_Comm comm, Flow flow, std::int64_t step) {
   const Domain domain = make_domain(3, rank_in(comm), size_of(comm), step);
@@ -96,19 +98,6 @@ std::size_t leaves_of(const mesh::Part& part) {
   std::size_t leaves = 0;
   for (int level = 0; level < num_levels(tree); ++level) leaves += num_owned_leaves(tree, level);
   return leaves;
-}
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-void expect_same_everywhere(const std::string& message) {
-  for (const std::string& other : ranks_of(everyone()).all_gather(message)) EXPECT_EQ(other, message);
 }
 
 // ------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/series_writer.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 namespace octavo::parallel {
@@ -20,10 +21,10 @@ namespace serafin = formats::serafin;
 using base::Error;
 using testing::everyone;
 using ::testing::HasSubstr;
+using testing::message_of;
+using testing::rank;
 using testing::SerafinFixture;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
+using testing::size;
 
 SerafinFixture fixture(std::uint32_t seed) {
   SerafinFixture f;
@@ -108,15 +109,6 @@ std::string difference(const std::string& found, const std::string& expected) {
   const auto at = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end()).first - found.begin();
   return "byte " + std::to_string(at) + " of " + std::to_string(found.size()) + " and " +
          std::to_string(expected.size());
-}
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(SeriesMpi, the_bytes_are_a_serial_writers_for_any_ranks_writers_and_alignment) {

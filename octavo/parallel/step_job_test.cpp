@@ -8,6 +8,7 @@
 
 #include "octavo/file/posix.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::testing {
 extern std::atomic<std::size_t> largest_allocation;  // counted_memory_test.cpp
@@ -33,15 +34,9 @@ StepJob job_for(const std::filesystem::path& store, const std::vector<double>& v
 }
 
 struct StepJobTest : ::testing::Test {
-  void SetUp() override {
-    std::string name = (std::filesystem::path(::testing::TempDir()) / "octavo_job_XXXXXX").string();
-    store = mkdtemp(name.data());
-  }
-  void TearDown() override {
-    file::set_observer({});
-    std::filesystem::remove_all(store);
-  }
-  std::filesystem::path store;
+  void TearDown() override { file::set_observer({}); }
+  testing::TemporaryFolder folder;
+  std::filesystem::path store = folder.path();
   mesh::Octree tree = testing::random_octree(5);
   std::vector<double> values = std::vector<double>(num_cells(tree), 3.5);
   Group group;

@@ -12,6 +12,7 @@
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "tests/support/error_of.hpp"
 
 // The tier of local disks, remembered starts, and what a user is told.
 namespace octavo::parallel {
@@ -20,14 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using store::Flow;
+using testing::barrier;
 using testing::Domain;
 using testing::everyone;
+using testing::expect_same_everywhere;
 using ::testing::HasSubstr;
 using testing::make_domain;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
-void barrier() { MPI_Barrier(everyone()); }
+using testing::message_of;
+using testing::rank;
+using testing::size;
 
 mesh::Header header() { return make_domain(1, 0, 1).header; }
 
@@ -45,19 +47,6 @@ void expect_step(const fs::path& store, Flow flow, std::int64_t step) {
   const mesh::Part part = store::open_step(store, flow, step).read(rank(), {});
   EXPECT_EQ(std::get<mesh::Octree>(part.mesh), domain.tree);
   EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), domain.density));
-}
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-void expect_same_everywhere(const std::string& message) {
-  for (const std::string& other : ranks_of(everyone()).all_gather(message)) EXPECT_EQ(other, message);
 }
 
 std::size_t local_segments(const fs::path& disk) {

@@ -19,10 +19,9 @@ using store::Flow;
 using testing::Domain;
 using testing::everyone;
 using testing::make_domain;
+using testing::rank;
+using testing::size;
 namespace fs = std::filesystem;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
 
 Options usual() {
   Options options;

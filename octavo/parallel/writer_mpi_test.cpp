@@ -7,20 +7,22 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace octavo::parallel {
 namespace {
 
 using base::Error;
 using store::Flow;
+using testing::barrier;
 using testing::Domain;
 using testing::everyone;
+using testing::expect_same_everywhere;
 using ::testing::HasSubstr;
 using testing::make_domain;
-
-int rank() { return rank_in(everyone()); }
-int size() { return size_of(everyone()); }
-void barrier() { MPI_Barrier(everyone()); }
+using testing::message_of;
+using testing::rank;
+using testing::size;
 
 Mode background_if_possible() { return testing::single_threaded() ? Mode::sync : Mode::background; }
 
@@ -67,20 +69,6 @@ void expect_sound(const std::filesystem::path& store, int steps) {
     for (const store::Finding& finding : report.findings) ADD_FAILURE() << finding.where << ": " << finding.what;
   }
   barrier();
-}
-
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-// All ranks were told the same.
-void expect_same_everywhere(const std::string& message) {
-  for (const std::string& other : ranks_of(everyone()).all_gather(message)) EXPECT_EQ(other, message);
 }
 
 std::size_t files_in(const std::filesystem::path& directory) {

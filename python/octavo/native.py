@@ -11,7 +11,6 @@ docs/engine.md, "FLASH and AMReX, written by all ranks", says what happens when.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from octavo._core import Header, Octree, Patches
-from octavo.errors import Error, UsageError, kind_of
+from octavo.errors import UsageError
 from octavo.parallel import Attribute, Path, _handle, _mpi, _plain, _readable, _with_block
+from octavo.step_writer import StepWriter
 
 __all__ = ["NativeWriter", "Patches"]
 
 
-class NativeWriter:
+class NativeWriter(StepWriter):
     """Writes steps as files of their own. Collective: this, `end_step`, `finished`, `wait` and `close`; they release the
     GIL. All calls belong to the thread that initialised MPI.
 
@@ -122,37 +122,6 @@ class NativeWriter:
     def finished(self) -> bool:
         """Whether nothing is in flight any more, on any rank. Does not wait; a step that is complete gets its name."""
         return self._writer.finished()
-
-    def wait(self) -> None:
-        """Returns once all steps have their names; raises where one could not be written."""
-        self._writer.wait()
-
-    def close(self) -> None:
-        """As wait; then the writer is closed, also where it raises."""
-        self._writer.close()
-
-    def statistics(self) -> dict[str, Any]:
-        """What writing has cost this rank so far: docs/engine.md."""
-        return json.loads(self._writer.statistics())
-
-    def __enter__(self) -> NativeWriter:
-        return self
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._writer.abandon()
-
-    def _put(self, place: str, work: Any) -> None:
-        # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
-        try:
-            work()
-        except Error as error:
-            self._writer.put_error(kind_of(error), error.message, [*error.places, place], error.hint)
-        except (TypeError, ValueError, OverflowError) as error:
-            text = str(error) if len(str(error)) < 200 else type(error).__name__
-            self._writer.put_error(kind_of(UsageError("")), text, [place], "")
 
 
 def _box(values: np.ndarray, dim: int) -> np.ndarray:

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from octavo._core import Header, Octree
-from octavo.errors import Error, Unsupported, UsageError, kind_of
+from octavo.errors import Unsupported, UsageError
+from octavo.step_writer import StepWriter
 
 __all__ = ["Header", "Octree", "Writer", "restart"]
 
@@ -34,7 +35,7 @@ Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | S
 _TYPES = {"float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint8"}
 
 
-class Writer:
+class Writer(StepWriter):
     """Writes the steps of a simulation. Collective: this, `end_step`, `wait`, `close` and `total_statistics`; they release
     the GIL. All calls belong to the thread that initialised MPI.
 
@@ -116,14 +117,6 @@ class Writer:
         """The step is on its way: written in sync mode, staged or lent otherwise."""
         self._writer.end_step()
 
-    def wait(self) -> None:
-        """Returns once every step so far is on disk on all ranks; raises where one is not."""
-        self._writer.wait()
-
-    def close(self) -> None:
-        """As wait; then the writer is closed, also where it raises."""
-        self._writer.close()
-
     def newest_durable(self, flow: str = "checkpoint") -> Any:
         """The newest step of a flow of which all ranks know that it is on disk: its `.step`, or None."""
         return self._writer.newest_durable(flow)
@@ -132,32 +125,9 @@ class Writer:
         """How steps of the flow are written from now on: sync, background, or auto where that is not decided."""
         return self._writer.mode_of(flow)
 
-    def statistics(self) -> dict[str, Any]:
-        """What writing has cost this rank so far: docs/engine.md."""
-        return json.loads(self._writer.statistics())
-
     def total_statistics(self) -> dict[str, Any]:
         """The sums over all ranks."""
         return json.loads(self._writer.total_statistics())
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._writer.abandon()
-
-    def _put(self, place: str, work: Any) -> None:
-        # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
-        try:
-            work()
-        except Error as error:
-            self._writer.put_error(kind_of(error), error.message, [*error.places, place], error.hint)
-        except (TypeError, ValueError, OverflowError) as error:
-            text = str(error) if len(str(error)) < 200 else type(error).__name__
-            self._writer.put_error(kind_of(UsageError("")), text, [place], "")
 
 
 def restart(

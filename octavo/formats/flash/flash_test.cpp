@@ -16,26 +16,18 @@
 #include "octavo/formats/flash/lists.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/merge.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/flash_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::flash {
 namespace {
 
 using base::Error;
 using base::Kind;
+using octavo::testing::error_of;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-template <class F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {Kind::usage, ""};
-}
 
 #ifndef OCTAVO_HAVE_HDF5
 
@@ -60,17 +52,12 @@ using octavo::testing::write_fixture;
 
 class Flash : public ::testing::Test {
  protected:
-  Flash() {
-    std::string name = (fs::temp_directory_path() / "octavo_flash_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
-  }
-  ~Flash() override { fs::remove_all(dir_); }
-
   fs::path put(const FlashFile& file, const std::string& name = "run_hdf5_chk_0007") const {
     write_fixture(dir_ / name, file);
     return dir_ / name;
   }
-  fs::path dir_;
+  octavo::testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_.path();
 };
 
 FlashSpec spec_of(int dim) {

@@ -9,7 +9,9 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/reader.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/ramses_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
+using octavo::testing::error_of;
 using testing::FixtureFile;
 using testing::FixtureWriter;
 using ::testing::HasSubstr;
@@ -24,12 +27,6 @@ using testing::RamsesFixture;
 
 class RamsesDamage : public ::testing::Test {
  protected:
-  RamsesDamage() {
-    std::string name = (fs::temp_directory_path() / "octavo_ramses_XXXXXX").string();
-    dir_ = fs::path(::mkdtemp(name.data())) / "output_00007";
-  }
-  ~RamsesDamage() override { fs::remove_all(dir_.parent_path()); }
-
   void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
   // Opens the output and reads all of all parts.
@@ -50,17 +47,8 @@ class RamsesDamage : public ::testing::Test {
     request.particles = true;
     return error_of([&] { dataset.read(1, request); });
   }
-  template <class F>
-  Error error_of(F&& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error;
-    }
-    ADD_FAILURE() << "nothing was thrown";
-    return {Kind::usage, ""};
-  }
-  fs::path dir_;
+  testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_ / "output_00007";
 };
 
 const RamsesFixture everything{.ndim = 2, .ncpu = 2, .levels = 2, .wall_lo = {1, 0, 0}, .grav = 3, .particles = true};

@@ -16,6 +16,7 @@
 #include "tests/support/ramses_check.hpp"
 #include "tests/support/ramses_fixture.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -27,12 +28,9 @@ using base::Kind;
 class RamsesDomains : public ::testing::Test {
  protected:
   RamsesDomains() {
-    std::string name = (fs::temp_directory_path() / "octavo_ramses_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
     const char* data = std::getenv("OCTAVO_DATA");
     root_ = data != nullptr ? fs::path(data) : fs::path(__FILE__).parent_path() / "../../../../shared/data";
   }
-  ~RamsesDomains() override { fs::remove_all(dir_); }
   fs::path real(const std::string& set) const { return root_ / "ramses" / set / "output_00002"; }
   /// A new output of the step; its path.
   fs::path written(const mesh::Dataset& step, int domains, WriteOptions options = {}) {
@@ -42,7 +40,8 @@ class RamsesDomains : public ::testing::Test {
     write(step, directory, options);
     return directory;
   }
-  fs::path dir_, root_;
+  testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_.path(), root_;
   int count_ = 0;
 };
 

@@ -10,7 +10,9 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/ramses_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -18,20 +20,15 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
+using octavo::testing::error_of;
 using testing::FixtureWriter;
 using testing::RamsesFixture;
 
 class RamsesReader : public ::testing::Test {
  protected:
-  RamsesReader() {
-    std::string name = (fs::temp_directory_path() / "octavo_ramses_XXXXXX").string();
-    dir_ = fs::path(::mkdtemp(name.data())) / "output_00007";
-  }
-  ~RamsesReader() override {
-    file::set_observer({});
-    fs::remove_all(dir_.parent_path());
-  }
-  fs::path dir_;
+  ~RamsesReader() override { file::set_observer({}); }
+  testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_ / "output_00007";
 };
 
 const mesh::Octree& tree_of(const mesh::Part& part) { return std::get<mesh::Octree>(part.mesh); }
@@ -73,17 +70,6 @@ std::vector<std::string> field_names(const mesh::Dataset& dataset) {
   std::vector<std::string> names;
   for (const auto& field : dataset.header.fields) names.push_back(field.name);
   return names;
-}
-
-template <class F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {Kind::usage, ""};
 }
 
 TEST_F(RamsesReader, every_cell_is_owned_once_with_its_value_in_one_to_three_dimensions) {

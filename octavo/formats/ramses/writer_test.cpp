@@ -12,6 +12,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -22,12 +23,8 @@ using base::Kind;
 
 class RamsesWriter : public ::testing::Test {
  protected:
-  RamsesWriter() {
-    std::string name = (fs::temp_directory_path() / "octavo_ramses_XXXXXX").string();
-    dir_ = ::mkdtemp(name.data());
-  }
-  ~RamsesWriter() override { fs::remove_all(dir_); }
-  fs::path dir_;
+  testing::TemporaryFolder folder_;
+  fs::path dir_ = folder_.path();
 };
 
 // A step of one part: a random tree and fields of random bits, NaN payloads and signed zeros among them.
