@@ -104,6 +104,7 @@ Output engine(const Place& place, const Pace& pace, parallel::Mode mode, bool le
   auto options = engine_options(*place.setup, place.setup->per_file.front(), place.setup->checksums.back(), mode);
   options.lend = lend;
   options.keep_last = 2;
+  options.recycle = true;  // as the other ways do: two slots, in turn
   const auto least = static_cast<std::int64_t>(2 * bytes_of(*place.problem)) + (64 << 20);
   options.staging_bytes = std::max(options.staging_bytes, least);
   const auto writer = std::make_shared<parallel::Writer>(place.comm, place.setup->directory / "run.octavo",
@@ -124,9 +125,12 @@ Output engine(const Place& place, const Pace& pace, parallel::Mode mode, bool le
 using Make = std::function<Output()>;
 
 Run take(const Place& place, const Pace& pace, std::int64_t rounds, const Make& make) {
+  // Every run begins without files, and with memory that the machine has.
   if (parallel::rank_in(place.comm) == 0) fs::remove_all(place.setup->directory / "run.octavo");
+  for (int slot = 0; slot < 2; ++slot) fs::remove(slot_of(place, slot));
   MPI_Barrier(place.comm);
   const Output output = make();
+  touch_free_memory(4 * bytes_of(*place.problem));
   Run run;
   double in_calls = 0;
   const auto timed = [](double& seconds, const auto& work) {
