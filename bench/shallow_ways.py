@@ -129,7 +129,7 @@ def draw(stores, path):
                 names, [1e3 * value for value in tall], left=[1e3 * low for low in below], color=colour, label=name
             )
         axes.invert_yaxis()
-        axes.set_title(label, fontsize=9)
+        axes.set_title(label.replace(" (", "\n("), fontsize=9)
         axes.set_xlabel("ms a result", fontsize=8)
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7)

@@ -41,6 +41,15 @@ def test_info_and_stats_agree_with_the_oracle(files, run_json, name):
         assert found["sum"] == pytest.approx(total, rel=1e-12, abs=1e-9)
 
 
+def test_people_are_told_of_points_and_metres_not_of_leaves_and_levels(files, run):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    info, stats = run("info", path).stdout, run("stats", path).stdout
+    assert "elements  26 000" in info and "17226.6 x 9181.33 m" in info and "time      800 s" in info
+    assert stats.startswith("13 541 points, area 51854366")
+    for text in (info, stats):
+        assert "leaves" not in text and "level" not in text and " cm" not in text
+
+
 def test_a_flood_drawn_masked_and_over_time(files, run, tmp_path):
     path = files / "r2d_malpasset-small_5steps.slf"
     depth = ["map", path, "--field", "WATER DEPTH", "--pixels", 300]

@@ -83,6 +83,8 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
         ("particles", number(facts["particles"])),
         ("bytes", size(facts["bytes"])),
     ]
+    if ds.unstructured:
+        lines = _lines_of_triangles(facts, extent)
     if facts.get("steps"):
         steps = facts["steps"]
         lines.insert(1, ("steps", f"{len(steps)}: " + ", ".join(f"{s['flow']} {s['step']}" for s in steps[-6:])))
@@ -90,7 +92,22 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     for name, text in lines:
         print(f"  {name:10}{text}")
     print()
-    table("levels", ["level", "cells", "leaves"], ([v["level"], v["cells"], v["leaves"]] for v in facts["levels"]))
+    if not ds.unstructured:
+        table("levels", ["level", "cells", "leaves"], ([v["level"], v["cells"], v["leaves"]] for v in facts["levels"]))
     table("fields", ["field", "unit", "type"], ([f["name"], f["unit"], f["dtype"]] for f in facts["fields"]))
     for name, attributes in facts["particle_fields"].items():
         table(name, ["attribute", "type"], ([a["name"], a["dtype"]] for a in attributes))
+
+
+def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, str]]:
+    """No levels, no blocks, and lengths in metres as the format has them."""
+    from octavo.cli.console import number, size
+
+    return [
+        ("code", f"{facts['code']} ({facts['format']})"),
+        ("time", f"{facts['time']:.10g} s"),
+        ("box", f"{extent} m"),
+        ("domains", number(facts["domains"])),
+        ("elements", number(facts["cells"])),
+        ("bytes", size(facts["bytes"])),
+    ]

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(result)
     else:
-        _print(result)
+        _print(result, ds.unstructured, ds.dim)
     return 0
 
 
@@ -56,10 +56,12 @@ def _place(values: list[float]) -> str:
     return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
 
 
-def _print(result: dict[str, Any]) -> None:
+def _print(result: dict[str, Any], triangles: bool, dim: int) -> None:
     from octavo.cli.console import number, table
 
-    print(f"{number(result['leaves'])} leaves, volume {result['volume']:.10g}")
+    places = "points" if triangles else "leaves"
+    size = "area" if triangles and dim == 2 else "volume"
+    print(f"{number(result['leaves'])} {places}, {size} {result['volume']:.10g}")
     fields = result["fields"].items()
     table(
         "fields",
@@ -70,6 +72,8 @@ def _print(result: dict[str, Any]) -> None:
             for name, f in fields
         ),
     )  # fmt: skip
+    if triangles:
+        return  # all on one
     table(
         "per level",
         ["field", "level", "leaves", "min", "max", "mean", "integral"],
