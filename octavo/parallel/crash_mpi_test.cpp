@@ -302,6 +302,17 @@ void crash_of_all(const Log& log, const fs::path& from, const fs::path& scratch,
   }
 }
 
+// The number of a rank's records up to the last that wrote a step up to `known`. Threads of a rank may begin a step
+// while they end the one before, so that records of steps are mixed.
+std::size_t records_of_steps(const std::vector<const Record*>& records, std::int64_t known) {
+  std::size_t count = records.size();
+  const auto writes_known = [&](const Record& record) {
+    return record.step <= known && record.done.operation != file::Operation::remove;
+  };
+  while (count > 0 && !writes_known(*records[count - 1])) --count;
+  return count;
+}
+
 // How far each rank had come: some number of its records. Where a rank had been told of a step, all had finished it.
 std::vector<std::size_t> consistent_cut(const std::vector<std::vector<const Record*>>& by_rank,
                                         testing::Random& random) {
@@ -311,12 +322,13 @@ std::vector<std::size_t> consistent_cut(const std::vector<std::vector<const Reco
     changed = false;
     std::int64_t known = 0;
     for (std::size_t r = 0; r < cut.size(); ++r)
-      if (cut[r] > 0) known = std::max(known, by_rank[r][cut[r] - 1]->known);
-    for (std::size_t r = 0; r < cut.size(); ++r)
-      while (cut[r] < by_rank[r].size() && by_rank[r][cut[r]]->step <= known) {
-        ++cut[r];
-        changed = true;
-      }
+      for (std::size_t k = 0; k < cut[r]; ++k) known = std::max(known, by_rank[r][k]->known);
+    for (std::size_t r = 0; r < cut.size(); ++r) {
+      const std::size_t least = records_of_steps(by_rank[r], known);
+      if (cut[r] >= least) continue;
+      cut[r] = least;
+      changed = true;
+    }
   }
   return cut;
 }
