@@ -55,7 +55,7 @@ RestartOptions restart_options(const Options& options);
 
 /// What a rank starts from.
 struct Restart {
-  store::StepId id;     ///< for the Writer of the run that goes on from here
+  store::StepId id;     ///< for the Writer of the run that goes on from here; of an output: its number, no attempt
   mesh::Header header;  ///< time, attributes and fields are those of the step
   /// This rank's; pruned, and with nothing owned (no boxes) where there are fewer leaves than ranks. Patches: what this
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
@@ -67,6 +67,9 @@ struct Restart {
 /// Collective. Every rank gets its share of a step, whatever number of ranks wrote it and in how many files: cells and
 /// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
 /// older one and say so in `notes`, unless `options.step` asked for that step.
+///
+/// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it, and
+/// gets an equal share along the curve; `keep_parts`, `flow`, `staging_directory` and `remember_failed` are for stores.
 ///
 /// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a
 /// run that was killed in its first steps. Throws the same Error on all ranks: usage (no such step or field; starts
