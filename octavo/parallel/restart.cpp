@@ -37,8 +37,7 @@ int own_part(MPI_Comm comm, StepParts& step) {
 void check_options(const RestartOptions& options) {
   if (options.refine < 0)
     throw Error(Kind::usage, "refine: expected 0 or more, found " + std::to_string(options.refine));
-  if (options.block && (options.refine != 0 || options.as == MeshKind::patches))
-    throw Error(Kind::usage, "other blocks do not go together with refine or patches");
+  if (options.block && options.refine != 0) throw Error(Kind::usage, "other blocks do not go together with refine");
 }
 
 // Collective. This rank's share of the step in other blocks, of which the header is told.
@@ -199,6 +198,7 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
 
 // Collective. This rank's share of a step, as asked for.
 Restart start_from(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
+  if (options.check) agree(comm, [&] { options.check(step.header); });
   Restart out;
   out.id = {step.found.step, step.found.attempt};
   out.header = step.header;
@@ -208,7 +208,16 @@ Restart start_from(MPI_Comm comm, StepParts& step, const RestartOptions& options
   return out;
 }
 
-// Collective.
+Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, const RestartOptions& options) {
+  StepParts step;
+  agree(comm, [&] { step = open_output(path, options.step, options.own_names); });
+  Restart out = start_from(comm, step, options);
+  out.notes.insert(out.notes.begin(), step.output->notes.begin(), step.output->notes.end());
+  return out;
+}
+
+}  // namespace
+
 bool is_output(MPI_Comm comm, const std::filesystem::path& path) {
   int output = 0;
   agree(comm, [&] {
@@ -220,16 +229,6 @@ bool is_output(MPI_Comm comm, const std::filesystem::path& path) {
   MPI_Bcast(&output, 1, MPI_INT, 0, comm);
   return output != 0;
 }
-
-Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, const RestartOptions& options) {
-  StepParts step;
-  agree(comm, [&] { step = open_output(path, options.step); });
-  Restart out = start_from(comm, step, options);
-  out.notes.insert(out.notes.begin(), step.output->notes.begin(), step.output->notes.end());
-  return out;
-}
-
-}  // namespace
 
 RestartOptions restart_options(const Options& options) {
   RestartOptions out;

@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ struct RestartOptions {
   /// had. Shares are equal in leaves after it.
   int refine = 0;
   /// Blocks of other cells than the stored ones, {1, 1, 1} for cells; nothing: as stored. The header is that of the new
-  /// tree. Not together with `refine` or `as = patches`.
+  /// tree. Not together with `refine`.
   std::optional<mesh::Index3> block{};
   bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
   mesh::FillBy fill_by = mesh::FillBy::linear;
@@ -49,6 +50,12 @@ struct RestartOptions {
   /// out to be damaged. What it gives has that many bytes, or none: then the part holds the values. Fields that were
   /// given memory come back without bytes. A part that a rank has whole, stored as it is, is read straight into place.
   store::Place place{};
+  /// An output of a code: fields and particles by Octavo's own names, as jobs::translate has them (density, velocity_x,
+  /// pressure, position_x, identity ...), whatever the code calls them, and `id.step` the step that the code counts.
+  bool own_names = false;
+  /// Shown the step's header on every rank before its mesh and values are read; throws Error for one that the run cannot
+  /// go on from.
+  std::function<void(const mesh::Header&)> check{};
 };
 /// The options of a writer that say something about a restart.
 RestartOptions restart_options(const Options& options);
@@ -63,6 +70,9 @@ struct Restart {
   mesh::Part part;
   std::vector<std::string> notes;  ///< what a user should know: damage, steps passed over; the same on all ranks
 };
+
+/// Collective. Whether rank 0 finds an output of a code at the path, and no store.
+bool is_output(MPI_Comm comm, const std::filesystem::path& path);
 
 /// Collective. Every rank gets its share of a step, whatever number of ranks wrote it and in how many files: cells and
 /// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next

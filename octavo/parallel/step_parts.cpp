@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/open.hpp"
+#include "octavo/jobs/translate.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/options.hpp"
 #include "octavo/parallel/values.hpp"
@@ -177,9 +178,23 @@ PartEntry entry_of(StepParts& step, int part) {
   return {&opened, row};
 }
 
-StepParts open_output(const fs::path& path, std::optional<std::int64_t> number) {
+// By Octavo's names; code and attributes are still those of the output.
+mesh::Dataset by_own_names(const mesh::Dataset& output) {
+  std::vector<std::string> notes = output.notes;
+  mesh::Dataset out = jobs::translate(output, {}, notes);
+  const auto counted = out.header.attributes.find("nstep_coarse");
+  auto attributes = output.header.attributes;
+  if (counted != out.header.attributes.end()) attributes["step"] = counted->second;
+  out.header.code = output.header.code;
+  out.header.attributes = std::move(attributes);
+  out.notes = std::move(notes);
+  return out;
+}
+
+StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, bool own_names) {
   StepParts step;
   step.output = jobs::open(path, {std::nullopt, number});
+  if (own_names && !step.output->unstructured) step.output = by_own_names(*step.output);
   if (step.output->unstructured)
     throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
   step.header = step.output->header;

@@ -32,8 +32,9 @@ std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flo
 /// Gives all ranks what rank 0 found: file names, footers and the header. Collective; reads one table, on rank 0.
 StepParts share_step(MPI_Comm comm, StepParts step);
 
-/// An output of a code, opened by this rank. Throws Error(unsupported) for a mesh of triangles.
-StepParts open_output(const std::filesystem::path& path, std::optional<std::int64_t> step);
+/// An output of a code, opened by this rank, with its own names or Octavo's. Throws Error(unsupported) for a mesh of
+/// triangles.
+StepParts open_output(const std::filesystem::path& path, std::optional<std::int64_t> step, bool own_names);
 
 /// The table entry of a part, numbered by segment and place in it; reads the segment's table the first time.
 /// @pre no output

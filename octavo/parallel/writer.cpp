@@ -239,9 +239,11 @@ void Writer::put_field(const std::string& name, const ArrayView& view, const std
   });
 }
 
-void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
+void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
+                       mesh::Centring centring) {
   state_->put([&] {
-    if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name)) add_field(*state_->job, name, boxes, unit);
+    if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
+      add_field(*state_->job, name, boxes, unit, centring);
   });
 }
 
