@@ -158,11 +158,15 @@ void sort_steps(std::vector<StepEntry>& steps) {
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
 }
 
-/// What a variable is called: the component has the name that SERAFIN has, where the field's own had to differ.
-std::string variable_name(const std::string& field, const std::string& component, const std::string& mesh) {
+/// What a variable is called: the component has the name that SERAFIN has, where the field's own had to differ (no
+/// slash, "#3" behind the second of a name, the mesh behind those of pieces).
+std::string variable_name(std::string field, const std::string& component, const std::string& mesh) {
   std::string plain = component;
   std::replace(plain.begin(), plain.end(), '/', '_');
-  return !plain.empty() && (field == plain || field == plain + " " + mesh) ? component : field;
+  if (plain.empty() || !field.starts_with(plain)) return field;
+  std::string rest = field.substr(plain.size());
+  if (rest.ends_with(" " + mesh)) rest.resize(rest.size() - mesh.size() - 1);
+  return rest.empty() || rest.starts_with('#') ? component + rest : field;
 }
 
 void read_field_entry(const Opened& file, int i, Contents& to) {

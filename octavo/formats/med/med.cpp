@@ -144,17 +144,25 @@ mesh::Part read_part(const Contents& contents, std::size_t step, const mesh::Hea
 
 // ------------------------------------------------------------------ the dataset
 
-void set_box(const Contents& contents, mesh::Header& header) {
+void set_range(std::span<const double> values, double& lo, double& hi) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  lo = *least;
+  hi = *most > *least ? *most : *least + 1;
+}
+
+/// Of planes the heights are the first variable's, as in SERAFIN: they move.
+void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
   const Opened file(contents.path);
   const std::vector<double> places = coordinates(file, contents);
-  const auto points = static_cast<std::ptrdiff_t>(contents.mesh.points);
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const auto begin = places.begin() + static_cast<std::ptrdiff_t>(axis) * points;
-    const auto [lo, hi] = std::minmax_element(begin, begin + points);
-    header.lo[axis] = *lo;
-    header.hi[axis] = *hi > *lo ? *hi : *lo + 1;
-  }
+  const auto points = static_cast<std::size_t>(contents.mesh.points);
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    set_range(std::span(places).subspan(axis * points, points), header.lo[axis], header.hi[axis]);
+  if (header.dim == 2 || contents.steps.empty()) return;
+  const mesh::Field elevation = read_field(file, contents, contents.fields[0], contents.steps[step]);
+  const auto heights =
+      mesh::visit_values(elevation, [](auto all) { return std::vector<double>(all.begin(), all.end()); });
+  set_range(heights, header.lo[2], header.hi[2]);
 }
 
 /// The file's comment is SERAFIN's record of 80 characters in what TELEMAC writes.
@@ -188,7 +196,7 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
     numbers.centring = mesh::Centring::node;
     header.fields.push_back(numbers);
   }
-  set_box(contents, header);
+  set_box(contents, step, header);
   return header;
 }
 
