@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/jobs/med_header.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/triangle_series.hpp"
 #include "octavo/partition/contour.hpp"
@@ -21,38 +21,6 @@ using base::Kind;
 namespace med = formats::med;
 
 constexpr const char* mesh_name = "MESH";  // TELEMAC's
-
-void write_date(med::Writer& writer, const mesh::Header& header) {
-  const auto date = attribute<std::vector<std::int64_t>>(header, "date").value_or(std::vector<std::int64_t>(6, 0));
-  const bool fits = med::packs(date);
-  writer.add_parameter("DATE", "Date of the file", fits ? med::pack(date[0], date[1], date[2]) : 0);
-  writer.add_parameter("TIME", "Time of the file", fits ? med::pack(date[3], date[4], date[5]) : 0);
-  if (!fits) writer.add_parameters("date", date);
-}
-
-/// What makes the same SERAFIN file again.
-void write_serafin_header(med::Writer& writer, const mesh::Header& header) {
-  const auto iparam = attribute<std::vector<std::int64_t>>(header, "iparam");
-  if (!iparam) return;
-  writer.add_parameters("iparam", *iparam);
-  writer.add_parameter("X_ORIG", "Origin of x", static_cast<std::int32_t>(iparam->at(2)));
-  writer.add_parameter("Y_ORIG", "Origin of y", static_cast<std::int32_t>(iparam->at(3)));
-  const bool little = attribute<std::string>(header, "byte_order").value_or("big") == "little";
-  writer.add_parameter("little_endian", "of the SERAFIN file", little ? 1 : 0);
-  for (const char* name : {"real_bytes", "quadratic"})
-    if (const auto value = attribute<std::int64_t>(header, name))
-      writer.add_parameter(name, "of the SERAFIN file", static_cast<std::int32_t>(*value));
-}
-
-/// Other numbers of a MED file.
-void write_parameters(med::Writer& writer, const mesh::Header& header) {
-  static const std::set<std::string> known{"meshes",     "triangles", "planes", "step",  "NPLAN",
-                                           "real_bytes", "quadratic", "X_ORIG", "Y_ORIG"};
-  if (header.code != "MED") return;
-  for (const auto& [name, value] : header.attributes)
-    if (const auto* number = std::get_if<std::int64_t>(&value); number != nullptr && !known.contains(name))
-      writer.add_parameter(name, "", static_cast<std::int32_t>(*number));
-}
 
 /// Points' heights at the first step, for those who look at the mesh; plane numbers where there is no step.
 std::vector<double> heights_of(const TriangleSeries& series) {
@@ -108,10 +76,7 @@ ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::pat
   NewFile file(out, options.overwrite);
   med::Writer writer(file.partial(), {title_record(header, ""), options.single_precision});
   writer.add_mesh(mesh_name, series.mesh, heights_of(series), boundary_ranks(series, report.notes));
-  writer.add_parameter("NPLAN", "Number of planes", series.mesh.planes > 1 ? series.mesh.planes : 0);
-  write_date(writer, header);
-  write_serafin_header(writer, header);
-  write_parameters(writer, header);
+  write_med_parameters(writer, header, series.mesh.planes);
   med::Groups groups;
   if (options.boundary)
     groups = groups_of(*options.boundary, series.mesh);
@@ -119,7 +84,9 @@ ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::pat
     groups = med::read_groups(path);
   writer.add_groups(mesh_name, groups);
   report.groups = static_cast<std::int64_t>(groups.families.size());
-  std::vector<std::string> fields;
+  std::vector<std::string> fields, names;
+  for (const mesh::FieldInfo& info : series.variables) names.push_back(info.name);
+  writer.add_order(names);
   for (const mesh::FieldInfo& info : series.variables)
     fields.push_back(writer.add_field(mesh_name, info.name, info.unit));
   for_each_step(series, options.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {

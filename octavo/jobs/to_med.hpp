@@ -23,11 +23,11 @@ struct ToMedReport {
   std::vector<std::string> notes;
 };
 
-/// Writes all steps of a mesh of triangles (SERAFIN, a store, MED, VTKHDF) as one MED file, as TELEMAC would: mesh MESH,
-/// values at points in doubles (those of floats are the same numbers), IPOBO as the points' global numbers, NPLAN, DATE
-/// and TIME as parameters; and what else a SERAFIN header has as parameters, so that the way back gives its bytes again.
-/// Groups of a MED file go along. One variable of one step is in memory, and the mesh. Throws Error(unsupported) for
-/// meshes of cells, and without libmedC; Error(usage) where `out` exists.
+/// Writes all steps of a mesh of triangles (SERAFIN, a store, MED, VTKHDF) as one MED file, as TELEMAC would: mesh
+/// MESH, values at points in doubles (those of floats are the same numbers), IPOBO as the points' global numbers,
+/// NPLAN, DATE and TIME as parameters; and what else a SERAFIN header has as parameters, so that the way back gives its
+/// bytes again. Groups of a MED file go along. One variable of one step is in memory, and the mesh. Throws
+/// Error(unsupported) for meshes of cells, and without libmedC; Error(usage) where `out` exists.
 ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options);
 
 }  // namespace octavo::jobs

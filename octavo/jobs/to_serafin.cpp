@@ -86,7 +86,11 @@ void write_mesh(const serafin::Put& put, const serafin::Header& header, const Tr
 
 ToSerafinReport to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
                            const ToSerafinOptions& options) {
-  const TriangleSeries series = open_triangles(path, options.fields, "SERAFIN");
+  return to_serafin(open_triangles(path, options.fields, "SERAFIN"), out, options);
+}
+
+ToSerafinReport to_serafin(const TriangleSeries& series, const std::filesystem::path& out,
+                           const ToSerafinOptions& options) {
   const serafin::Header header = header_of(series, options);
   NewFile file(out, options.overwrite);
   const serafin::Put put = [&](std::uint64_t at, std::span<const std::byte> bytes) { file.put(at, bytes); };

@@ -48,19 +48,30 @@ std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh) {
 
 }  // namespace
 
-TriangleSeries open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
-                              const std::string& what) {
-  TriangleSeries series{path, open(path), {}, {}, {}};
-  if (!series.first.unstructured) throw Error(Kind::unsupported, what + " holds meshes of triangles").at(path.string());
-  if (series.first.num_parts != 1)
-    throw Error(Kind::unsupported, "a mesh in " + std::to_string(series.first.num_parts) + " parts")
-        .at(path.string())
-        .hint("octavo merge puts it together");
+TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<std::string>>& fields,
+                         std::vector<store::StepInfo> steps) {
+  TriangleSeries series{std::move(first), {}, {}, {}, {}};
   mesh::Request only;
   only.fields = std::vector<std::string>{};
   series.mesh = std::get<mesh::Unstructured>(series.first.read(0, only).mesh);
   series.variables = variables_of(series.first.header, fields);
-  if (!series.variables.empty()) series.steps = steps(path);
+  if (!series.variables.empty()) series.steps = std::move(steps);
+  return series;
+}
+
+TriangleSeries open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
+                              const std::string& what) {
+  mesh::Dataset first = open(path);
+  if (!first.unstructured) throw Error(Kind::unsupported, what + " holds meshes of triangles").at(path.string());
+  if (first.num_parts != 1)
+    throw Error(Kind::unsupported, "a mesh in " + std::to_string(first.num_parts) + " parts")
+        .at(path.string())
+        .hint("octavo merge puts it together");
+  TriangleSeries series = series_of(std::move(first), fields, steps(path));
+  const bool flows = store::recognise(path);
+  series.open = [path, flows](const store::StepInfo& info) {
+    return open(path, {flows ? std::optional(info.flow) : std::nullopt, info.step});
+  };
   return series;
 }
 
@@ -70,11 +81,9 @@ std::int64_t num_points(const TriangleSeries& series) {
 
 void for_each_step(const TriangleSeries& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each) {
-  const bool flows = store::recognise(series.path);
   std::int64_t done = 0;
   for (const store::StepInfo& info : series.steps) {
-    const StepChoice choice{flows ? std::optional(info.flow) : std::nullopt, info.step};
-    each(done++, open(series.path, choice));
+    each(done++, series.open(info));
     if (progress && !progress(done, static_cast<std::int64_t>(series.steps.size())))
       throw Error(Kind::interrupted, "interrupted");
   }
@@ -102,6 +111,10 @@ std::vector<double> plane_heights(const TriangleSeries& series) {
   std::vector<double> z;
   for (int plane = 0; plane < series.mesh.planes; ++plane) z.insert(z.end(), series.mesh.x.size(), plane);
   return z;
+}
+
+std::string unique_name(const mesh::Header& header, std::size_t f) {
+  return f < header.fields.size() ? header.fields[f].name : "VARIABLE " + std::to_string(f + 1);
 }
 
 std::string title_record(const mesh::Header& header, const std::string& tag) {

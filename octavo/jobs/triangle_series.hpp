@@ -13,12 +13,16 @@
 namespace octavo::jobs {
 
 struct TriangleSeries {
-  std::filesystem::path path;
   mesh::Dataset first;  ///< as open() gives it: the last step of a file
   mesh::Unstructured mesh;
   std::vector<mesh::FieldInfo> variables;  ///< fields of reals that were asked for, in the file's order
   std::vector<store::StepInfo> steps;      ///< none where there are no variables
+  std::function<mesh::Dataset(const store::StepInfo&)> open;
 };
+
+/// A series of a dataset that is open. Its `open` is left to fill in.
+TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<std::string>>& fields,
+                         std::vector<store::StepInfo> steps);
 
 /// Reads headers and the mesh. Throws Error(unsupported) for meshes of cells and of several parts; `what` is said to
 /// hold triangles only.
@@ -48,6 +52,9 @@ std::optional<T> attribute(const mesh::Header& header, const std::string& name) 
   const T* value = found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
   return value == nullptr ? std::nullopt : std::optional<T>(*value);
 }
+
+/// The f-th variable's name, as a dataset of SERAFIN has it: "#3" is behind one that others have, too.
+std::string unique_name(const mesh::Header& header, std::size_t f);
 
 /// SERAFIN's title record: 72 characters and a tag of 8, in Latin-1. Without a tag of its own `tag` is taken.
 std::string title_record(const mesh::Header& header, const std::string& tag);

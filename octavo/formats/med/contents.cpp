@@ -2,9 +2,11 @@
 #include "octavo/formats/med/contents.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 
 namespace octavo::formats::med {
@@ -26,7 +28,9 @@ void read_parameter(const Opened& file, int i, Contents& to) {
   med_int integer = 0;
   auto* out = type == MED_INT ? reinterpret_cast<unsigned char*>(&integer) : reinterpret_cast<unsigned char*>(&real);
   if (library().MEDparameterValueRd(file.id(), name.data(), MED_NO_DT, MED_NO_IT, out) < 0) return;
-  if (type == MED_INT)
+  if (type == MED_INT && text_of(name).starts_with(variable_parameter))
+    to.places.emplace(text_of(description), integer);
+  else if (type == MED_INT)
     to.parameters[text_of(name)] = static_cast<std::int64_t>(integer);
   else
     to.parameters[text_of(name)] = real;
@@ -158,6 +162,16 @@ void sort_steps(std::vector<StepEntry>& steps) {
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
 }
 
+/// libmedC lists fields by name; variables have an order.
+void sort_fields(Contents& to) {
+  const auto place = [&](const FieldEntry& field) {
+    const auto found = to.places.find(field.info.name);
+    return found == to.places.end() ? std::numeric_limits<std::int64_t>::max() : found->second;
+  };
+  std::stable_sort(to.fields.begin(), to.fields.end(),
+                   [&](const FieldEntry& a, const FieldEntry& b) { return place(a) < place(b); });
+}
+
 /// What a variable is called: the component has the name that SERAFIN has, where the field's own had to differ (no
 /// slash, "#3" behind the second of a name, the mesh behind those of pieces).
 std::string variable_name(std::string field, const std::string& component, const std::string& mesh) {
@@ -215,6 +229,7 @@ Contents contents_of(const std::filesystem::path& path, const std::string& mesh)
   read_shape(file, out);
   const med_int fields = library().MEDnField(file.id());
   for (int i = 1; i <= fields; ++i) read_field_entry(file, i, out);
+  sort_fields(out);
   sort_steps(out.steps);
   return out;
 }

@@ -39,6 +39,8 @@ struct Contents {
   std::vector<FieldEntry> fields;
   std::vector<StepEntry> steps;
   std::map<std::string, mesh::Attribute> parameters;
+  std::map<std::string, std::int64_t>
+      places;           ///< of variables: parameters "variable_1" ... are described by their names
   std::string comment;  ///< of the file, as it is: TELEMAC's is SERAFIN's title and tag, 72 + 8 characters
   bool has_numbers = false;
   bool is_piece = false;  ///< the numbers are those of points in the whole mesh

@@ -188,6 +188,12 @@ void Writer::add_parameters(const std::string& name, std::span<const std::int64_
     add_parameter(name + "_" + std::to_string(k + 1), "SERAFIN's", static_cast<std::int32_t>(values[k]));
 }
 
+void Writer::add_order(std::span<const std::string> variables) {
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    add_parameter(variable_parameter + std::to_string(k + 1), serafin::latin1_of(variables[k]),
+                  static_cast<std::int32_t>(k + 1));
+}
+
 std::string Writer::add_field(const std::string& mesh, const std::string& variable, const std::string& unit) {
   const std::lock_guard held(lock());
   std::string name = serafin::latin1_of(variable);
@@ -226,6 +232,7 @@ void Writer::add_mesh(const std::string&, const mesh::Unstructured&, std::span<c
 void Writer::add_groups(const std::string&, const Groups&) {}
 void Writer::add_parameter(const std::string&, const std::string&, std::int32_t) {}
 void Writer::add_parameters(const std::string&, std::span<const std::int64_t>) {}
+void Writer::add_order(std::span<const std::string>) {}
 std::string Writer::add_field(const std::string&, const std::string&, const std::string&) { return {}; }
 void Writer::put_values(const std::string&, std::int32_t, double, std::span<const double>) {}
 

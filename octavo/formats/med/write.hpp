@@ -11,6 +11,10 @@
 
 namespace octavo::formats::med {
 
+/// Parameters of this name and a number keep the order of variables, which libmedC sorts by name: each is described by
+/// a variable's name.
+constexpr const char* variable_parameter = "variable_";
+
 /// Writes a MED file as TELEMAC does (hermes/utils_med.F): meshes and fields without interlacing, values at points,
 /// steps numbered from 0, integers that belong to no mesh as parameters. MED 3.3, which libraries since 2017 and all of
 /// 4.x read; with single-precision fields 4.1, as 3.3 has none. Everything goes through libmedC, behind its lock; the
@@ -35,6 +39,9 @@ class Writer {
   void add_parameter(const std::string& name, const std::string& description, std::int32_t value);
   /// name_1, name_2 ...
   void add_parameters(const std::string& name, std::span<const std::int64_t> values);
+
+  /// The order of variables.
+  void add_order(std::span<const std::string> variables);
 
   /// A variable of a mesh; gives the field's name. Field names are unique in a file: those of pieces end in the mesh's.
   std::string add_field(const std::string& mesh, const std::string& variable, const std::string& unit);

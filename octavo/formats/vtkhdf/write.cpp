@@ -31,7 +31,8 @@ std::string set_name(std::string name) {
   return name;
 }
 
-/// Triangles, or the wedges on them, whose first face is the upper one: its normal points outward, as VTK wants it.
+/// Triangles, or the wedges on them: the lower face, counter-clockwise seen from above, then the upper one, as VTK's
+/// parametric coordinates have them (its volumes are negative the other way round, whatever its page on cells says).
 std::vector<std::int64_t> cells_of(const mesh::Unstructured& mesh) {
   if (mesh.planes == 1) return mesh.connectivity;
   const auto points = static_cast<std::int64_t>(mesh.x.size());
@@ -39,7 +40,7 @@ std::vector<std::int64_t> cells_of(const mesh::Unstructured& mesh) {
   cells.reserve(mesh.connectivity.size() * 2 * static_cast<std::size_t>(mesh.planes - 1));
   for (std::int64_t layer = 0; layer + 1 < mesh.planes; ++layer)
     for (std::size_t t = 0; t < mesh.connectivity.size(); t += 3)
-      for (const std::int64_t plane : {layer + 1, layer})
+      for (const std::int64_t plane : {layer, layer + 1})
         for (std::size_t k = 0; k < 3; ++k) cells.push_back(mesh.connectivity[t + k] + plane * points);
   return cells;
 }
