@@ -320,7 +320,9 @@ void write_ranks(const serafin::Put& put, const serafin::Header& header, std::ve
 }  // namespace
 
 MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out, const MergeOptions& options) {
-  if (paths.size() == 1 && formats::med::recognise(paths[0])) return merge_med_pieces(paths[0], out, options);
+  if (paths.size() == 1)
+    for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".med")})
+      if (formats::med::recognise(path)) return merge_med_pieces(path, out, options);
   MergeReport report;
   std::optional<serafin::Series> mesh;
   if (options.mesh) mesh = serafin::open_series(*options.mesh);

@@ -74,6 +74,7 @@ void gather_date(Contents& to) {
 
 void read_parameters(const Opened& file, Contents& to) {
   const med_int count = library().MEDnParameter(file.id());
+  file.require_room(count, "parameters");
   for (int i = 1; i <= count; ++i) read_parameter(file, i, to);
   gather(to, "iparam", 10);
   gather_date(to);
@@ -119,6 +120,7 @@ void read_mesh_entry(const Opened& file, const std::string& wanted, Contents& to
   file.require(to.mesh.axes >= 2, "a mesh along one axis");
   to.mesh.points = entities(file.id(), to.mesh.name, MED_NODE, MED_NONE, MED_COORDINATE);
   file.require(to.mesh.points > 0, "the mesh's points");
+  file.require_room(to.mesh.points, "points");
   to.has_numbers = entities(file.id(), to.mesh.name, MED_NODE, MED_NONE, MED_GLOBAL_NUMBER) == to.mesh.points;
   Comment comment{};
   if (library().MEDfileCommentRd(file.id(), comment.data()) >= 0) to.comment = comment.data();
@@ -136,6 +138,7 @@ void read_shape(const Opened& file, Contents& to) {
   mesh.planes = static_cast<int>(std::clamp<std::int64_t>(integer(to, "NPLAN").value_or(1), 1, 1 << 30));
   mesh.shape = mesh.planes > 1 ? MED_PENTA6 : MED_TRIA3;
   mesh.elements = entities(file.id(), mesh.name, MED_CELL, mesh.shape, MED_CONNECTIVITY);
+  file.require_room(mesh.elements, "elements");
   const bool whole = mesh.points % mesh.planes == 0 && (mesh.planes == 1 || mesh.elements % (mesh.planes - 1) == 0);
   if (mesh.elements <= 0 || !whole)
     throw Error(Kind::unsupported, "a mesh of " + std::to_string(mesh.points) + " points with " +
@@ -146,6 +149,7 @@ void read_shape(const Opened& file, Contents& to) {
 }
 
 void add_steps(const Opened& file, const Name& field, med_int count, std::vector<StepEntry>& steps) {
+  file.require_room(count, "steps");
   for (int i = 1; i <= count; ++i) {
     StepEntry step;
     file.require(

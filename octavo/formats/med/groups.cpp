@@ -42,6 +42,7 @@ std::vector<std::int32_t> read_families_of(const Opened& file, const Name& mesh,
 std::vector<std::int32_t> read_edges(const Opened& file, const MeshEntry& mesh) {
   const std::int64_t count = entities(file.id(), mesh.name, MED_CELL, MED_SEG2, MED_CONNECTIVITY);
   if (count <= 0) return {};
+  file.require_room(count, "edges");
   std::vector<med_int> points(2 * static_cast<std::size_t>(count));
   file.require(library().MEDmeshElementConnectivityRd(file.id(), mesh.name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
                                                       MED_SEG2, MED_NODAL, MED_FULL_INTERLACE, points.data()) >= 0,

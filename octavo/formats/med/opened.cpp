@@ -12,12 +12,21 @@ using base::Error;
 using base::Kind;
 
 Opened::Opened(const std::filesystem::path& path)
-    : path_(path), id_(library().MEDfileOpen(path.c_str(), MED_ACC_RDONLY)) {
+    : path_(path),
+      bytes_(static_cast<std::int64_t>(std::filesystem::file_size(path))),
+      id_(library().MEDfileOpen(path.c_str(), MED_ACC_RDONLY)) {
   if (id_ < 0) throw Error(Kind::corrupt, "libmedC cannot open it").at(path.string());
 }
 
 void Opened::require(bool good, const std::string& what) const {
   if (!good) throw Error(Kind::corrupt, "libmedC cannot read " + what).at(path_.string());
+}
+
+void Opened::require_room(std::int64_t count, const std::string& what) const {
+  if (count > bytes_)
+    throw Error(Kind::corrupt,
+                std::to_string(count) + " " + what + " in a file of " + std::to_string(bytes_) + " bytes")
+        .at(path_.string());
 }
 
 std::string text_of(const char* characters, std::size_t size) {

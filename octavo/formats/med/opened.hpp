@@ -25,9 +25,12 @@ class Opened {
   const std::filesystem::path& path() const { return path_; }
   /// Throws Error(corrupt) that names the file unless `good`.
   void require(bool good, const std::string& what) const;
+  /// Throws Error(corrupt) for a count that the file has no room for: every entity takes a byte at least.
+  void require_room(std::int64_t count, const std::string& what) const;
 
  private:
   std::filesystem::path path_;
+  std::int64_t bytes_;
   med_idt id_;
 };
 
