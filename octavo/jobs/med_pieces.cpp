@@ -120,7 +120,7 @@ void add_piece(Pieces& pieces, const mesh::Unstructured& mesh, const std::string
   if (highest >= std::numeric_limits<std::int32_t>::max())
     throw Error(Kind::corrupt, "a global number of " + std::to_string(highest)).at(pieces.path.string());
   mesh::Unstructured& whole = pieces.mesh;
-  whole.planes = mesh.planes;
+  whole.planes = mesh.planes;  // NPLAN is the file's
   if (at(highest) >= seen.size()) seen.resize(at(highest) + 1, 0);
   whole.x.resize(seen.size());
   whole.y.resize(seen.size());
@@ -178,21 +178,33 @@ std::shared_ptr<const Pieces> pieces_of(const fs::path& path, const MergeOptions
   return pieces;
 }
 
-mesh::Field gather_field(const Pieces& pieces, const mesh::FieldInfo& info, std::optional<std::int64_t> step,
-                         double time) {
+/// All pieces, open at a step.
+std::vector<mesh::Dataset> open_all(const Pieces& pieces, std::optional<std::int64_t> step) {
+  std::vector<mesh::Dataset> all;
+  for (std::size_t p = 0; p < pieces.names.size(); ++p) {
+    all.push_back(pieces.open(p, step));
+    const double expected = all.front().header.time, found = all.back().header.time;
+    if (found != expected)
+      throw Error(Kind::corrupt, "pieces of different runs: expected the time " + std::to_string(expected) +
+                                     ", found " + std::to_string(found))
+          .at(pieces.path.string() + ", mesh " + pieces.names[p]);
+  }
+  return all;
+}
+
+mesh::Field gather_field(const Pieces& pieces, const std::vector<mesh::Dataset>& all, const mesh::FieldInfo& info) {
   const std::size_t points = pieces.mesh.x.size(), width = mesh::size_of(info.type);
   mesh::Field field = mesh::make_field(info, points * at(pieces.mesh.planes));
   mesh::Request request;
   request.fields = {{info.name}};
   request.mesh = false;
-  for (std::size_t p = 0; p < pieces.names.size(); ++p) {
-    const mesh::Dataset dataset = pieces.open(p, step);
-    if (dataset.header.time != time)
-      throw Error(Kind::corrupt, "pieces of different runs: expected the time " + std::to_string(time) + ", found " +
-                                     std::to_string(dataset.header.time))
-          .at(dataset.path + ", mesh " + pieces.names[p]);
-    const mesh::Part part = dataset.read(0, request);
-    const std::byte* from = part.fields.at(0).bytes.data();
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const mesh::Part part = all[p].read(0, request);
+    const mesh::Field& some = part.fields.at(0);
+    if (some.size() != pieces.global[p].size() * at(pieces.mesh.planes) || some.info.type != info.type)
+      throw Error(Kind::corrupt, "field " + info.name + " is another one")
+          .at(pieces.path.string() + ", mesh " + pieces.names[p]);
+    const std::byte* from = some.bytes.data();
     for (std::size_t plane = 0; plane < at(pieces.mesh.planes); ++plane)
       for (const std::int64_t point : pieces.global[p]) {
         std::copy_n(from, width, field.bytes.data() + (plane * points + at(point)) * width);
@@ -202,9 +214,16 @@ mesh::Field gather_field(const Pieces& pieces, const mesh::FieldInfo& info, std:
   return field;
 }
 
+mesh::Field ranks_field(const Pieces& pieces, const mesh::FieldInfo& info) {
+  mesh::Field field = mesh::make_field(info, pieces.ranks->size());
+  std::copy(pieces.ranks->begin(), pieces.ranks->end(), field.as<std::int32_t>().begin());
+  return field;
+}
+
 /// The whole, at a step, as one dataset.
 mesh::Dataset whole_of(const std::shared_ptr<const Pieces>& pieces, std::optional<std::int64_t> step) {
-  mesh::Dataset whole = pieces->open(0, step);
+  const auto all = std::make_shared<const std::vector<mesh::Dataset>>(open_all(*pieces, step));
+  mesh::Dataset whole = all->front();
   std::erase_if(whole.header.fields, [](const mesh::FieldInfo& info) { return info.name == "GLB"; });
   if (pieces->ranks) {
     mesh::FieldInfo info;
@@ -213,17 +232,13 @@ mesh::Dataset whole_of(const std::shared_ptr<const Pieces>& pieces, std::optiona
     info.centring = mesh::Centring::node;
     whole.header.fields.push_back(info);
   }
-  whole.read = [pieces, step, header = whole.header](int, const mesh::Request& request) {
+  whole.read = [pieces, all, header = whole.header](int, const mesh::Request& request) {
     mesh::Part part;
     part.mesh = request.mesh ? pieces->mesh : mesh::Unstructured{};
-    for (const std::size_t f : mesh::select_fields(header, request.fields)) {
-      if (header.fields[f].type != mesh::ScalarType::int32) {
-        part.fields.push_back(gather_field(*pieces, header.fields[f], step, header.time));
-        continue;
-      }
-      part.fields.push_back(mesh::make_field(header.fields[f], pieces->ranks->size()));
-      std::copy(pieces->ranks->begin(), pieces->ranks->end(), part.fields.back().as<std::int32_t>().begin());
-    }
+    for (const std::size_t f : mesh::select_fields(header, request.fields))
+      part.fields.push_back(header.fields[f].type == mesh::ScalarType::int32
+                                ? ranks_field(*pieces, header.fields[f])
+                                : gather_field(*pieces, *all, header.fields[f]));
     return part;
   };
   return whole;
