@@ -1,5 +1,5 @@
 """Write outputs as steps of a compact store, or as outputs of another code; meshes of triangles as SERAFIN, MED or VTKHDF
-files. Under mpirun the ranks share the domains; otherwise threads do. Each step appears whole or not at all.
+files. Under mpirun the ranks share the domains; otherwise threads do. Each step appears whole or not at all."""
 
 from __future__ import annotations
 
