@@ -5,6 +5,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/jobs/diff.hpp"
+#include "octavo/jobs/open.hpp"
 #include "octavo/jobs/partition.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
