@@ -207,11 +207,14 @@ hid_t native() {
   if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
   if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
   if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_NATIVE_UINT8;
   return H5T_NATIVE_INT64;
 }
 
 hid_t native(const ItemType& type) {
+  if (type == uint8_type) return H5T_NATIVE_UINT8;
   if (type == int32_type) return H5T_NATIVE_INT32;
+  if (type == int64_type) return H5T_NATIVE_INT64;
   if (type == float32_type) return H5T_NATIVE_FLOAT;
   if (type == float64_type) return H5T_NATIVE_DOUBLE;
   throw Error(Kind::usage, "cannot make a data set of " + to_string(type));
@@ -359,6 +362,39 @@ void require(bool fits, const ItemType& found, const char* expected) {
   if (!fits) throw Error(Kind::corrupt, std::string("expected ") + expected + ", found " + to_string(found));
 }
 
+/// Whether every group on the way is there, and the object.
+bool has_object(const File& file, const std::string& path) {
+  for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
+    if (H5Lexists(file.impl().id, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return H5Oexists_by_name(file.impl().id, path.c_str(), H5P_DEFAULT) > 0;
+  }
+}
+
+/// Runs `work` with an attribute, if it is there.
+template <class Work>
+void with_attribute(const File& file, const std::string& object, const std::string& attribute, Work&& work) {
+  at_data_set(file, object, [&] {
+    if (!has_object(file, object)) return;
+    const Id owner(H5Oopen(file.impl().id, object.c_str(), H5P_DEFAULT), H5Oclose, "open it");
+    if (H5Aexists(owner(), attribute.c_str()) <= 0) return;
+    const Id id(H5Aopen(owner(), attribute.c_str(), H5P_DEFAULT), H5Aclose, "open its attribute " + attribute);
+    const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
+    const Id type(H5Aget_type(id()), H5Tclose, "read the attribute's type");
+    const hssize_t count = H5Sget_simple_extent_npoints(space());
+    constexpr hssize_t most = 1 << 16;  // as much as an attribute can have in old files
+    if (count < 0 || count > most) throw Error(Kind::corrupt, "its attribute " + attribute + " has an odd size");
+    work(id(), type(), static_cast<std::size_t>(count));
+  });
+}
+
+void make_attribute(const File& file, const std::string& object, const std::string& attribute, hid_t type,
+                    const Id& space, const void* values) {
+  const Id owner(H5Oopen(file.impl().id, object.c_str(), H5P_DEFAULT), H5Oclose, "open it");
+  const std::string what = "its attribute " + attribute;
+  const Id id(H5Acreate2(owner(), attribute.c_str(), type, space(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
+  check(H5Awrite(id(), type, values), what);
+}
+
 Id make_set(const File& file, const std::string& name, hid_t type, std::span<const std::uint64_t> shape) {
   const std::vector<hsize_t> extent(shape.begin(), shape.end());
   const Id space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, "make a space");
@@ -412,6 +448,21 @@ std::vector<Info> list(const File& file) {
     throw failure("list its data sets").at(file.path().string());
   std::vector<Info> infos;
   for (const std::string& name : names) infos.push_back(at_data_set(file, name, [&] { return info_of(file, name); }));
+  return infos;
+}
+
+std::vector<Info> list(const File& file, const std::string& group) {
+  std::vector<std::string> names;
+  std::vector<Info> infos;
+  at_data_set(file, group, [&] {
+    if (!has_object(file, group)) return;
+    const Id id(H5Gopen2(file.impl().id, group.c_str(), H5P_DEFAULT), H5Gclose, "open the group");
+    check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names), "list its data sets");
+  });
+  for (const std::string& name : names) {
+    const std::string path = group + "/" + name;
+    infos.push_back(at_data_set(file, path, [&] { return info_of(file, path); }));
+  }
   return infos;
 }
 
@@ -477,6 +528,53 @@ std::optional<double> read_attribute(const File& file, const std::string& name, 
     double value = 0;
     check(H5Aread(id(), H5T_NATIVE_DOUBLE, &value), "read its attribute " + attribute);
     return value;
+  });
+}
+
+std::optional<std::vector<std::int64_t>> read_numbers(const File& file, const std::string& object,
+                                                      const std::string& attribute) {
+  std::optional<std::vector<std::int64_t>> found;
+  with_attribute(file, object, attribute, [&](hid_t id, hid_t type, std::size_t count) {
+    require(type_of(type).kind == Class::integer, type_of(type), "whole numbers");
+    found.emplace(count);
+    check(H5Aread(id, H5T_NATIVE_INT64, found->data()), "read its attribute " + attribute);
+  });
+  return found;
+}
+
+std::optional<std::string> read_words(const File& file, const std::string& object, const std::string& attribute) {
+  std::optional<std::string> found;
+  with_attribute(file, object, attribute, [&](hid_t id, hid_t type, std::size_t count) {
+    constexpr std::size_t most = 1 << 16;
+    const ItemType item = type_of(type);
+    require(item.kind == Class::text && count == 1 && item.bytes < most, item, "one text of fixed width");
+    found.emplace(item.bytes, '\0');
+    check(H5Aread(id, type, found->data()), "read its attribute " + attribute);
+    found->resize(found->find_last_not_of('\0') + 1);
+  });
+  return found;
+}
+
+void make_group(const File& file, const std::string& name) {
+  at_data_set(file, name, [&] {
+    const Id group(H5Gcreate2(file.impl().id, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+                   "make the group");
+  });
+}
+
+void write_numbers(const File& file, const std::string& object, const std::string& attribute,
+                   std::span<const std::int64_t> values) {
+  at_data_set(file, object, [&] {
+    make_attribute(file, object, attribute, H5T_NATIVE_INT64, memory_space(values.size()), values.data());
+  });
+}
+
+void write_words(const File& file, const std::string& object, const std::string& attribute, const std::string& text) {
+  at_data_set(file, object, [&] {
+    const Id type = text_type(std::max<std::size_t>(text.size(), 1));
+    check(H5Tset_strpad(type(), H5T_STR_NULLPAD), "make a text type");
+    const Id space(H5Screate(H5S_SCALAR), H5Sclose, "make a space");
+    make_attribute(file, object, attribute, type(), space, text.c_str());
   });
 }
 
@@ -556,6 +654,16 @@ File open(const std::filesystem::path& path) { throw missing().at(path.string())
 File open_write(const std::filesystem::path& path) { throw missing().at(path.string()); }
 File create(const std::filesystem::path& path) { throw missing().at(path.string()); }
 std::vector<Info> list(const File&) { throw missing(); }
+std::vector<Info> list(const File&, const std::string&) { throw missing(); }
+std::optional<std::vector<std::int64_t>> read_numbers(const File&, const std::string&, const std::string&) {
+  throw missing();
+}
+std::optional<std::string> read_words(const File&, const std::string&, const std::string&) { throw missing(); }
+void make_group(const File&, const std::string&) { throw missing(); }
+void write_numbers(const File&, const std::string&, const std::string&, std::span<const std::int64_t>) {
+  throw missing();
+}
+void write_words(const File&, const std::string&, const std::string&, const std::string&) { throw missing(); }
 template <class T>
 void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<T>) {
   throw missing();
@@ -587,10 +695,13 @@ template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, 
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<float>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int32_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int64_t>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint8_t>);
 template std::vector<double> read_member(const File&, const Info&, const Member&);
 template std::vector<std::int64_t> read_member(const File&, const Info&, const Member&);
 template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const double>);
 template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const float>);
 template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const std::int32_t>);
+template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const std::int64_t>);
+template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const std::uint8_t>);
 
 }  // namespace octavo::file::hdf5

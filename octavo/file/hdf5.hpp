@@ -82,8 +82,11 @@ File create(const std::filesystem::path& path);
 /// The data sets of the root group, by name. What is not a data set is left out.
 std::vector<Info> list(const File& file);
 
-/// Items of rows [first, first + rows), converted to T (double, float, int32_t or int64_t). `out` must have that size.
-/// Error(corrupt) for rows that are not there and items that are not numbers.
+/// Those of a group, "GROUP/NAME" each; none where there is no such group.
+std::vector<Info> list(const File& file, const std::string& group);
+
+/// Items of rows [first, first + rows), converted to T (double, float, int32_t, int64_t or uint8_t). `out` must have
+/// that size. Error(corrupt) for rows that are not there and items that are not numbers.
 template <class T>
 void read_rows(const File& file, const Info& info, std::uint64_t first, std::uint64_t rows, std::span<T> out);
 template <class T>
@@ -101,9 +104,22 @@ std::vector<std::string> read_member_text(const File& file, const Info& info, co
 /// A number attached to a data set, if it is there.
 std::optional<double> read_attribute(const File& file, const std::string& name, const std::string& attribute);
 
+/// Numbers attached to a group or data set; nothing where it has no such attribute, or no such object.
+std::optional<std::vector<std::int64_t>> read_numbers(const File& file, const std::string& object,
+                                                      const std::string& attribute);
+/// A text of fixed width attached so, without trailing NULs.
+std::optional<std::string> read_words(const File& file, const std::string& object, const std::string& attribute);
+
 // ------------------------------------------------------------------------------------------------ writing
 
-/// Makes a contiguous data set without fill values. Number types only (integers of 4 bytes, reals of 4 or 8).
+/// Names of data sets may have groups in front, "GROUP/NAME", that were made before.
+void make_group(const File& file, const std::string& name);
+void write_numbers(const File& file, const std::string& object, const std::string& attribute,
+                   std::span<const std::int64_t> values);
+void write_words(const File& file, const std::string& object, const std::string& attribute, const std::string& text);
+
+/// Makes a contiguous data set without fill values. Number types only (integers of 1 byte without a sign, of 4 or 8,
+/// reals of 4 or 8).
 void make(const File& file, const std::string& name, const ItemType& type, std::span<const std::uint64_t> shape);
 template <class T>
 void write_rows(const File& file, const std::string& name, std::uint64_t first, std::uint64_t rows,
@@ -118,7 +134,9 @@ void write_compound(const File& file, const std::string& name, std::span<const M
 void write_attribute(const File& file, const std::string& name, const std::string& attribute, const ItemType& type,
                      double value);
 
+inline constexpr ItemType uint8_type{Class::integer, 1, false};
 inline constexpr ItemType int32_type{Class::integer, 4};
+inline constexpr ItemType int64_type{Class::integer, 8};
 inline constexpr ItemType float64_type{Class::real, 8};
 inline constexpr ItemType float32_type{Class::real, 4};
 

@@ -10,6 +10,7 @@
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
+#include "octavo/formats/vtkhdf/vtkhdf.hpp"
 
 namespace octavo::formats {
 namespace {
@@ -18,12 +19,13 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-constexpr std::array<Format, 5> formats{
+constexpr std::array<Format, 6> formats{
     {{"ramses", &ramses::recognise, &ramses::open},
      {"amrex", &amrex::recognise, &amrex::open},
      {"flash", &flash::recognise, &flash::open},
      {"serafin", &serafin::recognise, &serafin::open, &serafin::open_step, &serafin::times},
-     {"med", &med::recognise, &med::open, &med::open_step, &med::times}}};
+     {"med", &med::recognise, &med::open, &med::open_step, &med::times},
+     {"vtkhdf", &vtkhdf::recognise, &vtkhdf::open, &vtkhdf::open_step, &vtkhdf::times}}};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -40,7 +42,8 @@ Error not_recognised(const fs::path& path) {
   } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
     found = "an empty file";
   }
-  return Error(Kind::corrupt, "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN or MED output, found " + found)
+  return Error(Kind::corrupt,
+               "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN, MED or VTKHDF output, found " + found)
       .at(path.string())
       .hint("give the output's directory, such as output_00080");
 }

@@ -6,10 +6,12 @@
 
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
+#include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/partition/contour.hpp"
 
@@ -318,6 +320,9 @@ void write_ranks(const serafin::Put& put, const serafin::Header& header, std::ve
 }  // namespace
 
 MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out, const MergeOptions& options) {
+  if (paths.size() == 1)
+    for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".med")})
+      if (formats::med::recognise(path)) return merge_med_pieces(path, out, options);
   MergeReport report;
   std::optional<serafin::Series> mesh;
   if (options.mesh) mesh = serafin::open_series(*options.mesh);
@@ -351,6 +356,8 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
 
 SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& paths, const fs::path& prefix,
                             const SplitOptions& options) {
+  if (options.layout == PieceLayout::med)
+    throw Error(Kind::unsupported, "a result is not split into MED pieces").hint("octavo partition --also cuts it so");
   const serafin::Series series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);

@@ -19,6 +19,8 @@ NewFile::~NewFile() {
 }
 
 void NewFile::finish() {
+  // Whoever wrote it may have made it anew.
+  file_ = file::open_write(partial_);
   file::sync(file_);
   file_.close();
   file::rename(partial_, path_);

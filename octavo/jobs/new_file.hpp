@@ -18,6 +18,8 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
+  /// Where it is until then, for libraries that open files themselves.
+  const std::filesystem::path& partial() const { return partial_; }
   void put(std::uint64_t offset, std::span<const std::byte> bytes) { file::pwrite_all(file_, offset, bytes); }
   /// Syncs, closes and renames.
   void finish();

@@ -2,11 +2,14 @@
 
 #include <sys/resource.h>
 
+#include <deque>
 #include <functional>
+#include <memory>
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
+#include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
 
@@ -45,22 +48,24 @@ struct Input {
   serafin::Series series;
   PieceWriter writer;
   std::vector<PiecePlace> places{};
+  std::unique_ptr<MedPieces> med{};  ///< then nothing is written by `writer`
 };
-
-Input input_of(const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
-  Input input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}};
-  require_same_mesh(input.series, mesh.points);
-  return input;
-}
 
 fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
 
 /// Everything that is written, kind by kind.
 struct Output {
-  std::vector<Input> inputs;
+  std::deque<Input> inputs;  // that stay where they are
   PieceWriter conditions, neighbours;
   Buckets points;  ///< of all parts, for their steps
 };
+
+void add_input(Output& output, const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
+  Input& input =
+      output.inputs.emplace_back(Input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}});
+  require_same_mesh(input.series, mesh.points);
+  if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
+}
 
 /// Room for all parts' points at once: vectors that double would take twice the memory.
 void reserve_points(const CutMesh& mesh, Buckets& points) {
@@ -74,7 +79,11 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
   std::vector<std::int32_t> local(at(mesh.points), 0);
   for (std::int32_t part = 0; part < mesh.parts; ++part) {
     const Piece piece = make_piece(mesh, boundary, part, local);
-    for (Input& input : output.inputs) input.places.push_back(place_piece(input.series, input.writer, piece));
+    for (Input& input : output.inputs)
+      if (input.med)
+        input.med->add(piece);
+      else
+        input.places.push_back(place_piece(input.series, input.writer, piece));
     if (boundary != nullptr) output.conditions.next(boundary_text(piece));
     if (parallel) output.neighbours.next(parallel_text(piece));
     output.points.items.insert(output.points.items.end(), piece.points.begin(), piece.points.end());
@@ -114,9 +123,8 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
                 {named(prefix, "CLI"), mesh.parts, options.layout, IndexKind::lines},
                 {named(prefix, "PAR"), mesh.parts, options.layout, IndexKind::text},
                 {}};
-  output.inputs.push_back(input_of(path, named(prefix, "GEO"), mesh, options.layout));
-  for (const auto& [name, also] : options.also)
-    output.inputs.push_back(input_of(also, named(prefix, name), mesh, options.layout));
+  add_input(output, path, named(prefix, "GEO"), mesh, options.layout);
+  for (const auto& [name, also] : options.also) add_input(output, also, named(prefix, name), mesh, options.layout);
   std::optional<CutBoundary> boundary;
   if (options.boundary) boundary = read_cut_boundary(*options.boundary, mesh);
   mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, mesh, report.notes);
@@ -131,6 +139,10 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
+    if (input.med) {
+      report.files.push_back(input.med->finish(output.points, options.progress));
+      continue;
+    }
     cut_steps(input.series, input.writer, input.places, output.points, options.progress);
     collect(report, input.writer);
   }

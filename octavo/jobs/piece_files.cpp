@@ -188,7 +188,7 @@ PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout
     : PieceWriter(std::move(prefix), parts, layout, kind, Own{}) {}
 
 PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind, Own own)
-    : concat_(layout == PieceLayout::concat && parts > 1),
+    : concat_(layout != PieceLayout::files && parts > 1),
       prefix_(std::move(prefix)),
       parts_(parts),
       kind_(kind),

@@ -2,7 +2,9 @@
 
 #include "bindings.hpp"
 #include "octavo/jobs/over_time.hpp"
+#include "octavo/jobs/to_med.hpp"
 #include "octavo/jobs/to_serafin.hpp"
+#include "octavo/jobs/to_vtkhdf.hpp"
 
 namespace octavo::bindings {
 
@@ -25,6 +27,17 @@ nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<d
   return out;
 }
 
+template <class Report>
+nb::dict describe(const Report& report) {
+  nb::dict row;
+  row["steps"] = report.steps;
+  row["points"] = report.points;
+  row["elements"] = report.elements;
+  row["bytes"] = report.bytes;
+  row["notes"] = report.notes;
+  return row;
+}
+
 nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
                     const std::optional<std::vector<std::string>>& fields, const std::optional<bool>& double_precision,
                     bool overwrite, nb::object progress) {
@@ -35,12 +48,35 @@ nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::pa
     nb::gil_scoped_release release;
     report = jobs::to_serafin(path, out, options);
   }
-  nb::dict row;
-  row["steps"] = report.steps;
-  row["points"] = report.points;
-  row["elements"] = report.elements;
-  row["bytes"] = report.bytes;
+  return describe(report);
+}
+
+nb::dict to_med(const std::filesystem::path& path, const std::filesystem::path& out,
+                const std::optional<std::vector<std::string>>& fields, bool single_precision,
+                const std::optional<std::filesystem::path>& boundary, bool overwrite, nb::object progress) {
+  const jobs::ToMedOptions options{fields, single_precision, boundary, overwrite, progress_from(std::move(progress))};
+  jobs::ToMedReport report;
+  StopOnSignal guard;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::to_med(path, out, options);
+  }
+  nb::dict row = describe(report);
+  row["groups"] = report.groups;
   return row;
+}
+
+nb::dict to_vtkhdf(const std::filesystem::path& path, const std::filesystem::path& out,
+                   const std::optional<std::vector<std::string>>& fields, bool single_precision, bool overwrite,
+                   nb::object progress) {
+  const jobs::ToVtkhdfOptions options{fields, single_precision, overwrite, progress_from(std::move(progress))};
+  StopOnSignal guard;
+  jobs::ToVtkhdfReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::to_vtkhdf(path, out, options);
+  }
+  return describe(report);
 }
 
 }  // namespace
@@ -60,6 +96,12 @@ void bind_triangles(nb::module_& m) {
   m.def("to_serafin", &to_serafin, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
         nb::arg("double_precision") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
         "Writes all steps of a mesh of triangles as one SERAFIN file. Releases the GIL.");
+  m.def("to_med", &to_med, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
+        nb::arg("single_precision") = false, nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false,
+        nb::arg("progress") = nb::none(), "Writes all steps of a mesh of triangles as one MED file. Releases the GIL.");
+  m.def("to_vtkhdf", &to_vtkhdf, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
+        nb::arg("single_precision") = false, nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
+        "Writes all steps of a mesh of triangles as one VTKHDF file. Releases the GIL.");
 }
 
 }  // namespace octavo::bindings

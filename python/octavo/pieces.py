@@ -35,7 +35,7 @@ def partition(
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a SERAFIN mesh into the pieces that TELEMAC reads. `method`: metis, scotch, inertial or hilbert; `layout`:
-    concat or files; `also`: results on the mesh by the name that PREFIX gets. `ranks`: octavo.ranks.world(), collective."""
+    concat, files or med; `also`: results on the mesh by the name that PREFIX gets. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
 
     return _core.partition(

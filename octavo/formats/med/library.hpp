@@ -7,11 +7,17 @@
 namespace octavo::formats::med {
 
 /// What we call of libmedC. Its HDF5 is the parallel one; symbols of both are versioned, so ours goes on beside it.
-#define OCTAVO_MED_FUNCTIONS(each)                                                                                 \
-  each(MEDfileOpen) each(MEDfileClose) each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis) each(MEDmeshnEntity)    \
-      each(MEDmeshNodeCoordinateRd) each(MEDmeshElementConnectivityRd) each(MEDmeshGlobalNumberRd) each(MEDnField) \
-          each(MEDfieldnComponent) each(MEDfieldInfo) each(MEDfieldComputingStepInfo) each(MEDfieldnValue)         \
-              each(MEDfieldValueRd) each(MEDnParameter) each(MEDparameterInfo) each(MEDparameterValueRd)
+#define OCTAVO_MED_FUNCTIONS(each)                                                                              \
+  each(MEDfileOpen) each(MEDfileVersionOpen) each(MEDfileClose) each(MEDfileCommentRd) each(MEDfileCommentWr)   \
+      each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis) each(MEDmeshnEntity) each(MEDmeshCr)                  \
+          each(MEDmeshNodeCoordinateRd) each(MEDmeshNodeCoordinateWr) each(MEDmeshElementConnectivityRd)        \
+              each(MEDmeshElementConnectivityWr) each(MEDmeshGlobalNumberRd) each(MEDmeshGlobalNumberWr)        \
+                  each(MEDmeshEntityFamilyNumberRd) each(MEDmeshEntityFamilyNumberWr) each(MEDnFamily)          \
+                      each(MEDnFamilyGroup) each(MEDfamilyInfo) each(MEDfamilyCr) each(MEDnField)               \
+                          each(MEDfieldnComponent) each(MEDfieldInfo) each(MEDfieldComputingStepInfo)           \
+                              each(MEDfieldnValue) each(MEDfieldValueRd) each(MEDfieldCr) each(MEDfieldValueWr) \
+                                  each(MEDnParameter) each(MEDparameterInfo) each(MEDparameterValueRd)          \
+                                      each(MEDparameterCr) each(MEDparameterValueWr)
 
 struct Library {
 #define OCTAVO_MED_POINTER(name) decltype(&::name) name = nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
@@ -13,15 +14,25 @@ namespace octavo::formats::med {
 /// Whether this build knows MED, and the library is there.
 bool available() noexcept;
 
+/// A mesh of a file: paths are FILE, or FILE#MESH for another mesh than the first.
+struct Place {
+  std::filesystem::path file;
+  std::string mesh;  ///< empty: the first
+};
+Place place_of(const std::filesystem::path& path);
+
 /// Whether the file is HDF5 and has MED's group of versions.
 bool recognise(const std::filesystem::path& path);
-/// The last computing step of the first mesh; fields on its points, float64. Attributes: "mesh" (its name), "title"
-/// (its description), "meshes" (how many), scalar parameters by name. Field GLB, int32, is the global number of points:
-/// IPOBO of a whole mesh, as TELEMAC has it. Throws Error(unsupported) for elements other than triangles, or prisms
-/// with the parameter NPLAN.
+/// The last computing step of a mesh; fields on its points, float64 or float32. Attributes: "mesh" (its name), "title"
+/// (the file's comment, else the mesh's description), "meshes" (how many), scalar parameters by name; of what write.hpp
+/// made, those of a SERAFIN file. Field IPOBO, int32, is the numbering of points that TELEMAC keeps in the global
+/// numbers of a whole mesh. In a mesh MESHn beside a parameter NPTIRn they are a piece's: field GLB, and global_point.
+/// Throws Error(unsupported) for elements other than triangles, or prisms with the parameter NPLAN.
 mesh::Dataset open(const std::filesystem::path& path);
 /// Steps are numbered from 0 by computing step.
 mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);
 std::vector<double> times(const std::filesystem::path& path);
+/// Names of all meshes of a file.
+std::vector<std::string> mesh_names(const std::filesystem::path& path);
 
 }  // namespace octavo::formats::med

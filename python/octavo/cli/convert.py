@@ -1,5 +1,5 @@
-"""Write outputs as steps of a compact store. Under mpirun the ranks share the domains; otherwise threads do. Each step
-appears whole or not at all."""
+"""Write outputs as steps of a compact store, or as outputs of another code; meshes of triangles as SERAFIN, MED or VTKHDF
+files. Under mpirun the ranks share the domains; otherwise threads do. Each step appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,18 +22,24 @@ EXAMPLES = [
     "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
     "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
     "octavo convert r2d.slf r2d.octavo --codec abs:1e-3",
-    "octavo convert r2d.octavo r2d.slf --to serafin",
+    "octavo convert r2d.octavo r2d.slf",
+    "octavo convert geo.slf geo.med --boundary geo.cli",
+    "octavo convert r2d.slf r2d.vtkhdf",
     "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
+
+# Files of all steps of a mesh of triangles: what they are called, and the ends of their names.
+_SERIES = {"serafin": ("SERAFIN", (".slf", ".srf")), "med": ("MED", (".med",)), "vtkhdf": ("VTKHDF", (".vtkhdf",))}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
-    parser.add_argument("--to", choices=["octavo", "ramses", "flash", "amrex", "serafin"], default="octavo",
-                        help="what to write: a store, or a native output to go on from (whole steps, losslessly)")  # fmt: skip
+    parser.add_argument("--to", choices=["octavo", "ramses", "flash", "amrex", *_SERIES],
+                        help="what to write: a store, or a native output to go on from (whole steps, losslessly); default: "
+                             "what OUT ends in (.slf, .srf, .med, .vtkhdf), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
                         help="of the store: the flow read with --to a native output, else the flow written (analysis)")  # fmt: skip
     parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")
@@ -83,6 +89,7 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--refine", type=options.positive, default=0, metavar="N",
                         help="N levels more, to go on with a finer mesh: the leaves of the finest level are refined, "
                              "conservatively, fields of faces with the divergence they have")  # fmt: skip
+    native.add_argument("--boundary", metavar="F.cli", help="MED: the boundary's edges, in groups named by their codes")
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
                         help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
 
@@ -204,36 +211,44 @@ def _cross(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _serafin(arguments: argparse.Namespace) -> int:
-    """Writes all steps of a mesh of triangles as one SERAFIN file."""
+def _series(arguments: argparse.Namespace) -> int:
+    """Writes all steps of a mesh of triangles as one file."""
     from octavo import _core
     from octavo.cli import console
     from octavo.errors import Unsupported
 
+    name = _SERIES[arguments.to][0]
+    options.refuse_ranks(f"convert --to {arguments.to}")
     inputs = expand(arguments.paths[:-1])
     if len(inputs) != 1:
-        raise UsageError(
-            f"a SERAFIN file is made of one input, {len(inputs)} were given", [], "convert them one by one"
-        )
+        raise UsageError(f"a {name} file is made of one input, {len(inputs)} were given", [], "convert them one by one")
     if arguments.roi or arguments.level is not None or arguments.codec != "lossless" or arguments.append:
         raise Unsupported(
-            "a SERAFIN file is written whole and losslessly", [], "leave out --roi, --level, --codec, --append"
+            f"a {name} file is written whole and losslessly", [], "leave out --roi, --level, --codec, --append"
         )
     out = arguments.paths[-1]
+    single = arguments.precision == "single"
+    how = {"double_precision": False if single else None} if arguments.to == "serafin" else {"single_precision": single}
+    if arguments.boundary:
+        how["boundary"] = arguments.boundary
     with console.Progress("convert", arguments.quiet, unit="steps") as progress:
-        report = _core.to_serafin(
-            inputs[0],
-            out,
-            fields=arguments.field,
-            double_precision=False if arguments.precision == "single" else None,
-            overwrite=arguments.force,
-            progress=progress,
+        report = getattr(_core, "to_" + arguments.to)(
+            inputs[0], out, fields=arguments.field, overwrite=arguments.force, progress=progress, **how
         )
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
     if arguments.json:
         console.print_json({"path": out, **report})
     else:
         console.say(arguments.quiet, f"{out}: {report['steps']} steps, {console.size(report['bytes'])}")
     return 0
+
+
+def _target(arguments: argparse.Namespace) -> str:
+    """What --to says, else what OUT ends in."""
+    out = arguments.paths[-1].lower()
+    named = (to for to, (_, ends) in _SERIES.items() if out.endswith(ends))
+    return arguments.to or next(named, "octavo")
 
 
 def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
@@ -254,12 +269,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
         )
+    arguments.to = _target(arguments)
+    if arguments.boundary and arguments.to != "med":
+        raise UsageError("--boundary goes with --to med", [], "")
     if arguments.domains is not None and arguments.to != "ramses":
         raise UsageError("--domains goes with --to ramses", [], "")
     if arguments.domains is not None and arguments.domains < 1:
         raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
-    if arguments.to == "serafin":
-        return _serafin(arguments)
+    if arguments.to in _SERIES:
+        return _series(arguments)
     if arguments.to == "ramses" and _comes_from_ramses(arguments):
         return _export(arguments)
     if arguments.to != "octavo":

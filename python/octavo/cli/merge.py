@@ -1,6 +1,6 @@
 """Put the pieces of a parallel TELEMAC result together into one SERAFIN file, one variable of one step in memory: values
 are the same bits, and the boundary's numbers (IPOBO) and the date are kept. Pieces are PREFIXnnnnn-iiiii, or
-PREFIX-CONCAT and PREFIX-INDEX; 2-D or 3-D."""
+PREFIX-CONCAT and PREFIX-INDEX, or meshes of PREFIX.med; 2-D or 3-D."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--layout",
-        choices=["concat", "files"],
+        choices=["concat", "files", "med"],
         default="concat",
-        help="two files an input, or one a part (default: concat)",
+        help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med (default: concat)",
     )
     parser.add_argument(
         "--also",

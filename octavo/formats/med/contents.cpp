@@ -1,0 +1,247 @@
+#ifdef OCTAVO_HAVE_MED
+#include "octavo/formats/med/contents.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/med/write.hpp"
+#include "octavo/formats/serafin/layout.hpp"
+
+namespace octavo::formats::med {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+void read_parameter(const Opened& file, int i, Contents& to) {
+  Name name{};
+  Comment description{};
+  ShortName unit{};
+  med_parameter_type type{};
+  med_int steps = 0;
+  file.require(
+      library().MEDparameterInfo(file.id(), i, name.data(), &type, description.data(), unit.data(), &steps) >= 0,
+      "parameter " + std::to_string(i));
+  double real = 0;
+  med_int integer = 0;
+  auto* out = type == MED_INT ? reinterpret_cast<unsigned char*>(&integer) : reinterpret_cast<unsigned char*>(&real);
+  if (library().MEDparameterValueRd(file.id(), name.data(), MED_NO_DT, MED_NO_IT, out) < 0) return;
+  if (type == MED_INT && text_of(name).starts_with(variable_parameter))
+    to.places.emplace(text_of(description), integer);
+  else if (type == MED_INT)
+    to.parameters[text_of(name)] = static_cast<std::int64_t>(integer);
+  else
+    to.parameters[text_of(name)] = real;
+}
+
+std::optional<std::int64_t> integer(const Contents& of, const std::string& name) {
+  const auto found = of.parameters.find(name);
+  const auto* value = found == of.parameters.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+/// name_1, name_2 ... become one list.
+void gather(Contents& to, const std::string& name, std::size_t count) {
+  std::vector<std::int64_t> values;
+  for (std::size_t k = 1; k <= count; ++k) {
+    const auto value = integer(to, name + "_" + std::to_string(k));
+    if (!value) return;
+    values.push_back(*value);
+  }
+  for (std::size_t k = 1; k <= count; ++k) to.parameters.erase(name + "_" + std::to_string(k));
+  to.parameters[name] = values;
+}
+
+/// TELEMAC's DATE is year * 10000 + month * 100 + day, its TIME the same of the hour; zeros say that there is none,
+/// unless IPARAM says that there is one.
+void gather_date(Contents& to) {
+  gather(to, "date", 6);
+  const auto day = integer(to, "DATE"), hour = integer(to, "TIME");
+  if (!day || !hour || to.parameters.contains("date")) return;
+  to.parameters.erase("DATE");
+  to.parameters.erase("TIME");
+  bool is_there = *day != 0 || *hour != 0;
+  if (const auto found = to.parameters.find("iparam"); found != to.parameters.end())
+    is_there = std::get<std::vector<std::int64_t>>(found->second)[9] != 0;
+  if (!is_there) return;
+  std::vector<std::int64_t> date;
+  for (const std::int64_t packed : {*day, *hour})
+    for (const std::int64_t one : {packed / 10000, packed / 100 % 100, packed % 100}) date.push_back(one);
+  to.parameters["date"] = date;
+}
+
+void read_parameters(const Opened& file, Contents& to) {
+  const med_int count = library().MEDnParameter(file.id());
+  file.require_room(count, "parameters");
+  for (int i = 1; i <= count; ++i) read_parameter(file, i, to);
+  gather(to, "iparam", 10);
+  gather_date(to);
+  if (const auto little = integer(to, "little_endian")) {
+    to.parameters.erase("little_endian");
+    to.parameters["byte_order"] = std::string(*little != 0 ? "little" : "big");
+  }
+}
+
+Name read_mesh_name(const Opened& file, int i, std::string* title = nullptr, int* axes_out = nullptr) {
+  const med_int axes = library().MEDmeshnAxis(file.id(), i);
+  file.require(axes >= 1 && axes <= 3, "the mesh's axes");
+  std::vector<char> axis_names(static_cast<std::size_t>(axes) * MED_SNAME_SIZE + 1), axis_units(axis_names.size());
+  med_int space = 0, dim = 0, steps = 0;
+  med_mesh_type type{};
+  Name name{};
+  Comment description{};
+  ShortName unit{};
+  med_sorting_type sorting{};
+  med_axis_type axis_type{};
+  file.require(library().MEDmeshInfo(file.id(), i, name.data(), &space, &dim, &type, description.data(), unit.data(),
+                                     &sorting, &steps, &axis_type, axis_names.data(), axis_units.data()) >= 0,
+               "the mesh");
+  if (title != nullptr) *title = text_of(description);
+  if (axes_out != nullptr) *axes_out = static_cast<int>(axes);
+  return name;
+}
+
+std::vector<std::string> mesh_names(const Opened& file) {
+  std::vector<std::string> names;
+  const med_int count = library().MEDnMesh(file.id());
+  for (int i = 1; i <= count; ++i) names.push_back(text_of(read_mesh_name(file, i)));
+  if (names.empty()) throw Error(Kind::corrupt, "the file has no mesh").at(file.path().string());
+  return names;
+}
+
+void read_mesh_entry(const Opened& file, const std::string& wanted, Contents& to) {
+  to.meshes = mesh_names(file);
+  const auto found = wanted.empty() ? to.meshes.begin() : std::find(to.meshes.begin(), to.meshes.end(), wanted);
+  if (found == to.meshes.end())
+    throw Error(Kind::usage, "no mesh " + wanted).at(to.path.string()).hint("the first is " + to.meshes[0]);
+  to.mesh.name = read_mesh_name(file, static_cast<int>(found - to.meshes.begin()) + 1, &to.mesh.title, &to.mesh.axes);
+  file.require(to.mesh.axes >= 2, "a mesh along one axis");
+  to.mesh.points = entities(file.id(), to.mesh.name, MED_NODE, MED_NONE, MED_COORDINATE);
+  file.require(to.mesh.points > 0, "the mesh's points");
+  file.require_room(to.mesh.points, "points");
+  to.has_numbers = entities(file.id(), to.mesh.name, MED_NODE, MED_NONE, MED_GLOBAL_NUMBER) == to.mesh.points;
+  Comment comment{};
+  if (library().MEDfileCommentRd(file.id(), comment.data()) >= 0) to.comment = comment.data();
+}
+
+/// TELEMAC calls the pieces of a file MESH1, MESH2 ... and writes NPTIR1, NPTIR2 ...; a single one has NPTIR.
+bool is_piece(const Contents& contents) {
+  const std::string name = text_of(contents.mesh.name);
+  const std::string suffix = name.substr(std::min(name.size(), std::size_t{4}));
+  return contents.has_numbers && name.starts_with("MESH") && integer(contents, "NPTIR" + suffix).has_value();
+}
+
+void read_shape(const Opened& file, Contents& to) {
+  MeshEntry& mesh = to.mesh;
+  mesh.planes = static_cast<int>(std::clamp<std::int64_t>(integer(to, "NPLAN").value_or(1), 1, 1 << 30));
+  mesh.shape = mesh.planes > 1 ? MED_PENTA6 : MED_TRIA3;
+  mesh.elements = entities(file.id(), mesh.name, MED_CELL, mesh.shape, MED_CONNECTIVITY);
+  file.require_room(mesh.elements, "elements");
+  const bool whole = mesh.points % mesh.planes == 0 && (mesh.planes == 1 || mesh.elements % (mesh.planes - 1) == 0);
+  if (mesh.elements <= 0 || !whole)
+    throw Error(Kind::unsupported, "a mesh of " + std::to_string(mesh.points) + " points with " +
+                                       std::to_string(mesh.elements) +
+                                       (mesh.planes > 1 ? " prisms on " : " triangles on ") +
+                                       std::to_string(mesh.planes) + " planes: expected triangles, or prisms and NPLAN")
+        .at(to.path.string());
+}
+
+void add_steps(const Opened& file, const Name& field, med_int count, std::vector<StepEntry>& steps) {
+  file.require_room(count, "steps");
+  for (int i = 1; i <= count; ++i) {
+    StepEntry step;
+    file.require(
+        library().MEDfieldComputingStepInfo(file.id(), field.data(), i, &step.number, &step.iteration, &step.time) >= 0,
+        "a field's steps");
+    steps.push_back(step);
+  }
+}
+
+void sort_steps(std::vector<StepEntry>& steps) {
+  const auto key = [](const StepEntry& step) { return std::pair(step.number, step.iteration); };
+  std::stable_sort(steps.begin(), steps.end(), [&](const StepEntry& a, const StepEntry& b) { return key(a) < key(b); });
+  const auto same = [&](const StepEntry& a, const StepEntry& b) { return key(a) == key(b); };
+  steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
+}
+
+/// libmedC lists fields by name; variables have an order.
+void sort_fields(Contents& to) {
+  const auto place = [&](const FieldEntry& field) {
+    const auto found = to.places.find(field.info.name);
+    return found == to.places.end() ? std::numeric_limits<std::int64_t>::max() : found->second;
+  };
+  std::stable_sort(to.fields.begin(), to.fields.end(),
+                   [&](const FieldEntry& a, const FieldEntry& b) { return place(a) < place(b); });
+}
+
+/// What a variable is called: the component has the name that SERAFIN has, where the field's own had to differ (no
+/// slash, "#3" behind the second of a name, the mesh behind those of pieces).
+std::string variable_name(std::string field, const std::string& component, const std::string& mesh) {
+  std::string plain = component;
+  std::replace(plain.begin(), plain.end(), '/', '_');
+  if (plain.empty() || !field.starts_with(plain)) return field;
+  std::string rest = field.substr(plain.size());
+  if (rest.ends_with(" " + mesh)) rest.resize(rest.size() - mesh.size() - 1);
+  return rest.empty() || rest.starts_with('#') ? component + rest : field;
+}
+
+void read_field_entry(const Opened& file, int i, Contents& to) {
+  const med_int components = library().MEDfieldnComponent(file.id(), i);
+  file.require(components >= 1 && components < 1000, "field " + std::to_string(i));
+  std::vector<char> names(static_cast<std::size_t>(components) * MED_SNAME_SIZE + 1), units(names.size());
+  Name name{}, mesh{};
+  ShortName time_unit{};
+  med_bool local = MED_FALSE;
+  med_field_type type{};
+  med_int steps = 0;
+  file.require(library().MEDfieldInfo(file.id(), i, name.data(), mesh.data(), &local, &type, names.data(), units.data(),
+                                      time_unit.data(), &steps) >= 0,
+               "field " + std::to_string(i));
+  const std::string own = text_of(to.mesh.name);
+  if ((type != MED_FLOAT64 && type != MED_FLOAT32) || text_of(mesh) != own) return;
+  add_steps(file, name, steps, to.steps);
+  for (int c = 1; c <= components; ++c) {
+    const std::size_t at = static_cast<std::size_t>(c - 1) * MED_SNAME_SIZE;
+    FieldEntry entry{name, {}, c, components};
+    entry.info.name = components > 1 ? text_of(name) + "[" + std::to_string(c - 1) + "]"
+                                     : variable_name(text_of(name), text_of(&names[at], MED_SNAME_SIZE), own);
+    entry.info.unit = text_of(&units[at], MED_SNAME_SIZE);
+    entry.info.type = type == MED_FLOAT64 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
+    entry.info.centring = mesh::Centring::node;
+    to.fields.push_back(entry);
+  }
+}
+
+}  // namespace
+
+std::string Contents::title() const { return serafin::text_of(std::string_view(comment).substr(0, 72)); }
+
+std::string Contents::tag() const {
+  return comment.size() > 72 ? serafin::text_of(std::string_view(comment).substr(72, 8)) : std::string();
+}
+
+Contents contents_of(const std::filesystem::path& path, const std::string& mesh) {
+  const std::lock_guard held(lock());
+  const Opened file(path);
+  Contents out;
+  out.path = path;
+  read_mesh_entry(file, mesh, out);
+  read_parameters(file, out);
+  out.is_piece = is_piece(out);
+  read_shape(file, out);
+  const med_int fields = library().MEDnField(file.id());
+  for (int i = 1; i <= fields; ++i) read_field_entry(file, i, out);
+  sort_fields(out);
+  sort_steps(out.steps);
+  return out;
+}
+
+std::vector<std::string> mesh_names_of(const std::filesystem::path& path) {
+  const std::lock_guard held(lock());
+  return mesh_names(Opened(path));
+}
+
+}  // namespace octavo::formats::med
+#endif

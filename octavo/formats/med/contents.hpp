@@ -1,0 +1,58 @@
+#pragma once
+// For formats/med alone, in builds that have MED's header.
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/med/opened.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::med {
+
+struct MeshEntry {
+  Name name{};
+  std::string title;
+  std::int64_t points = 0, elements = 0;
+  med_geometry_type shape = MED_TRIA3;
+  int planes = 1;
+  int axes = 2;
+};
+
+struct StepEntry {
+  med_int number = MED_NO_DT, iteration = MED_NO_IT;
+  double time = 0;
+};
+
+struct FieldEntry {
+  Name name{};
+  mesh::FieldInfo info;
+  int component = 1, components = 1;
+};
+
+/// All that is known of one mesh of a file without its values.
+struct Contents {
+  std::filesystem::path path;
+  MeshEntry mesh;
+  std::vector<std::string> meshes;  ///< names of all
+  std::vector<FieldEntry> fields;
+  std::vector<StepEntry> steps;
+  std::map<std::string, mesh::Attribute> parameters;
+  std::map<std::string, std::int64_t>
+      places;           ///< of variables: parameters "variable_1" ... are described by their names
+  std::string comment;  ///< of the file, as it is: TELEMAC's is SERAFIN's title and tag, 72 + 8 characters
+  bool has_numbers = false;
+  bool is_piece = false;  ///< the numbers are those of points in the whole mesh
+
+  std::string title() const;  ///< from the comment
+  std::string tag() const;
+};
+
+/// The first mesh where `mesh` is empty. Takes the lock. Throws Error(usage) for a mesh that is not there.
+Contents contents_of(const std::filesystem::path& path, const std::string& mesh);
+
+/// Names of the file's meshes, in its order. Takes the lock.
+std::vector<std::string> mesh_names_of(const std::filesystem::path& path);
+
+}  // namespace octavo::formats::med

@@ -1,0 +1,91 @@
+#include "octavo/formats/med/groups.hpp"
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/med/med.hpp"
+#ifdef OCTAVO_HAVE_MED
+#include "octavo/formats/med/contents.hpp"
+#endif
+
+namespace octavo::formats::med {
+
+using base::Error;
+using base::Kind;
+
+#ifdef OCTAVO_HAVE_MED
+namespace {
+
+Family read_family(const Opened& file, const Name& mesh, int i) {
+  const med_int groups = library().MEDnFamilyGroup(file.id(), mesh.data(), i);
+  constexpr med_int most_groups = 1 << 16;
+  file.require(groups >= 0 && groups < most_groups, "family " + std::to_string(i));
+  std::vector<char> names(static_cast<std::size_t>(groups) * MED_LNAME_SIZE + 1);
+  Name name{};
+  med_int number = 0;
+  file.require(library().MEDfamilyInfo(file.id(), mesh.data(), i, name.data(), &number, names.data()) >= 0,
+               "family " + std::to_string(i));
+  Family family{static_cast<std::int32_t>(number), text_of(name), {}};
+  for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g)
+    family.groups.push_back(text_of(&names[g * MED_LNAME_SIZE], MED_LNAME_SIZE));
+  return family;
+}
+
+std::vector<std::int32_t> read_families_of(const Opened& file, const Name& mesh, med_entity_type entity,
+                                           med_geometry_type shape, std::int64_t count) {
+  if (count <= 0 || entities(file.id(), mesh, entity, shape, MED_FAMILY_NUMBER) != count) return {};
+  std::vector<med_int> numbers(static_cast<std::size_t>(count));
+  file.require(library().MEDmeshEntityFamilyNumberRd(file.id(), mesh.data(), MED_NO_DT, MED_NO_IT, entity, shape,
+                                                     numbers.data()) >= 0,
+               "numbers of families");
+  return {numbers.begin(), numbers.end()};
+}
+
+std::vector<std::int32_t> read_edges(const Opened& file, const MeshEntry& mesh) {
+  const std::int64_t count = entities(file.id(), mesh.name, MED_CELL, MED_SEG2, MED_CONNECTIVITY);
+  if (count <= 0) return {};
+  file.require_room(count, "edges");
+  std::vector<med_int> points(2 * static_cast<std::size_t>(count));
+  file.require(library().MEDmeshElementConnectivityRd(file.id(), mesh.name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
+                                                      MED_SEG2, MED_NODAL, MED_FULL_INTERLACE, points.data()) >= 0,
+               "the edges");
+  std::vector<std::int32_t> edges;
+  for (const med_int point : points) {
+    if (point < 1 || point > mesh.points)
+      throw Error(Kind::corrupt,
+                  "edges: expected points 1 to " + std::to_string(mesh.points) + ", found " + std::to_string(point))
+          .at(file.path().string());
+    edges.push_back(static_cast<std::int32_t>(point) - 1);
+  }
+  return edges;
+}
+
+}  // namespace
+
+Groups read_groups(const std::filesystem::path& path) {
+  const Place place = place_of(path);
+  const Contents contents = contents_of(place.file, place.mesh);
+  const std::lock_guard held(lock());
+  const Opened file(place.file);
+  const MeshEntry& mesh = contents.mesh;
+  Groups groups;
+  const med_int families = library().MEDnFamily(file.id(), mesh.name.data());
+  for (int i = 1; i <= families; ++i) {
+    Family family = read_family(file, mesh.name, i);
+    if (family.number != 0) groups.families.push_back(std::move(family));
+  }
+  groups.edges = read_edges(file, mesh);
+  groups.of_edge =
+      read_families_of(file, mesh.name, MED_CELL, MED_SEG2, static_cast<std::int64_t>(groups.edges.size() / 2));
+  groups.of_triangle = read_families_of(file, mesh.name, MED_CELL, mesh.shape, mesh.elements);
+  groups.of_point = read_families_of(file, mesh.name, MED_NODE, MED_NONE, mesh.points);
+  return groups;
+}
+
+#else
+
+Groups read_groups(const std::filesystem::path& path) {
+  throw Error(Kind::unsupported, "this build has no MED").at(path.string()).hint("build it where libmedc-dev is");
+}
+
+#endif
+
+}  // namespace octavo::formats::med

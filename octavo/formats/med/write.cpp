@@ -1,0 +1,241 @@
+#include "octavo/formats/med/write.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/serafin/layout.hpp"
+#ifdef OCTAVO_HAVE_MED
+#include "octavo/formats/med/opened.hpp"
+#endif
+
+namespace octavo::formats::med {
+
+using base::Error;
+using base::Kind;
+
+bool packs(std::span<const std::int64_t> date) noexcept {
+  const auto below_hundred = [](std::int64_t value) { return value >= 0 && value < 100; };
+  constexpr std::int64_t most = 200000;  // times 10000 still fits 32 bits
+  return date.size() == 6 && date[0] >= 0 && date[0] < most && below_hundred(date[1]) && below_hundred(date[2]) &&
+         date[3] >= 0 && date[3] < most && below_hundred(date[4]) && below_hundred(date[5]);
+}
+
+std::int32_t pack(std::int64_t a, std::int64_t b, std::int64_t c) noexcept {
+  return static_cast<std::int32_t>(a * 10000 + b * 100 + c);
+}
+
+#ifdef OCTAVO_HAVE_MED
+
+struct Writer::Open {
+  std::filesystem::path path;
+  med_idt id = -1;
+  bool single_precision = false;
+
+  void require(bool good, const std::string& what) const {
+    if (!good) throw Error(Kind::unreadable, "libmedC cannot write " + what).at(path.string());
+  }
+};
+
+namespace {
+
+constexpr const char* seconds = "S";
+
+/// Texts of MED_SNAME_SIZE characters one behind the other, padded with blanks.
+std::string columns(std::initializer_list<std::string> texts) {
+  std::string out;
+  for (std::string text : texts) {
+    text.resize(MED_SNAME_SIZE, ' ');
+    out += text;
+  }
+  return out;
+}
+
+/// All first points, then all second ...: prisms between planes, or triangles.
+std::vector<med_int> connectivity_of(const mesh::Unstructured& mesh) {
+  const std::size_t triangles = mesh.connectivity.size() / 3;
+  const auto layers = static_cast<std::size_t>(std::max(1, mesh.planes - 1));
+  const auto points = static_cast<std::int64_t>(mesh.x.size());
+  const std::size_t corners = mesh.planes > 1 ? 6 : 3;
+  std::vector<med_int> out(corners * triangles * layers);
+  for (std::size_t corner = 0; corner < corners; ++corner)
+    for (std::size_t layer = 0; layer < layers; ++layer)
+      for (std::size_t t = 0; t < triangles; ++t)
+        out[(corner * layers + layer) * triangles + t] = static_cast<med_int>(
+            mesh.connectivity[3 * t + corner % 3] + static_cast<std::int64_t>(layer + corner / 3) * points + 1);
+  return out;
+}
+
+std::vector<double> coordinates_of(const mesh::Unstructured& mesh, std::span<const double> z) {
+  std::vector<double> out;
+  for (const auto* axis : {&mesh.x, &mesh.y})
+    for (int plane = 0; plane < mesh.planes; ++plane) out.insert(out.end(), axis->begin(), axis->end());
+  if (mesh.planes > 1) out.insert(out.end(), z.begin(), z.end());
+  return out;
+}
+
+/// Groups' names are MED_LNAME_SIZE characters each, one behind the other.
+std::string group_names(const Family& family) {
+  std::string out;
+  for (const std::string& group : family.groups) {
+    std::string text = serafin::latin1_of(group);
+    text.resize(MED_LNAME_SIZE, ' ');
+    out += text;
+  }
+  return out;
+}
+
+}  // namespace
+
+Writer::Writer(const std::filesystem::path& path, const Options& options) {
+  const std::lock_guard held(lock());
+  const med_idt id = options.single_precision ? library().MEDfileOpen(path.c_str(), MED_ACC_CREAT)
+                                              : library().MEDfileVersionOpen(path.c_str(), MED_ACC_CREAT, 3, 3, 1);
+  open_ = std::make_unique<Open>(Open{path, id, options.single_precision});
+  open_->require(id >= 0, "a new file");
+  if (!options.title.empty()) {
+    const auto comment = characters_of<MED_COMMENT_SIZE + 1>(options.title);
+    open_->require(library().MEDfileCommentWr(id, comment.data()) >= 0, "the title");
+  }
+}
+
+Writer::~Writer() {
+  if (!open_ || open_->id < 0) return;
+  const std::lock_guard held(lock());
+  library().MEDfileClose(open_->id);
+}
+
+void Writer::close() {
+  const std::lock_guard held(lock());
+  const bool good = library().MEDfileClose(std::exchange(open_->id, -1)) >= 0;
+  open_->require(good, "the end of the file");
+}
+
+void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, std::span<const double> z,
+                      std::span<const std::int32_t> numbers) {
+  const std::lock_guard held(lock());
+  const bool solid = mesh.planes > 1;
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  const auto points = static_cast<med_int>(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
+  const std::string axes = solid ? columns({"X", "Y", "Z"}) : columns({"X", "Y"});
+  const std::string units = solid ? columns({"M", "M", "M"}) : columns({"M", "M"});
+  const med_int dim = solid ? 3 : 2;
+  open_->require(library().MEDmeshCr(open_->id, name.data(), dim, dim, MED_UNSTRUCTURED_MESH, "TELEMAC GENERATED MESH",
+                                     seconds, MED_SORT_DTIT, MED_CARTESIAN, axes.c_str(), units.c_str()) >= 0,
+                 "mesh " + given);
+  const std::vector<double> places = coordinates_of(mesh, z);
+  open_->require(library().MEDmeshNodeCoordinateWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_NO_INTERLACE,
+                                                   points, places.data()) >= 0,
+                 "coordinates of " + given);
+  const std::vector<med_int> cells = connectivity_of(mesh);
+  const auto shape = solid ? MED_PENTA6 : MED_TRIA3;
+  open_->require(library().MEDmeshElementConnectivityWr(
+                     open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, shape, MED_NODAL, MED_NO_INTERLACE,
+                     static_cast<med_int>(cells.size() / (solid ? 6 : 3)), cells.data()) >= 0,
+                 "connectivity of " + given);
+  if (!numbers.empty())
+    open_->require(
+        library().MEDmeshGlobalNumberWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, MED_NODE, MED_NONE, points,
+                                        std::vector<med_int>(numbers.begin(), numbers.end()).data()) >= 0,
+        "numbers of points of " + given);
+  open_->require(library().MEDfamilyCr(open_->id, name.data(), "FAMILY_ZERO", 0, 0, "") >= 0, "family 0 of " + given);
+}
+
+void Writer::add_groups(const std::string& given, const Groups& groups) {
+  const std::lock_guard held(lock());
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  for (const Family& family : groups.families) {
+    const auto family_name = characters_of<MED_NAME_SIZE + 1>(serafin::latin1_of(family.name));
+    open_->require(library().MEDfamilyCr(open_->id, name.data(), family_name.data(), family.number,
+                                         static_cast<med_int>(family.groups.size()), group_names(family).c_str()) >= 0,
+                   "family " + family.name);
+  }
+  if (!groups.edges.empty()) {
+    std::vector<med_int> points;
+    for (const std::int32_t point : groups.edges) points.push_back(point + 1);
+    open_->require(library().MEDmeshElementConnectivityWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL,
+                                                          MED_SEG2, MED_NODAL, MED_FULL_INTERLACE,
+                                                          static_cast<med_int>(points.size() / 2), points.data()) >= 0,
+                   "edges of " + given);
+  }
+  const auto put = [&](const std::vector<std::int32_t>& numbers, med_entity_type entity, med_geometry_type shape) {
+    if (numbers.empty()) return;
+    const std::vector<med_int> all(numbers.begin(), numbers.end());
+    open_->require(library().MEDmeshEntityFamilyNumberWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, entity, shape,
+                                                         static_cast<med_int>(all.size()), all.data()) >= 0,
+                   "families of " + given);
+  };
+  const bool solid = entities(open_->id, name, MED_CELL, MED_PENTA6, MED_CONNECTIVITY) > 0;
+  put(groups.of_edge, MED_CELL, MED_SEG2);
+  put(groups.of_triangle, MED_CELL, solid ? MED_PENTA6 : MED_TRIA3);
+  put(groups.of_point, MED_NODE, MED_NONE);
+}
+
+void Writer::add_parameter(const std::string& given, const std::string& description, std::int32_t value) {
+  const std::lock_guard held(lock());
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  const auto text = characters_of<MED_COMMENT_SIZE + 1>(description);
+  const med_int number = value;
+  open_->require(library().MEDparameterCr(open_->id, name.data(), MED_INT, text.data(), seconds) >= 0 &&
+                     library().MEDparameterValueWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0,
+                                                   reinterpret_cast<const unsigned char*>(&number)) >= 0,
+                 "parameter " + given);
+}
+
+void Writer::add_parameters(const std::string& name, std::span<const std::int64_t> values) {
+  for (std::size_t k = 0; k < values.size(); ++k)
+    add_parameter(name + "_" + std::to_string(k + 1), "SERAFIN's", static_cast<std::int32_t>(values[k]));
+}
+
+void Writer::add_order(std::span<const std::string> variables) {
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    add_parameter(variable_parameter + std::to_string(k + 1), serafin::latin1_of(variables[k]),
+                  static_cast<std::int32_t>(k + 1));
+}
+
+std::string Writer::add_field(const std::string& mesh, const std::string& variable, const std::string& unit) {
+  const std::lock_guard held(lock());
+  std::string name = serafin::latin1_of(variable);
+  const std::string component = columns({name.substr(0, name.find('#'))}), units = columns({serafin::latin1_of(unit)});
+  std::replace(name.begin(), name.end(), '/', '_');
+  if (mesh != "MESH") name += " " + mesh;
+  const auto field = characters_of<MED_NAME_SIZE + 1>(name), on = characters_of<MED_NAME_SIZE + 1>(mesh);
+  open_->require(library().MEDfieldCr(open_->id, field.data(), open_->single_precision ? MED_FLOAT32 : MED_FLOAT64, 1,
+                                      component.c_str(), units.c_str(), seconds, on.data()) >= 0,
+                 "field " + name);
+  return field.data();
+}
+
+void Writer::put_values(const std::string& given, std::int32_t step, double time, std::span<const double> values) {
+  const std::lock_guard held(lock());
+  std::vector<float> narrow;
+  if (open_->single_precision) narrow.assign(values.begin(), values.end());
+  const auto* bytes = open_->single_precision ? reinterpret_cast<const unsigned char*>(narrow.data())
+                                              : reinterpret_cast<const unsigned char*>(values.data());
+  const auto field = characters_of<MED_NAME_SIZE + 1>(given);
+  open_->require(library().MEDfieldValueWr(open_->id, field.data(), step, MED_NO_IT, time, MED_NODE, MED_NONE,
+                                           MED_NO_INTERLACE, 1, static_cast<med_int>(values.size()), bytes) >= 0,
+                 "field " + given + ", step " + std::to_string(step));
+}
+
+#else
+
+struct Writer::Open {};
+Writer::Writer(const std::filesystem::path& path, const Options&) {
+  throw Error(Kind::unsupported, "this build has no MED").at(path.string()).hint("build it where libmedc-dev is");
+}
+Writer::~Writer() = default;
+void Writer::close() {}
+void Writer::add_mesh(const std::string&, const mesh::Unstructured&, std::span<const double>,
+                      std::span<const std::int32_t>) {}
+void Writer::add_groups(const std::string&, const Groups&) {}
+void Writer::add_parameter(const std::string&, const std::string&, std::int32_t) {}
+void Writer::add_parameters(const std::string&, std::span<const std::int64_t>) {}
+void Writer::add_order(std::span<const std::string>) {}
+std::string Writer::add_field(const std::string&, const std::string&, const std::string&) { return {}; }
+void Writer::put_values(const std::string&, std::int32_t, double, std::span<const double>) {}
+
+#endif
+
+}  // namespace octavo::formats::med

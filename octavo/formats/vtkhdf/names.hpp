@@ -1,0 +1,21 @@
+#pragma once
+// For formats/vtkhdf alone.
+#include <array>
+#include <cstdint>
+
+namespace octavo::formats::vtkhdf {
+
+constexpr const char* root = "VTKHDF";
+constexpr const char* own = "Octavo";  ///< our group beside it
+constexpr const char* own_name = "Name";
+constexpr const char* own_unit = "Unit";
+constexpr const char* own_place = "Place";  ///< of a field among the others
+/// VTK's numbers of cell types (vtkCellType.h).
+constexpr std::uint8_t triangle = 5, wedge = 13;
+
+/// SERAFIN's header among a step's attributes.
+constexpr std::array<const char*, 3> kept_texts{"title", "tag", "byte_order"};
+constexpr std::array<const char*, 2> kept_numbers{"real_bytes", "quadratic"};
+constexpr std::array<const char*, 2> kept_lists{"iparam", "date"};
+
+}  // namespace octavo::formats::vtkhdf

@@ -1,0 +1,349 @@
+#include "octavo/formats/vtkhdf/vtkhdf.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/hdf5.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/vtkhdf/names.hpp"
+
+namespace octavo::formats::vtkhdf {
+namespace {
+
+namespace hdf5 = file::hdf5;
+using base::Error;
+using base::Kind;
+
+/// A data set at points, and where each step's values begin.
+struct FieldEntry {
+  mesh::FieldInfo info;
+  hdf5::Info set;
+  std::vector<std::int64_t> first;  ///< row, by step
+};
+
+/// All that is known of a file without its values.
+struct Contents {
+  std::string path;
+  hdf5::Info points, connectivity;
+  std::vector<std::int64_t> first_point;  ///< row of Points, by step
+  std::int64_t num_points = 0, num_cells = 0;
+  int planes = 1;
+  std::vector<double> times;
+  bool has_steps = false;
+  std::vector<FieldEntry> fields;
+  std::map<std::string, mesh::Attribute> attributes;
+  std::size_t steps() const { return has_steps ? times.size() : 0; }
+};
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(Kind::unsupported, what); }
+
+/// Data sets of one group, by name.
+class Group {
+ public:
+  Group(const hdf5::File& file, std::string name)
+      : file_(file), name_(std::move(name)), sets_(hdf5::list(file, name_)) {}
+  const std::vector<hdf5::Info>& sets() const { return sets_; }
+  std::string short_name(const hdf5::Info& set) const { return set.name.substr(name_.size() + 1); }
+  const hdf5::Info* find(const std::string& name) const {
+    for (const hdf5::Info& set : sets_)
+      if (short_name(set) == name) return &set;
+    return nullptr;
+  }
+  const hdf5::Info& get(const std::string& name) const {
+    const hdf5::Info* found = find(name);
+    if (found == nullptr) throw Error(Kind::corrupt, "no data set " + name_ + "/" + name);
+    return *found;
+  }
+  std::vector<std::int64_t> integers(const std::string& name) const {
+    return hdf5::read_all<std::int64_t>(file_, get(name));
+  }
+  /// One for each step; zeros where there is no such data set.
+  std::vector<std::int64_t> by_step(const std::string& name, std::size_t steps) const {
+    if (find(name) == nullptr) return std::vector<std::int64_t>(steps, 0);
+    std::vector<std::int64_t> all = integers(name);
+    if (all.size() != steps)
+      throw Error(Kind::corrupt, name_ + "/" + name + ": expected one of each of " + std::to_string(steps) +
+                                     " steps, found " + std::to_string(all.size()));
+    return all;
+  }
+
+ private:
+  const hdf5::File& file_;
+  std::string name_;
+  std::vector<hdf5::Info> sets_;
+};
+
+std::string in_root(const std::string& name) { return std::string(root) + "/" + name; }
+
+void check_kind(const hdf5::File& file) {
+  const std::string type = hdf5::read_words(file, root, "Type").value_or("nothing");
+  if (type != "UnstructuredGrid") refuse("VTKHDF data of type " + type + ": expected UnstructuredGrid");
+  const auto version = hdf5::read_numbers(file, root, "Version").value_or(std::vector<std::int64_t>{});
+  if (version.empty() || version[0] < 1 || version[0] > 2)
+    refuse("version " + (version.empty() ? "none" : std::to_string(version[0])) + " of VTKHDF: expected 1 or 2");
+}
+
+std::int64_t only(const Group& group, const std::string& name) {
+  const std::vector<std::int64_t> all = group.integers(name);
+  if (all.size() != 1) refuse(name + " of " + std::to_string(all.size()) + " parts or steps: expected one mesh");
+  if (all[0] <= 0 || all[0] > std::numeric_limits<std::int32_t>::max())
+    throw Error(Kind::corrupt, name + ": expected above 0 and below 2^31, found " + std::to_string(all[0]));
+  return all[0];
+}
+
+void require_rows(const hdf5::Info& set, std::int64_t first, std::int64_t rows) {
+  if (set.shape.empty() || first < 0 || static_cast<std::uint64_t>(first) > set.shape[0] ||
+      set.shape[0] - static_cast<std::uint64_t>(first) < static_cast<std::uint64_t>(rows))
+    throw Error(Kind::corrupt, set.name + ": expected rows " + std::to_string(first) + " to " +
+                                   std::to_string(first + rows) + ", found " + hdf5::describe(set));
+}
+
+void read_attributes(const hdf5::File& file, Contents& to) {
+  for (const char* name : kept_texts)
+    if (const auto text = hdf5::read_words(file, own, name)) to.attributes[name] = *text;
+  for (const char* name : kept_numbers)
+    if (const auto all = hdf5::read_numbers(file, own, name); all && all->size() == 1) to.attributes[name] = (*all)[0];
+  for (const char* name : kept_lists)
+    if (const auto all = hdf5::read_numbers(file, own, name)) to.attributes[name] = *all;
+}
+
+void read_steps(const hdf5::File& file, Contents& to) {
+  const Group steps(file, in_root("Steps"));
+  if (steps.find("Values") == nullptr) {
+    to.first_point = {0};
+    return;
+  }
+  to.times = hdf5::read_all<double>(file, steps.get("Values"));
+  to.has_steps = true;
+  const std::size_t count = to.times.size();
+  if (count == 0) throw Error(Kind::corrupt, "Steps without a step");
+  const auto all_zero = [](const std::vector<std::int64_t>& all) {
+    return std::all_of(all.begin(), all.end(), [](std::int64_t value) { return value == 0; });
+  };
+  for (const char* name : {"PartOffsets", "CellOffsets", "ConnectivityIdOffsets"})
+    if (!all_zero(steps.by_step(name, count))) refuse("a mesh that changes from step to step");
+  to.first_point = steps.by_step("PointOffsets", count);
+  if (to.planes == 1 && !all_zero(to.first_point)) refuse("points that move from step to step");
+}
+
+void check_cells(const hdf5::File& file, const Group& group, Contents& to) {
+  to.num_points = only(group, "NumberOfPoints");
+  to.num_cells = only(group, "NumberOfCells");
+  to.points = group.get("Points");
+  to.connectivity = group.get("Connectivity");
+  const std::int64_t planes = hdf5::read_numbers(file, own, "planes").value_or(std::vector<std::int64_t>{1}).at(0);
+  const bool whole = planes >= 1 && planes <= to.num_points && to.num_points % planes == 0 &&
+                     (planes == 1 || to.num_cells % (planes - 1) == 0);
+  if (!whole)
+    throw Error(Kind::corrupt, std::to_string(planes) + " planes of " + std::to_string(to.num_points) + " points");
+  to.planes = static_cast<int>(planes);
+  std::vector<std::uint8_t> types(static_cast<std::size_t>(to.num_cells));
+  require_rows(group.get("Types"), 0, to.num_cells);
+  hdf5::read_rows<std::uint8_t>(file, group.get("Types"), 0, types.size(), types);
+  const std::uint8_t expected = planes > 1 ? wedge : triangle;
+  for (const std::uint8_t type : types)
+    if (type != expected)
+      refuse("cells of VTK's type " + std::to_string(type) + ": expected triangles (5), or wedges (13) of Octavo");
+  require_rows(to.connectivity, 0, to.num_cells * (planes > 1 ? 6 : 3));
+}
+
+std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type) {
+  if (type.kind == hdf5::Class::real && type.bytes == 8) return mesh::ScalarType::float64;
+  if (type.kind == hdf5::Class::real && type.bytes == 4) return mesh::ScalarType::float32;
+  if (type.kind == hdf5::Class::integer && type.bytes == 4) return mesh::ScalarType::int32;
+  return {};
+}
+
+void read_fields(const hdf5::File& file, Contents& to) {
+  const Group data(file, in_root("PointData")), offsets(file, in_root("Steps/PointDataOffsets"));
+  for (const hdf5::Info& set : data.sets()) {
+    const auto type = scalar_of(set.type);
+    if (!type || set.shape.size() != 1) continue;
+    const std::string name = data.short_name(set);
+    FieldEntry entry{{}, set, {0}};
+    entry.info.name = hdf5::read_words(file, set.name, own_name).value_or(name);
+    entry.info.unit = hdf5::read_words(file, set.name, own_unit).value_or("");
+    entry.info.type = *type;
+    entry.info.centring = mesh::Centring::node;
+    if (to.has_steps) entry.first = offsets.by_step(name, to.steps());
+    for (const std::int64_t first : entry.first) require_rows(set, first, to.num_points);
+    to.fields.push_back(std::move(entry));
+  }
+}
+
+/// As in SERAFIN: reals in the order they were written in, then whole numbers. HDF5 lists by name.
+void order_fields(const hdf5::File& file, Contents& to) {
+  const auto rank = [&](const FieldEntry& entry) {
+    const auto place = hdf5::read_numbers(file, entry.set.name, own_place);
+    return std::pair(entry.info.type == mesh::ScalarType::int32,
+                     place && place->size() == 1 ? (*place)[0] : std::numeric_limits<std::int64_t>::max());
+  };
+  std::stable_sort(to.fields.begin(), to.fields.end(),
+                   [&](const FieldEntry& a, const FieldEntry& b) { return rank(a) < rank(b); });
+}
+
+Contents read_contents(const std::filesystem::path& path) {
+  const hdf5::File file = hdf5::open(path);
+  Contents to;
+  to.path = path.string();
+  check_kind(file);
+  check_cells(file, Group(file, root), to);
+  read_attributes(file, to);
+  read_steps(file, to);
+  if (to.points.shape.size() != 2 || to.points.shape[1] != 3)
+    throw Error(Kind::corrupt, "Points: expected three coordinates each, found " + hdf5::describe(to.points));
+  for (const std::int64_t first : to.first_point) require_rows(to.points, first, to.num_points);
+  read_fields(file, to);
+  order_fields(file, to);
+  return to;
+}
+
+Contents contents_of(const std::filesystem::path& path) {
+  try {
+    return read_contents(path);
+  } catch (Error& error) {
+    throw std::move(error.at(path.string()));
+  }
+}
+
+// ------------------------------------------------------------------ values
+
+/// x, y and z of all points at a step, one after another.
+std::vector<double> read_places(const hdf5::File& file, const Contents& contents, std::size_t step) {
+  std::vector<double> places(3 * static_cast<std::size_t>(contents.num_points));
+  hdf5::read_rows<double>(file, contents.points, static_cast<std::uint64_t>(contents.first_point[step]),
+                          static_cast<std::uint64_t>(contents.num_points), places);
+  return places;
+}
+
+mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
+  mesh::Unstructured mesh;
+  mesh.planes = contents.planes;
+  const std::vector<double> places = read_places(file, contents, 0);
+  const std::size_t points = places.size() / 3 / static_cast<std::size_t>(mesh.planes);
+  for (std::size_t i = 0; i < points; ++i) {
+    mesh.x.push_back(places[3 * i]);
+    mesh.y.push_back(places[3 * i + 1]);
+  }
+  const std::size_t corners = mesh.planes > 1 ? 6 : 3, layers = static_cast<std::size_t>(std::max(1, mesh.planes - 1));
+  const std::size_t triangles = static_cast<std::size_t>(contents.num_cells) / layers;
+  std::vector<std::int64_t> cells(triangles * corners);
+  hdf5::read_rows<std::int64_t>(file, contents.connectivity, 0, cells.size(), cells);
+  // Of wedges the lower face is the first.
+  for (std::size_t t = 0; t < triangles; ++t)
+    for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * corners + k]);
+  mesh::validate(mesh);
+  return mesh;
+}
+
+template <class T>
+void read_values(const hdf5::File& file, const FieldEntry& entry, std::size_t step, mesh::Field& to) {
+  hdf5::read_rows<T>(file, entry.set, static_cast<std::uint64_t>(entry.first[step]), to.size(), to.as<T>());
+}
+
+mesh::Field read_field(const hdf5::File& file, const Contents& contents, const FieldEntry& entry, std::size_t step) {
+  mesh::Field field = mesh::make_field(entry.info, static_cast<std::size_t>(contents.num_points));
+  switch (entry.info.type) {
+    case mesh::ScalarType::float64: read_values<double>(file, entry, step, field); break;
+    case mesh::ScalarType::float32: read_values<float>(file, entry, step, field); break;
+    default: read_values<std::int32_t>(file, entry, step, field);
+  }
+  return field;
+}
+
+mesh::Part read_part(const Contents& contents, std::size_t step, const mesh::Header& header,
+                     const mesh::Request& request) {
+  const hdf5::File file = hdf5::open(contents.path);
+  mesh::Part part;
+  part.mesh = request.mesh ? read_mesh(file, contents) : mesh::Unstructured{};
+  for (const std::size_t f : mesh::select_fields(header, request.fields))
+    part.fields.push_back(read_field(file, contents, contents.fields[f], step));
+  return part;
+}
+
+void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
+  const std::vector<double> places = read_places(hdf5::open(contents.path), contents, step);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    double lo = places[axis], hi = places[axis];
+    for (std::size_t i = axis; i < places.size(); i += 3) {
+      lo = std::min(lo, places[i]);
+      hi = std::max(hi, places[i]);
+    }
+    header.lo[axis] = lo;
+    header.hi[axis] = hi > lo ? hi : lo + 1;
+  }
+}
+
+mesh::Header header_of(const Contents& contents, std::size_t step) {
+  mesh::Header header;
+  header.code = "VTKHDF";
+  header.dim = contents.planes > 1 ? 3 : 2;
+  header.unit_length = 100;  // metres
+  header.attributes = contents.attributes;
+  const std::int64_t layers = std::max(1, contents.planes - 1);
+  header.attributes["triangles"] = contents.num_cells / layers;
+  header.attributes["planes"] = std::int64_t{contents.planes};
+  if (contents.has_steps) {
+    header.time = contents.times[step];
+    header.attributes["step"] = static_cast<std::int64_t>(step);
+  }
+  for (const FieldEntry& field : contents.fields) header.fields.push_back(field.info);
+  set_box(contents, step, header);
+  return header;
+}
+
+mesh::Dataset dataset_of(Contents found, std::size_t step) {
+  const auto contents = std::make_shared<const Contents>(std::move(found));
+  mesh::Dataset dataset;
+  dataset.format = "vtkhdf";
+  dataset.path = contents->path;
+  dataset.unstructured = true;
+  dataset.header = header_of(*contents, step);
+  dataset.num_parts = 1;
+  dataset.bytes = static_cast<std::int64_t>(std::filesystem::file_size(contents->path));
+  dataset.levels = {{0, contents->num_cells, contents->num_cells}};
+  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
+  dataset.part_bytes = [bytes = dataset.bytes](int) { return bytes; };
+  dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
+    return read_part(*contents, step, header, request);
+  };
+  return dataset;
+}
+
+}  // namespace
+
+bool recognise(const std::filesystem::path& path) {
+  if (!hdf5::has_signature(path)) return false;
+  try {
+    const hdf5::File file = hdf5::open(path);
+    return hdf5::read_words(file, root, "Type").has_value();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+mesh::Dataset open(const std::filesystem::path& path) {
+  Contents contents = contents_of(path);
+  const std::size_t steps = contents.steps();
+  return dataset_of(std::move(contents), steps == 0 ? 0 : steps - 1);
+}
+
+mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) {
+  Contents contents = contents_of(path);
+  const auto steps = static_cast<std::int64_t>(contents.steps());
+  if (step < 0 || step >= std::max<std::int64_t>(steps, 1))
+    throw Error(Kind::usage, "step " + std::to_string(step) + " is not there: the file has " + std::to_string(steps) +
+                                 ", numbered from 0")
+        .at(path.string());
+  return dataset_of(std::move(contents), static_cast<std::size_t>(step));
+}
+
+std::vector<double> times(const std::filesystem::path& path) {
+  const Contents contents = contents_of(path);
+  return contents.has_steps || contents.fields.empty() ? contents.times : std::vector<double>{0};
+}
+
+}  // namespace octavo::formats::vtkhdf

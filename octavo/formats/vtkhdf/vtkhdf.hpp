@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// VTKHDF files of triangles, or of wedges between planes of them ("UnstructuredGrid" in VTK's specification, versions
+/// 1 and 2): one mesh, its steps in the same file. What VTK has no place for (planes, SERAFIN's header) is in
+/// attributes of a group /Octavo beside VTK's, names and units in attributes of the data sets.
+namespace octavo::formats::vtkhdf {
+
+/// Whether the file is HDF5 and has VTK's group.
+bool recognise(const std::filesystem::path& path);
+/// The last step; values at points, of numbers, one a point. Throws Error(unsupported) for other kinds of data, cells
+/// other than triangles (or wedges that write.hpp made), several parts, and meshes that change from step to step.
+mesh::Dataset open(const std::filesystem::path& path);
+/// Steps are numbered from 0.
+mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);
+std::vector<double> times(const std::filesystem::path& path);
+
+}  // namespace octavo::formats::vtkhdf

@@ -1,0 +1,151 @@
+#include "octavo/formats/vtkhdf/write.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "octavo/formats/vtkhdf/names.hpp"
+
+namespace octavo::formats::vtkhdf {
+namespace {
+
+namespace hdf5 = file::hdf5;
+using Shape = std::array<std::uint64_t, 1>;
+
+template <class T>
+void write_list(const hdf5::File& file, const std::string& name, const hdf5::ItemType& type,
+                const std::vector<T>& values) {
+  hdf5::make(file, name, type, Shape{values.size()});
+  hdf5::write_rows<T>(file, name, 0, values.size(), values);
+}
+
+std::string in_root(const std::string& name) { return std::string(root) + "/" + name; }
+
+bool fit_floats(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double v) { return static_cast<double>(static_cast<float>(v)) == v; });
+}
+
+/// A slash would be a group.
+std::string set_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+/// Triangles, or the wedges on them: the lower face, counter-clockwise seen from above, then the upper one, as VTK's
+/// parametric coordinates have them (its volumes are negative the other way round, whatever its page on cells says).
+std::vector<std::int64_t> cells_of(const mesh::Unstructured& mesh) {
+  if (mesh.planes == 1) return mesh.connectivity;
+  const auto points = static_cast<std::int64_t>(mesh.x.size());
+  std::vector<std::int64_t> cells;
+  cells.reserve(mesh.connectivity.size() * 2 * static_cast<std::size_t>(mesh.planes - 1));
+  for (std::int64_t layer = 0; layer + 1 < mesh.planes; ++layer)
+    for (std::size_t t = 0; t < mesh.connectivity.size(); t += 3)
+      for (const std::int64_t plane : {layer, layer + 1})
+        for (std::size_t k = 0; k < 3; ++k) cells.push_back(mesh.connectivity[t + k] + plane * points);
+  return cells;
+}
+
+}  // namespace
+
+Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
+               Layout layout)
+    : file_(hdf5::create(path)),
+      layout_(std::move(layout)),
+      x_(mesh.x),
+      y_(mesh.y),
+      points_(mesh.x.size() * static_cast<std::size_t>(mesh.planes)),
+      planes_(mesh.planes) {
+  hdf5::make_group(file_, root);
+  hdf5::write_numbers(file_, root, "Version", std::array<std::int64_t, 2>{2, 0});
+  hdf5::write_words(file_, root, "Type", "UnstructuredGrid");
+  const std::uint64_t copies = planes_ > 1 ? std::max<std::uint64_t>(layout_.times.size(), 1) : 1;
+  const bool single = fit_floats(x_) && fit_floats(y_);
+  hdf5::make(file_, in_root("Points"), single ? hdf5::float32_type : hdf5::float64_type,
+             std::array<std::uint64_t, 2>{copies * points_, 3});
+  if (planes_ == 1) put_heights(0, std::vector<double>(points_, 0));
+  write_cells(mesh);
+  hdf5::make_group(file_, in_root("PointData"));
+  if (!numbers.empty())
+    write_list(file_, in_root("PointData/IPOBO"), hdf5::int32_type, std::vector(numbers.begin(), numbers.end()));
+  for (const mesh::FieldInfo& info : layout_.fields) {
+    const std::string name = in_root("PointData/" + set_name(info.name));
+    const bool is_float = info.type == mesh::ScalarType::float32;
+    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type, Shape{layout_.times.size() * points_});
+    hdf5::write_words(file_, name, own_name, info.name);
+    hdf5::write_words(file_, name, own_unit, info.unit);
+    hdf5::write_numbers(file_, name, own_place, std::array<std::int64_t, 1>{static_cast<std::int64_t>(names_.size())});
+    names_.push_back(name);
+  }
+  if (!layout_.times.empty()) make_steps(!numbers.empty());
+  write_attributes();
+}
+
+void Writer::write_cells(const mesh::Unstructured& mesh) {
+  const std::vector<std::int64_t> cells = cells_of(mesh);
+  const std::size_t corners = planes_ > 1 ? 6 : 3, count = cells.size() / corners;
+  std::vector<std::int64_t> offsets(count + 1);
+  for (std::size_t c = 0; c <= count; ++c) offsets[c] = static_cast<std::int64_t>(c * corners);
+  const auto one = [&](const char* name, std::size_t value) {
+    write_list<std::int64_t>(file_, in_root(name), hdf5::int64_type, {static_cast<std::int64_t>(value)});
+  };
+  one("NumberOfPoints", points_);
+  one("NumberOfCells", count);
+  one("NumberOfConnectivityIds", cells.size());
+  write_list(file_, in_root("Connectivity"), hdf5::int64_type, cells);
+  write_list(file_, in_root("Offsets"), hdf5::int64_type, offsets);
+  write_list(file_, in_root("Types"), hdf5::uint8_type, std::vector(count, planes_ > 1 ? wedge : triangle));
+}
+
+void Writer::make_steps(bool numbers) {
+  const std::string steps = in_root("Steps"), offsets = steps + "/PointDataOffsets";
+  const auto count = static_cast<std::int64_t>(layout_.times.size());
+  hdf5::make_group(file_, steps);
+  hdf5::make_group(file_, offsets);
+  hdf5::write_numbers(file_, steps, "NSteps", std::array<std::int64_t, 1>{count});
+  write_list(file_, steps + "/Values", hdf5::float64_type, layout_.times);
+  const std::vector<std::int64_t> zeros(layout_.times.size(), 0), ones(layout_.times.size(), 1);
+  std::vector<std::int64_t> starts(layout_.times.size());
+  for (std::size_t s = 0; s < starts.size(); ++s) starts[s] = static_cast<std::int64_t>(s * points_);
+  write_list(file_, steps + "/NumberOfParts", hdf5::int64_type, ones);
+  write_list(file_, steps + "/PartOffsets", hdf5::int64_type, zeros);
+  write_list(file_, steps + "/PointOffsets", hdf5::int64_type, planes_ > 1 ? starts : zeros);
+  // One column a kind of cells; an unstructured grid has one.
+  for (const char* name : {"/CellOffsets", "/ConnectivityIdOffsets"}) {
+    hdf5::make(file_, steps + name, hdf5::int64_type, std::array<std::uint64_t, 2>{zeros.size(), 1});
+    hdf5::write_rows<std::int64_t>(file_, steps + name, 0, zeros.size(), zeros);
+  }
+  for (const mesh::FieldInfo& info : layout_.fields)
+    write_list(file_, offsets + "/" + set_name(info.name), hdf5::int64_type, starts);
+  if (numbers) write_list(file_, offsets + "/IPOBO", hdf5::int64_type, zeros);
+}
+
+void Writer::write_attributes() {
+  hdf5::make_group(file_, own);
+  hdf5::write_numbers(file_, own, "planes", std::array<std::int64_t, 1>{planes_});
+  const auto value = [&]<class T>(const char* name, T) -> const T* {
+    const auto found = layout_.attributes.find(name);
+    return found == layout_.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  };
+  for (const char* name : kept_texts)
+    if (const auto* text = value(name, std::string())) hdf5::write_words(file_, own, name, *text);
+  for (const char* name : kept_numbers)
+    if (const auto* number = value(name, std::int64_t{})) hdf5::write_numbers(file_, own, name, std::span(number, 1));
+  for (const char* name : kept_lists)
+    if (const auto* list = value(name, std::vector<std::int64_t>())) hdf5::write_numbers(file_, own, name, *list);
+}
+
+void Writer::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
+  hdf5::write_rows<double>(file_, names_.at(field), static_cast<std::uint64_t>(step) * points_, points_, values);
+}
+
+void Writer::put_heights(std::int64_t step, std::span<const double> z) {
+  std::vector<double> places;
+  places.reserve(3 * points_);
+  for (std::size_t i = 0; i < points_; ++i)
+    for (const double value : {x_[i % x_.size()], y_[i % x_.size()], z[i]}) places.push_back(value);
+  hdf5::write_rows<double>(file_, in_root("Points"), static_cast<std::uint64_t>(step) * points_, points_, places);
+}
+
+void Writer::close() { file_.close(); }
+
+}  // namespace octavo::formats::vtkhdf

@@ -1,0 +1,43 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "octavo/file/hdf5.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::formats::vtkhdf {
+
+/// Writes a VTKHDF file of one mesh and all steps on it, version 2.0: the mesh once, values one step after another. Of
+/// planes the points stand once a step, as their heights move. Plain data sets without compression.
+class Writer {
+ public:
+  struct Layout {
+    std::vector<mesh::FieldInfo> fields;  ///< float32 or float64, one value a point
+    std::vector<double> times;            ///< of all steps; none: the mesh alone
+    std::map<std::string, mesh::Attribute> attributes;
+  };
+  /// `numbers`: IPOBO, one a point of all planes; empty: none. Throws Error(usage) where the file exists.
+  Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
+         Layout layout);
+
+  void put_values(std::int64_t step, std::size_t field, std::span<const double> values);
+  /// Heights of all points, of meshes with planes: at every step, or once where there is none.
+  void put_heights(std::int64_t step, std::span<const double> z);
+  void close();
+
+ private:
+  void write_cells(const mesh::Unstructured& mesh);
+  void make_steps(bool numbers);
+  void write_attributes();
+  file::hdf5::File file_;
+  Layout layout_;
+  std::vector<double> x_, y_;  ///< of one plane
+  std::uint64_t points_ = 0;   ///< of all planes
+  int planes_ = 1;
+  std::vector<std::string> names_;  ///< of data sets, by field
+};
+
+}  // namespace octavo::formats::vtkhdf

@@ -1,0 +1,103 @@
+#include "octavo/jobs/to_med.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/med/med.hpp"
+#include "octavo/formats/med/write.hpp"
+#include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/jobs/med_header.hpp"
+#include "octavo/jobs/new_file.hpp"
+#include "octavo/jobs/triangle_series.hpp"
+#include "octavo/partition/contour.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace med = formats::med;
+
+constexpr const char* mesh_name = "MESH";  // TELEMAC's
+
+/// Points' heights at the first step, for those who look at the mesh; plane numbers where there is no step.
+std::vector<double> heights_of(const TriangleSeries& series) {
+  if (series.mesh.planes == 1) return {};
+  std::vector<double> z = plane_heights(series);
+  TriangleSeries one = series;
+  one.steps.resize(std::min<std::size_t>(one.steps.size(), 1));
+  for_each_step(one, {}, [&](std::int64_t, const mesh::Dataset& step) {
+    z = values_of(series, step, series.variables.at(0).name);
+  });
+  return z;
+}
+
+std::string codes_of(const formats::serafin::BoundaryPoint& point) {
+  std::string text;
+  for (const int code : {point.depth, point.u, point.v, point.tracer}) text += std::to_string(code);
+  return text;
+}
+
+/// The boundary's edges, each in a group of the codes at its first point, as TELEMAC calls them ("CONLIM_2222").
+med::Groups groups_of(const std::filesystem::path& boundary, const mesh::Unstructured& mesh) {
+  if (mesh.planes > 1) throw Error(Kind::unsupported, "a boundary file of a mesh with planes").at(boundary.string());
+  const auto lines = formats::serafin::read_boundary(boundary, static_cast<std::int32_t>(mesh.x.size()));
+  std::vector<std::int32_t> points;
+  for (const auto& line : lines) points.push_back(line.point - 1);
+  const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
+  const auto contour = partition::trace_contour(connectivity, static_cast<std::int32_t>(mesh.x.size()), points);
+  med::Groups groups;
+  std::map<std::string, std::int32_t> number_of;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const std::string codes = codes_of(lines[k]);
+    const auto number = -static_cast<std::int32_t>(number_of.size()) - 1;
+    if (number_of.emplace(codes, number).second)
+      groups.families.push_back({number, "FAM_" + std::to_string(number) + "_CONLIM_" + codes, {"CONLIM_" + codes}});
+    groups.edges.push_back(points[k]);
+    groups.edges.push_back(points[static_cast<std::size_t>(contour.next[k])]);
+    groups.of_edge.push_back(number_of[codes]);
+  }
+  return groups;
+}
+
+}  // namespace
+
+ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options) {
+  const TriangleSeries series = open_triangles(path, options.fields, "MED");
+  const mesh::Header& header = series.first.header;
+  const std::int64_t points = num_points(series);
+  const auto elements =
+      static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1);
+  if (std::max(points, elements) > std::numeric_limits<std::int32_t>::max())
+    throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(path.string());
+  ToMedReport report{static_cast<std::int64_t>(series.steps.size()), points, elements, 0, 0, {}};
+  NewFile file(out, options.overwrite);
+  med::Writer writer(file.partial(), {title_record(header, ""), options.single_precision});
+  writer.add_mesh(mesh_name, series.mesh, heights_of(series), boundary_ranks(series, report.notes));
+  write_med_parameters(writer, header, series.mesh.planes);
+  med::Groups groups;
+  if (options.boundary)
+    groups = groups_of(*options.boundary, series.mesh);
+  else if (series.first.format == "med")
+    groups = med::read_groups(path);
+  writer.add_groups(mesh_name, groups);
+  report.groups = static_cast<std::int64_t>(groups.families.size());
+  std::vector<std::string> fields, names;
+  for (const mesh::FieldInfo& info : series.variables) names.push_back(info.name);
+  writer.add_order(names);
+  for (const mesh::FieldInfo& info : series.variables)
+    fields.push_back(writer.add_field(mesh_name, info.name, info.unit));
+  for_each_step(series, options.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
+    for (std::size_t v = 0; v < fields.size(); ++v)
+      writer.put_values(fields[v], static_cast<std::int32_t>(step), dataset.header.time,
+                        values_of(series, dataset, series.variables[v].name));
+  });
+  writer.close();
+  file.finish();
+  report.bytes = static_cast<std::int64_t>(std::filesystem::file_size(out));
+  return report;
+}
+
+}  // namespace octavo::jobs

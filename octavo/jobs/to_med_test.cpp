@@ -1,0 +1,141 @@
+#include "octavo/jobs/to_med.hpp"
+
+#include <gmock/gmock.h>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/med/groups.hpp"
+#include "octavo/formats/med/med.hpp"
+#include "octavo/formats/med/write.hpp"
+#include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/diff.hpp"
+#include "octavo/jobs/to_serafin.hpp"
+#include "octavo/jobs/verify.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/serafin_fixture.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+namespace med = formats::med;
+
+struct ToMed : ::testing::Test {
+  testing::TemporaryFolder folder;
+  fs::path slf = folder / "a.slf", out = folder / "b.med", back = folder / "c.slf";
+
+  void SetUp() override {
+    if (!med::available()) GTEST_SKIP() << "no MED in this build, or no libmedC here";
+  }
+  testing::SerafinFixture fixture(std::uint32_t seed) const {
+    testing::SerafinFixture f;
+    f.mesh = testing::random_triangles(seed, 5, 4, seed % 2 == 0);
+    f.numbers.resize(f.mesh.x.size(), 0);
+    const auto boundary = testing::boundary_of(f.mesh);
+    for (std::size_t k = 0; k < boundary.size(); ++k)
+      f.numbers[static_cast<std::size_t>(boundary[k])] = static_cast<std::int32_t>(k + 1);
+    f.big_endian = seed % 3 != 0;
+    f.doubles = seed % 2 == 1;
+    f.date = seed % 4 < 2;
+    f.planes = seed % 5 == 0 ? 3 : 1;
+    f.tag = f.doubles ? "SERAFIND" : "SERAPHIN";
+    return f;
+  }
+};
+
+TEST_F(ToMed, a_serafin_file_comes_back_byte_for_byte_whatever_its_kind) {
+  for (std::uint32_t seed = 1; seed <= 10; ++seed) {
+    std::string bytes = testing::serafin_bytes(fixture(seed));
+    bytes.replace(bytes.find("VARIABLE 0"), 10, "Z IS FIRST");  // libmedC lists by name
+    testing::put_file(slf, bytes);
+    const ToMedReport report = to_med(slf, out, {.overwrite = true});
+    EXPECT_EQ(report.steps, 3);
+    to_serafin(out, back, {.overwrite = true});
+    EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << "seed " << seed;
+    EXPECT_TRUE(verify(out, 1).findings.empty());
+    for (std::int64_t step = 0; step < 3; ++step)
+      EXPECT_TRUE(diff(open(slf, {{}, step}), open(out, {{}, step})).equal) << "seed " << seed;
+  }
+}
+
+TEST_F(ToMed, a_store_between_them_loses_nothing) {
+  testing::put_file(slf, testing::serafin_bytes(fixture(6)));
+  to_med(slf, out, {});
+  convert({out}, folder / "s.octavo", {});
+  to_med(folder / "s.octavo", folder / "again.med", {});
+  to_serafin(folder / "again.med", back, {});
+  EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf));
+}
+
+TEST_F(ToMed, boundary_codes_become_groups_of_edges_that_the_next_med_file_has_too) {
+  const auto f = fixture(2);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  const auto boundary = testing::boundary_of(f.mesh);
+  std::string text = testing::boundary_text(boundary);
+  text.replace(0, 5, "5 4 4");  // the first point is an open one
+  testing::put_file(folder / "a.cli", text);
+  EXPECT_EQ(to_med(slf, out, {.boundary = folder / "a.cli"}).groups, 2);
+  const med::Groups groups = med::read_groups(out);
+  ASSERT_EQ(groups.edges.size(), 2 * boundary.size());
+  ASSERT_EQ(groups.of_edge.size(), boundary.size());
+  std::size_t open = 0;
+  for (std::size_t e = 0; e < boundary.size(); ++e)
+    for (const med::Family& family : groups.families)
+      if (family.number == groups.of_edge[e] && family.groups == std::vector<std::string>{"CONLIM_5442"}) {
+        ++open;
+        EXPECT_EQ(groups.edges[2 * e], boundary[0]);
+      }
+  EXPECT_EQ(open, 1U);
+  to_med(out, folder / "again.med", {});
+  EXPECT_EQ(med::read_groups(folder / "again.med"), groups);
+}
+
+TEST_F(ToMed, names_that_are_no_names_of_groups_and_names_twice_are_kept) {
+  auto f = fixture(2);
+  std::string bytes = testing::serafin_bytes(f);
+  bytes.replace(bytes.find("VARIABLE 0"), 10, "FLUX M3/S ");
+  bytes.replace(bytes.find("VARIABLE 1"), 10, "FLUX M3/S ");
+  testing::put_file(slf, bytes);
+  to_med(slf, out, {});
+  EXPECT_EQ(open(out).header.fields.at(0).name, "FLUX M3/S");
+  to_serafin(out, back, {});
+  EXPECT_TRUE(testing::bytes_of_file(back) == bytes);
+}
+
+TEST_F(ToMed, single_precision_halves_the_values_and_keeps_them) {
+  testing::put_file(slf, testing::serafin_bytes(fixture(2)));
+  to_med(slf, out, {.single_precision = true});
+  EXPECT_EQ(open(out).header.fields.at(0).type, mesh::ScalarType::float32);
+  EXPECT_TRUE(diff(open(slf), open(out)).equal);
+}
+
+TEST_F(ToMed, a_boundary_without_numbers_is_found_from_the_mesh) {
+  const testing::Triangles triangles = testing::random_triangles(2, 5, 4, true);
+  const mesh::Unstructured mesh{
+      triangles.x, triangles.y, {triangles.connectivity.begin(), triangles.connectivity.end()}, 1, {}};
+  med::Writer writer(out, {"A MESH ALONE", false});
+  writer.add_mesh("Mesh_1", mesh, {}, {});
+  writer.close();
+  EXPECT_EQ(std::get<mesh::Unstructured>(open(out).read(0, {}).mesh), mesh);
+  const ToSerafinReport report = to_serafin(out, back, {});
+  EXPECT_THAT(report.notes, ::testing::ElementsAre(::testing::HasSubstr("found from the mesh")));
+  const mesh::Part part = open(back).read(0, {.fields = {{"IPOBO"}}});
+  const auto ranks = part.fields.at(0).as<std::int32_t>();
+  EXPECT_EQ(std::count_if(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank > 0; }),
+            static_cast<std::ptrdiff_t>(testing::boundary_of(triangles).size()));
+}
+
+TEST_F(ToMed, a_file_that_is_there_is_kept_and_a_failure_leaves_nothing) {
+  testing::put_file(slf, testing::serafin_bytes(fixture(2)));
+  testing::put_file(out, "mine");
+  EXPECT_EQ(testing::error_of([&] { to_med(slf, out, {}); }).kind(), base::Kind::usage);
+  EXPECT_EQ(testing::bytes_of_file(out), "mine");
+  const auto stop = [](std::int64_t, std::int64_t) { return false; };
+  EXPECT_EQ(testing::error_of([&] { to_med(slf, folder / "d.med", {.progress = stop}); }).kind(),
+            base::Kind::interrupted);
+  EXPECT_FALSE(fs::exists(folder / "d.med"));
+  EXPECT_FALSE(fs::exists(folder / "d.med.partial"));
+}
+
+}  // namespace
+}  // namespace octavo::jobs

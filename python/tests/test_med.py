@@ -1,0 +1,119 @@
+"""MED and VTKHDF files of triangles: written by the command, and looked at with h5py alone, in a process of its own."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import octavo
+
+# In a child: libmedC brings an HDF5 of its own.
+LOOK = """
+import sys, json, h5py, numpy as np
+file = h5py.File(sys.argv[1])
+no_step = "-0000000000000000001-0000000000000000001"
+mesh = file["ENS_MAA/MESH/" + no_step]
+step = file["CHA/WATER DEPTH/%020d-0000000000000000001" % 4]
+families = {}
+for name, family in file["FAS/MESH/ELEME"].items() if "ELEME" in file["FAS/MESH"] else []:
+    groups = [bytes(row.tolist()[0] if isinstance(row, np.void) else row.view("u1").tolist()).decode().strip(" \\0")
+              for row in np.asarray(family["GRO/NOM"][()])]
+    families[int(family.attrs["NUM"])] = groups
+np.savez(sys.argv[2],
+         version=[file["INFOS_GENERALES"].attrs[k] for k in ("MAJ", "MIN")],
+         places=mesh["NOE/COO"][()], numbers=mesh["NOE/GLB"][()], nodes=mesh["MAI/TR3/NOD"][()],
+         depth=step["NOE/MED_NO_PROFILE_INTERNAL/CO"][()], time=step.attrs["PDT"],
+         unit=file["CHA/WATER DEPTH"].attrs["UNI"].decode(), edges=mesh["MAI/SE2/NOD"][()] if "SE2" in mesh["MAI"] else [],
+         edge_families=mesh["MAI/SE2/FAM"][()] if "SE2" in mesh["MAI"] else [])
+print(json.dumps(families))
+"""
+
+
+@pytest.fixture(scope="module")
+def files(data):
+    return data / "serafin"
+
+
+@pytest.fixture(scope="module")
+def med(files, run, tmp_path_factory):
+    path = tmp_path_factory.mktemp("med") / "r2d.med"
+    words = ["convert", files / "r2d_malpasset-small_5steps.slf", path]
+    done = run(*words, "--boundary", files / "geo_malpasset-small.cli", check=False)
+    if done.returncode == 4:
+        pytest.skip("no MED in this build, or no libmedC here")
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_another_reader_finds_what_med_says(med, files, tmp_path):
+    words = [sys.executable, "-c", LOOK, str(med), str(tmp_path / "found.npz")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = np.load(tmp_path / "found.npz")
+    part = octavo.open(files / "r2d_malpasset-small_5steps.slf", step=4).part(0)
+    assert found["version"].tolist() == [3, 3]
+    assert np.array_equal(found["places"], np.concatenate([part.x, part.y]))
+    assert np.array_equal(found["nodes"].reshape(3, -1).T, part.triangles + 1)
+    assert np.array_equal(found["numbers"], part.fields["IPOBO"])
+    assert np.array_equal(found["depth"], part.fields["WATER DEPTH"])
+    assert (float(found["time"]), str(found["unit"]).strip()) == (800, "M")
+    boundary = int((part.fields["IPOBO"] > 0).sum())
+    assert len(found["edges"]) == 2 * boundary and set(found["edges"]) == set(np.flatnonzero(part.fields["IPOBO"]) + 1)
+    assert len(found["edge_families"]) == boundary and "CONLIM_2222" in done.stdout
+
+
+def test_the_verbs_know_it_and_it_comes_back_byte_for_byte(med, files, run, run_json, tmp_path):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    run("convert", med, tmp_path / "again.slf")
+    assert (tmp_path / "again.slf").read_bytes() == path.read_bytes()
+    assert run_json("diff", path, med)["equal"]
+    assert run_json("info", med)["cells"] == 26000
+    assert "5 steps" in run("verify", med).stdout
+    run("map", med, "--field", "WATER DEPTH", "--pixels", 40, "--over-time", "max", "-o", tmp_path / "map.npy")
+    assert np.nanmax(np.load(tmp_path / "map.npy")) > 10
+    assert run_json("series", med, "--at", "4500,4350")["times"] == [0, 200, 400, 600, 800]
+    assert "exists already" in run("convert", path, med, check=False).stderr
+
+
+@pytest.mark.parametrize("name", ["r3d_stratification.slf", "r2d_bowl_vf_gb_DoublePrecision_LittleEndian.slf"])
+@pytest.mark.parametrize("end", ["med", "vtkhdf"])
+def test_real_results_come_back_byte_for_byte(med, files, run, tmp_path, name, end):
+    run("convert", files / name, tmp_path / f"a.{end}", "-q")
+    run("convert", tmp_path / f"a.{end}", tmp_path / "b.slf", "-q")
+    # The real file may end in a newline, or in a step cut short.
+    assert (files / name).read_bytes().startswith((tmp_path / "b.slf").read_bytes())
+    assert octavo.diff(octavo.open(files / name), octavo.open(tmp_path / f"a.{end}"))["equal"]
+
+
+def test_telemacs_own_file_is_read_written_and_read(med, files, run, tmp_path):
+    run("convert", files / "geo_gouttedo.med", tmp_path / "geo.med")
+    assert octavo.diff(octavo.open(files / "geo_gouttedo.med"), octavo.open(tmp_path / "geo.med"))["equal"]
+    run("convert", tmp_path / "geo.med", tmp_path / "geo.slf")
+    twin = octavo.open(files / "geo_gouttedo.slf").part(0)
+    assert np.array_equal(octavo.open(tmp_path / "geo.slf").part(0).fields["IPOBO"], twin.fields["IPOBO"])
+
+
+def test_pieces_in_one_med_file_are_merged_to_the_same_bytes(med, files, run, run_json, tmp_path):
+    result, geometry = files / "f2d_malpasset-small_pos.slf", files / "geo_malpasset-small.slf"
+    words = ["partition", geometry, "-o", tmp_path / "T2D", "--parts", 4, "--layout", "med", "--also", f"RES={result}"]
+    report = run_json(*words, "--boundary", files / "geo_malpasset-small.cli")
+    names = ["CLI-CONCAT", "CLI-INDEX", "GEO.med", "PAR-CONCAT", "PAR-INDEX", "RES.med"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["T2D" + name for name in names]
+    assert len(report["files"]) == 6
+    second = octavo.open(f"{tmp_path}/T2DRES.med#MESH2")
+    assert second.attributes["meshes"] == 4 and "NPTIR2" in second.attributes
+    run("merge", tmp_path / "T2DRES", "-o", tmp_path / "merged.slf", "--mesh", geometry)
+    assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+
+
+def test_wrong_wishes_are_told(med, files, run, tmp_path):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    for words, text, code in [
+        (["info", f"{med}#MESH7"], "no mesh MESH7", 2),
+        (["convert", path, tmp_path / "a.vtkhdf", "--boundary", "x.cli"], "--to med", 2),
+        (["convert", path, tmp_path / "a.med", "--codec", "abs:1"], "losslessly", 4),
+        (["info", med, "--step", 5], "step 5 is not there", 2),
+    ]:
+        done = run(*words, check=False)
+        assert done.returncode == code and text in done.stderr, done.stderr
