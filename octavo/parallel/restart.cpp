@@ -9,6 +9,8 @@
 #include "octavo/parallel/rescue.hpp"
 #include "octavo/parallel/reshape.hpp"
 #include "octavo/parallel/shares.hpp"
+#include "octavo/parallel/triangle_restart.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -219,7 +221,10 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       Restart out;
       out.id = {step.found.step, step.found.attempt};
       out.header = step.header;
-      out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
+      if (store::has_triangles(step.header))
+        read_triangles(comm, step, store, options, out);
+      else
+        out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
       if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
       if (options.place) agree(comm, [&] { put_in_place(out.part, options.place); });
       out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
