@@ -8,21 +8,35 @@
 #include <new>
 
 #include "capi/arguments.hpp"
+#include "capi/objects.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/writer.hpp"
 
-struct octavo_writer {
-  octavo::parallel::Writer writer;
-  int dim;
-  octavo::mesh::Index3 roots;
-};
-struct octavo_restart {
-  octavo::parallel::Restart value;
-  octavo::store::Flow flow;
-};
+namespace octavo::capi {
+
+store::Flow flow_of(int flow) {
+  if (flow != OCTAVO_CHECKPOINT && flow != OCTAVO_ANALYSIS)
+    throw Error(Kind::usage, "flow: expected 0 or 1, found " + std::to_string(flow));
+  return flow == OCTAVO_CHECKPOINT ? store::Flow::checkpoint : store::Flow::analysis;
+}
+
+void open_restart(MPI_Comm comm, const char* store, const char* options, int flow, std::int64_t step,
+                  const std::function<std::optional<std::vector<std::int64_t>>()>& points, octavo_restart** restart) {
+  parallel::RestartOptions chosen;
+  parallel::agree(comm, [&] {
+    checked(restart, "restart") = nullptr;
+    checked(store, "store");
+    chosen = parallel::restart_options(parallel::read_options({}, options == nullptr ? "" : options));
+    chosen.flow = flow_of(flow);
+    chosen.points = points();
+  });
+  if (step >= 0) chosen.step = step;
+  auto found = parallel::restart(comm, store, chosen);
+  if (found) *restart = new octavo_restart{std::move(*found), chosen.flow};
+}
+
+}  // namespace octavo::capi
 
 namespace {
 
@@ -31,13 +45,14 @@ using namespace octavo::capi;
 using base::Error;
 using base::Kind;
 
-store::Flow flow_of(int flow) {
-  if (flow != OCTAVO_CHECKPOINT && flow != OCTAVO_ANALYSIS)
-    throw Error(Kind::usage, "flow: expected 0 or 1, found " + std::to_string(flow));
-  return flow == OCTAVO_CHECKPOINT ? store::Flow::checkpoint : store::Flow::analysis;
+bool has_triangles(const octavo_restart& restart) {
+  return std::holds_alternative<mesh::Unstructured>(restart.value.part.mesh);
 }
 
-const mesh::Octree& tree_of(const octavo_restart& restart) { return std::get<mesh::Octree>(restart.value.part.mesh); }
+const mesh::Octree& tree_of(const octavo_restart& restart) {
+  if (has_triangles(restart)) throw Error(Kind::usage, "the step is of triangles: it has no tree");
+  return std::get<mesh::Octree>(restart.value.part.mesh);
+}
 
 void copy_values(const mesh::Field& field, int type, void* values, std::int64_t count) {
   const auto expected = static_cast<std::int64_t>(field.size());
@@ -223,16 +238,8 @@ int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step
 int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
                              octavo_restart** restart, octavo_error* error) {
   return guard(error, [&] {
-    parallel::RestartOptions chosen;
-    parallel::agree(comm, [&] {
-      checked(restart, "restart") = nullptr;
-      checked(store, "store");
-      chosen = parallel::restart_options(parallel::read_options({}, options == nullptr ? "" : options));
-      chosen.flow = flow_of(flow);
-    });
-    if (step >= 0) chosen.step = step;
-    auto found = parallel::restart(comm, store, chosen);
-    if (found) *restart = new octavo_restart{std::move(*found), chosen.flow};
+    open_restart(
+        comm, store, options, flow, step, [] { return std::nullopt; }, restart);
   });
 }
 
@@ -297,8 +304,14 @@ const char* octavo_restart_note(const octavo_restart* restart, int64_t index) {
   const auto& notes = restart->value.notes;
   return index >= 0 && index < std::ssize(notes) ? notes[static_cast<std::size_t>(index)].c_str() : nullptr;
 }
-int octavo_restart_levels(const octavo_restart* restart) { return num_levels(tree_of(*restart)); }
+int octavo_restart_levels(const octavo_restart* restart) {
+  return has_triangles(*restart) ? 0 : num_levels(tree_of(*restart));
+}
 int64_t octavo_restart_cells(const octavo_restart* restart) {
+  if (has_triangles(*restart)) {
+    const auto& mesh = std::get<mesh::Unstructured>(restart->value.part.mesh);
+    return static_cast<std::int64_t>(mesh.x.size()) * mesh.planes;
+  }
   return static_cast<std::int64_t>(num_cells(tree_of(*restart)));
 }
 

@@ -50,6 +50,7 @@ module octavo
     procedure, private :: put_int, put_real, put_text, put_ints, put_reals, put_texts
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
+    procedure :: put_triangles                  !< (x, y, triangles, global_point [, planes, global_triangle, error])
     procedure, private :: put_field_r64, put_field_r32, put_field_i64, put_field_i32
     generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error, space])
     procedure, private :: put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
@@ -103,7 +104,7 @@ module octavo
     private
     type(c_ptr) :: handle = c_null_ptr
   contains
-    procedure :: open => restart_open           !< collective: (comm, store [, flow, step, options, error])
+    procedure :: open => restart_open           !< collective: (comm, store [, flow, step, options, points, error])
     procedure :: failed => restart_failed       !< collective: the run cannot go on from here (comm, store [, error])
     procedure :: found                          !< whether there was a step
     procedure :: step => restart_step
@@ -114,6 +115,7 @@ module octavo
     generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals
                                                 !< (name, value [, error]); arrays and texts are allocated
     procedure :: mesh => restart_mesh           !< allocates (cells_of_level, refined, owned [, error])
+    procedure :: triangles => restart_triangles  !< allocates (x, y, triangles, global_point [, planes, global_triangle, error])
     procedure, private :: field_r64, field_r32, field_i64, field_i32
     generic :: field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error])
     procedure, private :: particles_r64, particles_r32, particles_i64, particles_i32
@@ -160,6 +162,11 @@ module octavo
     integer(c_int) :: planes = 1
     type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, connectivity = c_null_ptr, global_point = c_null_ptr, &
                    global_element = c_null_ptr, boundary = c_null_ptr, geometry = c_null_ptr
+  end type
+
+  type :: piece_in_c
+    real(real64), allocatable :: x(:), y(:)
+    integer(int64), allocatable :: nodes(:, :), points(:), elements(:)
   end type
 
   type, bind(c) :: c_field_info
@@ -328,6 +335,39 @@ module octavo
       integer(c_int), value :: levels
       integer(c_int64_t), intent(in) :: cells_of_level(*)
       integer(c_int8_t), intent(in) :: refined(*), owned(*)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_triangles(writer, mesh, error) bind(c, name='octavo_writer_put_triangles')
+      import
+      type(c_ptr), value :: writer
+      type(c_series_mesh), intent(in) :: mesh
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_restart_open_points(comm, store, options, flow, step, points, number, restart, error) &
+        bind(c, name='octavo_fortran_restart_open_points')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: store(*), options(*)
+      integer(c_int), value :: flow
+      integer(c_int64_t), value :: step, number
+      integer(c_int64_t), intent(in) :: points(*)
+      type(c_ptr), intent(out) :: restart
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_triangle_counts(restart, points, triangles, planes, error) &
+        bind(c, name='octavo_restart_triangle_counts')
+      import
+      type(c_ptr), value :: restart
+      integer(c_int64_t), intent(out) :: points, triangles
+      integer(c_int), intent(out) :: planes
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_triangles(restart, x, y, connectivity, global_point, global_element, error) &
+        bind(c, name='octavo_restart_triangles')
+      import
+      type(c_ptr), value :: restart
+      real(c_double), intent(out) :: x(*), y(*)
+      integer(c_int64_t), intent(out) :: connectivity(*), global_point(*), global_element(*)
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_put_field(writer, name, unit, kind, values, cells, stride, space, error) &
@@ -801,6 +841,46 @@ contains
     json = from_c(in_c)
   end subroutine
 
+  ! A piece of a mesh as C has it; the mesh refers to `held`, which must stay.
+  subroutine hold_piece(held, mesh, x, y, triangles, global_point, planes, global_triangle)
+    type(piece_in_c), intent(inout), target :: held
+    type(c_series_mesh), intent(inout) :: mesh
+    real(real64), intent(in) :: x(:), y(:)
+    integer, intent(in) :: triangles(:, :), global_point(:)
+    integer, intent(in), optional :: planes, global_triangle(:)
+    held%x = x
+    held%y = y
+    held%nodes = int(triangles, int64) - 1
+    held%points = int(global_point, int64) - 1
+    mesh%points = size(x, kind=c_int64_t)
+    mesh%triangles = size(triangles, 2, kind=c_int64_t)
+    if (present(planes)) mesh%planes = int(planes, c_int)
+    mesh%x = c_loc(held%x)
+    mesh%y = c_loc(held%y)
+    mesh%connectivity = c_loc(held%nodes)
+    mesh%global_point = c_loc(held%points)
+    if (.not. present(global_triangle)) return
+    held%elements = int(global_triangle, int64) - 1
+    mesh%global_element = c_loc(held%elements)
+  end subroutine
+
+  !> This rank's piece of a mesh of triangles, maybe without points, on every rank. Numbers count from 1. Fields then
+  !> have a value a point, plane after plane, as put_field takes arrays of one dimension.
+  subroutine put_triangles(self, x, y, triangles, global_point, planes, global_triangle, error)
+    class(octavo_writer), intent(in) :: self
+    real(real64), intent(in) :: x(:), y(:)               !< points of this rank, of one plane
+    integer, intent(in) :: triangles(:, :)               !< (3, triangles): points of this rank
+    integer, intent(in) :: global_point(:)               !< number of each point in the whole mesh
+    integer, intent(in), optional :: planes              !< 3-D: values stand plane after plane, from the bottom
+    integer, intent(in), optional :: global_triangle(:)  !< numbers in the whole mesh; without: by their lowest point
+    type(octavo_error), intent(inout), optional :: error
+    type(piece_in_c), target :: held
+    type(c_series_mesh) :: mesh
+    type(c_error) :: what
+    call hold_piece(held, mesh, x, y, triangles, global_point, planes, global_triangle)
+    call check(c_put_triangles(self%handle, mesh, what), what, error)
+  end subroutine
+
   subroutine put_mesh(self, cells_of_level, refined, owned, error)
     class(octavo_writer), intent(in) :: self
     integer(int64), intent(in) :: cells_of_level(:)
@@ -1237,30 +1317,15 @@ contains
     type(octavo_error), intent(inout), optional :: error
     character(kind=c_char), target :: in_names(len(names) + 1, size(names)), in_units(len(units) + 1, size(units))
     character(kind=c_char), allocatable, target :: first_line(:), file(:)
-    integer(int64), allocatable, target :: nodes(:, :), points(:), elements(:)
     integer(int32), allocatable, target :: on_boundary(:)
-    real(real64), allocatable, target :: all_x(:), all_y(:)
+    type(piece_in_c), target :: held
     type(c_ptr) :: name_at(size(names)), unit_at(size(units))
     type(c_series_mesh) :: mesh
     type(c_series_options) :: options
     type(c_error) :: what
     call point_at(names, in_names, name_at)
     call point_at(units, in_units, unit_at)
-    all_x = x
-    all_y = y
-    nodes = int(triangles, int64) - 1
-    points = int(global_point, int64) - 1
-    mesh%points = size(x, kind=c_int64_t)
-    mesh%triangles = size(triangles, 2, kind=c_int64_t)
-    if (present(planes)) mesh%planes = int(planes, c_int)
-    mesh%x = c_loc(all_x)
-    mesh%y = c_loc(all_y)
-    mesh%connectivity = c_loc(nodes)
-    mesh%global_point = c_loc(points)
-    if (present(global_triangle)) then
-      elements = int(global_triangle, int64) - 1
-      mesh%global_element = c_loc(elements)
-    end if
+    call hold_piece(held, mesh, x, y, triangles, global_point, planes, global_triangle)
     if (present(boundary)) then
       on_boundary = int(boundary, int32)
       mesh%boundary = c_loc(on_boundary)
@@ -1352,12 +1417,13 @@ contains
 
   ! ------------------------------------------------------------------ reading
 
-  subroutine restart_open(self, comm, store, flow, step, options, error)
+  subroutine restart_open(self, comm, store, flow, step, options, points, error)
     class(octavo_restart), intent(inout) :: self
     integer, intent(in) :: comm
     character(*), intent(in) :: store
     integer, intent(in), optional :: flow, step  !< without: checkpoint, the newest
     character(*), intent(in), optional :: options  !< a TOML file, the writer's
+    integer, intent(in), optional :: points(:)     !< of a step of triangles: the numbers of those wanted, from 1
     type(octavo_error), intent(inout), optional :: error
     character(:), allocatable :: file
     integer(c_int) :: which
@@ -1369,6 +1435,11 @@ contains
     if (present(step)) number = int(step, c_int64_t)
     file = ''
     if (present(options)) file = options
+    if (present(points)) then
+      call check(c_restart_open_points(comm, text(store), text(file), which, number, int(points, int64) - 1, &
+                                       size(points, kind=c_int64_t), self%handle, what), what, error)
+      return
+    end if
     call check(c_restart_open(comm, text(store), text(file), which, number, self%handle, what), what, error)
   end subroutine
 
@@ -1531,6 +1602,31 @@ contains
     call check(c_restart_mesh(self%handle, cells_of_level, refined_in_c, owned_in_c, what), what, error)
     refined = refined_in_c /= 0
     owned = owned_in_c /= 0
+  end subroutine
+
+  !> This rank's share of a mesh of triangles, numbers from 1. Fields have a value a point, plane after plane.
+  subroutine restart_triangles(self, x, y, triangles, global_point, planes, global_triangle, error)
+    class(octavo_restart), intent(in) :: self
+    real(real64), allocatable, intent(out) :: x(:), y(:)
+    integer, allocatable, intent(out) :: triangles(:, :), global_point(:)
+    integer, intent(out), optional :: planes
+    integer, allocatable, intent(out), optional :: global_triangle(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(int64), allocatable :: nodes(:), points(:), elements(:)
+    integer(int64) :: n, m
+    integer(c_int) :: levels
+    type(c_error) :: what
+    n = 0
+    m = 0
+    levels = 1
+    call check(c_triangle_counts(self%handle, n, m, levels, what), what, error)
+    if (what%code /= 0) return
+    allocate (x(n), y(n), nodes(3*m), points(n), elements(m))
+    call check(c_triangles(self%handle, x, y, nodes, points, elements, what), what, error)
+    triangles = reshape(int(nodes) + 1, [3, int(m)])
+    global_point = int(points) + 1
+    if (present(planes)) planes = int(levels)
+    if (present(global_triangle)) global_triangle = int(elements) + 1
   end subroutine
 
   subroutine field_r64(self, name, values, error)

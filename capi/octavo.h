@@ -166,8 +166,8 @@ OCTAVO_API int octavo_native_put_arrays(octavo_native_writer* writer, const char
 /* FLASH, of a tree: a face variable (facevarx, facevary, facevarz for axis 0, 1, 2), whose arrays have one value more
  * along `axis`; otherwise as octavo_native_put_field. */
 OCTAVO_API int octavo_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit, int axis,
-                                       int type, const void* values, int64_t count, int ghost, int64_t stride, int space,
-                                       octavo_error* error);
+                                       int type, const void* values, int64_t count, int ghost, int64_t stride,
+                                       int space, octavo_error* error);
 /* One attribute of `count` particles. FLASH: one species, in leaf blocks that this rank owns; AMReX: wherever a box of
  * any rank is. */
 OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
@@ -262,7 +262,7 @@ OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
 /* What a user should know: damage, steps passed over, local disks; the same on all ranks. Texts are the restart's; NULL
  * where there are no more. */
 OCTAVO_API const char* octavo_restart_note(const octavo_restart* restart, int64_t index);
-OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);
+OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);    /* 0: triangles */
 OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart); /* of all levels */
 typedef struct octavo_field_info {
   char name[128], unit[64]; /* cut off where too long */
@@ -299,6 +299,25 @@ OCTAVO_API int octavo_restart_get_text(const octavo_restart* restart, const char
                                        size_t size, octavo_error* error);
 /* Local. Sets *restart to NULL. */
 OCTAVO_API void octavo_restart_free(octavo_restart** restart);
+
+/* ---- meshes of triangles in a store */
+
+/* This rank's piece, maybe without points, on every rank; `boundary` and `geometry` must be NULL. The domain has one
+ * root. Fields of octavo_writer_put_field then have a value a point, plane after plane; integer ones belong to the
+ * mesh. Copied. */
+OCTAVO_API int octavo_writer_put_triangles(octavo_writer* writer, const octavo_series_mesh* mesh, octavo_error* error);
+/* Collective. As octavo_restart_open_with, for a step of triangles: this rank gets the points of these numbers, in this
+ * order, and no triangles. Without it shares are equal numbers of triangles along the Hilbert curve. */
+OCTAVO_API int octavo_restart_open_points(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
+                                          const int64_t* points, int64_t count, octavo_restart** restart,
+                                          octavo_error* error);
+/* An error where the step is not of triangles. octavo_restart_cells gives points times planes: values of a field. */
+OCTAVO_API int octavo_restart_triangle_counts(const octavo_restart* restart, int64_t* points, int64_t* triangles,
+                                              int* planes, octavo_error* error);
+/* Fills x, y and global_point [points], connectivity [triangles][3] with this rank's points from 0, and global_element
+ * [triangles]; any may be NULL. */
+OCTAVO_API int octavo_restart_triangles(const octavo_restart* restart, double* x, double* y, int64_t* connectivity,
+                                        int64_t* global_point, int64_t* global_element, octavo_error* error);
 
 #ifdef __cplusplus
 }

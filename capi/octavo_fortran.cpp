@@ -59,6 +59,13 @@ OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* sto
                                   restart, error);
 }
 
+OCTAVO_API int octavo_fortran_restart_open_points(const MPI_Fint* comm, const char* store, const char* options,
+                                                  int flow, int64_t step, const int64_t* points, int64_t count,
+                                                  octavo_restart** restart, octavo_error* error) {
+  return octavo_restart_open_points(MPI_Comm_f2c(*comm), store, options[0] == '\0' ? nullptr : options, flow, step,
+                                    points, count, restart, error);
+}
+
 OCTAVO_API int octavo_fortran_restart_failed(const MPI_Fint* comm, const char* store, const octavo_restart* restart,
                                              octavo_error* error) {
   return octavo_restart_failed(MPI_Comm_f2c(*comm), store, restart, error);

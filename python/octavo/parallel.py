@@ -55,7 +55,7 @@ class Writer(StepWriter):
         self, comm: Any, path: Path, header: Header, *, options: Path | None = None, resumed_from: Any = None,
         **settings: Any,
     ) -> None:  # fmt: skip
-        self._dim, self._block = header.dim, tuple(header.block)
+        self._dim, self._block, self._planes = header.dim, tuple(header.block), 1
         self._writer = _mpi().Writer(
             _handle(comm), os.fspath(path), header, _texts(settings), os.fspath(options or ""), resumed_from
         )
@@ -77,6 +77,24 @@ class Writer(StepWriter):
         """This rank's tree, with what it owns. Copied at once."""
         self._put("mesh", lambda: self._writer.put_mesh(tree))
 
+    def put_triangles(
+        self, x: np.ndarray, y: np.ndarray, triangles: np.ndarray, global_point: np.ndarray | None = None, *,
+        planes: int = 1, global_triangle: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """This rank's piece of a mesh of triangles, maybe without points, on every rank, in place of put_mesh: places of
+        its points, shape (triangles, 3) of its points from 0, the numbers of points and triangles in the whole mesh
+        (every one from 0 up on one rank at least; without: points the same, triangles by their lowest point). Fields
+        then have shape (points,), or (planes, points); the lowest rank's value counts. Copied at once."""
+
+        def put() -> None:
+            numbers = [None if n is None else np.ascontiguousarray(n, "int64") for n in (global_point, global_triangle)]
+            places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
+            nodes = np.ascontiguousarray(triangles, "int64").reshape(-1, 3)
+            self._planes = planes
+            self._writer.put_triangles(*places, nodes, numbers[0], planes, numbers[1])
+
+        self._put("mesh", put)
+
     def put_field(
         self, name: str, array: np.ndarray, unit: str = "", *, centring: str = "cell", order: np.ndarray | None = None
     ) -> None:
@@ -92,6 +110,8 @@ class Writer(StepWriter):
 
         def put() -> None:
             values, places = _readable(array), order
+            if self._planes > 1 and values.ndim == 2:
+                values = values.reshape(-1)
             if places is not None:
                 places = _order(places, len(values))
             shaped = _with_block(values, self._dim, self._block)
@@ -133,7 +153,7 @@ class Writer(StepWriter):
 def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
     particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
-    fill: bool = False,
+    fill: bool = False, points: Sequence[int] | np.ndarray | None = None,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
@@ -146,12 +166,16 @@ def restart(
     `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors on
     faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header is
     that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones.
+
+    A step of triangles has `x`, `y`, `triangles`, `global_point`, `global_triangle` and `planes` in place of `mesh`: equal
+    numbers of triangles along the Hilbert curve, with their points; or, where `points` gives numbers (on all ranks), those
+    points in that order.
     """
     longer = None if block is None else [*block, *[1] * (3 - len(block))]
     names = [fields] if isinstance(fields, str) else fields
     return _mpi().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
-        refine, longer, fill,
+        refine, longer, fill, None if points is None else [int(point) for point in points],
     )  # fmt: skip
 
 
