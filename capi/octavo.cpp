@@ -1,15 +1,8 @@
 #include "capi/octavo.h"
 
 #include "capi/arguments.hpp"
-#include "capi/restart.hpp"
+#include "capi/objects.hpp"
 #include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/writer.hpp"
-
-struct octavo_writer {
-  octavo::parallel::Writer writer;
-  int dim;
-  octavo::mesh::Index3 roots;
-};
 
 using namespace octavo;
 using namespace octavo::capi;

@@ -264,6 +264,10 @@ typedef struct octavo_restart_options {
   int constant;     /* refine and fill: with the coarser value, not with limited slopes */
   int boxes;        /* the share as boxes, for octavo_restart_boxes */
   int64_t max_box;  /* boxes are at most that long [cells] */
+  const int64_t* points; /* [num_points] of a step of triangles: this rank gets the points of these numbers, in this
+                            order, and no triangles; on all ranks or none. NULL: equal numbers of triangles along the
+                            Hilbert curve */
+  int64_t num_points;
 } octavo_restart_options;
 OCTAVO_API octavo_restart_options octavo_restart_options_default(void);
 /* The same, as the options say. `path`: a store, or an output of a code: a FLASH checkpoint, an AMReX or RAMSES
@@ -287,8 +291,8 @@ OCTAVO_API const char* octavo_restart_note(const octavo_restart* restart, int64_
 /* What the step says of itself; `code` is the restart's. block[3]: values of a tree cell along each axis; or NULL. */
 OCTAVO_API int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, int64_t block[3],
                                      octavo_error* error);
-OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);
-OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart);     /* of a tree, all levels; 0 of boxes */
+OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);        /* 0 of triangles */
+OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart);     /* of a tree, all levels; otherwise 0 */
 OCTAVO_API int64_t octavo_restart_num_boxes(const octavo_restart* restart); /* of all levels; 0 of a tree */
 OCTAVO_API int64_t octavo_restart_values(const octavo_restart* restart);    /* of a field of one component */
 typedef struct octavo_field_info {
@@ -331,6 +335,20 @@ OCTAVO_API int octavo_restart_get_text(const octavo_restart* restart, const char
                                        size_t size, octavo_error* error);
 /* Local. Sets *restart to NULL. */
 OCTAVO_API void octavo_restart_free(octavo_restart** restart);
+
+/* ---- meshes of triangles in a store */
+
+/* This rank's piece, maybe without points, on every rank; `boundary` and `geometry` must be NULL. The domain has one
+ * root. Fields of octavo_writer_put_field then have a value a point, plane after plane; integer ones belong to the
+ * mesh. Copied. */
+OCTAVO_API int octavo_writer_put_triangles(octavo_writer* writer, const octavo_series_mesh* mesh, octavo_error* error);
+/* An error where the step is not of triangles. octavo_restart_values gives points times planes. */
+OCTAVO_API int octavo_restart_triangle_counts(const octavo_restart* restart, int64_t* points, int64_t* triangles,
+                                              int* planes, octavo_error* error);
+/* Fills x, y and global_point [points], connectivity [triangles][3] with this rank's points from 0, and global_element
+ * [triangles]; any may be NULL. */
+OCTAVO_API int octavo_restart_triangles(const octavo_restart* restart, double* x, double* y, int64_t* connectivity,
+                                        int64_t* global_point, int64_t* global_element, octavo_error* error);
 
 #ifdef __cplusplus
 }

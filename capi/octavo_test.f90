@@ -112,6 +112,7 @@ program octavo_test
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   if (rank == 0) call octavo_forget_failed_restarts(store)
   call native_outputs()
+  call check_triangles(trim(store)//'_triangles')
   call MPI_Finalize(ierror)
   if (failed) error stop 1
 
@@ -246,6 +247,42 @@ contains
     real(real64), intent(in) :: mine
     call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
   end function
+
+  ! Two triangles of four points, which every rank holds; read on all ranks, and by number.
+  subroutine check_triangles(path)
+    character(*), intent(in) :: path
+    type(octavo_domain) :: plane
+    type(octavo_writer) :: writer
+    type(octavo_restart) :: from
+    real(real64), allocatable :: x(:), y(:), depth(:)
+    integer, allocatable :: triangles(:, :), number(:), global_triangle(:)
+    integer :: held(2), i, ierror
+    plane%dim = 2
+    call writer%open(MPI_COMM_WORLD, path, plane)
+    call writer%begin_step(octavo_checkpoint, 5, 2.0_real64)
+    call writer%put_triangles([0.0_real64, 1.0_real64, 0.0_real64, 1.0_real64], &
+                              [0.0_real64, 0.0_real64, 1.0_real64, 1.0_real64], reshape([1, 2, 3, 4, 3, 2], [3, 2]), &
+                              [4, 3, 2, 1], global_triangle=[1, 2])
+    call writer%put_field('depth', [40.0_real64, 30.0_real64, 20.0_real64, 10.0_real64])
+    call writer%end_step()
+    call writer%close()
+    call from%open(MPI_COMM_WORLD, path)
+    call from%triangles(x, y, triangles, number, global_triangle=global_triangle)
+    call from%field('depth', depth)
+    call expect(all(depth == 10*number), 'values by number')
+    held = 0
+    do i = 1, size(global_triangle)
+      held(global_triangle(i)) = held(global_triangle(i)) + 1
+      call expect(all(number(triangles(:, i)) == merge([4, 3, 2], [1, 2, 3], global_triangle(i) == 1)), 'a triangle')
+    end do
+    call MPI_Allreduce(MPI_IN_PLACE, held, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+    call expect(all(held == 1), 'each triangle on one rank')
+    call from%free()
+    call from%open(MPI_COMM_WORLD, path, points=[3, 1])
+    call from%field('depth', depth)
+    call expect(size(depth) == 2 .and. all(depth == [30.0_real64, 10.0_real64]), 'the points asked for')
+    call from%free()
+  end subroutine
 
   ! Lines of a text file that have this text.
   integer function value_in(file, what) result(found)

@@ -1,10 +1,9 @@
-#include "capi/restart.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "capi/arguments.hpp"
+#include "capi/objects.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
@@ -16,13 +15,15 @@ using namespace octavo::capi;
 
 const mesh::Octree& tree_of(const octavo_restart& restart) {
   const auto* tree = std::get_if<mesh::Octree>(&restart.value.part.mesh);
+  if (std::holds_alternative<mesh::Unstructured>(restart.value.part.mesh))
+    throw Error(Kind::usage, "the step is of triangles: octavo_restart_triangles has them");
   if (tree == nullptr) throw Error(Kind::usage, "the share is boxes: octavo_restart_boxes has them");
   return *tree;
 }
 
 const mesh::Patches& patches_of(const octavo_restart& restart) {
   const auto* patches = std::get_if<mesh::Patches>(&restart.value.part.mesh);
-  if (patches == nullptr) throw Error(Kind::usage, "the share is a tree: octavo_restart_mesh has it");
+  if (patches == nullptr) throw Error(Kind::usage, "the share is not boxes");
   return *patches;
 }
 
@@ -42,6 +43,7 @@ parallel::RestartOptions options_of(const octavo_restart_options& from) {
   options.fill_by = from.constant != 0 ? mesh::FillBy::constant : mesh::FillBy::linear;
   if (from.boxes != 0) options.as = parallel::MeshKind::patches;
   options.max_box = from.max_box;
+  if (from.points != nullptr) options.points = array_from(from.points, from.num_points);
   return options;
 }
 
@@ -220,7 +222,9 @@ int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, 
 int octavo_restart_levels(const octavo_restart* restart) {
   const mesh::Mesh& mesh = restart->value.part.mesh;
   const auto* patches = std::get_if<mesh::Patches>(&mesh);
-  return patches != nullptr ? static_cast<int>(patches->boxes.size()) : num_levels(std::get<mesh::Octree>(mesh));
+  if (patches != nullptr) return static_cast<int>(patches->boxes.size());
+  const auto* tree = std::get_if<mesh::Octree>(&mesh);
+  return tree == nullptr ? 0 : num_levels(*tree);
 }
 int64_t octavo_restart_cells(const octavo_restart* restart) {
   const auto* tree = std::get_if<mesh::Octree>(&restart->value.part.mesh);
@@ -237,6 +241,8 @@ int64_t octavo_restart_values(const octavo_restart* restart) {
   const mesh::Mesh& mesh = restart->value.part.mesh;
   if (const auto* tree = std::get_if<mesh::Octree>(&mesh))
     return static_cast<std::int64_t>(num_cells(*tree) * block_size(*tree));
+  if (const auto* triangles = std::get_if<mesh::Unstructured>(&mesh))
+    return std::ssize(triangles->x) * triangles->planes;
   const auto& patches = std::get<mesh::Patches>(mesh);
   std::int64_t values = 0;
   for (const auto& level : patches.boxes)

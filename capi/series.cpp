@@ -3,12 +3,30 @@
 #include <utility>
 
 #include "capi/arguments.hpp"
+#include "capi/objects.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/series_writer.hpp"
 
 struct octavo_series {
   octavo::parallel::SeriesWriter writer;
 };
+
+namespace octavo::capi {
+
+parallel::SeriesMesh mesh_from(const octavo_series_mesh& from) {
+  parallel::SeriesMesh mesh;
+  mesh.piece.x = array_from(from.x, from.points);
+  mesh.piece.y = array_from(from.y, from.points);
+  mesh.piece.connectivity = array_from(from.connectivity, 3 * from.triangles);
+  mesh.piece.planes = from.planes;
+  if (from.global_point != nullptr) mesh.piece.global_point = array_from(from.global_point, from.points);
+  if (from.global_element != nullptr) mesh.global_element = array_from(from.global_element, from.triangles);
+  if (from.boundary != nullptr) mesh.boundary = array_from(from.boundary, from.points);
+  if (from.geometry != nullptr) mesh.geometry = from.geometry;
+  return mesh;
+}
+
+}  // namespace octavo::capi
 
 namespace {
 
@@ -27,19 +45,6 @@ serafin::Header header_from(const octavo_series_options& options, int variables,
   std::copy_n(options.origin, 2, header.iparam.begin() + 2);
   if (options.dated != 0) std::copy_n(options.date, 6, header.date.emplace().begin());
   return header;
-}
-
-parallel::SeriesMesh mesh_from(const octavo_series_mesh& from) {
-  parallel::SeriesMesh mesh;
-  mesh.piece.x = array_from(from.x, from.points);
-  mesh.piece.y = array_from(from.y, from.points);
-  mesh.piece.connectivity = array_from(from.connectivity, 3 * from.triangles);
-  mesh.piece.planes = from.planes;
-  if (from.global_point != nullptr) mesh.piece.global_point = array_from(from.global_point, from.points);
-  if (from.global_element != nullptr) mesh.global_element = array_from(from.global_element, from.triangles);
-  if (from.boundary != nullptr) mesh.boundary = array_from(from.boundary, from.points);
-  if (from.geometry != nullptr) mesh.geometry = from.geometry;
-  return mesh;
 }
 
 parallel::SeriesOptions options_from(const octavo_series_options& from) {

@@ -51,6 +51,57 @@ octavo_series_mesh mesh_of(const Piece& piece) {
   return mesh;
 }
 
+TEST(CapiSeriesMpi, triangles_in_a_store_come_back_by_number_on_any_rank) {
+  const octavo::testing::SharedDirectory directory;
+  const Piece piece = make_piece();
+  const octavo_series_mesh mesh = mesh_of(piece);
+  const std::string path = directory.path() / "run.octavo";
+  octavo_error error{};
+  octavo_domain domain = octavo_domain_default();
+  domain.dim = 2;
+  octavo_writer* writer = nullptr;
+  ASSERT_EQ(octavo_writer_open(everyone(), path.c_str(), &domain, nullptr, nullptr, &writer, &error), 0);
+  ASSERT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 7, 2.5, &error), 0);
+  ASSERT_EQ(octavo_writer_put_triangles(writer, &mesh, &error), 0);
+  std::vector<double> depth(piece.fixture.mesh.x.size());
+  for (std::size_t i = 0; i < depth.size(); ++i) depth[i] = 3.0 * static_cast<double>(i);
+  const auto count = static_cast<std::int64_t>(depth.size());
+  ASSERT_EQ(octavo_writer_put_field(writer, "depth", "m", OCTAVO_FLOAT64, depth.data(), count, 0, OCTAVO_HOST, &error),
+            0);
+  ASSERT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
+  ASSERT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
+
+  octavo_restart* restart = nullptr;
+  ASSERT_EQ(octavo_restart_open(everyone(), path.c_str(), OCTAVO_CHECKPOINT, -1, &restart, &error), 0);
+  std::int64_t points = 0, triangles = 0;
+  int planes = 0;
+  ASSERT_EQ(octavo_restart_triangle_counts(restart, &points, &triangles, &planes, &error), 0);
+  EXPECT_EQ(octavo_restart_values(restart), points * planes);
+  EXPECT_EQ(octavo_restart_levels(restart), 0);
+  std::vector<std::int64_t> number(static_cast<std::size_t>(points)), nodes(static_cast<std::size_t>(3 * triangles));
+  std::vector<double> x(number.size()), values(number.size());
+  ASSERT_EQ(octavo_restart_triangles(restart, x.data(), nullptr, nodes.data(), number.data(), nullptr, &error), 0);
+  ASSERT_EQ(octavo_restart_field(restart, "depth", OCTAVO_FLOAT64, values.data(), points, &error), 0);
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    EXPECT_EQ(x[i], piece.fixture.mesh.x[static_cast<std::size_t>(number[i])]);
+    EXPECT_EQ(values[i], 3.0 * static_cast<double>(number[i]));
+  }
+  std::int64_t all = triangles;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, everyone());
+  EXPECT_EQ(static_cast<std::size_t>(3 * all), piece.fixture.mesh.connectivity.size());
+  octavo_restart_free(&restart);
+
+  const std::int64_t wanted[] = {count - 1, 4};
+  octavo_restart_options options = octavo_restart_options_default();
+  options.points = wanted;
+  options.num_points = 2;
+  ASSERT_EQ(octavo_restart_open_as(everyone(), path.c_str(), &options, &restart, &error), 0);
+  ASSERT_EQ(octavo_restart_field(restart, "depth", OCTAVO_FLOAT64, values.data(), 2, &error), 0) << error.message;
+  EXPECT_EQ(values[0], 3.0 * static_cast<double>(count - 1));
+  EXPECT_EQ(values[1], 12.0);
+  octavo_restart_free(&restart);
+}
+
 constexpr const char* names[] = {"VARIABLE 0", "VARIABLE 1"};
 constexpr const char* units[] = {"M", "M"};
 

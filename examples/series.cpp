@@ -2,42 +2,21 @@
 // ranks, no pieces and no merging.     mpirun -n 4 series_cpp channel.slf 10
 #include <mpi.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "channel.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/series_writer.hpp"
 
 using namespace octavo;
 
-// A channel of 60 x 12 squares, each of two triangles; a rank has some columns of them. Points between two ranks are on
-// both: that is what cut meshes are like.
-static parallel::SeriesMesh columns_of(int rank, int ranks) {
-  constexpr std::int64_t columns = 60, rows = 12;
-  const std::int64_t first = columns * rank / ranks, last = columns * (rank + 1) / ranks;
-  parallel::SeriesMesh mesh;
-  if (first == last) return mesh;
-  for (std::int64_t i = first; i <= last; ++i)
-    for (std::int64_t j = 0; j <= rows; ++j) {
-      mesh.piece.x.push_back(5.0 * static_cast<double>(i));
-      mesh.piece.y.push_back(5.0 * static_cast<double>(j));
-      mesh.piece.global_point.push_back(i * (rows + 1) + j);  // the number in the file: all that is needed
-    }
-  for (std::int64_t i = 0; i < last - first; ++i)
-    for (std::int64_t j = 0; j < rows; ++j) {
-      const std::int64_t a = i * (rows + 1) + j, b = a + rows + 1;
-      mesh.piece.connectivity.insert(mesh.piece.connectivity.end(), {a, b, b + 1, a, b + 1, a + 1});
-    }
-  return mesh;
-}
-
 static void simulate(const char* path, int steps) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const parallel::SeriesMesh mesh = columns_of(rank, ranks);
+  const parallel::SeriesMesh mesh{.piece = channel::columns_of(rank, ranks)};
   formats::serafin::Header header;
   header.title = parallel::series_title("A CHANNEL", 4);
   header.variables = {formats::serafin::variable("WATER DEPTH", "M"), formats::serafin::variable("VELOCITY U", "M/S")};

@@ -29,6 +29,7 @@ module octavo_reading
     generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals
                                                 !< (name, value [, error]); arrays and texts are allocated
     procedure :: mesh => restart_mesh           !< allocates (cells_of_level, refined, owned [, error])
+    procedure :: triangles => restart_triangles  !< allocates (x, y, triangles, global_point [, planes, global_triangle, error])
     procedure :: boxes => restart_boxes         !< allocates (domain, ratio, boxes_of_level, boxes [, error]), for put_boxes
     procedure, private :: field_r64, field_r32, field_i64, field_i32
     generic :: field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error]):
@@ -50,6 +51,8 @@ module octavo_reading
     integer(c_int64_t) :: block(3) = 0
     integer(c_int) :: fill = 0, constant = 0, boxes = 0
     integer(c_int64_t) :: max_box = 64
+    type(c_ptr) :: points = c_null_ptr
+    integer(c_int64_t) :: num_points = 0
   end type
 
   type, bind(c) :: c_field_info
@@ -169,6 +172,22 @@ module octavo_reading
       integer(c_int64_t), intent(out) :: block(3)
       type(c_error), intent(out) :: error
     end function
+    integer(c_int) function c_triangle_counts(restart, points, triangles, planes, error) &
+        bind(c, name='octavo_restart_triangle_counts')
+      import
+      type(c_ptr), value :: restart
+      integer(c_int64_t), intent(out) :: points, triangles
+      integer(c_int), intent(out) :: planes
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_triangles(restart, x, y, connectivity, global_point, global_element, error) &
+        bind(c, name='octavo_restart_triangles')
+      import
+      type(c_ptr), value :: restart
+      real(c_double), intent(out) :: x(*), y(*)
+      integer(c_int64_t), intent(out) :: connectivity(*), global_point(*), global_element(*)
+      type(c_error), intent(out) :: error
+    end function
     integer(c_int) function c_restart_boxes(restart, domain, ratio, boxes_of_level, boxes, error) &
         bind(c, name='octavo_restart_boxes')
       import
@@ -222,7 +241,7 @@ contains
 
   ! `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory (docs/cross-restart.md).
   subroutine restart_open(self, comm, store, flow, step, options, error, refine, block, fill, boxes, max_box, fields, &
-                          particles)
+                          particles, points)
     class(octavo_restart), intent(inout) :: self
     integer, intent(in) :: comm
     character(*), intent(in) :: store
@@ -236,8 +255,10 @@ contains
     integer, intent(in), optional :: max_box       !< boxes are at most that long [cells]
     character(*), intent(in), optional :: fields(:)  !< without: all
     logical, intent(in), optional :: particles     !< without: yes
+    integer, intent(in), optional :: points(:)     !< of a step of triangles: the numbers of those wanted, from 1
     character(kind=c_char), allocatable, target :: file(:), names(:, :)
     type(c_ptr), allocatable, target :: first(:)
+    integer(c_int64_t), allocatable, target :: numbers(:)
     type(c_restart_options) :: chosen
     type(c_error) :: what
     if (present(flow)) chosen%flow = int(flow, c_int)
@@ -258,6 +279,11 @@ contains
       call point_at(fields, names, first(:size(fields)))
       chosen%fields = c_loc(first)
       chosen%num_fields = size(fields)
+    end if
+    if (present(points)) then
+      numbers = [int(points, c_int64_t) - 1, 0_c_int64_t]  ! one more, so that there is a place to point at
+      chosen%points = c_loc(numbers)
+      chosen%num_points = size(points)
     end if
     call check(c_restart_open(comm, text(store), chosen, self%handle, what), what, error)
   end subroutine
@@ -454,6 +480,31 @@ contains
               ratio_in_c(levels - 1))
     call check(c_restart_boxes(self%handle, domain, ratio_in_c, boxes_of_level, boxes, what), what, error)
     ratio = int(ratio_in_c)
+  end subroutine
+
+  !> This rank's share of a mesh of triangles, numbers from 1. Fields have a value a point, plane after plane.
+  subroutine restart_triangles(self, x, y, triangles, global_point, planes, global_triangle, error)
+    class(octavo_restart), intent(in) :: self
+    real(real64), allocatable, intent(out) :: x(:), y(:)
+    integer, allocatable, intent(out) :: triangles(:, :), global_point(:)
+    integer, intent(out), optional :: planes
+    integer, allocatable, intent(out), optional :: global_triangle(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(int64), allocatable :: nodes(:), points(:), elements(:)
+    integer(int64) :: n, m
+    integer(c_int) :: levels
+    type(c_error) :: what
+    n = 0
+    m = 0
+    levels = 1
+    call check(c_triangle_counts(self%handle, n, m, levels, what), what, error)
+    if (what%code /= 0) return
+    allocate (x(n), y(n), nodes(3*m), points(n), elements(m))
+    call check(c_triangles(self%handle, x, y, nodes, points, elements, what), what, error)
+    triangles = reshape(int(nodes) + 1, [3, int(m)])
+    global_point = int(points) + 1
+    if (present(planes)) planes = int(levels)
+    if (present(global_triangle)) global_triangle = int(elements) + 1
   end subroutine
 
   subroutine field_r64(self, name, values, error)

@@ -3,6 +3,7 @@ module octavo_series_writing
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   use octavo_arguments
+  use octavo_pieces
   implicit none
   private
   public :: octavo_series
@@ -31,13 +32,6 @@ module octavo_series_writing
     integer(c_int64_t) :: alignment = 4096
     integer(c_int) :: resume = 0
     real(c_double) :: resume_time = 0
-  end type
-
-  type, bind(c) :: c_series_mesh
-    integer(c_int64_t) :: points = 0, triangles = 0
-    integer(c_int) :: planes = 1
-    type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, connectivity = c_null_ptr, global_point = c_null_ptr, &
-                   global_element = c_null_ptr, boundary = c_null_ptr, geometry = c_null_ptr
   end type
 
   interface
@@ -122,30 +116,15 @@ contains
     type(octavo_error), intent(inout), optional :: error
     character(kind=c_char), target :: in_names(len(names) + 1, size(names)), in_units(len(units) + 1, size(units))
     character(kind=c_char), allocatable, target :: first_line(:), file(:)
-    integer(int64), allocatable, target :: nodes(:, :), points(:), elements(:)
     integer(int32), allocatable, target :: on_boundary(:)
-    real(real64), allocatable, target :: all_x(:), all_y(:)
+    type(piece_in_c), target :: held
     type(c_ptr) :: name_at(size(names)), unit_at(size(units))
     type(c_series_mesh) :: mesh
     type(c_series_options) :: options
     type(c_error) :: what
     call point_at(names, in_names, name_at)
     call point_at(units, in_units, unit_at)
-    all_x = x
-    all_y = y
-    nodes = int(triangles, int64) - 1
-    points = int(global_point, int64) - 1
-    mesh%points = size(x, kind=c_int64_t)
-    mesh%triangles = size(triangles, 2, kind=c_int64_t)
-    if (present(planes)) mesh%planes = int(planes, c_int)
-    mesh%x = c_loc(all_x)
-    mesh%y = c_loc(all_y)
-    mesh%connectivity = c_loc(nodes)
-    mesh%global_point = c_loc(points)
-    if (present(global_triangle)) then
-      elements = int(global_triangle, int64) - 1
-      mesh%global_element = c_loc(elements)
-    end if
+    call hold_piece(held, mesh, x, y, triangles, global_point, planes, global_triangle)
     if (present(boundary)) then
       on_boundary = int(boundary, int32)
       mesh%boundary = c_loc(on_boundary)

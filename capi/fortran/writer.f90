@@ -3,6 +3,7 @@ module octavo_writing
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   use octavo_arguments
+  use octavo_pieces
   use octavo_reading, only: octavo_restart
   implicit none
   private
@@ -18,6 +19,7 @@ module octavo_writing
     procedure, private :: put_int, put_real, put_text, put_ints, put_reals, put_texts
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
+    procedure :: put_triangles                  !< (x, y, triangles, global_point [, planes, global_triangle, error])
     procedure, private :: put_field_r64, put_field_r32, put_field_i64, put_field_i32
     generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error, space])
     procedure, private :: put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
@@ -108,6 +110,12 @@ module octavo_writing
       import
       type(c_ptr), value :: writer
       character(kind=c_char), intent(in) :: name(*), text(*)
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_triangles(writer, mesh, error) bind(c, name='octavo_writer_put_triangles')
+      import
+      type(c_ptr), value :: writer
+      type(c_series_mesh), intent(in) :: mesh
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_put_mesh(writer, levels, cells_of_level, refined, owned, error) &
@@ -263,6 +271,23 @@ contains
     in_c = c_null_char
     call check(c_statistics(self%handle, in_c, size(in_c, kind=c_size_t), what), what, error)
     json = from_c(in_c)
+  end subroutine
+
+  !> This rank's piece of a mesh of triangles, maybe without points, on every rank. Numbers count from 1. Fields then
+  !> have a value a point, plane after plane, as put_field takes arrays of one dimension.
+  subroutine put_triangles(self, x, y, triangles, global_point, planes, global_triangle, error)
+    class(octavo_writer), intent(in) :: self
+    real(real64), intent(in) :: x(:), y(:)               !< points of this rank, of one plane
+    integer, intent(in) :: triangles(:, :)               !< (3, triangles): points of this rank
+    integer, intent(in) :: global_point(:)               !< number of each point in the whole mesh
+    integer, intent(in), optional :: planes              !< 3-D: values stand plane after plane, from the bottom
+    integer, intent(in), optional :: global_triangle(:)  !< numbers in the whole mesh; without: by their lowest point
+    type(octavo_error), intent(inout), optional :: error
+    type(piece_in_c), target :: held
+    type(c_series_mesh) :: mesh
+    type(c_error) :: what
+    call hold_piece(held, mesh, x, y, triangles, global_point, planes, global_triangle)
+    call check(c_put_triangles(self%handle, mesh, what), what, error)
   end subroutine
 
   subroutine put_mesh(self, cells_of_level, refined, owned, error)

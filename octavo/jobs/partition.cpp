@@ -29,8 +29,11 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) 
     case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::inertial: return partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
-    default: return partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
+    default: break;
   }
+  partition::PartVector part_of = partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
+  partition::smooth_cuts(mesh.connectivity, mesh.points, options.parts, part_of);
+  return part_of;
 }
 
 void check_part_vector(const CutMesh& mesh) {

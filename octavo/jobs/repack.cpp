@@ -177,6 +177,10 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   });
   const int parts = static_cast<int>(work.step.parts.size());
   work.keep = options.domains == 0 || options.domains == parts;
+  if (!work.keep && store::has_triangles(work.step.header))
+    throw Error(Kind::unsupported, "a mesh of triangles keeps its parts: expected " + std::to_string(parts) +
+                                       ", found " + std::to_string(options.domains))
+        .hint("convert it to a store of one part");
   work.files = plan_files(work.keep ? parts : options.domains, options);
   if (work.keep) return work;
   base::agree(options.ranks, [&] {

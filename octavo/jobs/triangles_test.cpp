@@ -211,6 +211,20 @@ struct Stored {
   }
 };
 
+TEST(Triangles, verify_tells_of_points_at_one_place) {
+  const testing::TemporaryFolder folder;
+  testing::SerafinFixture fixture;
+  fixture.mesh = testing::random_triangles(3, 6, 5);
+  testing::put_file(folder / "mesh.slf", testing::serafin_bytes(fixture));
+  EXPECT_THAT(verify(folder / "mesh.slf", 1).notes, ::testing::IsEmpty());
+  fixture.mesh.x[7] = fixture.mesh.x[2], fixture.mesh.y[7] = fixture.mesh.y[2];
+  testing::put_file(folder / "mesh.slf", testing::serafin_bytes(fixture));
+  const store::Report report = verify(folder / "mesh.slf", 1);
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_THAT(report.notes,
+              ::testing::ElementsAre(HasSubstr("1 points stand where another does; the first are 3 and 8")));
+}
+
 TEST(Triangles, a_store_gives_every_step_back_bit_for_bit_and_has_the_mesh_once) {
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     const Stored stored(seed);

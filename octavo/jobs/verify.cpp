@@ -1,9 +1,11 @@
 #include "octavo/jobs/verify.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
@@ -81,6 +83,27 @@ void compare_levels(store::Report& report, const mesh::Dataset& dataset, const P
   }
 }
 
+/// Points of one place: a mesh may be cut open along them, but mostly they were meant to be one.
+void note_twins(const mesh::Dataset& dataset, store::Report& report) {
+  mesh::Request nothing;
+  nothing.fields.emplace();
+  const mesh::Part part = dataset.read(0, nothing);
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  std::vector<std::tuple<double, double, std::size_t>> places;
+  for (std::size_t i = 0; i < mesh.x.size(); ++i) places.emplace_back(mesh.x[i], mesh.y[i], i);
+  std::sort(places.begin(), places.end());
+  std::int64_t twins = 0;
+  std::string first;
+  for (std::size_t i = 1; i < places.size(); ++i) {
+    const auto& [x, y, point] = places[i];
+    const auto& [before_x, before_y, before] = places[i - 1];
+    if (x != before_x || y != before_y) continue;
+    if (twins++ == 0) first = std::to_string(before + 1) + " and " + std::to_string(point + 1) + " (from 1)";
+  }
+  if (twins > 0)
+    report.notes.push_back(std::to_string(twins) + " points stand where another does; the first are " + first);
+}
+
 /// Every step of a file of many: lengths around each record, times that go on, values that are numbers.
 store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress) {
   const formats::Format& format = formats::format_of(path);
@@ -120,6 +143,7 @@ store::Report verify_series(const std::filesystem::path& path, const base::Progr
       throw base::Error(base::Kind::interrupted, "interrupted");
   }
   if (times.empty()) last.read(0, {});
+  if (report.findings.empty() && last.unstructured) note_twins(last, report);
   return report;
 }
 

@@ -10,7 +10,9 @@
 #include "octavo/parallel/rescue.hpp"
 #include "octavo/parallel/reshape.hpp"
 #include "octavo/parallel/shares.hpp"
+#include "octavo/parallel/triangle_restart.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -197,12 +199,15 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
 }
 
 // Collective. This rank's share of a step, as asked for.
-Restart start_from(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
+Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts& step, const RestartOptions& options) {
   if (options.check) agree(comm, [&] { options.check(step.header); });
   Restart out;
   out.id = {step.found.step, step.found.attempt};
   out.header = step.header;
-  out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
+  if (store::has_triangles(step.header))
+    read_triangles(comm, step, store, options, out);
+  else
+    out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
   if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
   if (options.place) agree(comm, [&] { put_in_place(out.part, options.place); });
   return out;
@@ -211,7 +216,7 @@ Restart start_from(MPI_Comm comm, StepParts& step, const RestartOptions& options
 Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, const RestartOptions& options) {
   StepParts step;
   agree(comm, [&] { step = open_output(path, options.step, options.own_names); });
-  Restart out = start_from(comm, step, options);
+  Restart out = start_from(comm, path, step, options);
   out.notes.insert(out.notes.begin(), step.output->notes.begin(), step.output->notes.end());
   return out;
 }
@@ -253,7 +258,7 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       for (std::string& note : remember(comm, mine, store)) found.notes.push_back(std::move(note));
     try {
       StepParts step = share_step(comm, mine);
-      Restart out = start_from(comm, step, options);
+      Restart out = start_from(comm, store, step, options);
       out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
       return out;
     } catch (const Error& error) {

@@ -38,6 +38,10 @@ struct RestartOptions {
   std::optional<mesh::Index3> block{};
   bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
   mesh::FillBy fill_by = mesh::FillBy::linear;
+  /// Triangles: numbers of the points that this rank wants, in any order, also several times; the mesh is then these
+  /// points alone. Nothing on any rank: the shares are equal numbers of triangles along the Hilbert curve, with all
+  /// their points.
+  std::optional<std::vector<std::int64_t>> points{};
   bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
   std::filesystem::path
       staging_directory{};  ///< where the run before had local disks; what is only there is drained first
@@ -68,7 +72,8 @@ struct Restart {
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
   /// `header.unfolded` on (ratio 2).
   mesh::Part part;
-  std::vector<std::string> notes;  ///< what a user should know: damage, steps passed over; the same on all ranks
+  std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
+  std::vector<std::string> notes{};  ///< what a user should know: damage, steps passed over; the same on all ranks
 };
 
 /// Collective. Whether rank 0 finds an output of a code at the path, and no store.

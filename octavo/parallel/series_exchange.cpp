@@ -23,6 +23,8 @@ void add_range(const OwnedPoints& owned, std::int64_t first, std::int64_t last, 
   }
 }
 
+}  // namespace
+
 std::vector<Peer> peers_of(const std::vector<int>& counts) {
   std::vector<Peer> peers;
   std::size_t first = 0;
@@ -39,8 +41,6 @@ void require_countable(const std::vector<Peer>& peers, std::size_t variables) {
     if (peer.count * variables > static_cast<std::size_t>(std::numeric_limits<int>::max()))
       throw Error(Kind::unsupported, "two ranks exchange more than 2^31 values at once").hint("more writers");
 }
-
-}  // namespace
 
 SeriesExchange plan_exchange(MPI_Comm comm, const SeriesPlan& plan, const OwnedPoints& owned) {
   SeriesExchange exchange;

@@ -22,6 +22,11 @@ struct SeriesExchange {
   int writer = -1;                   ///< this rank's number among the writers
 };
 
+/// Ranks with values, of counts by rank.
+std::vector<SeriesExchange::Peer> peers_of(const std::vector<int>& counts);
+/// Throws Error(unsupported) where two ranks would exchange more values than MPI counts, `variables` for each.
+void require_countable(const std::vector<SeriesExchange::Peer>& peers, std::size_t variables);
+
 /// Collective.
 SeriesExchange plan_exchange(MPI_Comm comm, const SeriesPlan& plan, const OwnedPoints& owned);
 

@@ -128,7 +128,6 @@ void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, Sha
       shared.owned.number.push_back(static_cast<std::int32_t>(mine[k].number));
       shared.owned.local.push_back(order[k]);
     }
-  spread_planes(mesh, total, shared.owned);
 }
 
 /// With the lowest point first; which way round it goes stays.
@@ -287,7 +286,7 @@ void copy_geometry(const std::filesystem::path& path, const MeshFile& to) {
 
 }  // namespace
 
-SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& header) {
+SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes) {
   agree(comm, [&] { check_piece(mesh); });
   require_same(
       comm,
@@ -295,13 +294,21 @@ SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& he
       "the mesh");
   std::int64_t largest = -1;
   for (std::size_t i = 0; i < mesh.piece.x.size(); ++i) largest = std::max(largest, number_of(mesh.piece, i));
-  Sizes sizes{largest_of_all(comm, largest) + 1};
+  sizes.points = largest_of_all(comm, largest) + 1;
   SharedMesh shared;
   share_points(comm, mesh, sizes.points, shared);
+  if (!mesh.geometry) sizes.triangles = share_elements(comm, mesh, sizes.points, shared);
+  return shared;
+}
+
+SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& header) {
+  MeshSizes plane;
+  SharedMesh shared = share_pieces(comm, mesh, plane);
+  spread_planes(mesh, plane.points, shared.owned);
+  Sizes sizes{plane.points, plane.triangles};
   if (mesh.geometry) {
     agree(comm, [&] { sizes = sizes_of_geometry(mesh, sizes.points, header); });
   } else {
-    sizes.triangles = share_elements(comm, mesh, sizes.points, shared);
     sizes.on_boundary = std::count_if(shared.boundary.begin(), shared.boundary.end(), [](auto b) { return b != 0; });
     MPI_Allreduce(MPI_IN_PLACE, &sizes.on_boundary, 1, MPI_INT64_T, MPI_SUM, comm);
   }

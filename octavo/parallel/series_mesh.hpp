@@ -41,6 +41,14 @@ struct SharedMesh {
   std::vector<std::array<std::int32_t, 3>> triangles;  ///< points from 0, of one plane
 };
 
+struct MeshSizes {
+  std::int64_t points = 0, triangles = 0;  ///< of one plane
+};
+
+/// Collective. Points and triangles of one plane, whatever they are shared out for: `owned` has no planes yet; the
+/// mesh has no geometry. Throws as share_mesh().
+SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes);
+
 /// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds, Error(usage) for
 /// lists of wrong lengths. Fills in the header's sizes and IPARAM.
 SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, formats::serafin::Header& header);

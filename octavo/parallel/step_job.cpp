@@ -164,6 +164,8 @@ double stage(StepJob& job, Staging& staging) {
   job.block = block.bytes;
   std::uint64_t used = 0;
   for_each_source(job, [&](Source& source) {
+    // What is here alone goes once it is staged.
+    const std::vector<std::byte> folded = std::move(source.folded);
     source.staged = job.block.subspan(used, packed_bytes(source));
     used += aligned(source.staged.size());
     if (!source.boxes.empty()) {

@@ -33,6 +33,12 @@ struct PatchSource {
   mesh::PatchTree tree;
 };
 
+/// A piece of a mesh of triangles as it was put: values stand on its points, plane after plane.
+struct TriangleSource {
+  std::size_t points = 0;  ///< of one plane
+  int planes = 1;
+};
+
 struct SpeciesSource {
   std::string species;
   std::int64_t count = 0;
@@ -45,8 +51,9 @@ struct StepJob {
   mesh::Header header;
   store::EncodeOptions encoding;
   int part = 0;
-  std::optional<mesh::Octree> tree;    ///< neither tree nor patches: this rank has no part in the step
-  std::optional<PatchSource> patches;  ///< they become a tree when they are encoded
+  std::optional<mesh::Octree> tree;         ///< neither tree nor patches: this rank has no part in the step
+  std::optional<PatchSource> patches;       ///< they become a tree when they are encoded
+  std::optional<TriangleSource> triangles;  ///< fold() makes them a tree, with values of its own
   std::vector<Source> fields;
   std::vector<SpeciesSource> species;
   bool checksums = true;
@@ -56,7 +63,7 @@ struct StepJob {
   std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
 };
 
-inline bool has_part(const StepJob& job) { return job.tree || job.patches; }
+inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }
 
 /// Calls f(source) for fields and attributes.
 template <class F>

@@ -53,6 +53,19 @@ void check_patch_fields(const StepJob& job) {
     }
 }
 
+void check_point_fields(const StepJob& job) {
+  const std::size_t points = job.triangles->points * static_cast<std::size_t>(job.triangles->planes);
+  if (!job.species.empty()) throw Error(Kind::unsupported, "a mesh of triangles has no particles");
+  for (const Source& source : job.fields) {
+    const std::size_t width = mesh::size_of(source.info.type);
+    if (source.view.cells * static_cast<std::size_t>(source.view.block[0]) != points || !source.boxes.empty() ||
+        source.info.components != 1 || (width != 4 && width != 8))
+      throw Error(Kind::usage, "expected one value of 4 or 8 bytes for each of " + std::to_string(points) +
+                                   " points of all planes, found " + std::to_string(source.view.cells))
+          .at("field " + source.info.name);
+  }
+}
+
 }  // namespace
 
 void set_mesh(StepJob& job, const mesh::Octree& tree) {
@@ -74,6 +87,14 @@ void set_mesh(StepJob& job, const mesh::Patches& patches) {
   job.header.attributes["patches/ratio"] = std::vector<std::int64_t>(patches.ratio.begin(), patches.ratio.end());
   const mesh::Index3& corner = patches.domain.at(0).lo;
   job.header.attributes["patches/corner"] = std::vector<std::int64_t>(corner.begin(), corner.end());
+}
+
+void set_mesh(StepJob& job, const TriangleSource& piece) {
+  const mesh::Index3 one{1, 1, 1};
+  if (job.header.roots != one || job.header.block != one)
+    throw Error(Kind::usage, "triangles: expected a header of one root and no blocks");
+  if (piece.planes < 1) throw Error(Kind::usage, "planes: expected at least 1, found " + std::to_string(piece.planes));
+  job.triangles = piece;
 }
 
 void add_field(StepJob& job, const std::string& name, const ArrayView& view, const std::string& unit,
@@ -124,6 +145,7 @@ void check_complete(const StepJob& job) {
   if (!has_part(job) && (!job.fields.empty() || !job.species.empty()))
     throw Error(Kind::usage, "fields or particles without a mesh").at(describe_step(job));
   if (job.patches) return check_patch_fields(job);
+  if (job.triangles) return check_point_fields(job);
   if (!job.tree) return;
   const std::size_t cells = num_cells(*job.tree);
   for (const Source& source : job.fields)

@@ -9,6 +9,7 @@ namespace octavo::parallel {
 
 void set_mesh(StepJob& job, const mesh::Octree& tree);
 void set_mesh(StepJob& job, const mesh::Patches& patches);
+void set_mesh(StepJob& job, const TriangleSource& piece);
 void add_field(StepJob& job, const std::string& name, const ArrayView& view, const std::string& unit,
                mesh::Centring centring);
 /// A rank without boxes has float64: where others have another type it puts an empty array of that type.

@@ -20,6 +20,7 @@
 #include "octavo/parallel/slots.hpp"
 #include "octavo/parallel/step_puts.hpp"
 #include "octavo/parallel/timer.hpp"
+#include "octavo/parallel/triangle_pieces.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -43,6 +44,12 @@ void check_threads(const Options& options) {
 bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
+
+// What ranks have put in a step.
+struct Seen {
+  bool patches = false, triangles = false;
+  bool new_mesh = false;  // of triangles, on one rank at least
+};
 
 }  // namespace
 
@@ -68,6 +75,13 @@ struct Writer::State {
   std::int64_t next_number = 0;
   std::array<std::int64_t, 2> steps_of_flow{0, 0};
   std::array<AutoMode, 2> automatic;
+
+  SeriesMesh piece;  // of triangles, as it was put last
+  std::uint64_t piece_checksum = 0;
+  std::optional<TriangleShares> shares;
+  std::uint64_t mesh_numbers = 0;         // checksum of the integer fields that stand with the mesh
+  std::int64_t mesh_since = 0;            // jobs from this number on have this mesh
+  std::optional<std::int64_t> mesh_step;  // of the analysis flow: durable, and has it
 
   std::deque<Submitted> submitted;  // not known to be durable, nor to have failed
   std::array<std::optional<store::StepId>, 2> durable;
@@ -95,8 +109,10 @@ struct Writer::State {
   void put(const std::function<void()>& work);
   void keep_error(const std::function<void()>& work);
   void collect();
-  bool report(bool with_step);
+  Seen report(bool with_step);
   void learn_boxes();
+  void keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element);
+  void fold_triangles(bool is_new);
   void advance(std::int64_t durable_up_to, std::int64_t failed);
   void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
   void hand_over(StepJob step);
@@ -231,6 +247,18 @@ void Writer::put_mesh(const mesh::Patches& patches) {
   state_->put([&] { set_mesh(*state_->job, patches); });
 }
 
+void Writer::State::keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element) {
+  set_mesh(*job, TriangleSource{mesh.x.size(), mesh.planes});
+  const std::uint64_t checksum = checksum_of(mesh, global_element);
+  if (checksum == piece_checksum) return;
+  piece = {.piece = mesh, .global_element = {global_element.begin(), global_element.end()}};
+  piece_checksum = checksum;
+}
+
+void Writer::put_mesh(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element) {
+  state_->put([&] { state_->keep_piece(piece, global_element); });
+}
+
 void Writer::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
                        mesh::Centring centring) {
   state_->put([&] {
@@ -283,12 +311,12 @@ void Writer::State::collect() {
 }
 
 // The one reduction of every collective call. Which steps all ranks have finished, which failed anywhere, whether a put
-// failed (`with_step`), and whether the ranks mean the same step and fields. Returns whether any has patches.
-bool Writer::State::report(bool with_step) {
+// failed (`with_step`), and whether the ranks mean the same step and fields.
+Seen Writer::State::report(bool with_step) {
   collect();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   const std::int64_t failed = failures.empty() ? none : failures.front().first;
-  std::array<std::int64_t, 10> numbers{};
+  std::array<std::int64_t, 13> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
   numbers[1] = -std::min(options.sync_policy == SyncPolicy::wait ? synced : finished, failed);
   numbers[2] = -failed;
@@ -306,6 +334,9 @@ bool Writer::State::report(bool with_step) {
     numbers[5] = fields;
     numbers[6] = has_part(*job) ? -fields : std::numeric_limits<std::int64_t>::min();
     numbers[9] = job->patches ? 1 : 0;
+    numbers[10] = job->triangles ? 1 : 0;
+    numbers[11] = -numbers[10];
+    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != numbers_checksum(*job) ? 1 : 0;
   }
   MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm.get());
   advance(-numbers[1], -numbers[2]);
@@ -328,7 +359,9 @@ bool Writer::State::report(bool with_step) {
                                      " has " + *first + " rank " + std::to_string(r) + " has " + all[r]);
     throw Error(Kind::usage, "ranks disagree about the step: " + all.front() + ", " + all.back());
   }
-  return numbers[9] != 0;
+  if (numbers[10] != -numbers[11])
+    throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
+  return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0};
 }
 
 // `durable_up_to`: all ranks have finished the jobs below without failure, but for those reported before. The same on
@@ -343,6 +376,7 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
     } else {
       slots.durable(step.number);
       durable[static_cast<std::size_t>(step.flow)] = step.id;
+      if (step.flow == Flow::analysis && shares && step.number >= mesh_since && !mesh_step) mesh_step = step.id.step;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
     }
     submitted.pop_front();
@@ -402,13 +436,28 @@ void Writer::State::learn_boxes() {
   if (job->patches) job->patches->others = patches_of_others(all, rank);
 }
 
+// Collective. A new mesh is shared out; then the job is what this rank writes.
+void Writer::State::fold_triangles(bool is_new) {
+  if (is_new) {
+    shares.reset();
+    shares = share_triangles(comm.get(), piece);
+    shares->piece = piece_checksum;
+    mesh_numbers = numbers_checksum(*job);
+    mesh_since = next_number;
+    mesh_step.reset();
+  }
+  fold(comm.get(), *job, *shares, job->plan.flow == Flow::analysis ? mesh_step : std::nullopt);
+}
+
 void Writer::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
   s.keep_error([&] { check_complete(*s.job); });
   std::optional<StepJob> step;
   try {
-    if (s.report(true)) s.learn_boxes();
+    const Seen seen = s.report(true);
+    if (seen.patches) s.learn_boxes();
+    if (seen.triangles) s.fold_triangles(seen.new_mesh);
     step = std::exchange(s.job, std::nullopt);
   } catch (...) {
     s.job.reset();

@@ -55,6 +55,14 @@ class Writer {
   /// the coarse cells under finer ones, must be whole blocks; ratios are 2 or 4; values come back bit for bit. Every
   /// rank learns the boxes of all in end_step(): 52 bytes a box.
   void put_mesh(const mesh::Patches& patches);
+  /// Triangles: this rank's piece, maybe without points, on every rank. Points and triangles may be held by several
+  /// ranks; every number (`global_point`; `global_element`, where given on all ranks) from 0 up by one at least.
+  /// Without `global_element` triangles stand in the order of their lowest points. The header has one root and no
+  /// blocks. Fields have one value a point, plane after plane, of 4 or 8 bytes; the lowest rank's counts. Values go to
+  /// the ranks that write them in end_step(), by an exchange that is planned when the mesh is new. Integer fields
+  /// belong to the mesh. Checkpoints have the mesh each, steps of the analysis flow that of the first that is durable,
+  /// while it stays.
+  void put_mesh(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element = {});
   /// A value on every tree cell. Does nothing for a field that the flow's option `fields` leaves out. `view.type`,
   /// `components` and `block` are those of the field in the store.
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",

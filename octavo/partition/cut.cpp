@@ -93,7 +93,9 @@ PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std
                        std::int32_t parts) {
   const auto elements = static_cast<std::int64_t>(connectivity.size() / 3);
   check_parts(parts, elements);
-  const Grid columns(x), rows(y);
+  Grid columns(x), rows(y);
+  // Cells are square: stretches of the curve that are longer than wide have more edges.
+  if (columns.scale > 0 && rows.scale > 0) columns.scale = rows.scale = std::min(columns.scale, rows.scale);
   struct Keyed {
     std::uint32_t key;
     std::int32_t element;

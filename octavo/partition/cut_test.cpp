@@ -34,6 +34,43 @@ std::vector<Method> methods() {
   return here;
 }
 
+std::int64_t cut_edges(const Triangles& mesh, const PartVector& part_of) {
+  const SharedPoints shared = find_shared(mesh.connectivity, points_of(mesh), part_of);
+  std::int64_t sides = 0;
+  for (const HaloElement& element : find_halo(mesh.connectivity, part_of, shared))
+    for (const std::int32_t other : element.behind)
+      sides +=
+          other >= 0 && part_of[static_cast<std::size_t>(other)] != part_of[static_cast<std::size_t>(element.element)];
+  return sides / 2;
+}
+
+TEST(PartitionSmooth, fewer_edges_are_cut_and_parts_stay_as_large_to_a_hundredth) {
+  for (std::uint32_t seed = 0; seed < 6; ++seed) {
+    const Triangles mesh = random_triangles(seed, 60, 40, seed % 2 == 0);
+    const auto parts = static_cast<std::int32_t>(3 + seed);
+    PartVector part_of = cut(Method::hilbert, mesh, parts);
+    const std::int64_t before = cut_edges(mesh, part_of);
+    smooth_cuts(mesh.connectivity, points_of(mesh), parts, part_of);
+    EXPECT_LT(cut_edges(mesh, part_of), before);
+    const PartLists lists = list_parts(part_of, parts);
+    const auto even = static_cast<double>(part_of.size()) / parts;
+    for (std::int32_t p = 0; p < parts; ++p)
+      EXPECT_NEAR(static_cast<double>(elements_of(lists, p).size()), even, 0.01 * even + 2);
+  }
+}
+
+TEST(PartitionSmooth, what_cannot_get_better_stays) {
+  const Triangles mesh = random_triangles(1, 4, 4);
+  PartVector one(mesh.connectivity.size() / 3, 0);
+  smooth_cuts(mesh.connectivity, points_of(mesh), 1, one);
+  EXPECT_THAT(one, ::testing::Each(0));
+  PartVector each(one.size());  // a part an element: none may lose its own
+  for (std::size_t e = 0; e < each.size(); ++e) each[e] = static_cast<std::int32_t>(e);
+  const PartVector before = each;
+  smooth_cuts(mesh.connectivity, points_of(mesh), static_cast<std::int32_t>(each.size()), each);
+  EXPECT_EQ(each, before);
+}
+
 /// By brute force: points of several parts with those.
 std::map<std::int32_t, std::set<std::int32_t>> shared_by_hand(const Triangles& mesh, const PartVector& part_of) {
   std::map<std::int32_t, std::set<std::int32_t>> parts;

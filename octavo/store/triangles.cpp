@@ -8,7 +8,7 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/point_curve.hpp"
 
 namespace octavo::store {
 namespace {
@@ -17,31 +17,14 @@ using base::Error;
 using base::Kind;
 using mesh::ScalarType;
 
-constexpr const char* points_species = "mesh points";
-constexpr const char* triangles_species = "mesh triangles";
-constexpr int curve_bits = 20;
-
 // ------------------------------------------------------------------ order
 
-std::uint32_t cell_of(double x, double lo, double hi) {
-  constexpr double cells = 1 << curve_bits;
-  const double scaled = hi > lo ? (x - lo) / (hi - lo) * cells : 0;
-  return scaled >= 0 && scaled < cells ? static_cast<std::uint32_t>(scaled)
-         : scaled >= cells             ? (1u << curve_bits) - 1
-                                       : 0;
-}
-
-/// Points along a Hilbert curve of 2^20 cells an axis over their box; those of one cell by number. Pure arithmetic on
-/// the coordinates: the same on every machine.
+/// Points along the curve; those of one cell by number.
 std::vector<std::uint32_t> curve_order(const mesh::Unstructured& mesh) {
-  const auto [x_lo, x_hi] = std::minmax_element(mesh.x.begin(), mesh.x.end());
-  const auto [y_lo, y_hi] = std::minmax_element(mesh.y.begin(), mesh.y.end());
+  const mesh::PlaneBox box = mesh::box_of(mesh.x, mesh.y);
   std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
   for (std::size_t i = 0; i < mesh.x.size(); ++i)
-    keys.emplace_back(mesh::curve_key(mesh::Curve::hilbert, 2, curve_bits,
-                                      {cell_of(mesh.x[i], *x_lo, *x_hi), cell_of(mesh.y[i], *y_lo, *y_hi), 0})
-                          .low,
-                      static_cast<std::uint32_t>(i));
+    keys.emplace_back(mesh::point_key(box, mesh.x[i], mesh.y[i]), static_cast<std::uint32_t>(i));
   std::sort(keys.begin(), keys.end());
   std::vector<std::uint32_t> order;
   for (const auto& [key, point] : keys) order.push_back(point);
@@ -88,22 +71,9 @@ mesh::Field array_of(const std::string& name, const std::vector<T>& values, int 
   return field;
 }
 
-/// float32 where that loses nothing.
 mesh::Field coordinates(const std::string& name, const std::vector<double>& values) {
-  const auto fits = [](double x) {
-    const double back = static_cast<double>(static_cast<float>(x));
-    return std::memcmp(&x, &back, sizeof x) == 0;
-  };
-  if (!std::all_of(values.begin(), values.end(), fits)) return array_of(name, values, 1);
+  if (!fit_float32(values)) return array_of(name, values, 1);
   return array_of(name, std::vector<float>(values.begin(), values.end()), 1);
-}
-
-/// The first point, and the others less that one: small numbers where points near each other have near numbers.
-std::vector<std::int32_t> triangle_steps(const std::vector<std::int64_t>& connectivity) {
-  std::vector<std::int32_t> out(connectivity.size());
-  for (std::size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<std::int32_t>(i % 3 == 0 ? connectivity[i] : connectivity[i] - connectivity[i - i % 3]);
-  return out;
 }
 
 const mesh::Field& attribute(const mesh::Part& part, const char* species, const std::string& name) {
@@ -118,26 +88,6 @@ std::vector<double> doubles(const mesh::Field& field) {
   return mesh::visit_values(field, [](auto values) { return std::vector<double>(values.begin(), values.end()); });
 }
 
-mesh::Unstructured mesh_of(const mesh::Part& part, int planes) {
-  mesh::Unstructured mesh;
-  mesh.planes = planes;
-  mesh.x = doubles(attribute(part, points_species, "x"));
-  mesh.y = doubles(attribute(part, points_species, "y"));
-  const mesh::Field& steps = attribute(part, triangles_species, "points");
-  if (steps.info.type != ScalarType::int32 || steps.info.components != 3)
-    throw Error(Kind::corrupt, "the triangles' points: expected three int32 each");
-  for (const std::int32_t step : steps.as<std::int32_t>()) {
-    const std::size_t i = mesh.connectivity.size();
-    mesh.connectivity.push_back(i % 3 == 0 ? step : step + mesh.connectivity[i - i % 3]);
-  }
-  mesh::validate(mesh);
-  return mesh;
-}
-
-bool is_integer(const mesh::FieldInfo& info) {
-  return info.type != ScalarType::float64 && info.type != ScalarType::float32;
-}
-
 template <class T>
 const T* find(const mesh::Header& header, const char* name) {
   const auto found = header.attributes.find(name);
@@ -148,14 +98,68 @@ int planes_of(const mesh::Header& header) { return static_cast<int>(*find<std::i
 
 // ------------------------------------------------------------------ reading
 
-/// The step that has the mesh: this one, or the one it names.
-mesh::Part part_with_mesh(const std::function<mesh::Part(int, const mesh::Request&)>& read_here,
-                          const mesh::Header& header, const std::filesystem::path& store, Flow flow) {
+/// How a step is read as it is stored.
+struct Folded {
+  std::function<mesh::Part(int, const mesh::Request&)> read;
+  int parts = 1;
+};
+
+/// An attribute of all parts: one after another, in each plane.
+mesh::Field joined(const std::vector<mesh::Part>& parts, const std::string& species, const mesh::FieldInfo& info) {
+  const bool of_planes = species == points_species;
+  const std::size_t planes = of_planes ? static_cast<std::size_t>(info.components) : 1;
+  mesh::Field whole{info, {}};
+  for (std::size_t plane = 0; plane < planes; ++plane)
+    for (const mesh::Part& part : parts) {
+      const mesh::Field& field = attribute(part, species.c_str(), info.name);
+      if (field.info != info) throw Error(Kind::corrupt, "parts disagree about it").at("attribute " + info.name);
+      const std::size_t bytes = field.bytes.size() / planes;
+      const auto begin = field.bytes.begin() + static_cast<std::ptrdiff_t>(plane * bytes);
+      whole.bytes.insert(whole.bytes.end(), begin, begin + static_cast<std::ptrdiff_t>(bytes));
+    }
+  return whole;
+}
+
+/// The two species, of all parts.
+mesh::Part whole_mesh(const Folded& step) {
   mesh::Request only;
   only.fields = std::vector<std::string>{};
   only.particles = true;
+  std::vector<mesh::Part> parts;
+  for (int p = 0; p < step.parts; ++p) parts.push_back(step.read(p, only));
+  return join_meshes(std::move(parts));
+}
+
+/// The step that has the mesh: this one, or the one it names.
+mesh::Part part_with_mesh(const Folded& here, const mesh::Header& header, const std::filesystem::path& store,
+                          Flow flow) {
   const auto* step = find<std::int64_t>(header, mesh_step_attribute);
-  return step == nullptr ? read_here(0, only) : open_folded(store, flow, *step).read(0, only);
+  if (step == nullptr) return whole_mesh(here);
+  const mesh::Dataset other = open_folded(store, flow, *step);
+  return whole_mesh({other.read, other.num_parts});
+}
+
+/// Fields of all parts, along the curve in each plane: each part has as long a stretch of it.
+mesh::Part whole_fields(const Folded& step, const mesh::Request& request, std::size_t points, std::size_t planes) {
+  mesh::Part whole;
+  const std::size_t stretch = stretch_of(points, step.parts);
+  for (int p = 0; p < step.parts; ++p) {
+    mesh::Part part = step.read(p, request);
+    for (std::size_t f = 0; f < part.fields.size(); ++f) {
+      const mesh::Field& field = part.fields[f];
+      const std::size_t size = mesh::size_of(field.info.type), first = static_cast<std::size_t>(p) * stretch;
+      if (field.size() != stretch * planes)
+        throw Error(Kind::corrupt,
+                    "expected " + std::to_string(stretch * planes) + " values, found " + std::to_string(field.size()))
+            .at("field " + field.info.name)
+            .at("part " + std::to_string(p));
+      if (p == 0) whole.fields.push_back(mesh::make_field(field.info, points * planes));
+      for (std::size_t plane = 0; plane < planes && first < points; ++plane)
+        std::copy_n(field.bytes.data() + plane * stretch * size, std::min(stretch, points - first) * size,
+                    whole.fields[f].bytes.data() + (plane * points + first) * size);
+    }
+  }
+  return whole;
 }
 
 void check_mesh(const mesh::Unstructured& mesh, const mesh::Header& header) {
@@ -165,25 +169,17 @@ void check_mesh(const mesh::Unstructured& mesh, const mesh::Header& header) {
                                    " is not the one that this step was written with");
 }
 
-/// Fields that stand with the mesh: attributes of its points that are no places.
-std::vector<mesh::FieldInfo> fields_beside(const std::vector<mesh::SpeciesInfo>& species) {
-  std::vector<mesh::FieldInfo> fields;
-  for (const mesh::SpeciesInfo& info : species)
-    if (info.name == points_species)
-      for (mesh::FieldInfo field : info.attributes)
-        if (field.name != "x" && field.name != "y") {
-          field.centring = mesh::Centring::node;
-          field.components = 1;
-          fields.push_back(field);
-        }
-  return fields;
-}
-
-mesh::Part unfold_part(mesh::Part folded, const mesh::Part& whole, const mesh::Header& header,
+mesh::Part unfold_part(const Folded& step, const mesh::Part& whole, const mesh::Header& header,
                        const mesh::Request& request) {
   mesh::Part out;
   mesh::Unstructured mesh = mesh_of(whole, planes_of(header));
+  mesh::validate(mesh);
   check_mesh(mesh, header);
+  mesh::Request stored;
+  stored.fields.emplace();
+  for (const std::size_t f : mesh::select_fields(header, request.fields))
+    if (!is_integer(header.fields[f])) stored.fields->push_back(header.fields[f].name);
+  const mesh::Part folded = whole_fields(step, stored, mesh.x.size(), static_cast<std::size_t>(mesh.planes));
   const std::vector<std::uint32_t> order = curve_order(mesh);
   for (const std::size_t f : mesh::select_fields(header, request.fields)) {
     const mesh::FieldInfo& info = header.fields[f];
@@ -207,6 +203,73 @@ bool has_triangles(const mesh::Header& header) {
   return find<std::int64_t>(header, "triangles") != nullptr && find<std::int64_t>(header, "planes") != nullptr;
 }
 
+mesh::Part join_meshes(std::vector<mesh::Part> parts) {
+  if (parts.size() == 1) return std::move(parts[0]);
+  mesh::Part whole;
+  for (const mesh::Particles& species : parts.at(0).particles) {
+    mesh::Particles all{species.species, 0, {}};
+    for (const mesh::Field& field : species.attributes)
+      all.attributes.push_back(joined(parts, species.species, field.info));
+    whole.particles.push_back(std::move(all));
+  }
+  return whole;
+}
+
+mesh::Unstructured mesh_of(const mesh::Part& part, int planes) {
+  mesh::Unstructured mesh;
+  mesh.planes = planes;
+  mesh.x = doubles(attribute(part, points_species, "x"));
+  mesh.y = doubles(attribute(part, points_species, "y"));
+  const mesh::Field& steps = attribute(part, triangles_species, "points");
+  if (steps.info.type != ScalarType::int32 || steps.info.components != 3)
+    throw Error(Kind::corrupt, "the triangles' points: expected three int32 each");
+  for (const std::int32_t step : steps.as<std::int32_t>()) {
+    const std::size_t i = mesh.connectivity.size();
+    mesh.connectivity.push_back(i % 3 == 0 ? step : step + mesh.connectivity[i - i % 3]);
+  }
+  return mesh;
+}
+
+bool is_integer(const mesh::FieldInfo& info) {
+  return info.type != ScalarType::float64 && info.type != ScalarType::float32;
+}
+
+bool fit_float32(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double x) {
+    const double back = static_cast<double>(static_cast<float>(x));
+    return std::memcmp(&x, &back, sizeof x) == 0;
+  });
+}
+
+std::vector<std::int32_t> triangle_steps(std::span<const std::int64_t> connectivity) {
+  std::vector<std::int32_t> out(connectivity.size());
+  for (std::size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<std::int32_t>(i % 3 == 0 ? connectivity[i] : connectivity[i] - connectivity[i - i % 3]);
+  return out;
+}
+
+mesh::Octree one_cell(int planes, bool owned) {
+  mesh::Octree cell;
+  cell.dim = planes > 1 ? 3 : 2;
+  cell.refined = {base::BitArray(1)};
+  cell.owned = {base::BitArray(1)};
+  if (owned) cell.owned[0].set(0);
+  return cell;
+}
+
+std::vector<mesh::FieldInfo> fields_beside(const std::vector<mesh::SpeciesInfo>& species) {
+  std::vector<mesh::FieldInfo> fields;
+  for (const mesh::SpeciesInfo& info : species)
+    if (info.name == points_species)
+      for (mesh::FieldInfo field : info.attributes)
+        if (field.name != "x" && field.name != "y") {
+          field.centring = mesh::Centring::node;
+          field.components = 1;
+          fields.push_back(field);
+        }
+  return fields;
+}
+
 std::int64_t mesh_checksum(const mesh::Unstructured& mesh) {
   base::RunningChecksum sum;
   const auto planes = static_cast<std::int64_t>(mesh.planes);
@@ -222,14 +285,9 @@ mesh::Part fold(const mesh::Part& part, bool with_mesh) {
   if (mesh.x.size() >= most_triangle_points || mesh.x.empty())
     throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(most_triangle_points - 1) +
                                        " points a plane, found " + std::to_string(mesh.x.size()));
-  mesh::Octree cell;
-  cell.dim = mesh.planes > 1 ? 3 : 2;
-  cell.refined = {base::BitArray(1)};
-  cell.owned = {base::BitArray(1)};
-  cell.owned[0].set(0);
   mesh::Part out;
   out.index = part.index;
-  out.mesh = cell;
+  out.mesh = one_cell(mesh.planes, true);
   mesh::Particles points{points_species, static_cast<std::int64_t>(mesh.x.size()), {}};
   points.attributes = {coordinates("x", mesh.x), coordinates("y", mesh.y)};
   const std::vector<std::uint32_t> order = curve_order(mesh);
@@ -263,12 +321,17 @@ void unfold(mesh::Dataset& dataset, const std::filesystem::path& store, Flow flo
   const std::int64_t layers = std::max(1, planes_of(dataset.header) - 1);
   const std::int64_t elements = *find<std::int64_t>(dataset.header, "triangles") * layers;
   dataset.levels = {{0, elements, elements}};
-  dataset.read = [read = dataset.read, header = dataset.header, store, flow](int part, const mesh::Request& request) {
-    mesh::Request stored;
-    stored.fields.emplace();
-    for (const std::size_t f : mesh::select_fields(header, request.fields))
-      if (!is_integer(header.fields[f])) stored.fields->push_back(header.fields[f].name);
-    return unfold_part(read(part, stored), part_with_mesh(read, header, store, flow), header, request);
+  const Folded here{dataset.read, dataset.num_parts};
+  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
+  dataset.part_bytes = [bytes = dataset.part_bytes, parts = here.parts](int) {
+    std::int64_t sum = 0;
+    for (int p = 0; p < parts; ++p) sum += bytes(p);
+    return sum;
+  };
+  dataset.num_parts = 1;
+  dataset.read = [here, header = dataset.header, store, flow](int part, const mesh::Request& request) {
+    if (part != 0) throw Error(Kind::usage, "there is no part " + std::to_string(part) + " of 1");
+    return unfold_part(here, part_with_mesh(here, header, store, flow), header, request);
   };
 }
 

@@ -6,9 +6,34 @@
 
 /// Meshes of triangles in a store (docs/format.md, "Triangles"): a tree of one cell that has all values, in the order
 /// of a Hilbert curve through the points, and the mesh as two species. So all that is true of a store is true of them.
+/// Ranks write several parts: even stretches of the curve, of the points and of the triangles.
 namespace octavo::store {
 
-constexpr std::size_t most_triangle_points = std::size_t{1} << 24;  ///< a step's values stand in one cell
+constexpr std::size_t most_triangle_points = std::size_t{1} << 24;  ///< a part's values stand in one cell
+
+constexpr const char* points_species = "mesh points";
+constexpr const char* triangles_species = "mesh triangles";
+
+/// Steps of several parts: each has so many values a plane of the points along the curve, the last ones filled up.
+inline std::size_t stretch_of(std::size_t points, int parts) {
+  return (points + static_cast<std::size_t>(parts) - 1) / static_cast<std::size_t>(parts);
+}
+/// The tree that values stand on; the first part owns its leaf.
+mesh::Octree one_cell(int planes, bool owned);
+/// Integer fields stand with the mesh, by number of the point.
+bool is_integer(const mesh::FieldInfo& info);
+/// Coordinates that lose nothing are stored so.
+bool fit_float32(std::span<const double> values);
+/// Of each triangle the first point, and the others less that one: small numbers where points near each other have near
+/// numbers.
+std::vector<std::int32_t> triangle_steps(std::span<const std::int64_t> connectivity);
+/// The two species of consecutive parts as those of one. @pre there is one
+mesh::Part join_meshes(std::vector<mesh::Part> parts);
+/// A part's share of points and triangles, whose points have their numbers in the whole mesh. Nothing is checked but
+/// that they are there.
+mesh::Unstructured mesh_of(const mesh::Part& part, int planes);
+/// Fields that stand with the mesh: attributes of its points that are no places.
+std::vector<mesh::FieldInfo> fields_beside(const std::vector<mesh::SpeciesInfo>& species);
 
 /// A step as it is stored, before unfold().
 mesh::Dataset open_folded(const std::filesystem::path& store, Flow flow, std::int64_t step);

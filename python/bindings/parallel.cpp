@@ -39,6 +39,14 @@ parallel::Options options_from(const Settings& settings, const Path& file) {
   return parallel::read_options(options, file);
 }
 
+using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
+
+template <class T, class... Constraints>
+std::vector<std::remove_const_t<T>> copy_of(const nb::ndarray<T, Constraints...>& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
 /// The engine's writer, and the arrays that it reads later than Python hands them over.
 class Writer {
  public:
@@ -58,6 +66,16 @@ class Writer {
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
   void put_mesh(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
+                     int planes, const std::optional<Numbers>& element) {
+    mesh::Unstructured piece;
+    piece.x = copy_of(x);
+    piece.y = copy_of(y);
+    piece.connectivity = copy_of(triangles);
+    piece.planes = planes;
+    if (number) piece.global_point = copy_of(*number);
+    writer().put_mesh(piece, element ? copy_of(*element) : std::vector<std::int64_t>{});
+  }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
                  const std::string& centring, nb::handle order) {
     parallel::ArrayView view = hold(array, type);
@@ -137,7 +155,8 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
                                          std::optional<std::int64_t> step,
                                          std::optional<std::vector<std::string>> fields, bool particles,
                                          bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill,
-                                         const std::string& fill_by, std::optional<std::int64_t> max_box) {
+                                         const std::string& fill_by, std::optional<std::int64_t> max_box,
+                                         std::optional<std::vector<std::int64_t>> points) {
   parallel::RestartOptions options;
   options.flow = flow_named(flow);
   options.step = step;
@@ -152,6 +171,7 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
     options.as = parallel::MeshKind::patches;
     options.max_box = *max_box;
   }
+  options.points = std::move(points);
   nb::gil_scoped_release release;
   return parallel::restart(comm_from(comm), store, options);
 }
@@ -191,8 +211,32 @@ nb::list boxes_of(mesh::Field& field, const mesh::Patches& patches, nb::handle o
   return all;
 }
 
+mesh::Unstructured& triangles_of(nb::handle self) {
+  if (auto* mesh = std::get_if<mesh::Unstructured>(&nb::cast<parallel::Restart&>(self).part.mesh)) return *mesh;
+  throw Error(Kind::usage, "the step is not of triangles");
+}
+
+/// Numbers of a list of the restart, of shape (count,) or (count, width).
+template <class T>
+nb::object list_of(std::vector<T>& values, std::size_t width, nb::handle self) {
+  const std::array<std::size_t, 2> shape{values.size() / width, width};
+  return nb::cast(nb::ndarray<nb::numpy, T>(values.data(), width == 1 ? 1 : 2, shape.data(), self));
+}
+
+nb::dict fields_of_points(mesh::Part& part, nb::handle self) {
+  const mesh::Unstructured& mesh = triangles_of(self);
+  const bool flat = mesh.planes == 1;
+  nb::dict fields;
+  for (mesh::Field& field : part.fields)
+    fields[nb::cast(field.info.name)] =
+        flat ? array_of(field, mesh.x.size(), 1, {1, 1, 1}, self)
+             : array_of(field, static_cast<std::size_t>(mesh.planes), 1, {std::ssize(mesh.x), 1, 1}, self);
+  return fields;
+}
+
 nb::dict fields_of(nb::handle self) {
   mesh::Part& part = nb::cast<parallel::Restart&>(self).part;
+  if (std::holds_alternative<mesh::Unstructured>(part.mesh)) return fields_of_points(part, self);
   nb::dict fields;
   if (const auto* patches = std::get_if<mesh::Patches>(&part.mesh)) {
     for (mesh::Field& field : part.fields) fields[nb::cast(field.info.name)] = boxes_of(field, *patches, self);
@@ -227,6 +271,8 @@ void bind_writer(nb::module_& m) {
       .def("begin_step", &Writer::begin_step)
       .def("put_attribute", &Writer::put_attribute)
       .def("put_mesh", &Writer::put_mesh)
+      .def("put_triangles", &Writer::put_triangles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+           nb::arg().none())
       .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("put_particles", &Writer::put_particles)
       .def("put_error", &Writer::put_error)
@@ -256,20 +302,37 @@ void bind_restart(nb::module_& m) {
           "mesh",
           [](nb::handle self) {
             const mesh::Mesh& mesh = nb::cast<const parallel::Restart&>(self).part.mesh;
+            if (std::holds_alternative<mesh::Unstructured>(mesh)) return nb::object(nb::none());
             if (const auto* patches = std::get_if<mesh::Patches>(&mesh))
-              return nb::cast(*patches, nb::rv_policy::reference_internal, self);
-            return nb::cast(std::get<mesh::Octree>(mesh), nb::rv_policy::reference_internal, self);
+              return nb::object(nb::cast(*patches, nb::rv_policy::reference_internal, self));
+            return nb::object(nb::cast(std::get<mesh::Octree>(mesh), nb::rv_policy::reference_internal, self));
           },
-          "This rank's tree, pruned; or its Patches.")
+          "This rank's tree, pruned; or its Patches; None of triangles.")
+      .def_prop_ro(
+          "x", [](nb::handle self) { return list_of(triangles_of(self).x, 1, self); },
+          "Of triangles: places of this rank's points of one plane [code length].")
+      .def_prop_ro("y", [](nb::handle self) { return list_of(triangles_of(self).y, 1, self); })
+      .def_prop_ro(
+          "triangles", [](nb::handle self) { return list_of(triangles_of(self).connectivity, 3, self); },
+          "Shape (triangles, 3): this rank's points from 0.")
+      .def_prop_ro(
+          "global_point", [](nb::handle self) { return list_of(triangles_of(self).global_point, 1, self); },
+          "Of each point its number in the whole mesh.")
+      .def_prop_ro(
+          "global_triangle",
+          [](nb::handle self) { return list_of(nb::cast<parallel::Restart&>(self).global_element, 1, self); },
+          "Of each triangle its number in the whole mesh.")
+      .def_prop_ro("planes", [](nb::handle self) { return triangles_of(self).planes; })
       .def_prop_ro(
           "fields", &fields_of,
-          "{name: array over all tree cells, breadth first}, or of Patches {name: [array of a box, ...]}: views "
-          "that can be written.")
+          "{name: array over all tree cells, breadth first}; of triangles over points, or (planes, points); of Patches "
+          "{name: [array of a box, ...]}: views that can be written.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
-        nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none());
+        nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none(),
+        nb::arg("points").none());
 }
 
 }  // namespace

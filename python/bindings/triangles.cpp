@@ -1,10 +1,12 @@
 #include <nanobind/stl/array.h>
 
 #include "bindings.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/jobs/over_time.hpp"
 #include "octavo/jobs/to_med.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/jobs/to_vtkhdf.hpp"
+#include "octavo/store/store.hpp"
 
 namespace octavo::bindings {
 
@@ -79,9 +81,16 @@ nb::dict to_vtkhdf(const std::filesystem::path& path, const std::filesystem::pat
   return describe(report);
 }
 
+std::vector<double> times(const std::filesystem::path& path) {
+  if (store::recognise(path)) return {};
+  const formats::Format& format = formats::format_of(path);
+  return format.times == nullptr ? std::vector<double>{} : format.times(path);
+}
+
 }  // namespace
 
 void bind_triangles(nb::module_& m) {
+  m.def("times", &times, nb::arg("path"), "Of all steps of a file of many; none for other formats, and stores.");
   m.def(
       "over_time",
       [](const std::filesystem::path& path, const std::string& kind) {

@@ -55,7 +55,7 @@ class Writer(StepWriter):
         self, comm: Any, path: Path, header: Header, *, options: Path | None = None, resumed_from: Any = None,
         **settings: Any,
     ) -> None:  # fmt: skip
-        self._dim, self._block = header.dim, tuple(header.block)
+        self._dim, self._block, self._planes = header.dim, tuple(header.block), 1
         self._writer = _mpi().Writer(
             _handle(comm), os.fspath(path), header, _texts(settings), os.fspath(options or ""), resumed_from
         )
@@ -77,6 +77,24 @@ class Writer(StepWriter):
         """This rank's tree, with what it owns. Copied at once."""
         self._put("mesh", lambda: self._writer.put_mesh(tree))
 
+    def put_triangles(
+        self, x: np.ndarray, y: np.ndarray, triangles: np.ndarray, global_point: np.ndarray | None = None, *,
+        planes: int = 1, global_triangle: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """This rank's piece of a mesh of triangles, maybe without points, on every rank, in place of put_mesh: places of
+        its points, shape (triangles, 3) of its points from 0, the numbers of points and triangles in the whole mesh
+        (every one from 0 up on one rank at least; without: points the same, triangles by their lowest point). Fields
+        then have shape (points,), or (planes, points); the lowest rank's value counts. Copied at once."""
+
+        def put() -> None:
+            numbers = [None if n is None else np.ascontiguousarray(n, "int64") for n in (global_point, global_triangle)]
+            places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
+            nodes = np.ascontiguousarray(triangles, "int64").reshape(-1, 3)
+            self._planes = planes
+            self._writer.put_triangles(*places, nodes, numbers[0], planes, numbers[1])
+
+        self._put("mesh", put)
+
     def put_field(
         self, name: str, array: np.ndarray, unit: str = "", *, centring: str = "cell", order: np.ndarray | None = None
     ) -> None:
@@ -92,6 +110,8 @@ class Writer(StepWriter):
 
         def put() -> None:
             values, places = _readable(array), order
+            if self._planes > 1 and values.ndim == 2:
+                values = values.reshape(-1)
             if places is not None:
                 places = _order(places, len(values))
             shaped = _with_block(values, self._dim, self._block)
@@ -134,6 +154,7 @@ def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
     particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
     fill: bool | str = False, as_patches: bool = False, max_box: int = 64,
+    points: Sequence[int] | np.ndarray | None = None,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
@@ -150,6 +171,10 @@ def restart(
     cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
     `path` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Shares are equal then.
+
+    A step of triangles has `x`, `y`, `triangles`, `global_point`, `global_triangle` and `planes` in place of `mesh`: equal
+    numbers of triangles along the Hilbert curve, with their points; or, where `points` gives numbers (on all ranks), those
+    points in that order.
     """
     if isinstance(fill, str) and fill not in ("linear", "constant"):
         raise UsageError(f'expected fill to be True, "linear" or "constant", found "{fill}"', ["fill"])
@@ -158,6 +183,7 @@ def restart(
     return _mpi().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
         refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", max_box if as_patches else None,
+        None if points is None else [int(point) for point in points],
     )  # fmt: skip
 
 

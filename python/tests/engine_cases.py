@@ -342,5 +342,34 @@ def without_mpi4py(store: str) -> None:
         raise AssertionError("a text was taken for a communicator")
 
 
+def triangles(store: str) -> None:
+    """A strip of triangles, two planes of points; every rank has some, and all their points."""
+    comm = everyone()
+    points, planes = 12, 2
+    x, y = np.arange(points) // 2, np.arange(points) % 2
+    whole = np.array([[i, i + 1, i + 2] if i % 2 == 0 else [i + 1, i, i + 2] for i in range(points - 2)])
+    mine = np.arange(comm.rank, len(whole), comm.size)
+    number = np.unique(whole[mine])
+    depth = 100.0 * np.arange(planes)[:, None] + np.arange(points)
+    header = octavo.Header(code="test", dim=3)
+    with octavo.Writer(comm, store, header) as writer:
+        for step in (1, 2):
+            writer.begin_step("checkpoint", step, 0.5 * step)
+            local = np.searchsorted(number, whole[mine])
+            writer.put_triangles(x[number], y[number], local, number, planes=planes, global_triangle=mine)
+            writer.put_field("depth", depth[:, number] + step, unit="m")
+            writer.end_step()
+    part = octavo.open(store).part(0)
+    assert np.array_equal(part.triangles, whole) and np.array_equal(part.x, x)
+    assert np.array_equal(np.ravel(part.fields["depth"]), np.ravel(depth + 2))
+    start = octavo.restart(comm, store)
+    assert np.array_equal(start.fields["depth"], depth[:, start.global_point] + 2)
+    assert np.array_equal(start.global_point[start.triangles], whole[start.global_triangle])
+    assert comm.allreduce(len(start.triangles)) == len(whole) and start.planes == planes
+    wanted = octavo.restart(comm, store, points=[5, 0, 5])
+    assert np.array_equal(wanted.fields["depth"], depth[:, [5, 0, 5]] + 2) and len(wanted.triangles) == 0
+    assert np.array_equal(wanted.x, x[[5, 0, 5]])
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](sys.argv[2])

@@ -52,7 +52,16 @@ def test_written_on_three_ranks_read_on_any(tmp_path, run):
 
 @pytest.mark.parametrize(
     ("name", "ranks"),
-    [("strides", 2), ("lend", 2), ("errors", 1), ("errors", 3), ("options", 2), ("gil", 2), ("leaving", 2)],
+    [
+        ("strides", 2),
+        ("lend", 2),
+        ("errors", 1),
+        ("errors", 3),
+        ("options", 2),
+        ("gil", 2),
+        ("leaving", 2),
+        ("triangles", 3),
+    ],
 )
 def test_case(tmp_path, name, ranks):
     case(name, tmp_path / "run.octavo", ranks)

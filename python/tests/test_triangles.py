@@ -28,6 +28,7 @@ def test_info_and_stats_agree_with_the_oracle(files, run_json, name):
     oracle = json.loads((files / "oracle.json").read_text())[name]
     facts = run_json("info", files / name)
     assert facts["cells"] == oracle["nelem"]
+    assert facts["series"]["steps"] == oracle["nstep"] and facts["file_bytes"] == (files / name).stat().st_size
     assert facts["fields"][:-1] == [
         {"name": field, "unit": unit, "dtype": f"float{8 * oracle['real_bytes']}"}
         for field, unit in oracle["variables"]
@@ -45,6 +46,7 @@ def test_people_are_told_of_points_and_metres_not_of_leaves_and_levels(files, ru
     path = files / "r2d_malpasset-small_5steps.slf"
     info, stats = run("info", path).stdout, run("stats", path).stdout
     assert "elements  26 000" in info and "17226.6 x 9181.33 m" in info and "time      800 s" in info
+    assert "steps     5, from 0 to 800 s" in info and "of which" in info
     assert stats.startswith("13 541 points, area 51854366")
     for text in (info, stats):
         assert "leaves" not in text and "level" not in text and " cm" not in text

@@ -4,6 +4,7 @@ footers only."""
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from octavo.cli import options
@@ -56,6 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
         facts["steps"] = [
             {"flow": s["flow"], "step": s["step"], "time": s["time"]} for s in _core.steps(arguments.path)
         ]
+    if times := _core.times(arguments.path):
+        facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
+        facts["file_bytes"] = Path(arguments.path).stat().st_size
     if arguments.json:
         console.print_json(facts)
         return 0
@@ -88,6 +92,9 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     if facts.get("steps"):
         steps = facts["steps"]
         lines.insert(1, ("steps", f"{len(steps)}: " + ", ".join(f"{s['flow']} {s['step']}" for s in steps[-6:])))
+    if series := facts.get("series"):
+        lines.insert(1, ("steps", f"{series['steps']}, from {series['first']:.10g} to {series['last']:.10g} s"))
+        lines[-1] = ("bytes", f"{size(facts['file_bytes'])}, of which {size(facts['bytes'])} for this step")
     print(facts["path"])
     for name, text in lines:
         print(f"  {name:10}{text}")

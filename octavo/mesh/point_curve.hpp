@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace octavo::mesh {
+
+/// The box of points in a plane [code length]; lo above hi where there are none.
+struct PlaneBox {
+  static constexpr double far = std::numeric_limits<double>::infinity();
+  double x_lo = far, x_hi = -far, y_lo = far, y_hi = -far;
+};
+PlaneBox box_of(std::span<const double> x, std::span<const double> y);
+
+/// Of the Hilbert curve of 2^20 cells an axis over the box: the key of a point's cell, of 40 bits. Pure arithmetic on
+/// the coordinates: the same on every machine.
+std::uint64_t point_key(const PlaneBox& box, double x, double y);
+
+}  // namespace octavo::mesh

@@ -1,0 +1,49 @@
+#pragma once
+#include <random>
+
+#include "octavo/parallel/mpi_run.hpp"
+#include "octavo/parallel/series_mesh.hpp"
+#include "tests/support/serafin_fixture.hpp"
+
+/// For tests on any number of ranks: meshes of triangles, and what a rank has of them.
+namespace octavo::testing {
+
+inline SerafinFixture fixture(std::uint32_t seed) {
+  SerafinFixture f;
+  f.mesh = random_triangles(seed, 9 + static_cast<std::int32_t>(seed % 5), 14, seed % 2 == 0);
+  f.doubles = seed % 3 == 0;
+  f.big_endian = seed % 4 != 1;
+  f.planes = seed % 3 == 1 ? 3 : 1;
+  f.date = seed % 2 == 1;
+  f.variables = 1 + static_cast<int>(seed % 3);
+  return f;
+}
+
+/// Elements dealt out at random, ranks of even chance but one that has nothing; points numbered as they are met.
+inline parallel::SeriesMesh piece_of(const SerafinFixture& f, std::uint32_t seed, bool numbered = true) {
+  std::mt19937 random(seed);
+  parallel::SeriesMesh mine;
+  const int empty = size() > 2 ? static_cast<int>(seed % static_cast<unsigned>(size())) : -1;
+  std::vector<std::int64_t> local(f.mesh.x.size(), -1);
+  for (std::size_t e = 0; e < f.mesh.connectivity.size() / 3; ++e) {
+    int owner = static_cast<int>(random() % static_cast<unsigned>(size()));
+    if (owner == empty) owner = (owner + 1) % size();
+    if (owner != rank()) continue;
+    if (numbered) mine.global_element.push_back(static_cast<std::int64_t>(e));
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto point = static_cast<std::size_t>(f.mesh.connectivity[3 * e + k]);
+      if (local[point] < 0) {
+        local[point] = static_cast<std::int64_t>(mine.piece.x.size());
+        mine.piece.x.push_back(f.mesh.x[point]);
+        mine.piece.y.push_back(f.mesh.y[point]);
+        mine.piece.global_point.push_back(static_cast<std::int64_t>(point));
+        if (!f.numbers.empty()) mine.boundary.push_back(f.numbers[point]);
+      }
+      mine.piece.connectivity.push_back(local[point]);
+    }
+  }
+  mine.piece.planes = f.planes;
+  return mine;
+}
+
+}  // namespace octavo::testing

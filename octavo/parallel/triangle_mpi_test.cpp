@@ -1,0 +1,298 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/jobs/convert.hpp"
+#include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/series_pieces.hpp"
+#include "octavo/parallel/writer.hpp"
+#include "octavo/store/triangles.hpp"
+#include "tests/support/error_of.hpp"
+
+namespace octavo::parallel {
+namespace {
+
+namespace fs = std::filesystem;
+using store::Flow;
+using testing::everyone;
+using testing::fixture;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::piece_of;
+using testing::rank;
+using testing::SerafinFixture;
+using testing::size;
+
+mesh::Header header_of(const SerafinFixture& f) {
+  mesh::Header header;
+  header.code = "test";
+  header.dim = f.planes > 1 ? 3 : 2;
+  return header;
+}
+
+Options options_for(std::uint32_t seed) {
+  Options options;
+  options.mode = testing::single_threaded() || seed % 3 == 0 ? Mode::sync : Mode::background;
+  options.lend = seed % 3 == 1;
+  options.contributors_per_file = 1 + static_cast<int>(seed % 3);
+  options.sync_policy = SyncPolicy::none;
+  options.checkpoint.codec.method = seed % 2 == 0 ? codec::Method::raw : codec::Method::automatic;
+  return options;
+}
+
+double value_at(const SerafinFixture& f, int step, int field, int plane, std::int64_t point) {
+  return testing::serafin_value(step, field,
+                                static_cast<std::size_t>(plane) * f.mesh.x.size() + static_cast<std::size_t>(point));
+}
+
+/// What a rank puts: arrays that stay until the step is written.
+struct Arrays {
+  SeriesMesh mesh;
+  std::vector<double> a;
+  std::vector<float> b;
+  std::vector<std::int32_t> number;
+};
+
+Arrays arrays_of(const SerafinFixture& f, std::uint32_t seed, int step) {
+  Arrays out{piece_of(f, seed), {}, {}, {}};
+  for (int plane = 0; plane < f.planes; ++plane)
+    for (const std::int64_t point : out.mesh.piece.global_point) {
+      out.a.push_back(value_at(f, step, 0, plane, point));
+      out.b.push_back(static_cast<float>(value_at(f, step, 1, plane, point)));
+      out.number.push_back(static_cast<std::int32_t>(10 * point + plane));
+    }
+  return out;
+}
+
+void write_step(Writer& writer, Flow flow, int step, const Arrays& arrays) {
+  writer.begin_step(flow, step, 0.5 * step);
+  writer.put_mesh(arrays.mesh.piece, arrays.mesh.global_element);
+  writer.put_field("a", view_of(arrays.a), "m");
+  writer.put_field("b", view_of(arrays.b));
+  writer.put_field("number", view_of(arrays.number));
+  writer.end_step();
+}
+
+/// Every value of a part stands where its point's number says.
+void expect_values(const SerafinFixture& f, int step, const mesh::Part& part, const std::string& where) {
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  const std::size_t points = mesh.x.size();
+  ASSERT_EQ(part.fields.size(), 3u) << where;
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto number = mesh.global_point.empty() ? static_cast<std::int64_t>(i) : mesh.global_point[i];
+    ASSERT_EQ(mesh.x[i], f.mesh.x[static_cast<std::size_t>(number)]) << where;
+    ASSERT_EQ(mesh.y[i], f.mesh.y[static_cast<std::size_t>(number)]) << where;
+    for (int plane = 0; plane < f.planes; ++plane) {
+      const std::size_t at = static_cast<std::size_t>(plane) * points + i;
+      ASSERT_EQ(part.fields[0].as<double>()[at], value_at(f, step, 0, plane, number)) << where;
+      ASSERT_EQ(part.fields[1].as<float>()[at], static_cast<float>(value_at(f, step, 1, plane, number))) << where;
+      ASSERT_EQ(part.fields[2].as<std::int32_t>()[at], 10 * number + plane) << where;
+    }
+  }
+}
+
+/// The whole mesh in the order of the file, as a serial writer has it.
+void expect_whole(const SerafinFixture& f, const fs::path& path, Flow flow, int step) {
+  const mesh::Dataset dataset = store::open_step(path, flow, step);
+  EXPECT_EQ(dataset.num_parts, 1);
+  EXPECT_EQ(dataset.header.time, 0.5 * step);
+  const mesh::Part part = dataset.read(0, {});
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  ASSERT_EQ(mesh.x.size(), f.mesh.x.size());
+  EXPECT_EQ(mesh.planes, f.planes);
+  EXPECT_TRUE(std::equal(mesh.connectivity.begin(), mesh.connectivity.end(), f.mesh.connectivity.begin(),
+                         f.mesh.connectivity.end()));
+  expect_values(f, step, part, "whole");
+}
+
+/// Shares of all ranks: every triangle once, every point; values in their places.
+void expect_shares(const SerafinFixture& f, const Restart& from, int step) {
+  expect_values(f, step, from.part, "share");
+  const auto& mesh = std::get<mesh::Unstructured>(from.part.mesh);
+  const std::size_t all = f.mesh.connectivity.size() / 3;
+  std::vector<std::int64_t> held(all, 0), points(f.mesh.x.size(), 0);
+  ASSERT_EQ(from.global_element.size() * 3, mesh.connectivity.size());
+  for (std::size_t e = 0; e < from.global_element.size(); ++e) {
+    ++held.at(static_cast<std::size_t>(from.global_element[e]));
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_EQ(mesh.global_point.at(static_cast<std::size_t>(mesh.connectivity[3 * e + k])),
+                f.mesh.connectivity[3 * static_cast<std::size_t>(from.global_element[e]) + k]);
+  }
+  for (const std::int64_t point : mesh.global_point) points.at(static_cast<std::size_t>(point)) = 1;
+  MPI_Allreduce(MPI_IN_PLACE, held.data(), static_cast<int>(all), MPI_INT64_T, MPI_SUM, everyone());
+  MPI_Allreduce(MPI_IN_PLACE, points.data(), static_cast<int>(points.size()), MPI_INT64_T, MPI_MAX, everyone());
+  EXPECT_THAT(held, ::testing::Each(1));
+  EXPECT_THAT(points, ::testing::Each(1));
+}
+
+TEST(TrianglesMpi, pieces_of_any_ranks_become_the_mesh_and_values_of_a_serial_writer) {
+  for (std::uint32_t seed = 1; seed <= (size() > 4 ? 2u : 6u); ++seed) {
+    const testing::SharedDirectory directory;
+    const SerafinFixture f = fixture(seed);
+    const fs::path path = directory.path() / "run.octavo";
+    Writer writer(everyone(), path, header_of(f), options_for(seed));
+    for (int step = 1; step <= 3; ++step) {
+      const Arrays arrays = arrays_of(f, seed, step);
+      write_step(writer, Flow::checkpoint, step, arrays);
+      write_step(writer, Flow::analysis, step, arrays);
+      writer.wait();
+    }
+    writer.close();
+    if (rank() == 0) {
+      EXPECT_TRUE(store::verify(path, 1).findings.empty());
+      for (int step = 1; step <= 3; ++step) {
+        expect_whole(f, path, Flow::checkpoint, step);
+        expect_whole(f, path, Flow::analysis, step);
+      }
+      // The mesh is stored with the first step of a flow, and with every checkpoint.
+      EXPECT_TRUE(store::open_step(path, Flow::analysis, 3).header.attributes.count(store::mesh_step_attribute));
+      EXPECT_FALSE(store::open_step(path, Flow::analysis, 1).header.attributes.count(store::mesh_step_attribute));
+      EXPECT_FALSE(store::open_step(path, Flow::checkpoint, 3).header.attributes.count(store::mesh_step_attribute));
+    }
+    for (const Flow flow : {Flow::checkpoint, Flow::analysis}) {
+      RestartOptions options;
+      options.flow = flow;
+      const auto from = restart(everyone(), path, options);
+      ASSERT_TRUE(from);
+      EXPECT_EQ(from->id.step, 3);
+      expect_shares(f, *from, 3);
+    }
+  }
+}
+
+TEST(TrianglesMpi, a_store_of_fewer_ranks_is_shared_out_again) {
+  const SerafinFixture f = fixture(4);
+  for (const int writers : std::set<int>{1, (size() + 1) / 2, size()}) {
+    const testing::SharedDirectory directory;
+    const OwnComm some = split(everyone(), rank() < writers ? 0 : 1, rank());
+    if (rank() < writers) {
+      const int mine = rank();
+      Writer writer(some.get(), directory.path() / "run.octavo", header_of(f), options_for(3));
+      Arrays arrays{{}, {}, {}, {}};
+      arrays.mesh.piece.planes = f.planes;
+      for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
+        arrays.mesh.piece.x.push_back(f.mesh.x[i]);  // every rank has all points, and its triangles
+        arrays.mesh.piece.y.push_back(f.mesh.y[i]);
+      }
+      for (std::size_t e = static_cast<std::size_t>(mine); e < f.mesh.connectivity.size() / 3;
+           e += static_cast<std::size_t>(writers)) {
+        arrays.mesh.global_element.push_back(static_cast<std::int64_t>(e));
+        for (std::size_t k = 0; k < 3; ++k) arrays.mesh.piece.connectivity.push_back(f.mesh.connectivity[3 * e + k]);
+      }
+      for (int plane = 0; plane < f.planes; ++plane)
+        for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
+          const auto point = static_cast<std::int64_t>(i);
+          arrays.a.push_back(value_at(f, 2, 0, plane, point) + (mine > 0 ? 1000 : 0));  // the lowest rank's counts
+          arrays.b.push_back(static_cast<float>(value_at(f, 2, 1, plane, point)));
+          arrays.number.push_back(static_cast<std::int32_t>(10 * point + plane));
+        }
+      write_step(writer, Flow::checkpoint, 2, arrays);
+      writer.close();
+    }
+    testing::barrier();
+    const auto from = restart(everyone(), directory.path() / "run.octavo");
+    ASSERT_TRUE(from);
+    expect_shares(f, *from, 2);
+  }
+}
+
+TEST(TrianglesMpi, a_rank_gets_the_points_it_asks_for) {
+  const testing::SharedDirectory directory;
+  const SerafinFixture f = fixture(4);
+  const fs::path path = directory.path() / "run.octavo";
+  Writer writer(everyone(), path, header_of(f), options_for(0));
+  write_step(writer, Flow::checkpoint, 1, arrays_of(f, 4, 1));
+  writer.close();
+  const auto last = static_cast<std::int64_t>(f.mesh.x.size()) - 1;
+  RestartOptions options;
+  options.points = std::vector<std::int64_t>{last, 3, 0, 3};
+  if (rank() == 1) options.points->clear();
+  const auto from = restart(everyone(), path, options);
+  ASSERT_TRUE(from);
+  EXPECT_EQ(std::get<mesh::Unstructured>(from->part.mesh).global_point, *options.points);
+  expect_values(f, 1, from->part, "points");
+  options.points = std::vector<std::int64_t>{rank() == size() - 1 ? last + 1 : 0};
+  const std::string message = message_of([&] { restart(everyone(), path, options); });
+  EXPECT_THAT(message, HasSubstr("points wanted: expected 0 to " + std::to_string(last)));
+  testing::expect_same_everywhere(message);
+}
+
+TEST(TrianglesMpi, what_convert_made_of_a_serafin_file_is_shared_out_too) {
+  const testing::SharedDirectory directory;
+  SerafinFixture f = fixture(6);
+  const fs::path slf = directory.path() / "r2d.slf", path = directory.path() / "run.octavo";
+  if (rank() == 0) {
+    std::ofstream(slf, std::ios::binary) << testing::serafin_bytes(f);
+    jobs::convert({slf}, path, {});
+  }
+  testing::barrier();
+  RestartOptions options;
+  options.flow = Flow::analysis;
+  const auto from = restart(everyone(), path, options);
+  ASSERT_TRUE(from);
+  const auto& mesh = std::get<mesh::Unstructured>(from->part.mesh);
+  for (const mesh::Field& field : from->part.fields) {
+    if (store::is_integer(field.info)) continue;
+    for (std::size_t i = 0; i < mesh.x.size(); ++i)
+      EXPECT_EQ(mesh::visit_values(field, [&](auto values) { return static_cast<double>(values[i]); }),
+                value_at(f, f.steps - 1, field.info.name.back() - '0', 0, mesh.global_point[i]))
+          << field.info.name;
+  }
+}
+
+TEST(TrianglesMpi, what_is_wrong_with_a_piece_is_told_to_all_ranks_and_the_writer_goes_on) {
+  const testing::SharedDirectory directory;
+  const SerafinFixture f = fixture(2);
+  Writer writer(everyone(), directory.path() / "run.octavo", header_of(f), options_for(2));
+  Arrays arrays = arrays_of(f, 2, 1);
+  const auto told = [&](const std::string& expected) {
+    const std::string message = message_of([&] { write_step(writer, Flow::checkpoint, 1, arrays); });
+    EXPECT_THAT(message, HasSubstr(expected));
+    testing::expect_same_everywhere(message);
+    arrays = arrays_of(f, 2, 1);
+  };
+  for (std::int64_t& number : arrays.mesh.piece.global_point) number += 1;
+  told("point 0 (from 0) is held by no rank");
+  if (rank() == size() - 1) arrays.a.push_back(0);
+  told("expected one value of 4 or 8 bytes for each of");
+  arrays.mesh.piece.planes = 0;
+  told("planes: expected at least 1, found 0");
+  write_step(writer, Flow::checkpoint, 1, arrays);
+  writer.close();
+  if (rank() == 0) expect_whole(f, directory.path() / "run.octavo", Flow::checkpoint, 1);
+}
+
+TEST(TrianglesMpi, a_damaged_step_gives_way_to_the_one_before) {
+  const testing::SharedDirectory directory;
+  const SerafinFixture f = fixture(5);
+  const fs::path path = directory.path() / "run.octavo";
+  Options options = options_for(1);
+  options.checkpoint.codec = {};
+  Writer writer(everyone(), path, header_of(f), options);
+  for (int step = 1; step <= 2; ++step) {
+    const Arrays arrays = arrays_of(f, 5, step);
+    write_step(writer, Flow::checkpoint, step, arrays);
+    writer.wait();
+  }
+  writer.close();
+  if (rank() == 0) {
+    const auto streams = store::list_streams(path, Flow::checkpoint, 2);
+    const auto stream = std::find_if(streams.begin(), streams.end(), [](const auto& s) { return s.field == "a"; });
+    std::fstream file(stream->file, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(stream->offset + stream->stored_bytes / 2));
+    const char was = static_cast<char>(file.peek());
+    file.put(static_cast<char>(was ^ 1));
+  }
+  testing::barrier();
+  const auto from = restart(everyone(), path);
+  ASSERT_TRUE(from);
+  EXPECT_EQ(from->id.step, 1);
+  expect_shares(f, *from, 1);
+  EXPECT_THAT(from->notes, ::testing::Contains(HasSubstr("passed over")));
+}
+
+}  // namespace
+}  // namespace octavo::parallel
