@@ -34,8 +34,7 @@ MPI = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
 MODES = ("sync", "background")
-# Without a cadence every step is written: this one never comes.
-CHECKPOINTS_ALONE = ["--checkpoint-codec", "raw", "--analysis-every", "1e9t"]
+CHECKPOINTS_ALONE = ["--checkpoint-codec", "raw", "--analysis-every", "1e9t"]  # a time that never comes
 
 
 @dataclass
@@ -71,8 +70,10 @@ def mpirun(setup, ranks, words, throttled, more=None):
     env = {**MPI, "OCTAVO_SYNC_POLICY": "none", **os.environ, **(more or {})}
     command = ["mpirun", "-n", str(ranks)]
     if throttled:
-        env |= {"LD_PRELOAD": str(setup.throttle), "THROTTLE_MB_S": f"{setup.rate:g}"}
-        command += ["-x", "LD_PRELOAD", "-x", "THROTTLE_MB_S"]
+        slow = {"LD_PRELOAD": str(setup.throttle), "THROTTLE_MB_S": f"{setup.rate:g}",
+                "THROTTLE_UNDER": str(setup.folder / "slow")}  # fmt: skip
+        env |= slow
+        command += [word for name in slow for word in ("-x", name)]
     done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, env=env)
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, words))}\n{done.stderr}")
@@ -81,7 +82,7 @@ def mpirun(setup, ranks, words, throttled, more=None):
 
 def once(setup, program, ranks, words, throttled, more):
     """One run: seconds, seconds in I/O, bytes put, by the report of either kind of program."""
-    store = setup.folder / "run.octavo"
+    store = setup.folder / "slow" / "run.octavo"
     shutil.rmtree(store, ignore_errors=True)
     words = [BUILD / "apps" / program, *words, "--store", store]
     if program in ("octavo-bubble", "octavo-wave"):
@@ -112,40 +113,42 @@ def collective(setup, ranks, bytes_a_rank, throttled):
     key = (ranks, bytes_a_rank // 32768, throttled)
     if key not in setup.made:
         blocks = max(1, round(bytes_a_rank / 32768))
-        said = mpirun(setup, ranks, [program, setup.folder / "flash.h5", blocks, 1, 5], throttled)
+        said = mpirun(setup, ranks, [program, setup.folder / "slow" / "flash.h5", blocks, 1, 5], throttled)
         setup.made[key] = float(said.split("visible")[1].split()[0]) / 1e3
     return f"{setup.made[key]:.4f}"
 
 
-def grid(blocks):
-    """The two factors of a number that are nearest to each other."""
-    a = max(d for d in range(1, math.isqrt(blocks) + 1) if blocks % d == 0)
-    return f"{blocks // a},{a}"
+def cores():
+    """Ranks of the runs whose share of I/O is asked for: a thread that writes takes little."""
+    return len(os.sched_getaffinity(0))
 
 
 def checkpoints(setup, rows, head, row):
-    """Seconds that the slowest rank spends in I/O for a checkpoint; `rows` gives ranks, blocks and tracers an axis."""
-    head("ranks", "blocks", "tracers", "MB a rank", "store", "sync s", "background s", "collective HDF5 s")
-    for ranks, roots, edge in rows:
-        words = ["--max-level", 0, "--roots", roots, "--block", 16, "--tracers", edge, "--steps", 40,
-                 "--checkpoint-every", 10, *CHECKPOINTS_ALONE]  # fmt: skip
+    """Seconds that the slowest rank spends in I/O for a checkpoint; `rows` gives ranks, trees, the level that all is
+    refined to, and tracers an axis."""
+    head("ranks", "leaf blocks", "tracers", "MB a rank", "store", "sync s", "background s", "collective HDF5 s")
+    for ranks, roots, level, edge in rows:
+        words = ["--roots", f"{roots},1", "--min-level", level, "--max-level", level, "--block", 16, "--tracers", edge,
+                 "--steps", 80, "--checkpoint-every", 10, *CHECKPOINTS_ALONE]  # fmt: skip
         for name, throttled in stores(setup):
             runs = {mode: measure(setup, "octavo-sedov", ranks, [*words, "--io", mode], throttled) for mode in MODES}
             each = {mode: run["io"] / run["calls"] for mode, run in runs.items()}
             size = runs["sync"]["bytes"] // runs["sync"]["calls"] // ranks
-            row(ranks, roots.replace(",", "x"), f"{edge}x{edge}", f"{size / 1e6:.2f}", name, f"{each['sync']:.4f}",
+            row(ranks, f"{roots << level}x{1 << level}", f"{edge}x{edge}", f"{size / 1e6:.2f}", name, f"{each['sync']:.4f}",
                 f"{each['background']:.4f}", collective(setup, ranks, size, throttled))  # fmt: skip
 
 
 def weak(setup, head, row):
-    """Weak scaling of checkpoint writing: octavo-sedov, 18 blocks of 16x16 cells a rank, more tracers with more ranks."""
-    rows = [(ranks, grid(18 * ranks), round(8 * math.sqrt(ranks / setup.ranks[0]))) for ranks in setup.ranks]
+    """Weak scaling of checkpoint writing: octavo-sedov, a tree of 16 leaf blocks of 16x16 cells and their 5 parents a
+    rank, more tracers with more ranks, 8 checkpoints."""
+    rows = [(ranks, ranks, 2, round(8 * math.sqrt(ranks / setup.ranks[0]))) for ranks in setup.ranks]
     checkpoints(setup, rows, head, row)
 
 
 def strong(setup, head, row):
-    """Strong scaling of checkpoint writing: octavo-sedov, 46x46 blocks of 16x16 cells, 24x24 tracers."""
-    checkpoints(setup, [(ranks, "46,46", 24) for ranks in setup.ranks], head, row)
+    """Strong scaling of checkpoint writing: octavo-sedov, 32x32 leaf blocks of 16x16 cells and their 341 parents, 24x24
+    tracers, 8 checkpoints."""
+    checkpoints(setup, [(ranks, 1, 5, 24) for ranks in setup.ranks], head, row)
 
 
 def shares(setup, program, ranks, words, head, row, modes=MODES):
@@ -161,7 +164,7 @@ def shares(setup, program, ranks, words, head, row, modes=MODES):
 
 def share(setup, head, row):
     """Synchronous and asynchronous: octavo-sedov on 6 ranks, 8 checkpoints."""
-    words = ["--max-level", 3, "--roots", 8, "--block", 16, "--tracers", 64, "--steps", 70, "--checkpoint-every", 10,
+    words = ["--roots", 1, "--max-level", 6, "--block", 16, "--tracers", 64, "--steps", 160, "--checkpoint-every", 20,
              *CHECKPOINTS_ALONE]  # fmt: skip
     shares(setup, "octavo-sedov", 6, words, head, row)
 
@@ -170,7 +173,7 @@ def sod(setup, head, row):
     """Sod's tube with tracers in five configurations: 109 steps, a checkpoint every 33, an analysis step every 10. Files
     are synced in all of them, since a disk of the node takes none that are not."""
     words = ["--max-level", 1, "--steps", 109, "--checkpoint-every", 33, "--analysis-every", 10]
-    ranks = setup.ranks[-1]
+    ranks = cores()
     local = setup.folder / "local"
     synced = {"OCTAVO_SYNC_POLICY": "step"}
     staged = ["--option", f"staging_directory={local}"]
@@ -191,15 +194,15 @@ def sod(setup, head, row):
 
 
 def bubble(setup, head, row):
-    """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in the checkpoints."""
-    words = ["--bubbles", 4, "--max-level", 2, "--end", 1, "--steps", 160, "--checkpoint-every", 20]
-    shares(setup, "octavo-bubble", setup.ranks[-1], words, head, row)
+    """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in 12 checkpoints, a rank a core."""
+    words = ["--bubbles", 4, "--max-level", 2, "--end", 1, "--steps", 480, "--checkpoint-every", 40]
+    shares(setup, "octavo-bubble", cores(), words, head, row)
 
 
 def wave(setup, head, row):
-    """The wave's share of I/O: 24 energy bins on 48^3 cells."""
-    words = ["--cells", 48, "--bins", 24, "--block", 16, "--steps", 80, "--checkpoint-every", 10]
-    shares(setup, "octavo-wave", setup.ranks[-1], words, head, row)
+    """The wave's share of I/O: 12 energy bins on 64^3 cells, a rank a core, 16 checkpoints."""
+    words = ["--cells", 64, "--bins", 12, "--block", 16, "--steps", 320, "--checkpoint-every", 20]
+    shares(setup, "octavo-wave", cores(), words, head, row)
 
 
 TABLES = {"weak": weak, "strong": strong, "share": share, "sod": sod, "bubble": bubble, "wave": wave}
@@ -208,7 +211,9 @@ TABLES = {"weak": weak, "strong": strong, "share": share, "sod": sod, "bubble": 
 def tables(folder, head, row, names=(), ranks=(1, 2, 4), repetitions=0, rate=100.0):
     """Measures and prints the named tables, all where none is named, with the given printers of rows."""
     repetitions = repetitions or int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "3"))
-    setup = Setup(Path(folder), list(ranks), repetitions, rate, build_throttle(Path(folder)))
+    folder = Path(folder).resolve()
+    (folder / "slow").mkdir(exist_ok=True)
+    setup = Setup(folder, list(ranks), repetitions, rate, build_throttle(folder))
     for name in names or TABLES:
         print(f"\n### {name}\n\n{inspect.getdoc(TABLES[name])}")
         TABLES[name](setup, head, row)
@@ -220,9 +225,7 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*TABLES, []], help="which tables")
-    parser.add_argument(
-        "--ranks", default="1,2,4", help="numbers of ranks of the scalings; the last one runs the others"
-    )
+    parser.add_argument("--ranks", default="1,2,4", help="numbers of ranks of the scalings")
     parser.add_argument("--repetitions", type=int, default=0, help="runs of which the one of median share is told")
     parser.add_argument("--rate", type=float, default=100.0, help="of the throttled store [MB/s a process]")
     parser.add_argument("--directory", help="where stores are written; a temporary directory where it is not given")

@@ -1,5 +1,7 @@
 #include "capi/arguments.hpp"
 
+#include <cstring>
+
 namespace octavo::capi {
 namespace {
 
@@ -44,6 +46,19 @@ mesh::ScalarType type_of(int type) {
   if (type < OCTAVO_FLOAT64 || type > OCTAVO_UINT8)
     throw Error(Kind::usage, "type: expected 0 to 7, found " + std::to_string(type));
   return static_cast<mesh::ScalarType>(type);
+}
+
+store::Flow flow_of(int flow) {
+  if (flow != OCTAVO_CHECKPOINT && flow != OCTAVO_ANALYSIS)
+    throw Error(Kind::usage, "flow: expected 0 or 1, found " + std::to_string(flow));
+  return flow == OCTAVO_CHECKPOINT ? store::Flow::checkpoint : store::Flow::analysis;
+}
+
+void copy_text(const std::string& from, char* to, std::size_t size) {
+  if (from.size() >= size)
+    throw Error(Kind::usage,
+                "the text needs " + std::to_string(from.size() + 1) + " bytes, there are " + std::to_string(size));
+  std::memcpy(&checked(to, "text"), from.c_str(), from.size() + 1);
 }
 
 parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {

@@ -12,6 +12,7 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/octree.hpp"
 #include "octavo/parallel/array_view.hpp"
+#include "octavo/store/store.hpp"
 
 /// What the C functions share: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
 namespace octavo::capi {
@@ -49,6 +50,9 @@ std::vector<T> array_from(const T* values, std::int64_t count) {
 std::vector<std::string> texts_from(const char* const* values, std::int64_t count);
 
 mesh::ScalarType type_of(int type);
+store::Flow flow_of(int flow);
+/// With its closing 0, into `size` bytes; an error where it is longer.
+void copy_text(const std::string& from, char* to, std::size_t size);
 parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space);
 mesh::Header header_of(const octavo_domain& domain);
 mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,

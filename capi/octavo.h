@@ -166,8 +166,8 @@ OCTAVO_API int octavo_native_put_arrays(octavo_native_writer* writer, const char
 /* FLASH, of a tree: a face variable (facevarx, facevary, facevarz for axis 0, 1, 2), whose arrays have one value more
  * along `axis`; otherwise as octavo_native_put_field. */
 OCTAVO_API int octavo_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit, int axis,
-                                       int type, const void* values, int64_t count, int ghost, int64_t stride, int space,
-                                       octavo_error* error);
+                                       int type, const void* values, int64_t count, int ghost, int64_t stride,
+                                       int space, octavo_error* error);
 /* One attribute of `count` particles. FLASH: one species, in leaf blocks that this rank owns; AMReX: wherever a box of
  * any rank is. */
 OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
@@ -248,6 +248,28 @@ OCTAVO_API int octavo_restart_open(MPI_Comm comm, const char* store, int flow, i
  * variables. */
 OCTAVO_API int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
                                         octavo_restart** restart, octavo_error* error);
+
+/* How a rank wants its share. Start from octavo_restart_options_default(). Flags are 0 or 1. */
+typedef struct octavo_restart_options {
+  int flow;                  /* of a store */
+  int64_t step;              /* < 0: the newest that is complete and undamaged */
+  const char* options;       /* a TOML file as for octavo_restart_open_with, or NULL */
+  const char* const* fields; /* [num_fields] names; NULL: all */
+  int64_t num_fields;
+  int particles;
+  int refine;       /* to go on with a finer mesh: the leaves of the finest level are refined so often; vectors on faces
+                       keep their divergence */
+  int64_t block[3]; /* blocks of so many cells, 1 beyond dim; {1, 1, 1}: cells; {0, 0, 0}: as stored */
+  int fill;         /* block: cells that the step does not hold may be made of the coarser ones */
+  int constant;     /* refine and fill: with the coarser value, not with limited slopes */
+  int boxes;        /* the share as boxes, for octavo_restart_boxes */
+  int64_t max_box;  /* boxes are at most that long [cells] */
+} octavo_restart_options;
+OCTAVO_API octavo_restart_options octavo_restart_options_default(void);
+/* The same, as the options say. `path`: a store, or an output of a code: a FLASH checkpoint, an AMReX or RAMSES
+ * directory (docs/cross-restart.md). */
+OCTAVO_API int octavo_restart_open_as(MPI_Comm comm, const char* path, const octavo_restart_options* options,
+                                      octavo_restart** restart, octavo_error* error);
 /* Collective. The run cannot go on from this step: with remember_failed_restarts the next one takes an older. */
 OCTAVO_API int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart* restart,
                                      octavo_error* error);
@@ -262,8 +284,13 @@ OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
 /* What a user should know: damage, steps passed over, local disks; the same on all ranks. Texts are the restart's; NULL
  * where there are no more. */
 OCTAVO_API const char* octavo_restart_note(const octavo_restart* restart, int64_t index);
+/* What the step says of itself; `code` is the restart's. block[3]: values of a tree cell along each axis; or NULL. */
+OCTAVO_API int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, int64_t block[3],
+                                     octavo_error* error);
 OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);
-OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart); /* of all levels */
+OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart);     /* of a tree, all levels; 0 of boxes */
+OCTAVO_API int64_t octavo_restart_num_boxes(const octavo_restart* restart); /* of all levels; 0 of a tree */
+OCTAVO_API int64_t octavo_restart_values(const octavo_restart* restart);    /* of a field of one component */
 typedef struct octavo_field_info {
   char name[128], unit[64]; /* cut off where too long */
   char species[128];        /* "" for a field of cells */
@@ -276,9 +303,14 @@ OCTAVO_API int octavo_restart_field_info(const octavo_restart* restart, int64_t 
 /* Fills cells_of_level[levels], refined[cells] and owned[cells], as put_mesh has them. */
 OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells_of_level, uint8_t* refined,
                                    uint8_t* owned, octavo_error* error);
-/* Fills values[cells]; the type must be the field's. */
+/* Of boxes: fills domain[levels][2][3], ratio[levels - 1], boxes_of_level[levels] and boxes[num_boxes][2][3], as
+ * octavo_native_put_boxes has them. */
+OCTAVO_API int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ratio, int64_t* boxes_of_level,
+                                    int64_t* boxes, octavo_error* error);
+/* Fills values[count], octavo_restart_values() times the field's components: of each tree cell those of its block, or
+ * of each box its cells, x fastest, components fastest of all. The type must be the field's. */
 OCTAVO_API int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values,
-                                    int64_t cells, octavo_error* error);
+                                    int64_t count, octavo_error* error);
 /* How many particles of the species this rank has; 0 for one that the step does not have. */
 OCTAVO_API int64_t octavo_restart_count(const octavo_restart* restart, const char* species);
 OCTAVO_API int octavo_restart_particles(const octavo_restart* restart, const char* species, const char* attribute,

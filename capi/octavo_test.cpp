@@ -227,4 +227,111 @@ TEST(CapiMpi, null_and_nonsense_are_refused) {
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
 
+// Rank 0 puts a value of its number on each of the 10 cells.
+void write_tree(const std::string& store) {
+  octavo_error error;
+  octavo_writer* writer = open_writer(store, &error);
+  Tree tree;
+  std::vector<double> values(10);
+  std::iota(values.begin(), values.end(), 0.0);
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 1, 0, &error);
+  octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+  octavo_writer_put_field(writer, "density", "", OCTAVO_FLOAT64, values.data(), 10, 1, OCTAVO_HOST, &error);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
+}
+
+octavo_restart* share_of(const std::string& store, const octavo_restart_options& options, int code = 0) {
+  octavo_error error;
+  octavo_restart* restart = nullptr;
+  EXPECT_EQ(octavo_restart_open_as(everyone(), store.c_str(), &options, &restart, &error), code) << error.message;
+  return restart;
+}
+
+double sum_of_all(double mine) {
+  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_SUM, everyone());
+  return mine;
+}
+
+std::vector<double> density_of(const octavo_restart* restart) {
+  octavo_error error;
+  std::vector<double> density(static_cast<std::size_t>(octavo_restart_values(restart)));
+  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, density.data(), std::ssize(density), &error), 0)
+      << error.message;
+  return density;
+}
+
+TEST(CapiMpi, a_share_can_be_of_a_finer_mesh) {
+  const octavo::testing::SharedDirectory directory;
+  write_tree(directory.path());
+  octavo_restart_options options = octavo_restart_options_default();
+  options.refine = 1;
+  options.constant = 1;
+  octavo_restart* restart = share_of(directory.path(), options);
+  octavo_error error;
+  const auto levels = static_cast<std::size_t>(octavo_restart_levels(restart));
+  const auto cells = static_cast<std::size_t>(octavo_restart_cells(restart));
+  std::vector<std::int64_t> of_level(levels);
+  std::vector<std::uint8_t> refined(cells), owned(cells);
+  EXPECT_EQ(octavo_restart_mesh(restart, of_level.data(), refined.data(), owned.data(), &error), 0);
+  const std::vector<double> density = density_of(restart);
+  double sum = 0;
+  for (std::size_t i = 0; i < cells; ++i)
+    if (owned[i] != 0 && refined[i] == 0) sum += density[i];
+  // The second root, 1, and 8 times the cells 2 ... 9.
+  EXPECT_EQ(sum_of_all(sum), 1 + 8 * 44);
+  EXPECT_EQ(octavo_restart_boxes(restart, nullptr, nullptr, nullptr, nullptr, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("octavo_restart_mesh"));
+  EXPECT_EQ(octavo_restart_num_boxes(restart), 0);
+  octavo_restart_free(&restart);
+}
+
+TEST(CapiMpi, a_share_can_be_of_other_blocks) {
+  const octavo::testing::SharedDirectory directory;
+  write_tree(directory.path());
+  octavo_restart_options options = octavo_restart_options_default();
+  for (std::int64_t& cells : options.block) cells = 2;
+  EXPECT_EQ(share_of(directory.path(), options, OCTAVO_UNSUPPORTED), nullptr);
+  options.fill = 1;
+  octavo_restart* restart = share_of(directory.path(), options);
+  octavo_domain domain;
+  std::int64_t block[3] = {};
+  octavo_error error;
+  EXPECT_EQ(octavo_restart_domain(restart, &domain, block, &error), 0);
+  EXPECT_EQ(domain.dim, 3);
+  EXPECT_EQ(domain.roots[0], 2);
+  EXPECT_EQ(block[2], 2);
+  EXPECT_EQ(octavo_restart_values(restart), 8 * octavo_restart_cells(restart));
+  octavo_restart_free(&restart);
+}
+
+TEST(CapiMpi, a_share_can_be_boxes) {
+  const octavo::testing::SharedDirectory directory;
+  write_tree(directory.path());
+  octavo_restart_options options = octavo_restart_options_default();
+  options.boxes = 1;
+  options.particles = 0;
+  const char* fields[] = {"density"};
+  options.fields = fields;
+  options.num_fields = 1;
+  octavo_restart* restart = share_of(directory.path(), options);
+  const auto levels = static_cast<std::size_t>(octavo_restart_levels(restart));
+  EXPECT_EQ(levels, 2u);
+  std::vector<std::int64_t> domain(6 * levels), of_level(levels),
+      boxes(6 * static_cast<std::size_t>(octavo_restart_num_boxes(restart)));
+  std::vector<int> ratio(levels - 1);
+  octavo_error error;
+  EXPECT_EQ(octavo_restart_boxes(restart, domain.data(), ratio.data(), of_level.data(), boxes.data(), &error), 0);
+  EXPECT_EQ(ratio[0], 2);
+  EXPECT_EQ(domain[9], 4);  // the upper corner of level 1 along x
+  std::int64_t cells = 0;
+  for (std::size_t b = 0; b < boxes.size(); b += 6)
+    cells += (boxes[b + 3] - boxes[b]) * (boxes[b + 4] - boxes[b + 1]) * (boxes[b + 5] - boxes[b + 2]);
+  EXPECT_EQ(cells, octavo_restart_values(restart));
+  const std::vector<double> density = density_of(restart);
+  EXPECT_EQ(sum_of_all(std::accumulate(density.begin(), density.end(), 0.0)), 45);
+  EXPECT_EQ(octavo_restart_mesh(restart, of_level.data(), nullptr, nullptr, &error), OCTAVO_USAGE);
+  octavo_restart_free(&restart);
+}
+
 }  // namespace

@@ -157,6 +157,7 @@ contains
     inquire (file=trim(path)//'/Header', exist=exists)
     call expect(exists, 'a plotfile of a tree')
     call expect(value_in(trim(path)//'/Level_0/Cell_H', '2.07') == 1, 'its largest value')
+    call shares_of_output(path)
     ! One box of 4 x 2, on rank 0.
     count = merge(1, 0, rank == 0)
     domain_of_level = reshape([0_int64, 0_int64, 0_int64, 4_int64, 2_int64, 1_int64], [3, 2, 1])
@@ -199,6 +200,52 @@ contains
     call expect(error%code == 2 .and. index(error%message, 'magy') > 0, 'no faces, but cells')
     call native%close()
   end subroutine
+
+  ! A run goes on from the plotfile: in boxes, on a finer mesh, in cells.
+  subroutine shares_of_output(path)
+    character(*), intent(in) :: path
+    type(octavo_restart) :: start
+    type(octavo_domain) :: described
+    integer(int64), allocatable :: domain_of_level(:, :, :), number(:), boxes(:, :, :)
+    integer, allocatable :: ratio(:)
+    integer(int64) :: block(3)
+    real(real64), allocatable :: dens(:)
+    call start%open(MPI_COMM_WORLD, path, fields=['dens'], particles=.false., boxes=.true., max_box=4)
+    call start%domain(described, block)
+    call expect(described%code == 'AMReX' .and. described%dim == 2 .and. start%step() == 4, 'what a plotfile says of itself')
+    call start%fields(info)
+    call expect(size(info) == 1 .and. info(1)%name == 'dens', 'the field asked for')
+    call start%boxes(domain_of_level, ratio, number, boxes)
+    call expect(size(domain_of_level, 3) == 1 .and. all(domain_of_level(:2, 2, 1) == [8, 2]) .and. size(ratio) == 0, 'levels')
+    call start%field('dens', dens)
+    call expect(size(dens) == sum(product(boxes(:, 2, :) - boxes(:, 1, :), 1)), 'values of boxes')
+    call expect(sum_of_all(sum(dens)) == sum(unk_of_cells()), 'all values')
+    call start%free()
+    call start%open(MPI_COMM_WORLD, path, fields=['dens'], refine=1, block=[2, 2], error=error)
+    call expect(error%code == 2, 'a finer mesh in other blocks')
+    call start%open(MPI_COMM_WORLD, path, fields=['dens'], refine=1)
+    call start%mesh(levels, refined, owned)
+    call start%field('dens', dens)
+    call expect(abs(sum_of_all(sum(dens, owned .and. .not. refined)) - 4*sum(unk_of_cells())) < 1e-9, 'a finer mesh')
+    call start%free()
+    call start%open(MPI_COMM_WORLD, path, fields=['dens'], block=[2, 2])
+    call start%domain(described, block)
+    call start%mesh(levels, refined, owned)
+    call start%field('dens', dens)
+    call expect(all(block == [2, 2, 1]) .and. size(dens) == 4*size(owned), 'blocks of another size')
+    call start%free()
+  end subroutine
+
+  function unk_of_cells() result(values)
+    real(real64) :: values(16)
+    integer :: i, j
+    values = [((real(100*j + i, real64), i=0, 7), j=1, 2)]
+  end function
+
+  real(real64) function sum_of_all(mine) result(all)
+    real(real64), intent(in) :: mine
+    call MPI_Allreduce(mine, all, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierror)
+  end function
 
   ! Lines of a text file that have this text.
   integer function value_in(file, what) result(found)

@@ -12,7 +12,7 @@ function(octavo_mpi_tests target)
       set(name mpi${mpi_LABEL}.${suite}.${ranks})
       add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}>
                                     --gtest_filter=${suite}.* --gtest_brief=1)
-      set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS 2 ENVIRONMENT
+      set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 ENVIRONMENT
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;${mpi_ENVIRONMENT}")
     endforeach()
   endforeach()

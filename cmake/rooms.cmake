@@ -21,6 +21,8 @@ function(octavo_room name)
   if(OCTAVO_TESTS AND tests)
     add_executable(octavo_${name}_test ${tests})
     target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock)
+    # Optimised less, tests compile in two thirds of the time and run as long.
+    target_compile_options(octavo_${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
     gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()

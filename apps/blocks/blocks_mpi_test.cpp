@@ -130,7 +130,7 @@ TEST(BlocksMpi, a_restart_goes_on_with_the_same_bits) {
   auto run = begin_run(everyone(), settings, 7);
   run.options.store = directory.path() / "run.octavo";
   start(run);
-  run.output = run::open_output(everyone(), run.options, header_of(run.mesh), std::nullopt);
+  run.output = run::open_output(everyone(), run.options, run.problem, header_of(run.mesh), std::nullopt);
   go_on(run);
   write(run, true);
   close(run.output);
@@ -163,7 +163,7 @@ TEST(BlocksMpi, a_restart_of_something_else_is_refused) {
   run.options.store = directory.path() / "run.octavo";
   run.options.engine.checkpoint_fields = {"density"};
   start(run);
-  run.output = run::open_output(everyone(), run.options, header_of(run.mesh), std::nullopt);
+  run.output = run::open_output(everyone(), run.options, run.problem, header_of(run.mesh), std::nullopt);
   write(run, true);
   close(run.output);
   const auto refused = [&](const Settings& settings) {

@@ -75,13 +75,12 @@ Simulation from_beginning(const patches::Shape& shape) {
 }
 
 Simulation from_checkpoint(const patches::Shape& shape, const command::OutputOptions& options) {
-  const auto from = parallel::restart(MPI_COMM_WORLD, options.store, parallel::restart_options(options.engine));
-  if (!from) throw base::Error(base::Kind::usage, "there is no checkpoint to go on from").at(options.store.string());
-  Simulation run{bubble::from_step(MPI_COMM_WORLD, shape, *from)};
+  const parallel::Restart from = command::take_up(MPI_COMM_WORLD, options);
+  Simulation run{bubble::from_step(MPI_COMM_WORLD, shape, from)};
   run.plans = make_plans(run.state.mesh);
-  run.step = from->id.step;
-  run.time = from->header.time;
-  run.id = from->id;
+  run.step = from.id.step;
+  run.time = from.header.time;
+  run.id = from.id;
   return run;
 }
 
@@ -137,12 +136,10 @@ std::string simulate(const command::Words& words) {
   const command::OutputOptions options = command::output_options(words);
   const Control control = control_of(words, options.steps);
   Simulation run = options.restart ? from_checkpoint(shape, options) : from_beginning(shape);
-  mesh::Part tree;
   const auto put = [&](parallel::Writer& writer, store::Flow flow) {
-    tree = bubble::tree_of(run.state.mesh, run.state.faces);
-    bubble::put(writer, tree, flow == store::Flow::checkpoint);
+    bubble::put(writer, run.state.mesh, run.state.faces, flow == store::Flow::checkpoint);
   };
-  command::Output output(MPI_COMM_WORLD, options, header_of(shape, "octavo-bubble"), put, run.id);
+  command::Output output(MPI_COMM_WORLD, options, patches::unfolded(header_of(shape, "octavo-bubble")), put, run.id);
   const double begin = MPI_Wtime(), volume = bubble::volume_inside(run.state.mesh, run.plans);
   std::int64_t updates = 0;
   for (bool stopped = false; !stopped && !is_over(run, control);) {

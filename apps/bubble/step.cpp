@@ -1,14 +1,10 @@
 #include "apps/bubble/step.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "apps/patches/step.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/octree_to_patches.hpp"
-#include "octavo/mesh/patches_to_octree.hpp"
-#include "octavo/parallel/all_patches.hpp"
-#include "octavo/parallel/communicator.hpp"
 
 namespace octavo::bubble {
 namespace {
@@ -30,25 +26,18 @@ std::vector<std::string> names(int dim) {
   return out;
 }
 
-mesh::Field field_of(const std::string& name, const std::vector<double>& values) {
-  mesh::Field field = mesh::make_field({.name = name, .unit = ""}, values.size());
-  std::memcpy(field.bytes.data(), values.data(), field.bytes.size());
-  return field;
-}
-
-// A value of each cell of all boxes: f(level, slot, cell).
-template <class F>
-std::vector<double> of_cells(const Hierarchy& mesh, F&& f) {
-  std::vector<double> values;
+// The low and the high face of each cell of this rank's boxes along an axis, in the arrays of faces.
+std::array<std::vector<parallel::ArrayView>, 2> views_of_faces(const Hierarchy& mesh, const Faces& faces,
+                                                               std::size_t axis) {
+  std::array<std::vector<parallel::ArrayView>, 2> views;
   for (std::size_t l = 0; l < mesh.levels.size(); ++l)
-    for (std::size_t slot = 0; slot < mesh.levels[l].mine.size(); ++slot)
-      for_each_cell(mesh.levels[l].mine[slot], [&](const Index3& at) { values.push_back(f(l, slot, at)); });
-  return values;
-}
-
-double face_value(const Faces& faces, std::size_t level, std::size_t slot, std::size_t axis, Index3 at, bool upper) {
-  at[axis] += upper ? 1 : 0;
-  return faces.of[level][slot][axis].at(0, at);
+    for (std::size_t slot = 0; slot < mesh.levels[l].mine.size(); ++slot) {
+      const Values& values = faces.of[l][slot][axis];
+      const auto [low, high] = split_faces(patches::view_of_box(values.box, values.of(0), 0), axis);
+      views[0].push_back(low);
+      views[1].push_back(high);
+    }
+  return views;
 }
 
 void check_fields(const parallel::Restart& restart, int dim) {
@@ -90,37 +79,13 @@ Hierarchy level_set_of(const Hierarchy& state, const patches::Shape& shape) {
 
 }  // namespace
 
-mesh::Part tree_of(const Hierarchy& mesh, const Faces& faces) {
-  const int dim = mesh.shape.dim;
-  mesh::Part part;
-  const mesh::Patches mine = patches_of(mesh);
-  part.mesh = mine;
-  part.fields.push_back(field_of("level_set", of_cells(mesh, [&](std::size_t l, std::size_t slot, const Index3& at) {
-                                   return mesh.levels[l].values[slot].at(0, at);
-                                 })));
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+void put(parallel::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too) {
+  writer.put_mesh(patches_of(mesh));
+  writer.put_field("level_set", views_of(mesh, 0));
+  for (std::size_t axis = 0; faces_too && axis < static_cast<std::size_t>(mesh.shape.dim); ++axis) {
+    const auto views = views_of_faces(mesh, faces, axis);
     for (bool upper : {false, true})
-      part.fields.push_back(
-          field_of(name_of_face(axis, upper), of_cells(mesh, [&](std::size_t l, std::size_t slot, const Index3& at) {
-                     return face_value(faces, l, slot, axis, at, upper);
-                   })));
-  const mesh::Header header = header_of(mesh.shape, "octavo-bubble");
-  const auto all = parallel::gather_patches(mesh.comm, &mine);
-  mesh::Part tree = patches_to_octree(part, plan_patch_tree(mine, header.unfolded, header.block),
-                                      parallel::patches_of_others(all, parallel::rank_in(mesh.comm)));
-  for (std::size_t f = 1; f < tree.fields.size(); ++f) tree.fields[f].info.centring = centrings[(f - 1) / 2];
-  return tree;
-}
-
-void put(parallel::Writer& writer, const mesh::Part& tree, bool faces_too) {
-  const auto& octree = std::get<mesh::Octree>(tree.mesh);
-  writer.put_mesh(octree);
-  for (const mesh::Field& field : tree.fields) {
-    if (!faces_too && field.info.centring != mesh::Centring::cell) continue;
-    parallel::ArrayView view = parallel::view_of(field.as<double>());
-    view.cells = num_cells(octree);
-    view.block = octree.block;
-    writer.put_field(field.info.name, view, field.info.unit, field.info.centring);
+      writer.put_field(name_of_face(axis, upper), views[upper ? 1 : 0], "", centrings[axis]);
   }
 }
 
@@ -133,6 +98,7 @@ State from_step(MPI_Comm comm, const patches::Shape& shape, const parallel::Rest
   MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
   mesh::PatchOptions cut;
   cut.levels = levels;
+  cut.unfolded = restart.header.unfolded;
   cut.max_box = shape.max_box;
   cells.part = octree_to_patches(cells.part, cut);
   patches::Shape wide = shape;

@@ -5,13 +5,12 @@
 
 namespace octavo::bubble {
 
-/// A step's mesh and fields as a tree of blocks, ready to be put: `level_set`, and for each axis the velocities through
-/// the lower and upper faces of each cell, fields of faces `velocity_x_left`, `velocity_x_right` ...
-mesh::Part tree_of(const Hierarchy& mesh, const Faces& faces);
-/// `faces_too`: checkpoints have them, analysis outputs do not. The part stays until end_step().
-void put(parallel::Writer& writer, const mesh::Part& tree, bool faces_too);
+/// The boxes of a step and its fields where they lie: `level_set`, and for each axis the velocities through the lower
+/// and upper faces of each cell, fields of faces `velocity_x_left`, `velocity_x_right` ...
+/// `faces_too`: checkpoints have them, analysis outputs do not. All stays as it is until end_step().
+void put(parallel::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too);
 
-/// Collective. What tree_of() made of a run, on any number of ranks. `shape.max_level` may be finer than the run's was.
+/// Collective. What put() wrote of a run, on any number of ranks. `shape.max_level` may be finer than the run's was.
 struct State {
   Hierarchy mesh;
   Faces faces;

@@ -54,6 +54,16 @@ OutputOptions output_options(const Words& words) {
   return options;
 }
 
+parallel::Restart take_up(MPI_Comm comm, const OutputOptions& options, parallel::RestartOptions how) {
+  const parallel::RestartOptions engine = parallel::restart_options(options.engine);
+  how.staging_directory = engine.staging_directory;
+  how.ranks_per_node = engine.ranks_per_node;
+  how.remember_failed = engine.remember_failed;
+  auto from = parallel::restart(comm, options.store, how);
+  if (!from) throw Error(Kind::usage, "there is no checkpoint to go on from").at(options.store.string());
+  return std::move(*from);
+}
+
 Output::Output(MPI_Comm comm, const OutputOptions& options, const mesh::Header& header, Put put,
                std::optional<store::StepId> resumed)
     : comm_(comm), options_(options), put_(std::move(put)) {

@@ -25,6 +25,10 @@ std::vector<Word> output_words(std::int64_t steps, std::int64_t checkpoint_every
 /// Throws Error(usage) for words that contradict each other.
 OutputOptions output_options(const Words& words);
 
+/// Collective. The checkpoint that --restart goes on from, `how` as the simulation wants it. Throws Error(usage) where
+/// there is none.
+parallel::Restart take_up(MPI_Comm comm, const OutputOptions& options, parallel::RestartOptions how = {});
+
 /// The steps that a run writes, and what they cost it.
 class Output {
  public:

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,14 +16,15 @@ struct Workspace {
   std::array<std::vector<double>, 3> flux;
   std::vector<double> primitive, predicted;
   std::array<std::vector<double>, 3> slope;
+  std::array<std::vector<std::uint8_t>, 3> shocked;  ///< along an axis: cells in a strong shock
 };
 
 /// One step of MUSCL-Hancock without splitting, with HLLC (Toro, Riemann Solvers and Numerical Methods for Fluid
 /// Dynamics, chapters 10 and 14): slopes of the primitive variables, limited by monotonized central differences; half
-/// a step in primitive form; HLLC fluxes between what it gives on both sides of each face. Second order; stable for
-/// dt * signal_rate <= 1. Replaces the values of cells without ghosts; those of all ghosts, corners too, must be
-/// filled in. `width` is a cell's [code length]. The result of a cell depends on the state of its neighbours alone, bit
-/// for bit, and not on which box they are in.
+/// a step in primitive form; HLLC fluxes between what it gives on both sides of each face, HLL where a strong shock
+/// runs along the face (Quirk 1994). Second order; stable for dt * signal_rate <= 1. Replaces the values of cells
+/// without ghosts; those of all ghosts, corners too, must be filled in. `width` is a cell's [code length]. The result
+/// of a cell depends on the state of its neighbours alone, bit for bit, and not on which box they are in.
 void advance(const Gas& gas, const Shape& shape, const Point3& width, double dt, std::span<double> state,
              Workspace& workspace);
 

@@ -17,15 +17,6 @@ namespace {
 using base::Error;
 using base::Kind;
 
-parallel::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost) {
-  parallel::ArrayView view;
-  view.data = data;
-  view.cells = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis) view.block[axis] = box.hi[axis] - box.lo[axis];
-  view.ghost = ghost;
-  return view;
-}
-
 // Which level of the step is level 0 here.
 std::size_t base_level(const Shape& shape, const mesh::Patches& patches) {
   const IndexBox wanted = domain_of(shape, 0);
@@ -112,6 +103,26 @@ mesh::Header header_of(const Shape& shape, const std::string& code) {
   }
   header.periodic = periodic_axes(shape);
   return header;
+}
+
+mesh::Header unfolded(mesh::Header header) {
+  const auto even = [&] {
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)
+      if (header.roots[axis] % 2 != 0) return false;
+    return true;
+  };
+  for (; even(); ++header.unfolded)
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) header.roots[axis] /= 2;
+  return header;
+}
+
+parallel::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost) {
+  parallel::ArrayView view;
+  view.data = data;
+  view.cells = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) view.block[axis] = box.hi[axis] - box.lo[axis];
+  view.ghost = ghost;
+  return view;
 }
 
 std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, int variable) {

@@ -12,6 +12,12 @@ namespace octavo::patches {
 /// What writers want to know of the mesh: a tree of blocks of `shape.block` cells, level 0 its roots.
 mesh::Header header_of(const Shape& shape, const std::string& code);
 
+/// The same with as few roots as can be, whole families of blocks below each: every rank has all roots in its tree,
+/// zeros where it owns nothing, and `raw` stores those too.
+mesh::Header unfolded(mesh::Header header);
+
+/// One box of values, with so many ghosts on each side.
+parallel::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost);
 /// A variable where it lies, for put_field(): a view a box, ghosts left out. Good until boxes change.
 std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, int variable);
 /// Arrays of one value a cell without ghosts, in the order of boxes.

@@ -17,6 +17,7 @@
 #include "apps/run/restart.hpp"
 #include "apps/run/stop.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/parallel/communicator.hpp"
 
 /// A run, whatever the mesh: apps/euler/README.md lists the functions that a mesh brings. All of it is collective.
 namespace octavo::run {
@@ -51,8 +52,12 @@ struct Run {
 template <class Mesh>
 bool regrid_now(Run<Mesh>& run) {
   fill_ghosts(run.mesh);
+  const int least = run.options.min_level;
   return regrid(run.mesh, [&](const euler::Box& box, std::span<double> out) {
     euler::indicator(run.problem.gas, box.shape, box.state, out);
+    if (box.level > least) return;
+    const double wanted = box.level < least ? 2 * euler::refine_above : euler::coarsen_below;
+    for (double& value : out) value = std::max(value, wanted);
   });
 }
 
@@ -138,6 +143,7 @@ void write(Run<Mesh>& run, bool last) {
   if (run.output.native && !last && run.step % run.options.native_every == 0) {
     const auto fields = euler::native_fields(run.problem.gas);
     run.output.native->begin_step(native_path(run.options, run.step), run.step, run.time);
+    describe_native(*run.output.native, run.options, run.problem);
     put_mesh_and_fields(run.mesh, *run.output.native, std::span<const euler::OutputField>(fields));
     run.output.native->end_step();
   }
@@ -244,11 +250,29 @@ Numbers summary(Run<Mesh>& run, const App& app, const std::vector<double>& befor
   return numbers;
 }
 
-/// The step that a run goes on from. Throws Error(usage) where there is none.
+/// What a run goes on from where that is an output of FLASH or AMReX.
 template <class Mesh>
-std::optional<parallel::Restart> take_up(Run<Mesh>& run) {
-  if (run.options.restart_from.empty()) return std::nullopt;
-  parallel::RestartOptions how = restart_options(run.mesh);
+parallel::Restart take_up_output(Run<Mesh>& run, parallel::RestartOptions how) {
+  how.fields.reset();
+  how.block = header_of(run.mesh).block;
+  how.own_names = true;
+  how.check = [&](const mesh::Header& header) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(run.options.store, run.options.restart_from, ignored))
+      throw base::Error(base::Kind::usage, "--store names the output that the run goes on from");
+    if (run.options.restart_step)
+      throw base::Error(base::Kind::usage,
+                        "--restart-step chooses a step of a store, and this is an output of " + header.code);
+    check_output(header, run.problem);
+  };
+  auto from = *parallel::restart(run.comm, run.options.restart_from, how);
+  parallel::agree(run.comm, [&] { make_conserved(from.part, from.header, run.problem); });
+  return from;
+}
+
+/// What a run goes on from: a store's checkpoint. Throws Error(usage) where there is none.
+template <class Mesh>
+parallel::Restart take_up_checkpoint(Run<Mesh>& run, parallel::RestartOptions how) {
   const parallel::RestartOptions engine = parallel::restart_options(run.options.engine);
   how.staging_directory = engine.staging_directory;
   how.ranks_per_node = engine.ranks_per_node;
@@ -258,10 +282,20 @@ std::optional<parallel::Restart> take_up(Run<Mesh>& run) {
   if (!from)
     throw base::Error(base::Kind::usage, "there is no checkpoint to go on from").at(run.options.restart_from.string());
   check_restart(from->header, run.problem);
-  run.step = from->id.step;
-  run.time = from->header.time;
-  restore(run.mesh, *from);
-  from->part = {};
+  return std::move(*from);
+}
+
+/// The step that a run goes on from, if any.
+template <class Mesh>
+std::optional<parallel::Restart> take_up(Run<Mesh>& run) {
+  if (run.options.restart_from.empty()) return std::nullopt;
+  const parallel::RestartOptions how = restart_options(run.mesh);
+  const bool output = parallel::is_output(run.comm, run.options.restart_from);
+  auto from = output ? take_up_output(run, how) : take_up_checkpoint(run, how);
+  run.step = from.id.step;
+  run.time = from.header.time;
+  restore(run.mesh, from);
+  from.part = {};
   return from;
 }
 
@@ -283,7 +317,7 @@ void run_on(Mesh mesh, MPI_Comm comm, const RunOptions& options, const euler::Pr
   const auto from = take_up(run);
   const double restarting = from ? seconds_since(begin) : 0.0;
   if (!from) start(run);
-  run.output = open_output(comm, options, header_of(run.mesh), from);
+  run.output = open_output(comm, options, problem, header_of(run.mesh), from);
   const auto before = totals(run);
   if (!from) write(run, false);
   const bool stopped = go_on(run);

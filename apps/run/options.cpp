@@ -57,6 +57,7 @@ const std::vector<std::pair<std::string, Flag>>& flags() {
       {"--roots", {"N[,N,N]", "blocks of level 0 along the axes", [](auto& o, auto& t) { o.roots = three(t); }}},
       {"--block", {"N", "cells of a block along an axis", [](auto& o, auto& t) { o.block = number<int>(t); }}},
       {"--max-level", {"N", "finest level", [](auto& o, auto& t) { o.max_level = number<int>(t); }}},
+      {"--min-level", {"N", "level that all is refined to", [](auto& o, auto& t) { o.min_level = number<int>(t); }}},
       {"--max-box", {"N", "patches: longest box [cells]", [](auto& o, auto& t) { o.max_box = number<int>(t); }}},
       {"--tracers", {"N", "tracers along an axis", [](auto& o, auto& t) { o.tracers = number<int>(t); }}},
       {"--courant", {"C", "of the largest stable step", [](auto& o, auto& t) { o.courant = number<double>(t); }}},
@@ -130,6 +131,7 @@ void check(const RunOptions& options) {
   one_of("--io", options.io, {"off", "sync", "background", "auto"});
   if (!options.native.empty()) one_of("--native", options.native, {"flash", "amrex", "amrex-checkpoint"});
   refuse(options.dim != 2 && options.dim != 3, "--dim is 2 or 3");
+  refuse(options.min_level < 0 || options.min_level > options.max_level, "--min-level is from 0 to --max-level");
   refuse(options.steps < 0, "--steps is negative");
   refuse(!(options.courant > 0 && options.courant <= 1), "--courant is above 0 and at most 1");
   refuse(options.dt && !(*options.dt > 0), "--dt is above 0");
@@ -173,7 +175,9 @@ std::string usage_text(const std::string& program, const RunOptions& defaults) {
   text += "defaults: --dim " + std::to_string(defaults.dim) + " --roots " + std::to_string(defaults.roots[0]) + "," +
           std::to_string(defaults.roots[1]) + "," + std::to_string(defaults.roots[2]) + " --block " +
           std::to_string(defaults.block) + " --max-level " + std::to_string(defaults.max_level) + " --steps " +
-          std::to_string(defaults.steps) + " --tracers " + std::to_string(defaults.tracers) + "\n";
+          std::to_string(defaults.steps) + " --tracers " + std::to_string(defaults.tracers) + " --checkpoint-every " +
+          std::to_string(defaults.engine.checkpoint_every.steps) + " --analysis-every " +
+          std::to_string(defaults.engine.analysis_every.steps) + "\n";
   return text + "On SIGTERM or SIGUSR1 a run ends with a last checkpoint.";
 }
 

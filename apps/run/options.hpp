@@ -17,6 +17,7 @@ struct RunOptions {
   std::array<int, 3> roots{4, 4, 4};  ///< blocks of level 0 along each axis
   int block = 8;                      ///< cells of a block along each axis
   int max_level = 4;                  ///< 0: level 0 alone
+  int min_level = 0;                  ///< the whole domain is refined to it
   int max_box = 64;                   ///< patches: cells of a box along each axis, at most
   int tracers = 32;                   ///< along each axis
   double courant = 0.8;

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "apps/run/restart.hpp"
+
 namespace octavo::run {
 
 namespace {
@@ -18,7 +20,7 @@ parallel::NativeFormat format_of(const std::string& native) {
 
 }  // namespace
 
-Output open_output(MPI_Comm comm, const RunOptions& options, const mesh::Header& header,
+Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Problem& problem, const mesh::Header& header,
                    const std::optional<parallel::Restart>& from) {
   Output output;
   if (!options.store.empty()) {
@@ -33,10 +35,21 @@ Output open_output(MPI_Comm comm, const RunOptions& options, const mesh::Header&
   if (!options.native.empty()) {
     parallel::NativeOptions native;
     native.format = format_of(options.native);
+    native.title = checkpoint_title(problem);
+    for (int scalar = 0; scalar < problem.gas.scalars; ++scalar)
+      native.names["scalar_" + std::to_string(scalar)] = flash_name(scalar);
     native.mode = options.io == "sync" ? parallel::Mode::sync : parallel::Mode::background;
     output.native = std::make_unique<parallel::NativeWriter>(comm, header, native);
   }
   return output;
+}
+
+void describe_native(parallel::NativeWriter& native, const RunOptions& options, const euler::Problem& problem) {
+  if (options.native != "flash") return;
+  native.put_attribute("string runtime parameters", std::vector<std::string>{"run_comment"});
+  native.put_attribute("string runtime parameters/run_comment", "octavo-" + problem.name);
+  native.put_attribute("real runtime parameters", std::vector<std::string>{"gamma"});
+  native.put_attribute("real runtime parameters/gamma", problem.gas.gamma);
 }
 
 void close(Output& output) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/euler/problems.hpp"
 #include "apps/run/options.hpp"
 #include "octavo/parallel/native_writer.hpp"
 #include "octavo/parallel/restart.hpp"
@@ -20,8 +21,10 @@ struct Output {
 };
 
 /// Collective. None where nothing is written.
-Output open_output(MPI_Comm comm, const RunOptions& options, const mesh::Header& header,
+Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Problem& problem, const mesh::Header& header,
                    const std::optional<parallel::Restart>& from);
+/// What a FLASH file says of the run beside its fields: who made it and gamma. Between begin_step() and end_step().
+void describe_native(parallel::NativeWriter& native, const RunOptions& options, const euler::Problem& problem);
 /// Collective: all steps are durable and have their names.
 void close(Output& output);
 /// The name of a native output: PREFIX_hdf5_chk_0010, PREFIX_plt00010, PREFIX_chk00010.

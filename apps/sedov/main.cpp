@@ -10,6 +10,8 @@ using namespace octavo;
 int main(int count, char** words) {
   run::App app;
   app.program = "octavo-sedov";
+  app.defaults.engine.checkpoint_every.steps = 50;
+  app.defaults.engine.analysis_every.steps = 10;
   app.problem = [](const run::RunOptions& options) {
     // The energy lies within 3.5 of the finest cells, as in FLASH's set-up.
     const double cells = static_cast<double>(options.roots[0]) * options.block * (1 << std::min(options.max_level, 20));

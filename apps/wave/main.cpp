@@ -72,19 +72,18 @@ struct Start {
 };
 
 Start from_checkpoint(const patches::Shape& shape, const command::OutputOptions& options) {
-  parallel::RestartOptions how = parallel::restart_options(options.engine);
+  parallel::RestartOptions how;
   how.as = parallel::MeshKind::patches;
   how.max_box = shape.max_box;
-  const auto from = parallel::restart(MPI_COMM_WORLD, options.store, how);
-  if (!from) throw base::Error(base::Kind::usage, "there is no checkpoint to go on from").at(options.store.string());
-  if (from->header.code != "octavo-wave" || static_cast<int>(from->header.fields.size()) != shape.variables)
-    throw base::Error(base::Kind::usage, "the checkpoint is of " + from->header.code + " with " +
-                                             std::to_string(from->header.fields.size()) +
+  const parallel::Restart from = command::take_up(MPI_COMM_WORLD, options, how);
+  if (from.header.code != "octavo-wave" || static_cast<int>(from.header.fields.size()) != shape.variables)
+    throw base::Error(base::Kind::usage, "the checkpoint is of " + from.header.code + " with " +
+                                             std::to_string(from.header.fields.size()) +
                                              " fields, not of octavo-wave with " + std::to_string(shape.variables) +
                                              " bins")
         .at(options.store.string());
-  return {hierarchy_from(MPI_COMM_WORLD, shape, *from, names_of_bins(shape.variables)), from->id.step,
-          from->header.time, from->id};
+  return {hierarchy_from(MPI_COMM_WORLD, shape, from, names_of_bins(shape.variables)), from.id.step, from.header.time,
+          from.id};
 }
 
 Start from_beginning(const patches::Shape& shape) {
@@ -121,7 +120,8 @@ std::string simulate(const command::Words& words) {
   if (options.steps == 0) options.steps = half;
   Start start = options.restart ? from_checkpoint(shape, options) : from_beginning(shape);
   const patches::Plans plans = make_plans(start.mesh);
-  command::Output output(MPI_COMM_WORLD, options, header_of(shape, "octavo-wave"), put_of(start.mesh), start.id);
+  command::Output output(MPI_COMM_WORLD, options, patches::unfolded(header_of(shape, "octavo-wave")),
+                         put_of(start.mesh), start.id);
   const double begin = MPI_Wtime();
   const std::int64_t first = start.step;
   for (bool stopped = false; !stopped && start.step < options.steps;) {

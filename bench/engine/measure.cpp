@@ -33,6 +33,7 @@ Sample timed(MPI_Comm comm, Work&& work) {
 }
 
 Sample take(const Place& place, const Way& way, int repetition, bool reading) {
+  sort_free_pieces();
   if (!reading) {
     way.prepare(repetition);
     touch_free_memory(2 * bytes_of(*place.problem));

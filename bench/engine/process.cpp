@@ -1,13 +1,17 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <string>
@@ -60,8 +64,15 @@ Usage operator-(const Usage& after, const Usage& before) {
 
 void throttle(std::uint64_t bytes) {
   if (rate <= 0) return;
+  using Clock = std::chrono::steady_clock;
+  // A sleep ends late: what it slept too long counts for the next, or many small writes would meet a slower store than
+  // few large ones. Idle time does not count.
+  constexpr auto late = std::chrono::milliseconds(5);
+  static Clock::time_point free_at;
   const std::lock_guard turn(one_at_a_time);
-  std::this_thread::sleep_for(std::chrono::duration<double>(static_cast<double>(bytes) / rate));
+  const std::chrono::duration<double> takes(static_cast<double>(bytes) / rate);
+  free_at = std::max(free_at, Clock::now() - late) + std::chrono::duration_cast<Clock::duration>(takes);
+  std::this_thread::sleep_until(free_at);
 }
 
 void set_throttle(double bytes_per_second) {
@@ -79,6 +90,13 @@ void touch_free_memory(std::uint64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory != MAP_FAILED) ::munmap(memory, size);
+}
+
+void sort_free_pieces() {
+  ::malloc_trim(64 << 20);
+  // Each request for a large piece sorts ten thousand small ones.
+  std::array<std::unique_ptr<std::byte[]>, 64> pieces;
+  for (auto& piece : pieces) piece = std::make_unique<std::byte[]>(1 << 15);
 }
 
 }  // namespace octavo::bench

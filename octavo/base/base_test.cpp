@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <numeric>
@@ -10,7 +12,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/base/threads.hpp"
-#include "octavo/base/xxh3.hpp"
+#include "octavo/base/vectors.hpp"
 
 namespace octavo::base {
 namespace {
@@ -47,19 +49,36 @@ TEST(ByteOrder, loads_what_was_stored_in_either_order) {
   EXPECT_EQ(load<double>(bytes, std::endian::big), -1.5);
 }
 
+// Those that this machine has.
+std::vector<const Vectors*> instruction_sets() {
+  std::vector<const Vectors*> sets{&vectors_plain};
+#if defined(__x86_64__)
+  if (vectors_avx2.hash != nullptr && __builtin_cpu_supports("avx2")) sets.push_back(&vectors_avx2);
+  if (vectors_avx512.hash != nullptr && __builtin_cpu_supports("avx512f")) sets.push_back(&vectors_avx512);
+#endif
+  return sets;
+}
+
+TEST(Vectors, every_instruction_set_copies_the_lines_it_is_told_and_no_more) {
+  std::vector<std::byte> from(1027);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * i >> 3);
+  for (const Vectors* set : instruction_sets())
+    for (const std::size_t at : {0U, 3U}) {
+      alignas(64) std::array<std::byte, 1088> to{};
+      set->copy_lines(from.data() + at, to.data(), 16);
+      EXPECT_TRUE(std::equal(to.begin(), to.begin() + 1024, from.begin() + static_cast<std::ptrdiff_t>(at)));
+      EXPECT_TRUE(std::all_of(to.begin() + 1024, to.end(), [](std::byte b) { return b == std::byte{}; }));
+    }
+}
+
 TEST(Checksum, every_instruction_set_gives_the_same_sums) {
   std::vector<std::byte> bytes(100003);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i >> 3);
-  std::vector<const Xxh3*> kinds{&xxh3_plain};
-#if defined(__x86_64__)
-  if (xxh3_avx2.hash != nullptr && __builtin_cpu_supports("avx2")) kinds.push_back(&xxh3_avx2);
-  if (xxh3_avx512.hash != nullptr && __builtin_cpu_supports("avx512f")) kinds.push_back(&xxh3_avx512);
-#endif
   for (const std::size_t size : {0U, 1U, 16U, 200U, 241U, 1024U, 8192U, 100003U}) {
     const auto some = std::span(bytes).first(size);
     RunningChecksum running;  // in pieces, with whatever this machine takes
     for (std::size_t at = 0; at < size; at += 777) running.add(some.subspan(at, std::min<std::size_t>(777, size - at)));
-    for (const Xxh3* kind : kinds) EXPECT_EQ(kind->hash(some.data(), size), running.value()) << size;
+    for (const Vectors* set : instruction_sets()) EXPECT_EQ(set->hash(some.data(), size), running.value()) << size;
   }
 }
 

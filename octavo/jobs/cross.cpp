@@ -32,18 +32,23 @@ Index3 cube(int dim, std::int64_t side) { return {side, dim > 1 ? side : 1, dim 
 
 bool has_blocks(const mesh::Header& header) { return header.block != Index3{1, 1, 1}; }
 
-/// The first of the block sizes for which nothing has to be made; where there is none, the last error, or with fill the
-/// size `filled`.
-Regridded first_that_fits(const mesh::Dataset& dataset, RegridJob job, const std::vector<std::int64_t>& sides,
-                          std::int64_t filled, bool fill) {
+std::vector<Index3> cubes(int dim, std::initializer_list<std::int64_t> sides) {
+  std::vector<Index3> all;
+  for (const std::int64_t side : sides) all.push_back(cube(dim, side));
+  return all;
+}
+
+/// The first of the blocks for which nothing has to be made; where there is none, the last error, or with fill that of
+/// 8 cells along each axis, or the only one there is.
+Regridded first_that_fits(const mesh::Dataset& dataset, RegridJob job, const std::vector<Index3>& blocks, bool fill) {
   for (std::size_t i = 0;; ++i) try {
-      job.how.block = cube(dataset.header.dim, sides[i]);
+      job.how.block = blocks[i];
       return regrid(dataset, job);
     } catch (const Error& error) {
       if (error.kind() != Kind::unsupported) throw;
-      if (i + 1 < sides.size()) continue;
+      if (i + 1 < blocks.size()) continue;
       if (!fill) throw;
-      job.how.block = cube(dataset.header.dim, filled);
+      job.how.block = blocks.size() == 1 ? blocks[0] : cube(dataset.header.dim, 8);
       job.how.fill = true;
       return regrid(dataset, job);
     }
@@ -135,9 +140,10 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
       options.block == 0 && options.refine == 0 && !text_attribute(dataset.header, "flash/kind").empty();
   mesh::Dataset blocks = words;
   if (!as_it_is) {
-    std::vector<std::int64_t> sides{16, 8, 4};
-    if (options.block != 0) sides = {options.block};
-    const Regridded made = first_that_fits(words, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
+    std::vector<Index3> sizes = cubes(words.header.dim, {16, 8, 4});
+    if (has_blocks(words.header)) sizes = {words.header.block};
+    if (options.block != 0) sizes = cubes(words.header.dim, {options.block});
+    const Regridded made = first_that_fits(words, job, sizes, options.fill);
     note_made(made, words.header, report);
     if (!made.same_tree) blocks = with_words(made.dataset, words);
   }
@@ -196,9 +202,9 @@ AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, C
   job.from_finest_full = !same && !has_blocks(dataset.header);
   job.part_cells = options.part_cells;
   job.how.by = options.fill_by;
-  std::vector<std::int64_t> sides{8, 4, 2, 1};
-  if (options.blocking_factor != 0) sides = {options.blocking_factor};
-  const Regridded made = first_that_fits(step.dataset, job, sides, sides.size() == 1 ? sides[0] : 8, options.fill);
+  std::vector<Index3> sizes = cubes(dataset.header.dim, {8, 4, 2, 1});
+  if (options.blocking_factor != 0) sizes = cubes(dataset.header.dim, {options.blocking_factor});
+  const Regridded made = first_that_fits(step.dataset, job, sizes, options.fill);
   note_made(made, step.dataset.header, report);
   how.keep_boxes = false;
   how.first = made.same_tree ? how.first : 0;

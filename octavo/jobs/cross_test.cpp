@@ -273,6 +273,24 @@ TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
   EXPECT_TRUE(fs::exists(dir / "back" / "Level_1" / "fy1_H"));
 }
 
+TEST(Cross, names_of_variables_come_back_from_a_checkpoint_of_amrex) {
+  const TemporaryDirectory dir;
+  mesh::Dataset step = random_step(9, 2, 8, "FLASH");
+  CrossOptions amrex = to(Code::amrex);
+  amrex.kind = "checkpoint";
+  cross_convert(step, dir / "chk00001", amrex);
+  const mesh::Dataset there = open(dir / "chk00001");
+  ASSERT_EQ(there.header.fields.size(), step.header.fields.size());
+  for (std::size_t f = 0; f < step.header.fields.size(); ++f)
+    EXPECT_EQ(field_name(there.header.fields[f].name, Code::amrex, Code::flash), step.header.fields[f].name);
+  // And by way of a store.
+  ConvertOptions keep;
+  keep.flow = store::Flow::checkpoint;
+  convert({dir / "chk00001"}, dir / "run.octavo", keep);
+  cross_convert(open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", amrex);
+  EXPECT_EQ(bytes_below(dir / "again"), bytes_below(dir / "chk00001"));
+}
+
 TEST(Cross, the_real_checkpoint_with_faces_and_nodes_comes_back_with_its_values) {
   const char* data = std::getenv("OCTAVO_DATA");
   const fs::path root = data != nullptr ? fs::path(data) : fs::path(__FILE__).parent_path() / "../../../shared/data";
@@ -756,6 +774,16 @@ TEST(Cross, a_refined_step_is_balanced_and_keeps_what_it_had) {
   const mesh::Dataset back = open(dir / "plt");
   EXPECT_EQ(back.levels.size(), step.levels.size() + 1);
   EXPECT_TRUE(holds_all(cells_of_step(back, "density").all, cells_of_step(step, "dens").all));
+}
+
+TEST(Cross, a_refined_flash_step_keeps_its_blocks) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = counted(random_step(8, 2, 4, "FLASH"));
+  CrossOptions options = to(Code::flash);
+  options.refine = 1;
+  cross_convert(step, dir / "chk", options);
+  EXPECT_EQ(open(dir / "chk").header.block, (mesh::Index3{4, 4, 1}));
 }
 
 TEST(Cross, face_variables_go_to_larger_flash_blocks_with_fill) {

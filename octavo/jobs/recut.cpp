@@ -219,27 +219,6 @@ Pieces cut(const mesh::Dataset& dataset, const Recut& recut, int old_part) {
   return pieces;
 }
 
-bool owns_any(const mesh::Part& part) {
-  const auto& owned = octree_of(part).owned;
-  return std::any_of(owned.begin(), owned.end(), [](const base::BitArray& level) { return level.count() > 0; });
-}
-
-/// The roots of the domain, none of them owned.
-mesh::Part empty_part(const mesh::Header& header) {
-  mesh::Octree tree;
-  tree.dim = header.dim;
-  tree.roots = header.roots;
-  tree.block = header.block;
-  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
-  tree.refined = {base::BitArray(cells)};
-  tree.owned = tree.refined;
-  mesh::Part part;
-  for (const mesh::FieldInfo& info : header.fields)
-    part.fields.push_back(mesh::make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
-  part.mesh = std::move(tree);
-  return part;
-}
-
 void append(const mesh::Particles& from, std::vector<mesh::Particles>& all) {
   auto to = std::find_if(all.begin(), all.end(), [&](const auto& known) { return known.species == from.species; });
   if (to == all.end()) {
@@ -334,13 +313,13 @@ mesh::Part Recutter::part(int index) {
     const Shared from = pieces_of(p);
     if (cells.has(index)) {
       const mesh::Part& piece = from->cells[static_cast<std::size_t>(index - cells.first)];
-      if (owns_any(piece)) pieces.push_back(piece);
+      if (mesh::owns_any(piece)) pieces.push_back(piece);
     }
     if (range.has(index))
       for (const auto& species : from->particles)
         append(species[static_cast<std::size_t>(index - range.first)], particles);
   }
-  mesh::Part part = pieces.empty() ? empty_part(dataset_.header) : mesh::merge(pieces);
+  mesh::Part part = pieces.empty() ? mesh::empty_part(dataset_.header, {}) : mesh::merge(pieces);
   part.index = index;
   part.particles = std::move(particles);
   return part;

@@ -150,6 +150,28 @@ std::vector<Part> split(std::span<const Part> parts, const SplitPlan& plan) {
   return out;
 }
 
+bool owns_any(const Part& part) {
+  const auto& owned = octree_of(part).owned;
+  return std::any_of(owned.begin(), owned.end(), [](const base::BitArray& level) { return level.count() > 0; });
+}
+
+Part empty_part(const Header& header, const Request& request) {
+  Octree tree;
+  tree.dim = header.dim;
+  tree.roots = header.roots;
+  tree.block = header.block;
+  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
+  tree.refined = {base::BitArray(cells)};
+  tree.owned = tree.refined;
+  Part part;
+  for (const std::size_t field : select_fields(header, request.fields)) {
+    const FieldInfo& info = header.fields[field];
+    part.fields.push_back(make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
+  }
+  part.mesh = std::move(tree);
+  return part;
+}
+
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan) {
   const auto owners = particle_owners(particles, header, plan);
   Particles none{particles.species, 0, {}};

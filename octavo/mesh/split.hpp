@@ -32,6 +32,11 @@ int part_of_key(const SplitPlan& plan, const CurveKey& key);
 /// particles do not: see split_particles. Throws as merge does, and Error(usage) where a tree is deeper than the plan.
 std::vector<Part> split(std::span<const Part> parts, const SplitPlan& plan);
 
+/// Whether the part's tree owns a cell.
+bool owns_any(const Part& part);
+/// What a part without a share has: the roots of the domain, none of them owned, and zeros for the fields asked for.
+Part empty_part(const Header& header, const Request& request);
+
 /// The particles of each new part, by the key of their position (outside of the domain: that of the nearest cell).
 /// Throws Error(usage) where a position attribute is missing or not floating-point.
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan);

@@ -238,19 +238,16 @@ std::string joined(MPI_Comm comm, const std::string& mine) {
   return all;
 }
 
-void write_text(const fs::path& path, const std::string& text, bool sync) {
-  file::File made = file::create(path);
-  file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
-  if (sync) file::sync(made);
-  made.close();
+std::vector<std::string> names_of(const AmrexStep& step) {
+  std::vector<std::string> names;
+  for (const Source& source : step.job->fields) names.push_back(source.info.name);
+  return names;
 }
 
 std::string header_of(const AmrexStep& step) {
   if (step.options->format == NativeFormat::amrex_checkpoint)
     return amrex::checkpoint_header(step.options->title, step.header, step.all);
-  std::vector<std::string> names;
-  for (const Source& source : step.job->fields) names.push_back(source.info.name);
-  return amrex::plotfile_header(step.header, names, step.all);
+  return amrex::plotfile_header(step.header, names_of(step), step.all);
 }
 
 void sync_folders(const fs::path& path) {
@@ -267,16 +264,20 @@ void seal(AmrexStep& step) {
   const std::string name = multifab_of(*step.options);
   for (std::size_t level = 0; level < step.rows.size(); ++level) {
     const fs::path prefix = step.partial / amrex::level_name(level) / name;
-    write_text(prefix.string() + "_H",
-               header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
-               step.options->sync);
+    amrex::write_text(prefix.string() + "_H",
+                      header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
+                      step.options->sync);
   }
   for (std::size_t s = 0; s < step.species.size(); ++s)
     with_particles(step.job->species[s], [&](const mesh::Particles& particles) {
       write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
                              write_options(step));
     });
-  write_text(step.partial / "Header", header_of(step), step.options->sync);
+  if (step.options->format == NativeFormat::amrex_checkpoint) {
+    const amrex::NamedComponents names{name, names_of(step)};
+    write_component_names(step.partial, std::span(&names, 1), step.options->sync);
+  }
+  amrex::write_text(step.partial / "Header", header_of(step), step.options->sync);
   if (step.options->sync) sync_folders(step.partial);
 }
 

@@ -21,12 +21,8 @@ std::vector<int> parts_with(const Shares& shares, const std::vector<mesh::CurveK
   return parts;
 }
 
-bool owns_any(const mesh::Part& part) {
-  const auto& owned = mesh::octree_of(part).owned;
-  return std::any_of(owned.begin(), owned.end(), [](const base::BitArray& level) { return level.count() > 0; });
-}
-
 mesh::Dataset dataset_of(StepParts& step) {
+  if (step.output) return *step.output;
   mesh::Dataset dataset;
   dataset.header = step.header;
   dataset.num_parts = num_parts(step);
@@ -62,7 +58,7 @@ mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, 
   std::vector<mesh::Part> beside;
   for (const int p : parts_with(shares, keys)) {
     mesh::Part found = mesh::only_cells(read_part(step, p, request), level, cells);
-    if (owns_any(found)) beside.push_back(std::move(found));
+    if (mesh::owns_any(found)) beside.push_back(std::move(found));
   }
   return mesh::refine_level(std::move(part), std::move(beside), level, times, how);
 }
@@ -81,10 +77,10 @@ Reblocked read_blocks(StepParts& step, const mesh::Index3& block, bool fill, mes
       made.dataset.header, mesh::plan_split(std::span(&whole, 1), ranks, curve), {}, made.plan.fills, made.plan.means};
   std::vector<mesh::Part> pieces;
   for (int p = 0; p < made.dataset.num_parts; ++p) {
-    if (!owns_any(share_of(only_mesh(made.dataset, p), out.plan, rank))) continue;
+    if (!mesh::owns_any(share_of(only_mesh(made.dataset, p), out.plan, rank))) continue;
     pieces.push_back(share_of(made.dataset.read(p, request), out.plan, rank));
   }
-  out.part = pieces.empty() ? empty_part(out.header, request) : mesh::merge(pieces);
+  out.part = pieces.empty() ? mesh::empty_part(out.header, request) : mesh::merge(pieces);
   out.part.index = rank;
   return out;
 }

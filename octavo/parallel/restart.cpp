@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/octree_to_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/rescue.hpp"
 #include "octavo/parallel/reshape.hpp"
 #include "octavo/parallel/shares.hpp"
+#include "octavo/store/store.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -19,7 +21,8 @@ using base::Kind;
 // The number, in the step, of the part that the writer's rank of this number put; -1 where parts are not one a rank.
 int own_part(MPI_Comm comm, StepParts& step) {
   const int ranks = size_of(comm);
-  if (num_parts(step) != ranks) return -1;
+  // Parts of a code's output are what its reader cuts, not what a rank put.
+  if (step.output || num_parts(step) != ranks) return -1;
   int index = 0;
   agree(comm, [&] { index = entry_of(step, rank_in(comm)).part().index; });
   std::vector<int> indices(static_cast<std::size_t>(ranks));
@@ -34,8 +37,7 @@ int own_part(MPI_Comm comm, StepParts& step) {
 void check_options(const RestartOptions& options) {
   if (options.refine < 0)
     throw Error(Kind::usage, "refine: expected 0 or more, found " + std::to_string(options.refine));
-  if (options.block && (options.refine != 0 || options.as == MeshKind::patches))
-    throw Error(Kind::usage, "other blocks do not go together with refine or patches");
+  if (options.block && options.refine != 0) throw Error(Kind::usage, "other blocks do not go together with refine");
 }
 
 // Collective. This rank's share of the step in other blocks, of which the header is told.
@@ -79,8 +81,10 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   return part;
 }
 
+// Of the patches that were put, or of an AMReX output.
 std::vector<std::int64_t> list_of(const mesh::Header& header, const std::string& name) {
-  const auto found = header.attributes.find(name);
+  auto found = header.attributes.find("patches/" + name);
+  if (found == header.attributes.end()) found = header.attributes.find("amrex/" + name);
   const auto* list =
       found == header.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
   return list == nullptr ? std::vector<std::int64_t>{} : *list;
@@ -95,13 +99,13 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
   options.max_box = max_box;
   // Also the finest levels, where they had no boxes.
   int deepest = header.unfolded;
-  for (std::int64_t ratio : list_of(header, "patches/ratio")) {
+  for (std::int64_t ratio : list_of(header, "ratio")) {
     options.ratio.push_back(static_cast<int>(ratio));
     deepest += ratio == 4 ? 2 : 1;
   }
   options.levels = std::max(options.levels, deepest + 1);
-  const auto corner = list_of(header, "patches/corner");
-  if (corner.size() == 3) std::copy(corner.begin(), corner.end(), options.corner.begin());
+  const auto corner = list_of(header, "corner");
+  std::copy_n(corner.begin(), std::min<std::size_t>(3, corner.size()), options.corner.begin());
   mesh::Part patches;
   agree(comm, [&] { patches = octree_to_patches(part, options); });
   return patches;
@@ -192,7 +196,39 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   return found;
 }
 
+// Collective. This rank's share of a step, as asked for.
+Restart start_from(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
+  if (options.check) agree(comm, [&] { options.check(step.header); });
+  Restart out;
+  out.id = {step.found.step, step.found.attempt};
+  out.header = step.header;
+  out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
+  if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
+  if (options.place) agree(comm, [&] { put_in_place(out.part, options.place); });
+  return out;
+}
+
+Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, const RestartOptions& options) {
+  StepParts step;
+  agree(comm, [&] { step = open_output(path, options.step, options.own_names); });
+  Restart out = start_from(comm, step, options);
+  out.notes.insert(out.notes.begin(), step.output->notes.begin(), step.output->notes.end());
+  return out;
+}
+
 }  // namespace
+
+bool is_output(MPI_Comm comm, const std::filesystem::path& path) {
+  int output = 0;
+  agree(comm, [&] {
+    if (rank_in(comm) == 0)
+      output =
+          !store::recognise(path) && std::any_of(formats::table().begin(), formats::table().end(),
+                                                 [&](const formats::Format& format) { return format.recognise(path); });
+  });
+  MPI_Bcast(&output, 1, MPI_INT, 0, comm);
+  return output != 0;
+}
 
 RestartOptions restart_options(const Options& options) {
   RestartOptions out;
@@ -204,6 +240,7 @@ RestartOptions restart_options(const Options& options) {
 
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
   agree(comm, [&] { check_options(options); });
+  if (is_output(comm, store)) return start_from_output(comm, store, options);
   std::vector<std::string> rescued;
   if (!options.staging_directory.empty())
     rescued = rescue(comm, local_tier(comm, options.staging_directory, store, options.ranks_per_node), store).notes;
@@ -216,12 +253,7 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       for (std::string& note : remember(comm, mine, store)) found.notes.push_back(std::move(note));
     try {
       StepParts step = share_step(comm, mine);
-      Restart out;
-      out.id = {step.found.step, step.found.attempt};
-      out.header = step.header;
-      out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
-      if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
-      if (options.place) agree(comm, [&] { put_in_place(out.part, options.place); });
+      Restart out = start_from(comm, step, options);
       out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
       return out;
     } catch (const Error& error) {

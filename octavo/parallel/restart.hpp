@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ struct RestartOptions {
   /// had. Shares are equal in leaves after it.
   int refine = 0;
   /// Blocks of other cells than the stored ones, {1, 1, 1} for cells; nothing: as stored. The header is that of the new
-  /// tree. Not together with `refine` or `as = patches`.
+  /// tree. Not together with `refine`.
   std::optional<mesh::Index3> block{};
   bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
   mesh::FillBy fill_by = mesh::FillBy::linear;
@@ -49,13 +50,19 @@ struct RestartOptions {
   /// out to be damaged. What it gives has that many bytes, or none: then the part holds the values. Fields that were
   /// given memory come back without bytes. A part that a rank has whole, stored as it is, is read straight into place.
   store::Place place{};
+  /// An output of a code: fields and particles by Octavo's own names, as jobs::translate has them (density, velocity_x,
+  /// pressure, position_x, identity ...), whatever the code calls them, and `id.step` the step that the code counts.
+  bool own_names = false;
+  /// Shown the step's header on every rank before its mesh and values are read; throws Error for one that the run cannot
+  /// go on from.
+  std::function<void(const mesh::Header&)> check{};
 };
 /// The options of a writer that say something about a restart.
 RestartOptions restart_options(const Options& options);
 
 /// What a rank starts from.
 struct Restart {
-  store::StepId id;     ///< for the Writer of the run that goes on from here
+  store::StepId id;     ///< for the Writer of the run that goes on from here; of an output: its number, no attempt
   mesh::Header header;  ///< time, attributes and fields are those of the step
   /// This rank's; pruned, and with nothing owned (no boxes) where there are fewer leaves than ranks. Patches: what this
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
@@ -64,9 +71,15 @@ struct Restart {
   std::vector<std::string> notes;  ///< what a user should know: damage, steps passed over; the same on all ranks
 };
 
+/// Collective. Whether rank 0 finds an output of a code at the path, and no store.
+bool is_output(MPI_Comm comm, const std::filesystem::path& path);
+
 /// Collective. Every rank gets its share of a step, whatever number of ranks wrote it and in how many files: cells and
 /// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
 /// older one and say so in `notes`, unless `options.step` asked for that step.
+///
+/// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it, and
+/// gets an equal share along the curve; `keep_parts`, `flow`, `staging_directory` and `remember_failed` are for stores.
 ///
 /// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a
 /// run that was killed in its first steps. Throws the same Error on all ranks: usage (no such step or field; starts

@@ -92,8 +92,7 @@ int root_bits_of(const mesh::Header& header) {
 int deepest_level(MPI_Comm comm, StepParts& step, const Deal& mine) {
   int levels = 1;
   agree(comm, [&] {
-    for (int part = mine.first; part < mine.last; ++part)
-      levels = std::max(levels, static_cast<int>(entry_of(step, part).part().cells.size()));
+    for (int part = mine.first; part < mine.last; ++part) levels = std::max(levels, levels_of(step, part));
   });
   MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
   return levels - 1;
@@ -119,11 +118,6 @@ mesh::Request mesh_only() {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   return request;
-}
-
-bool owns_any(const mesh::Part& part) {
-  const auto& owned = std::get<mesh::Octree>(part.mesh).owned;
-  return std::any_of(owned.begin(), owned.end(), [](const base::BitArray& level) { return level.count() > 0; });
 }
 
 CurveKey difference(const CurveKey& a, const CurveKey& b) {
@@ -204,32 +198,15 @@ mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank) {
   return mine;
 }
 
-mesh::Part empty_part(const mesh::Header& header, const mesh::Request& request) {
-  mesh::Octree tree;
-  tree.dim = header.dim;
-  tree.roots = header.roots;
-  tree.block = header.block;
-  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
-  tree.refined = {base::BitArray(cells)};
-  tree.owned = {base::BitArray(cells)};
-  mesh::Part part;
-  for (const std::size_t field : mesh::select_fields(header, request.fields)) {
-    const mesh::FieldInfo& info = header.fields[field];
-    part.fields.push_back(mesh::make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
-  }
-  part.mesh = std::move(tree);
-  return part;
-}
-
 mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request) {
   const mesh::SplitPlan mine = only_share(shares.plan, rank);
   std::vector<mesh::Part> pieces;
   for (const int p : shares.parts_of(rank)) {
     const mesh::Part part = read_part(step, p, request);
     auto split = mesh::split(std::span(&part, 1), mine);
-    if (owns_any(split[1])) pieces.push_back(std::move(split[1]));
+    if (mesh::owns_any(split[1])) pieces.push_back(std::move(split[1]));
   }
-  mesh::Part share = pieces.empty() ? empty_part(step.header, request) : mesh::merge(pieces);
+  mesh::Part share = pieces.empty() ? mesh::empty_part(step.header, request) : mesh::merge(pieces);
   share.index = rank;
   return share;
 }
@@ -241,16 +218,16 @@ namespace {
 // All species of the step, the same list on all ranks, without counts.
 std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const Deal& mine) {
   std::string text;
-  store::Table table;
+  std::vector<mesh::SpeciesInfo> found;
   agree(comm, [&] {
     for (int part = mine.first; part < mine.last; ++part)
-      for (const mesh::SpeciesInfo& info : entry_of(step, part).segment->table.species) {
-        const auto known = std::find_if(table.species.begin(), table.species.end(),
+      for (const mesh::SpeciesInfo& info : species_known(step, part)) {
+        const auto known = std::find_if(found.begin(), found.end(),
                                         [&](const mesh::SpeciesInfo& other) { return other.name == info.name; });
-        if (known == table.species.end()) table.species.push_back({info.name, 0, info.attributes});
+        if (known == found.end()) found.push_back({info.name, 0, info.attributes});
       }
   });
-  for (const mesh::SpeciesInfo& info : table.species) {
+  for (const mesh::SpeciesInfo& info : found) {
     text += info.name + '\n' + std::to_string(info.attributes.size()) + '\n';
     for (const mesh::FieldInfo& a : info.attributes)
       text += a.name + '\n' + a.unit + '\n' + std::string(mesh::name_of(a.type)) + '\n' + std::to_string(a.components) +

@@ -42,8 +42,6 @@ mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mes
 
 /// Of a plan for all ranks: what lies before a rank's share, the share, and what comes after.
 mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
-/// The roots of the domain, none of them owned, and zeros for values of the fields asked for.
-mesh::Part empty_part(const mesh::Header& header, const mesh::Request& request);
 
 /// The particles of this rank's share. Collective: each rank reads those of an equal number of parts, once, and sends
 /// each to the owner of its position.

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/jobs/translate.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/options.hpp"
 #include "octavo/parallel/values.hpp"
@@ -176,7 +178,44 @@ PartEntry entry_of(StepParts& step, int part) {
   return {&opened, row};
 }
 
+// By Octavo's names; code and attributes are still those of the output.
+mesh::Dataset by_own_names(const mesh::Dataset& output) {
+  std::vector<std::string> notes = output.notes;
+  mesh::Dataset out = jobs::translate(output, {}, notes);
+  const auto counted = out.header.attributes.find("nstep_coarse");
+  auto attributes = output.header.attributes;
+  if (counted != out.header.attributes.end()) attributes["step"] = counted->second;
+  out.header.code = output.header.code;
+  out.header.attributes = std::move(attributes);
+  out.notes = std::move(notes);
+  return out;
+}
+
+StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, bool own_names) {
+  StepParts step;
+  step.output = jobs::open(path, {std::nullopt, number});
+  if (own_names && !step.output->unstructured) step.output = by_own_names(*step.output);
+  if (step.output->unstructured)
+    throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
+  step.header = step.output->header;
+  step.found.step = jobs::step_number(*step.output).value_or(0);
+  return step;
+}
+
+int levels_of(StepParts& step, int part) {
+  if (!step.output) return static_cast<int>(entry_of(step, part).part().cells.size());
+  int levels = 1;
+  for (const mesh::LevelCount& count : step.output->levels)
+    if (count.cells > 0) levels = std::max(levels, mesh::level_index(step.header, count.level) + 1);
+  return levels;
+}
+
+std::vector<mesh::SpeciesInfo> species_known(StepParts& step, int part) {
+  return step.output ? step.output->species : entry_of(step, part).segment->table.species;
+}
+
 mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place) {
+  if (step.output) return step.output->read(part, request);
   const PartEntry entry = entry_of(step, part);
   try {
     const file::File file = file::open_read(entry.segment->path);

@@ -88,10 +88,11 @@ void add_field(StepJob& job, const std::string& name, const ArrayView& view, con
   throw error.at("field " + name);
 }
 
-void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) try {
+void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
+               mesh::Centring centring) try {
   check_new(job, name);
   Source source;
-  source.info = {name, unit, mesh::ScalarType::float64, mesh::Centring::cell, 1, 0};
+  source.info = {name, unit, mesh::ScalarType::float64, centring, 1, 0};
   for (const ArrayView& box : boxes) check(box);
   if (!boxes.empty()) source.info.type = boxes.front().type;
   source.view.type = source.info.type;

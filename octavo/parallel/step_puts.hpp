@@ -12,7 +12,8 @@ void set_mesh(StepJob& job, const mesh::Patches& patches);
 void add_field(StepJob& job, const std::string& name, const ArrayView& view, const std::string& unit,
                mesh::Centring centring);
 /// A rank without boxes has float64: where others have another type it puts an empty array of that type.
-void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit);
+void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
+               mesh::Centring centring = mesh::Centring::cell);
 void add_particles(StepJob& job, const std::string& species, const std::string& attribute, const ArrayView& view,
                    const std::string& unit);
 /// What can be seen to be wrong before anything is written.

@@ -121,7 +121,8 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     if (s.rank == 0) check_log(options.log);
     s.lock_store();
   });
-  s.resumed_from = resumed_from;
+  // What starts from an output of a code continues no step of a store.
+  if (resumed_from && resumed_from->attempt != store::Attempt{}) s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
   MPI_Bcast(s.run.data(), static_cast<int>(s.run.size()), MPI_BYTE, 0, s.comm.get());
   int logs = options.log.empty() ? 0 : 1;
@@ -142,7 +143,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   });
   if (options.recycle) {
     s.slots = Slots(options.keep_last);
-    s.slots.find(s.comm.get(), store, resumed_from);
+    s.slots.find(s.comm.get(), store, s.resumed_from);
   }
 }
 
@@ -238,9 +239,11 @@ void Writer::put_field(const std::string& name, const ArrayView& view, const std
   });
 }
 
-void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
+void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
+                       mesh::Centring centring) {
   state_->put([&] {
-    if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name)) add_field(*state_->job, name, boxes, unit);
+    if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
+      add_field(*state_->job, name, boxes, unit, centring);
   });
 }
 

@@ -179,7 +179,7 @@ void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, s
 }
 
 // What is read at once, and summed while it is in the second-level cache.
-constexpr std::size_t tile_bytes = std::size_t{512} << 10;
+constexpr std::size_t tile_bytes = std::size_t{256} << 10;
 
 // Reads a level that is stored as it is. False: its head is not that of such a level.
 bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byte> values, std::size_t scalar,

@@ -136,7 +136,8 @@ class Writer {
 std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
                                          std::optional<std::int64_t> step,
                                          std::optional<std::vector<std::string>> fields, bool particles,
-                                         bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill) {
+                                         bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill,
+                                         const std::string& fill_by, std::optional<std::int64_t> max_box) {
   parallel::RestartOptions options;
   options.flow = flow_named(flow);
   options.step = step;
@@ -146,6 +147,11 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
   options.refine = refine;
   options.block = block;
   options.fill = fill;
+  options.fill_by = fill_by == "constant" ? mesh::FillBy::constant : mesh::FillBy::linear;
+  if (max_box) {
+    options.as = parallel::MeshKind::patches;
+    options.max_box = *max_box;
+  }
   nb::gil_scoped_release release;
   return parallel::restart(comm_from(comm), store, options);
 }
@@ -164,10 +170,35 @@ nb::object array_of(mesh::Field& field, std::size_t count, int dim, const mesh::
   });
 }
 
+/// A view of shape (z, y, x) of each box.
+nb::list boxes_of(mesh::Field& field, const mesh::Patches& patches, nb::handle owner) {
+  nb::list all;
+  mesh::visit_values(field, [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    T* at = reinterpret_cast<T*>(field.bytes.data());
+    for (const auto& level : patches.boxes)
+      for (const mesh::IndexBox& box : level) {
+        std::vector<std::size_t> shape;
+        std::size_t cells = 1;
+        for (auto axis = static_cast<std::size_t>(patches.dim); axis-- > 0;) {
+          shape.push_back(static_cast<std::size_t>(box.hi[axis] - box.lo[axis]));
+          cells *= shape.back();
+        }
+        all.append(nb::cast(nb::ndarray<nb::numpy, T>(at, shape.size(), shape.data(), owner)));
+        at += cells;
+      }
+  });
+  return all;
+}
+
 nb::dict fields_of(nb::handle self) {
   mesh::Part& part = nb::cast<parallel::Restart&>(self).part;
-  const mesh::Octree& tree = octree_of(part);
   nb::dict fields;
+  if (const auto* patches = std::get_if<mesh::Patches>(&part.mesh)) {
+    for (mesh::Field& field : part.fields) fields[nb::cast(field.info.name)] = boxes_of(field, *patches, self);
+    return fields;
+  }
+  const mesh::Octree& tree = octree_of(part);
   for (mesh::Field& field : part.fields)
     fields[nb::cast(field.info.name)] = array_of(field, num_cells(tree), tree.dim, tree.block, self);
   return fields;
@@ -222,14 +253,23 @@ void bind_restart(nb::module_& m) {
       .def_ro("header", &parallel::Restart::header, "Its attributes and fields are those of the step.")
       .def_prop_ro("attributes", [](const parallel::Restart& r) { return r.header.attributes; })
       .def_prop_ro(
-          "mesh", [](const parallel::Restart& r) -> const mesh::Octree& { return octree_of(r.part); },
-          nb::rv_policy::reference_internal, "This rank's tree, pruned.")
-      .def_prop_ro("fields", &fields_of, "{name: array over all tree cells, breadth first}: views that can be written.")
+          "mesh",
+          [](nb::handle self) {
+            const mesh::Mesh& mesh = nb::cast<const parallel::Restart&>(self).part.mesh;
+            if (const auto* patches = std::get_if<mesh::Patches>(&mesh))
+              return nb::cast(*patches, nb::rv_policy::reference_internal, self);
+            return nb::cast(std::get<mesh::Octree>(mesh), nb::rv_policy::reference_internal, self);
+          },
+          "This rank's tree, pruned; or its Patches.")
+      .def_prop_ro(
+          "fields", &fields_of,
+          "{name: array over all tree cells, breadth first}, or of Patches {name: [array of a box, ...]}: views "
+          "that can be written.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
-        nb::arg("block").none(), nb::arg("fill"));
+        nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none());
 }
 
 }  // namespace

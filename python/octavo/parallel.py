@@ -133,7 +133,7 @@ class Writer(StepWriter):
 def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
     particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
-    fill: bool = False,
+    fill: bool | str = False, as_patches: bool = False, max_box: int = 64,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
@@ -145,13 +145,19 @@ def restart(
 
     `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors on
     faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header is
-    that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones.
+    that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones: True or
+    "linear" with limited slopes, "constant" with their value. `as_patches`: `mesh` is Patches, boxes at most `max_box`
+    cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
+
+    `path` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Shares are equal then.
     """
+    if isinstance(fill, str) and fill not in ("linear", "constant"):
+        raise UsageError(f'expected fill to be True, "linear" or "constant", found "{fill}"', ["fill"])
     longer = None if block is None else [*block, *[1] * (3 - len(block))]
     names = [fields] if isinstance(fields, str) else fields
     return _mpi().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
-        refine, longer, fill,
+        refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", max_box if as_patches else None,
     )  # fmt: skip
 
 

@@ -61,16 +61,31 @@ def test_a_run_goes_on_on_the_other_mesh_from_the_same_values(blast, tmp_path, s
     assert report["equal"], report["reasons"]
 
 
-def test_native_outputs_hold_the_same_values(blast, tmp_path):
-    for native, name in (("flash", "r_hdf5_chk_0030"), ("amrex", "r_plt00030")):
-        sedov(
-            2, "--restart", blast[0], "--restart-step", 20, "--steps", 30, "--native", native, "--native-every", 30,
-            "--native-prefix", tmp_path / "r",
-        )  # fmt: skip
-        names = {"density": "dens"} if native == "flash" else {}
-        ours, theirs = octavo.open(blast[0], flow="checkpoint", step=30), octavo.open(tmp_path / name)
-        row = octavo.diff(ours, theirs, names=names, ignore=["particles"])["variables"]["density"]
-        assert row["differing"] == 0
+@pytest.mark.parametrize(
+    ("native", "name", "mesh"),
+    [
+        ("flash", "r_hdf5_chk_0030", "patches"),
+        ("amrex", "r_plt00030", "blocks"),
+        ("amrex-checkpoint", "r_chk00030", "patches"),
+    ],
+)
+def test_native_outputs_hold_the_same_values_and_a_run_goes_on_from_them(blast, tmp_path, native, name, mesh):
+    sedov(
+        2, "--restart", blast[0], "--restart-step", 20, "--steps", 30, "--native", native, "--native-every", 30,
+        "--native-prefix", tmp_path / "r",
+    )  # fmt: skip
+    ours = octavo.open(blast[0], flow="checkpoint", step=30)
+    names = {"density": {"flash": "dens", "amrex": "density"}.get(native, "phi_0")}
+    row = octavo.diff(ours, octavo.open(tmp_path / name), names=names, ignore=["particles"])["variables"]["density"]
+    assert row["differing"] == 0
+    on = tmp_path / "on.octavo"
+    words = ["--steps", 30, "--store", on, "--report", tmp_path / "report"]
+    sedov(3, "--mesh", mesh, "--restart", tmp_path / name, *words)
+    report = octavo.diff(ours, octavo.open(on, flow="checkpoint", step=30), relative=1e-12, absolute=1e-12)
+    assert report["variables"]["density"]["differing"] == 0 and report["equal"], report["reasons"]
+    assert json.loads((tmp_path / "report").read_text())["tracers"] == 64
+    done = sedov(1, "--dim", 3, "--restart", tmp_path / name, "--steps", 31, check=False)
+    assert done.returncode == 2 and "2 dimensions" in done.stderr
 
 
 def test_a_signal_ends_a_run_with_a_last_checkpoint(tmp_path):
@@ -97,6 +112,7 @@ def test_a_signal_ends_a_run_with_a_last_checkpoint(tmp_path):
         (["--option", "lend=true"], "lend"),
         (["--restart", "nowhere.octavo"], "no checkpoint to go on from"),
         (["--max-level", "40"], "finest level"),
+        (["--min-level", "3"], "--min-level"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_runs(words, message):

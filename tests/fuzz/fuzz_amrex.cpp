@@ -10,10 +10,12 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/amrex/amrex.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "tests/fuzz/fuzz_cross.hpp"
 #include "tests/support/amrex_fixture.hpp"
 
-// Input: a byte that chooses one of the sound outputs, then edits of its files: which file, where (two bytes, modulo
-// the size), what to do, and a value for it. Text files get whole numbers and brackets in place of others, too.
+// Input: a byte that chooses one of the sound outputs and what it is converted to, then edits of its files: which file,
+// where (two bytes, modulo the size), what to do, and a value for it. Text files get whole numbers and brackets in
+// place of others, too.
 namespace {
 
 using namespace octavo;
@@ -52,6 +54,7 @@ std::vector<testing::AmrexFiles> sound_outputs() {
   ghosted.with_particles = ghosted.packed = true;
   all.push_back(testing::amrex_level_checkpoint(ghosted));
   all.push_back(testing::amrex_core_checkpoint(ghosted));
+  all.back()["component_names"] = "State density\nState two words\nFace0 bx\nFace0 ex\nNodal phi\nNodal psi\n";
   return all;
 }
 
@@ -76,7 +79,7 @@ void edit(std::string& file, const std::uint8_t* what) {
   }
 }
 
-void read_all(const fs::path& path) {
+void read_all(const fs::path& path, unsigned flags) {
   const Output output = open_output(path);
   read_patches(output);
   for (const auto& level : output.multifabs)
@@ -92,6 +95,7 @@ void read_all(const fs::path& path) {
     dataset.part_bytes(part);
     mesh::validate(std::get<mesh::Octree>(dataset.read(part, request).mesh));
   }
+  if (flags % 4 == 1) testing::cross_somewhere(dataset, path.string() + "_out", flags / 4);
 }
 
 std::uint64_t runs = 0, accepted = 0, partly = 0;
@@ -137,7 +141,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     recognise(path);
     open_output(path);
     opened = true;
-    read_all(path);
+    read_all(path, static_cast<unsigned>(data[0] / sound.size() + (size < 2 ? 0 : data[size - 1])));
     ++accepted;
   } catch (const base::Error& error) {
     partly += opened ? 1 : 0;

@@ -11,10 +11,12 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "tests/fuzz/fuzz_cross.hpp"
 #include "tests/support/flash_fixture.hpp"
 
 // Input: a byte of flags, then edits of a sound file, six bytes each. The flags choose the dimension, and whether what
-// was read is written again. Edits are of values, shapes and names: the file stays sound HDF5.
+// was read is written again, or as an output of some code. Edits are of values, shapes and names: the file stays sound
+// HDF5.
 namespace {
 
 using namespace octavo;
@@ -105,7 +107,7 @@ void edit_bytes(const std::uint8_t* data, std::size_t size) {
   }
 }
 
-void read_all(bool write) {
+void read_all(bool write, bool cross, unsigned flags) {
   const mesh::Dataset dataset = formats::flash::open_flash(scratch(), {5});
   dataset.parts_touching(mesh::Box{});
   for (int part = 0; part < dataset.num_parts; ++part) {
@@ -116,6 +118,7 @@ void read_all(bool write) {
     } catch (const base::Error&) {
     }
   }
+  if (cross) testing::cross_somewhere(dataset, scratch().string() + ".cross", flags);
   if (!write) return;
   fs::path out = scratch();
   out += ".out";
@@ -140,7 +143,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   testing::write_fixture(scratch(), file);
   if (raw) edit_bytes(data + 1, size - 1);
   try {
-    read_all(flags % 16 >= 8);
+    read_all(flags % 16 >= 8, flags % 4 == 1, flags / 16 + (size < 2 ? 0U : data[size - 1]));
   } catch (const base::Error&) {
   }
   return 0;

@@ -5,8 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
+#include <random>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
@@ -561,6 +567,54 @@ TEST(amrex, ghosted_and_nodal_values_are_written_and_read_as_they_are) {
     EXPECT_TRUE(std::ranges::equal(back.fields[0].as<double>(), numbers));
     // The least value that is no ghost's: one row up, two cells in.
     EXPECT_EQ(multifab.minima[0], numbers[static_cast<std::size_t>(8 + nodal + 2)]);
+  }
+}
+
+std::string printed(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17e", value);
+  return text;
+}
+
+TEST(amrex, numbers_of_tables_are_those_of_printf) {
+  const auto expect_printed = [](double value) {
+    std::string text;
+    append_scientific(text, value);
+    EXPECT_EQ(text, printed(value));
+  };
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    const double any = std::bit_cast<double>(random());
+    if (std::isfinite(any)) expect_printed(any);
+    expect_printed(std::ldexp(static_cast<double>(random() >> 11), -static_cast<int>(random() % 80)));
+    expect_printed(i / 8.0);  // middles between two numbers of 18 digits are among these
+    expect_printed(-0.1 * i);
+  }
+  for (int power = -320; power <= 308; ++power) {
+    const double value = std::strtod(("1e" + std::to_string(power)).c_str(), nullptr);
+    for (const double near : {value, std::nextafter(value, 0.0), -std::nextafter(value, 1e308)}) expect_printed(near);
+  }
+  for (const double value : {0.0, -0.0, std::numeric_limits<double>::infinity()}) expect_printed(value);
+}
+
+TEST(amrex, names_beside_a_checkpoint_must_fit_it) {
+  const Folder folder;
+  AmrexFixture fixture;
+  AmrexFiles files = testing::amrex_core_checkpoint(fixture);
+  files["component_names"] = "State density\nState two words\n";
+  testing::put_files(folder / "chk", files);
+  const mesh::Dataset named = open(folder / "chk");
+  EXPECT_EQ(named.header.fields[0].name, "density");
+  EXPECT_EQ(named.header.fields[1].name, "two words");
+  EXPECT_EQ(named.header.fields[2].name, "Face0_0_left");
+  for (const char* wrong : {"State density\n", "State a\nState a\n", "State a\nState b\nState c\n", "State\n"}) {
+    testing::put_files(folder / "chk", {{"component_names", wrong}});
+    try {
+      open(folder / "chk");
+      ADD_FAILURE() << wrong;
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.kind(), base::Kind::corrupt) << error.what();
+    }
   }
 }
 

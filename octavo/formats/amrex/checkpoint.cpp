@@ -261,7 +261,8 @@ void add_component(Output& output, const std::string& name, mesh::ScalarType typ
   }
 }
 
-void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
+void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which,
+                const std::vector<std::string>* names) {
   const std::string name = opened[0][which].prefix.filename().string();
   const std::size_t place = output.multifabs[0].size();
   mesh::ScalarType type = mesh::ScalarType::float32;
@@ -271,8 +272,15 @@ void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened
     output.multifabs[level].push_back(multifab);
   }
   const int components = opened[0][which].components;
+  if (names != nullptr && std::ssize(*names) != components)
+    throw Error(Kind::corrupt, "names of components: expected " + std::to_string(components) + ", found " +
+                                   std::to_string(names->size()))
+        .at("MultiFab " + name)
+        .at(output.path.string());
   for (int c = 0; c < components; ++c)
-    add_component(output, components == 1 ? name : name + "_" + std::to_string(c), type, opened[0][which], {place, c});
+    add_component(output,
+                  names != nullptr ? (*names)[static_cast<std::size_t>(c)] : plain_component_name(name, c, components),
+                  type, opened[0][which], {place, c});
 }
 
 /// The first ones, as a list.
@@ -299,16 +307,23 @@ void add_multifabs(Output& output, const std::vector<std::string>& names) {
     for (const std::string& name : names)
       opened[level].push_back(open_multifab(output.path / level_name(level) / name));
   output.multifabs.resize(levels);
+  const auto known_names = read_component_names(output.path);
+  const auto names_of = [&](const std::string& multifab) {
+    const auto found = known_names.find(multifab);
+    return found == known_names.end() ? nullptr : &found->second;
+  };
   // Fields of cells come first.
   for (const bool cells : {true, false})
     for (std::size_t which = 0; which < names.size(); ++which) {
       const bool known = is_on_all_levels(output, opened, which);
-      if (known && cells == (opened[0][which].boxes.nodal == mesh::Index3{0, 0, 0})) add_fields(output, opened, which);
+      if (known && cells == (opened[0][which].boxes.nodal == mesh::Index3{0, 0, 0}))
+        add_fields(output, opened, which, names_of(names[which]));
       if (known || cells) continue;
       for (std::size_t level = 0; level < levels; ++level)
         output.others.push_back(level_name(level) + "/" + names[which]);
     }
-  output.notes.push_back("checkpoints do not name the components: fields are called after their MultiFab and number");
+  if (known_names.empty())
+    output.notes.push_back("checkpoints do not name the components: fields are called after their MultiFab and number");
   if (!output.others.empty())
     output.notes.push_back("values on edges or other boxes are not among the fields: " +
                            std::to_string(output.others.size()) + " MultiFabs: " + listed(output.others));

@@ -94,8 +94,10 @@ FabLine read_fab_line(std::span<const std::byte> bytes, const std::string& place
 }
 
 std::string to_text(const FabLine& line) {
-  return "FAB " + to_text(line.format) + to_text(line.box.cells, line.box.nodal, line.box.dim) + " " +
-         std::to_string(line.components) + "\n";
+  std::string text = "FAB ";
+  text.append(to_text(line.format));
+  append_text(text, line.box.cells, line.box.nodal, line.box.dim);
+  return text.append(" ").append(std::to_string(line.components)).append("\n");
 }
 
 void decode(const RealFormat& format, const std::byte* from, std::size_t count, ScalarType type, std::byte* to) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+
 #include "octavo/formats/amrex/output.hpp"
 
 /// The Header files of each family. Each fills the output's header, patches, MultiFabs and sources; `text` stands at
@@ -14,6 +16,12 @@ void open_hand_written(Text& text, Output& output, const OpenOptions& options);
 
 /// Refinement ratios from the domains, one a step. Error(unsupported) where they differ between axes.
 std::vector<int> ratios_of(const std::vector<mesh::IndexBox>& domains, int dim, const Text& text);
+
+/// What a field is called where nothing says more: "phi", or "state_0", "state_1" ...
+std::string plain_component_name(const std::string& multifab, int component, int components);
+/// Names of the components of a checkpoint's MultiFabs, as write_component_names has put them beside the Header; those
+/// of other MultiFabs are not known. Throws Error(corrupt).
+std::map<std::string, std::vector<std::string>> read_component_names(const std::filesystem::path& checkpoint);
 
 /// Opens each level's MultiFabs of those names (the same on all levels) that are cell-centred and stand on the level's
 /// boxes, the first such one giving the boxes where `patches` has none; makes fields of their components, notes and

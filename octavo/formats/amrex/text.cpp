@@ -187,31 +187,46 @@ std::string numbered(const std::string& stem, std::int64_t number) {
   return stem + digits;
 }
 
+void append_text(std::string& text, const mesh::IndexBox& cells, const mesh::Index3& nodal, int dim) {
+  constexpr std::size_t widest = 20;  // of an integer; there are nine at most, each with a sign before it
+  char out[9 * (widest + 1) + 16];
+  char* at = out;
+  const auto tuple = [&](const mesh::Index3& values, std::int64_t less) {
+    *at++ = '(';
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
+      if (axis > 0) *at++ = ',';
+      at = std::to_chars(at, out + sizeof out, values[axis] - less).ptr;
+    }
+    *at++ = ')';
+  };
+  *at++ = '(';
+  tuple(cells.lo, 0);
+  *at++ = ' ';
+  tuple(cells.hi, 1);
+  *at++ = ' ';
+  tuple(nodal, 0);
+  *at++ = ')';
+  text.append(out, at);
+}
+
 std::string to_text(const mesh::IndexBox& cells, const mesh::Index3& nodal, int dim) {
-  std::string lo = "(", hi = "(", type = "(";
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
-    const char* comma = axis == 0 ? "" : ",";
-    lo.append(comma).append(std::to_string(cells.lo[axis]));
-    hi.append(comma).append(std::to_string(cells.hi[axis] - 1));
-    type.append(comma).append(std::to_string(nodal[axis]));
-  }
-  return "(" + lo + ") " + hi + ") " + type + "))";
+  std::string text;
+  append_text(text, cells, nodal, dim);
+  return text;
 }
 
 std::string to_text(const BoxArray& boxes) {
   std::string text = "(" + std::to_string(boxes.boxes.size()) + " 0\n";
-  for (const auto& box : boxes.boxes) text.append(to_text(box, boxes.nodal, boxes.dim)).append("\n");
+  for (const auto& box : boxes.boxes) {
+    append_text(text, box, boxes.nodal, boxes.dim);
+    text.append("\n");
+  }
   return text + ")";
 }
 
 std::string to_text(double value) {
   char digits[40];
   return {digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 17).ptr};
-}
-
-std::string to_text_scientific(double value) {
-  char digits[40];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::scientific, 17).ptr};
 }
 
 }  // namespace octavo::formats::amrex

@@ -76,9 +76,11 @@ std::string level_name(std::size_t level);
 std::string numbered(const std::string& stem, std::int64_t number);
 
 /// The texts that AMReX writes and reads: a box, and numbers with all their digits.
+void append_text(std::string& text, const mesh::IndexBox& cells, const mesh::Index3& nodal, int dim);
 std::string to_text(const mesh::IndexBox& cells, const mesh::Index3& nodal, int dim);
 std::string to_text(const BoxArray& boxes);
-std::string to_text(double value);             ///< 17 significant digits
-std::string to_text_scientific(double value);  ///< as in the tables of minima and maxima
+std::string to_text(double value);  ///< 17 significant digits
+/// As in the tables of minima and maxima: 18 digits, those of printf's "%.17e".
+void append_scientific(std::string& text, double value);
 
 }  // namespace octavo::formats::amrex

@@ -488,11 +488,17 @@ void write_headers(const fs::path& path, const std::vector<Target>& targets, boo
       const std::string text = header_text(
           prefix, target.plans[level], table_rows(target.min_max[level].minima, target.plans[level].shape.components),
           table_rows(target.min_max[level].maxima, target.plans[level].shape.components));
-      file::File made = file::create(prefix.string() + "_H");
-      file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
-      if (sync) file::sync(made);
-      made.close();
+      write_text(prefix.string() + "_H", text, sync);
     }
+}
+
+void write_names(const fs::path& path, const std::vector<Target>& targets, bool sync) {
+  std::vector<NamedComponents> names;
+  for (const Target& target : targets) {
+    names.push_back({target.name, {}});
+    for (const Component& component : target.components) names.back().names.push_back(component.base);
+  }
+  write_component_names(path, names, sync);
 }
 
 mesh::Request only_trees() {
@@ -611,6 +617,7 @@ DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& p
     base::agree(options.ranks, [&] {
       if (!first) return;
       write_headers(partial, targets, sync);
+      if (options.checkpoint) write_names(partial, targets, sync);
       mesh::Part shape;
       shape.mesh = layout.patches;
       for (const mesh::FieldInfo& field : dataset.header.fields) shape.fields.push_back({field, {}});

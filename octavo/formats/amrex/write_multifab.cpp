@@ -170,13 +170,6 @@ void check_components(const MultiFabPlan& plan, std::span<const ComponentValues>
   }
 }
 
-void write_text(const fs::path& path, const std::string& text, bool sync) {
-  file::File made = file::create(path);
-  file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
-  if (sync) file::sync(made);
-  made.close();
-}
-
 }  // namespace
 
 void make_directories(const fs::path& path, bool sync) {
@@ -215,7 +208,8 @@ std::string table_rows(const std::vector<double>& values, int components) {
   std::string text;
   text.reserve(values.size() * 24);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    text.append(to_text_scientific(values[i])).append(",");
+    append_scientific(text, values[i]);
+    text.append(",");
     if ((i + 1) % static_cast<std::size_t>(components) == 0) text.append("\n");
   }
   return text;

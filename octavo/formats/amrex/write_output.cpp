@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "octavo/file/posix.hpp"
@@ -63,17 +64,43 @@ Frame frame_of(const mesh::Header& header, const IndexBox& domain) {
   return frame;
 }
 
+/// Texts of where cells begin along the axes. Boxes share their corners with those before them: of each axis the last
+/// two are kept.
+class Positions {
+ public:
+  Positions(const mesh::Header& header, const IndexBox& domain)
+      : header_(header), domain_(domain), frame_(frame_of(header, domain)) {}
+  const std::string& operator()(std::size_t axis, const mesh::Index3& at) {
+    for (const Known& known : last_[axis])
+      if (known.index == at[axis] && !known.text.empty()) return known.text;
+    Known& next = last_[axis][turn_[axis]++ % 2];
+    next = {at[axis], to_text(frame_.corner(header_, domain_, at)[axis])};
+    return next.text;
+  }
+
+ private:
+  struct Known {
+    std::int64_t index = 0;
+    std::string text;
+  };
+  const mesh::Header& header_;
+  const IndexBox& domain_;
+  Frame frame_;
+  std::array<std::array<Known, 2>, 3> last_;
+  std::array<std::size_t, 3> turn_{0, 0, 0};
+};
+
 void add_level_entry(Lines& out, const mesh::Header& header, const mesh::Patches& patches, std::size_t level,
                      std::int64_t step) {
   const auto dim = static_cast<std::size_t>(header.dim);
-  const Frame frame = frame_of(header, patches.domain[level]);
+  Positions position(header, patches.domain[level]);
   out.line(std::to_string(level) + " " + std::to_string(patches.boxes[level].size()) + " " + to_text(header.time));
   out.line(std::to_string(step));
-  for (const IndexBox& box : patches.boxes[level]) {
-    const auto lo = frame.corner(header, patches.domain[level], box.lo);
-    const auto hi = frame.corner(header, patches.domain[level], box.hi);
-    for (std::size_t axis = 0; axis < dim; ++axis) out.line(to_text(lo[axis]) + " " + to_text(hi[axis]));
-  }
+  for (const IndexBox& box : patches.boxes[level])
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      out.text.append(position(axis, box.lo)).append(" ");
+      out.line(position(axis, box.hi));
+    }
   out.line(level_name(level) + "/Cell");
 }
 
@@ -188,13 +215,6 @@ void write_levels(const fs::path& path, const std::string& name, const mesh::Par
   }
 }
 
-void write_header(const fs::path& path, const std::string& text, bool sync) {
-  file::File made = file::create(path / "Header");
-  file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
-  if (sync) file::sync(made);
-  made.close();
-}
-
 std::vector<std::string> names_of(const mesh::Part& part) {
   std::vector<std::string> names;
   for (const mesh::Field& field : part.fields) names.push_back(field.info.name);
@@ -243,7 +263,7 @@ void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh
     write_levels(partial, "Cell", part, all, options);
     for (const mesh::Particles& particles : part.particles)
       write_particles(partial / particles.species, particles, header, patches, false, options);
-    write_header(partial, plotfile_header(header, names, patches), options.sync);
+    write_text(partial / "Header", plotfile_header(header, names, patches), options.sync);
   });
 }
 
@@ -259,7 +279,13 @@ void write_checkpoint(const fs::path& path, const std::string& title, const mesh
     for (const NamedFields& multifab : multifabs) write_levels(partial, multifab.name, part, multifab.fields, options);
     for (const mesh::Particles& particles : part.particles)
       write_particles(partial / particles.species, particles, header, patches, true, options);
-    write_header(partial, checkpoint_header(title, header, patches), options.sync);
+    std::vector<NamedComponents> names;
+    for (const NamedFields& multifab : multifabs) {
+      names.push_back({multifab.name, {}});
+      for (std::size_t field : multifab.fields) names.back().names.push_back(part.fields[field].info.name);
+    }
+    write_component_names(partial, names, options.sync);
+    write_text(partial / "Header", checkpoint_header(title, header, patches), options.sync);
   });
 }
 
@@ -269,8 +295,8 @@ void finish_output(const fs::path& path, const std::string& title, const mesh::H
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   for (const mesh::Particles& particles : part.particles)
     write_particles(partial / particles.species, particles, header, patches, !title.empty(), options);
-  write_header(
-      partial,
+  write_text(
+      partial / "Header",
       title.empty() ? plotfile_header(header, names_of(part), patches) : checkpoint_header(title, header, patches),
       options.sync);
   give_name(partial, path, options.sync);

@@ -210,13 +210,6 @@ class Writes {
   std::vector<std::byte> bytes_;
 };
 
-void write_text(const fs::path& path, const std::string& text, bool sync) {
-  file::File made = file::create(path);
-  file::pwrite_all(made, 0, std::as_bytes(std::span(text)));
-  if (sync) file::sync(made);
-  made.close();
-}
-
 std::string names_text(const std::vector<const mesh::Field*>& fields) {
   std::string text = std::to_string(fields.size()) + "\n";
   for (const auto* field : fields) text.append(field->info.name).append("\n");

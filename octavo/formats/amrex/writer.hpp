@@ -15,6 +15,8 @@ struct WriteOptions {
   bool sync = true;  ///< on disk when the call returns
 };
 
+/// A file of this text.
+void write_text(const std::filesystem::path& path, const std::string& text, bool sync);
 /// Makes a directory and those above it that are missing; with `sync` they are on disk when it returns.
 void make_directories(const std::filesystem::path& path, bool sync);
 
@@ -84,6 +86,16 @@ struct NamedFields {
 /// boxes; MultiFabs of those names; particles with their whole identity (version 2.1). Otherwise as write_plotfile.
 void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
                       const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
+
+/// Names of a checkpoint's components: AMReX has no place for them. They stand in a file of their own beside the
+/// Header, a line "MULTIFAB NAME" for each, which codes do not look at and the reader does; none where they are the
+/// names that the reader gives by itself.
+struct NamedComponents {
+  std::string multifab;
+  std::vector<std::string> names;
+};
+void write_component_names(const std::filesystem::path& checkpoint, std::span<const NamedComponents> multifabs,
+                           bool sync);
 
 /// The frame of both, for values that are written bit by bit, maybe by many: makes the folder `partial_name(path)`;
 /// Error(usage) where `path` exists.

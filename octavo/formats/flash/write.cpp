@@ -80,8 +80,9 @@ void add_restart_defaults(Attributes& lists) {
   for (const char* name : {"splitnumblocks", "splitnumparticles", "globalnumparticles", "checkpointfilenumber",
                            "plotfilenumber", "forcedplotfilenumber"})
     set_default(lists, "integer scalars", name, std::int64_t{0});
-  for (const char* name : {"nstep", "nbegin", "iprocs", "jprocs", "kprocs"})
-    set_default(lists, "integer scalars", name, std::int64_t{1});
+  const std::int64_t step = std::max(integer(lists, "step").value_or(1), std::int64_t{1});  // FLASH counts from 1
+  for (const char* name : {"nstep", "nbegin"}) set_default(lists, "integer scalars", name, step);
+  for (const char* name : {"iprocs", "jprocs", "kprocs"}) set_default(lists, "integer scalars", name, std::int64_t{1});
   for (const char* name : {"dt", "dtold", "dtnew", "dtsts", "redshift", "redshiftold", "nextcheckpointtime",
                            "nextcheckpointz", "nextplotfiletime", "nextplotfilez"})
     set_default(lists, "real scalars", name, 0.0);

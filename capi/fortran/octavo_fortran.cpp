@@ -53,10 +53,10 @@ OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const char* stor
                             error);
 }
 
-OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* store, const char* options, int flow,
-                                           int64_t step, octavo_restart** restart, octavo_error* error) {
-  return octavo_restart_open_with(MPI_Comm_f2c(*comm), store, options[0] == '\0' ? nullptr : options, flow, step,
-                                  restart, error);
+OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* store,
+                                           const octavo_restart_options* options, octavo_restart** restart,
+                                           octavo_error* error) {
+  return octavo_restart_open_as(MPI_Comm_f2c(*comm), store, options, restart, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_failed(const MPI_Fint* comm, const char* store, const octavo_restart* restart,

@@ -1,0 +1,244 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "octavo/file/hdf5.hpp"
+#include "octavo/jobs/cross.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/parallel/mpi_run.hpp"
+#include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/writer.hpp"
+#include "tests/support/amrex_fixture.hpp"
+#include "tests/support/cell_map.hpp"
+#include "tests/support/error_of.hpp"
+
+// A run starts from what another code wrote.
+namespace octavo::parallel {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::barrier;
+using testing::CellMap;
+using testing::everyone;
+using testing::expect_same_everywhere;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::rank;
+using testing::SharedDirectory;
+using testing::size;
+
+// The cells of all ranks, each owned once. Collective.
+CellMap gather(const CellMap& mine) {
+  struct Row {
+    testing::CellAt at;
+    double value;
+  };
+  std::string text;
+  for (const auto& [at, value] : mine) {
+    const Row row{at, value};
+    text.append(reinterpret_cast<const char*>(&row), sizeof row);
+  }
+  CellMap all;
+  for (const std::string& other : ranks_of(everyone()).all_gather(text))
+    for (std::size_t i = 0; i < other.size(); i += sizeof(Row)) {
+      Row row;
+      std::memcpy(&row, other.data() + i, sizeof row);
+      EXPECT_TRUE(all.emplace(row.at, row.value).second) << "owned twice";
+    }
+  return all;
+}
+
+CellMap cells_of(const Restart& start, const std::string& field) {
+  return testing::cells_of_step(testing::step_of(start.header, {start.part}), field).all;
+}
+
+CellMap cells_of_boxes(const Restart& start) {
+  const auto& patches = std::get<mesh::Patches>(start.part.mesh);
+  const auto values = start.part.fields[0].as<double>();
+  CellMap cells;
+  std::size_t k = 0;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+    const mesh::IndexBox& domain = patches.domain[level];
+    for (const mesh::IndexBox& box : patches.boxes[level])
+      for (std::int64_t z = box.lo[2]; z < box.hi[2]; ++z)
+        for (std::int64_t y = box.lo[1]; y < box.hi[1]; ++y)
+          for (std::int64_t x = box.lo[0]; x < box.hi[0]; ++x)
+            cells[{domain.hi[0] - domain.lo[0], x - domain.lo[0], y - domain.lo[1], z - domain.lo[2]}] = values[k++];
+  }
+  EXPECT_EQ(k, values.size());
+  return cells;
+}
+
+std::int64_t particles_of_all(const Restart& start) {
+  std::int64_t count = 0;
+  for (const mesh::Particles& species : start.part.particles) count += species.count;
+  MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT64_T, MPI_SUM, everyone());
+  return count;
+}
+
+std::int64_t particles_of(const mesh::Dataset& dataset) {
+  std::int64_t count = 0;
+  for (const mesh::SpeciesInfo& species : dataset.species) count += species.count;
+  return count;
+}
+
+struct Output {
+  SharedDirectory directory;
+  fs::path path;
+  std::string field;
+};
+
+void write_amrex(Output& output, bool checkpoint, int ratio = 2) {
+  output.path = output.directory.path() / (checkpoint ? "chk00007" : "plt00007");
+  testing::AmrexFixture fixture;
+  fixture.with_particles = fixture.packed = true;
+  fixture.ratio = ratio;
+  if (rank() == 0)
+    testing::put_files(output.path,
+                       checkpoint ? testing::amrex_core_checkpoint(fixture) : testing::amrex_plotfile(fixture));
+  barrier();
+  output.field = jobs::open(output.path).header.fields[0].name;
+}
+
+// Blocks of 2 x 2 cells.
+void write_flash(Output& output) {
+  write_amrex(output, false);
+  const fs::path amrex = std::exchange(output.path, output.directory.path() / "run_hdf5_chk_0007");
+  jobs::CrossOptions options;
+  options.block = 2;
+  options.rename["two words"] = "two";
+  if (rank() == 0) jobs::cross_convert(jobs::open(amrex), output.path, options);
+  barrier();
+  output.field = jobs::open(output.path).header.fields[0].name;
+}
+
+void expect_same_step(const Output& output) {
+  const mesh::Dataset whole = jobs::open(output.path);
+  const auto start = restart(everyone(), output.path);
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->id.step, 7);
+  EXPECT_EQ(start->header, whole.header);
+  EXPECT_TRUE(testing::same(gather(cells_of(*start, output.field)), testing::cells_of_step(whole, output.field).all));
+  EXPECT_EQ(particles_of_all(*start), particles_of(whole));
+}
+
+TEST(RestartOutputMpi, a_flash_checkpoint_is_shared_by_any_number_of_ranks) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  Output output;
+  write_flash(output);
+  expect_same_step(output);
+}
+
+TEST(RestartOutputMpi, amrex_outputs_are_shared_by_any_number_of_ranks) {
+  for (const bool checkpoint : {false, true}) {
+    Output output;
+    write_amrex(output, checkpoint);
+    expect_same_step(output);
+  }
+}
+
+TEST(RestartOutputMpi, blocks_of_flash_become_boxes) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  Output output;
+  write_flash(output);
+  RestartOptions options;
+  options.as = MeshKind::patches;
+  options.fields = {{output.field}};
+  const auto start = restart(everyone(), output.path, options);
+  EXPECT_TRUE(
+      testing::same(gather(cells_of_boxes(*start)), testing::cells_of_step(jobs::open(output.path), output.field).all));
+}
+
+TEST(RestartOutputMpi, boxes_of_amrex_keep_their_levels_and_ratio) {
+  for (const int ratio : {2, 4}) {
+    Output output;
+    write_amrex(output, false, ratio);
+    RestartOptions options;
+    options.as = MeshKind::patches;
+    options.fields = {{output.field}};
+    const auto start = restart(everyone(), output.path, options);
+    EXPECT_EQ(std::get<mesh::Patches>(start->part.mesh).ratio, std::vector<int>{ratio});
+    // Only the levels that AMReX has: 8 cells, and those of the refined ones.
+    CellMap expected = testing::cells_of_step(jobs::open(output.path), output.field).all;
+    std::erase_if(expected, [&](const auto& cell) { return cell.first[0] != 8 && cell.first[0] != 8 * ratio; });
+    EXPECT_TRUE(testing::same(gather(cells_of_boxes(*start)), expected));
+  }
+}
+
+TEST(RestartOutputMpi, boxes_of_amrex_become_blocks_with_their_particles) {
+  Output output;
+  write_amrex(output, true);
+  RestartOptions options;
+  options.block = mesh::Index3{2, 2, 1};
+  const auto start = restart(everyone(), output.path, options);
+  EXPECT_EQ(std::get<mesh::Octree>(start->part.mesh).block, (mesh::Index3{2, 2, 1}));
+  const CellMap all = gather(cells_of(*start, output.field));
+  const testing::AllCells expected = testing::cells_of_step(jobs::open(output.path), output.field);
+  for (const auto& [at, value] : expected.leaves) EXPECT_EQ(all.at(at), value);
+  EXPECT_EQ(particles_of_all(*start), particles_of(jobs::open(output.path)));
+}
+
+TEST(RestartOutputMpi, a_finer_mesh_has_the_coarser_cells_and_more) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  Output output;
+  write_flash(output);
+  RestartOptions options;
+  options.refine = 1;
+  options.fields = {{output.field}};
+  const auto start = restart(everyone(), output.path, options);
+  const CellMap all = gather(cells_of(*start, output.field));
+  const CellMap before = testing::cells_of_step(jobs::open(output.path), output.field).all;
+  for (const auto& [at, value] : before) EXPECT_EQ(all.at(at), value);
+  const auto finest = [&](const CellMap& cells) {
+    const std::int64_t width = cells.rbegin()->first[0];
+    return std::count_if(cells.begin(), cells.end(), [&](const auto& cell) { return cell.first[0] == width; });
+  };
+  EXPECT_EQ(all.rbegin()->first[0], 2 * before.rbegin()->first[0]);
+  EXPECT_EQ(finest(all), 4 * finest(before));
+}
+
+TEST(RestartOutputMpi, a_store_begun_from_an_output_goes_on_by_itself) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  Output output;
+  write_flash(output);
+  RestartOptions options;
+  options.fields = {{output.field}};
+  const auto start = restart(everyone(), output.path, options);
+  const fs::path store = output.directory.path() / "run.octavo";
+  Options how;
+  how.mode = testing::single_threaded() ? Mode::sync : Mode::background;
+  Writer writer(everyone(), store, start->header, how, start->id);
+  writer.begin_step(store::Flow::checkpoint, 7, start->header.time);
+  const auto& tree = std::get<mesh::Octree>(start->part.mesh);
+  writer.put_mesh(tree);
+  ArrayView view = view_of(start->part.fields[0].as<double>());
+  view.block = tree.block;
+  view.cells = num_cells(tree);
+  writer.put_field(output.field, view);
+  writer.end_step();
+  writer.close();
+  barrier();
+  EXPECT_TRUE(testing::same(testing::cells_of_step(jobs::open(store), output.field).all,
+                            testing::cells_of_step(jobs::open(output.path), output.field).all));
+}
+
+TEST(RestartOutputMpi, what_is_wrong_with_an_output_is_told_to_all) {
+  Output output;
+  write_amrex(output, false);
+  RestartOptions options;
+  options.step = 8;
+  const std::string other = message_of([&] { restart(everyone(), output.path, options); });
+  EXPECT_THAT(other, HasSubstr("one step"));
+  expect_same_everywhere(other);
+  if (rank() == 0) fs::remove_all(output.path / "Level_1");
+  barrier();
+  const std::string gone = message_of([&] { restart(everyone(), output.path); });
+  EXPECT_THAT(gone, HasSubstr("Level_1"));
+  expect_same_everywhere(gone);
+}
+
+}  // namespace
+}  // namespace octavo::parallel

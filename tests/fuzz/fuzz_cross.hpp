@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+
+#include "octavo/base/error.hpp"
+#include "octavo/jobs/cross.hpp"
+
+/// What the fuzzers of block and patch formats do with an output that could be read.
+namespace octavo::testing {
+
+/// Writes it as an output of some code, on a finer mesh or with made cells as the flags say, and removes that again.
+inline void cross_somewhere(const mesh::Dataset& dataset, const std::filesystem::path& out, unsigned flags) {
+  jobs::CrossOptions options;
+  options.to = flags % 3 == 0 ? jobs::Code::flash : flags % 3 == 1 ? jobs::Code::amrex : jobs::Code::ramses;
+  if (options.to == jobs::Code::amrex && flags / 3 % 2 == 1) options.kind = "checkpoint";
+  options.refine = flags / 6 % 2 == 1 ? 1 : 0;
+  options.fill = flags / 12 % 2 == 1;
+  options.block = flags / 24 % 2 == 1 ? 2 : 0;
+  options.overwrite = true;
+  options.part_cells = 50;
+  options.batch_cells = 100;
+  // FLASH wants short names.
+  for (std::size_t f = 0; f < dataset.header.fields.size(); ++f)
+    if (dataset.header.fields[f].centring == mesh::Centring::cell)
+      options.rename[dataset.header.fields[f].name] = "v" + std::to_string(f % 1000);
+  try {
+    jobs::cross_convert(dataset, out, options);
+  } catch (const base::Error&) {
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(out, ignored);
+}
+
+}  // namespace octavo::testing
