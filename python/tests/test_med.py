@@ -106,6 +106,16 @@ def test_pieces_in_one_med_file_are_merged_to_the_same_bytes(med, files, run, ru
     assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
 
 
+def test_a_med_mesh_is_cut_as_its_serafin_twin(med, files, run, tmp_path):
+    words = ["--parts", 3, "--method", "hilbert", "--boundary", files / "geo_gouttedo.cli"]
+    run("convert", files / "geo_gouttedo.slf", tmp_path / "twin.med")
+    run("partition", files / "geo_gouttedo.slf", "-o", tmp_path / "A", *words)
+    run("partition", tmp_path / "twin.med", "-o", tmp_path / "B", *words)
+    for name in ["GEO-CONCAT", "GEO-INDEX", "CLI-CONCAT", "PAR-CONCAT"]:
+        assert (tmp_path / f"A{name}").read_bytes() == (tmp_path / f"B{name}").read_bytes()
+    assert not (tmp_path / "BGEO.whole.slf").exists()
+
+
 def test_wrong_wishes_are_told(med, files, run, tmp_path):
     path = files / "r2d_malpasset-small_5steps.slf"
     for words, text, code in [
