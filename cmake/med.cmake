@@ -1,7 +1,7 @@
 # MED through libmedC: its header is needed by octavo/formats/med alone, and the library is loaded when the first MED file
 # is opened, so that nothing else pays for it and its parallel HDF5. Without the header the same functions answer
 # Error(unsupported).
-option(OCTAVO_MED "Read MED files" ON)
+option(OCTAVO_MED "Read and write MED files" ON)
 if(OCTAVO_MED)
   find_path(MED_INCLUDE med.h)
   find_library(MED_LIBRARY medC)

@@ -27,9 +27,7 @@ struct MedPiecesOfAMesh : ::testing::Test {
   void cut(std::uint32_t seed, std::int32_t parts, int planes = 1) {
     testing::SerafinFixture f;
     f.mesh = testing::random_triangles(seed, 7, 6, seed % 2 == 0);
-    f.numbers.resize(f.mesh.x.size(), 0);
-    std::int32_t rank = 0;
-    for (const std::int32_t point : testing::boundary_of(f.mesh)) f.numbers[static_cast<std::size_t>(point)] = ++rank;
+    f.numbers = testing::ranks_of(f.mesh);
     f.planes = planes;
     f.doubles = seed % 2 == 1;
     f.date = seed % 3 == 0;

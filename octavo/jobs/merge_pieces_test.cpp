@@ -35,10 +35,7 @@ using ::testing::HasSubstr;
 SerafinFixture ranked(std::uint32_t seed, int planes = 1, bool doubles = false) {
   SerafinFixture f;
   f.mesh = octavo::testing::random_triangles(seed, 7, 6, seed % 2 == 0);
-  f.numbers.assign(f.mesh.x.size(), 0);
-  std::int32_t rank = 0;
-  for (const std::int32_t point : octavo::testing::boundary_of(f.mesh))
-    f.numbers[static_cast<std::size_t>(point)] = ++rank;
+  f.numbers = octavo::testing::ranks_of(f.mesh);
   f.planes = planes;
   f.doubles = doubles;
   f.tag = doubles ? "SERAFIND" : "SERAFIN ";

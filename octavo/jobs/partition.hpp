@@ -48,4 +48,9 @@ std::int64_t peak_memory();
 PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                   const PartitionOptions& options);
 
+/// The same of any file of triangles (MED, VTKHDF, a store), and such among `also`: each is written as a SERAFIN file
+/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting.
+PartitionReport partition_mesh(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
+                               const PartitionOptions& options);
+
 }  // namespace octavo::jobs

@@ -30,10 +30,7 @@ struct ToMed : ::testing::Test {
   testing::SerafinFixture fixture(std::uint32_t seed) const {
     testing::SerafinFixture f;
     f.mesh = testing::random_triangles(seed, 5, 4, seed % 2 == 0);
-    f.numbers.resize(f.mesh.x.size(), 0);
-    const auto boundary = testing::boundary_of(f.mesh);
-    for (std::size_t k = 0; k < boundary.size(); ++k)
-      f.numbers[static_cast<std::size_t>(boundary[k])] = static_cast<std::int32_t>(k + 1);
+    f.numbers = testing::ranks_of(f.mesh);
     f.big_endian = seed % 3 != 0;
     f.doubles = seed % 2 == 1;
     f.date = seed % 4 < 2;

@@ -27,8 +27,7 @@ struct ToVtkhdf : ::testing::Test {
   }
   void put(std::uint32_t seed, int planes, int steps = 3) {
     f.mesh = testing::random_triangles(seed, 5, 4, seed % 2 == 0);
-    f.numbers = testing::boundary_of(f.mesh);
-    f.numbers.resize(f.mesh.x.size(), 0);
+    f.numbers = testing::ranks_of(f.mesh);
     f.big_endian = seed % 3 != 0;
     f.doubles = seed % 2 == 1;
     f.date = seed % 4 < 2;

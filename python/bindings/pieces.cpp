@@ -39,7 +39,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   {
     nb::gil_scoped_release release;
     report = among.size > 1 ? jobs::partition_by_ranks(mesh, prefix, options, among)
-                            : jobs::partition_serafin(mesh, prefix, options);
+                            : jobs::partition_mesh(mesh, prefix, options);
   }
   nb::dict result;
   result["parts"] = parts;

@@ -72,7 +72,6 @@ def test_the_verbs_know_it_and_it_comes_back_byte_for_byte(med, files, run, run_
     assert "5 steps" in run("verify", med).stdout
     run("map", med, "--field", "WATER DEPTH", "--pixels", 40, "--over-time", "max", "-o", tmp_path / "map.npy")
     assert np.nanmax(np.load(tmp_path / "map.npy")) > 10
-    assert run_json("series", med, "--at", "4500,4350")["times"] == [0, 200, 400, 600, 800]
     assert "exists already" in run("convert", path, med, check=False).stderr
 
 
@@ -105,6 +104,16 @@ def test_pieces_in_one_med_file_are_merged_to_the_same_bytes(med, files, run, ru
     assert second.attributes["meshes"] == 4 and "NPTIR2" in second.attributes
     run("merge", tmp_path / "T2DRES", "-o", tmp_path / "merged.slf", "--mesh", geometry)
     assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+
+
+def test_a_med_mesh_is_cut_as_its_serafin_twin(med, files, run, tmp_path):
+    words = ["--parts", 3, "--method", "hilbert", "--boundary", files / "geo_gouttedo.cli"]
+    run("convert", files / "geo_gouttedo.slf", tmp_path / "twin.med")
+    run("partition", files / "geo_gouttedo.slf", "-o", tmp_path / "A", *words)
+    run("partition", tmp_path / "twin.med", "-o", tmp_path / "B", *words)
+    for name in ["GEO-CONCAT", "GEO-INDEX", "CLI-CONCAT", "PAR-CONCAT"]:
+        assert (tmp_path / f"A{name}").read_bytes() == (tmp_path / f"B{name}").read_bytes()
+    assert not (tmp_path / "BGEO.whole.slf").exists()
 
 
 def test_wrong_wishes_are_told(med, files, run, tmp_path):

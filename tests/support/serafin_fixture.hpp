@@ -170,6 +170,14 @@ inline std::vector<std::int32_t> boundary_of(const Triangles& mesh) {
   return order;
 }
 
+/// IPOBO: each point's rank on that boundary, 0 inside.
+inline std::vector<std::int32_t> ranks_of(const Triangles& mesh) {
+  std::vector<std::int32_t> ranks(mesh.x.size(), 0);
+  std::int32_t rank = 0;
+  for (const std::int32_t point : boundary_of(mesh)) ranks[static_cast<std::size_t>(point)] = ++rank;
+  return ranks;
+}
+
 /// Boundary file: walls everywhere.
 inline std::string boundary_text(const std::vector<std::int32_t>& boundary) {
   std::string text;

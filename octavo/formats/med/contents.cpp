@@ -201,7 +201,13 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
                "field " + std::to_string(i));
   const std::string own = text_of(to.mesh.name);
   if ((type != MED_FLOAT64 && type != MED_FLOAT32) || text_of(mesh) != own) return;
-  add_steps(file, name, steps, to.steps);
+  std::vector<StepEntry> own_steps;
+  add_steps(file, name, steps, own_steps);
+  // Of cells, or of Gauss points: not shown.
+  if (own_steps.empty() || library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number, own_steps[0].iteration,
+                                                    MED_NODE, MED_NONE) <= 0)
+    return;
+  to.steps.insert(to.steps.end(), own_steps.begin(), own_steps.end());
   for (int c = 1; c <= components; ++c) {
     const std::size_t at = static_cast<std::size_t>(c - 1) * MED_SNAME_SIZE;
     FieldEntry entry{name, {}, c, components};

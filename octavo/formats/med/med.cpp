@@ -94,6 +94,7 @@ mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
                                              contents.mesh.shape, MED_NODAL, MED_FULL_INTERLACE, cells.data()) >= 0,
       "the connectivity");
   const std::size_t triangles = cells.size() / nodes / static_cast<std::size_t>(std::max(1, mesh.planes - 1));
+  mesh.connectivity.reserve(3 * triangles);
   for (std::size_t t = 0; t < triangles; ++t)
     for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * nodes + k] - 1);
   if (contents.is_piece) {

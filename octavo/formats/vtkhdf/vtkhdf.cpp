@@ -233,6 +233,7 @@ mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
   std::vector<std::int64_t> cells(triangles * corners);
   hdf5::read_rows<std::int64_t>(file, contents.connectivity, 0, cells.size(), cells);
   // Of wedges the lower face is the first.
+  mesh.connectivity.reserve(3 * triangles);
   for (std::size_t t = 0; t < triangles; ++t)
     for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * corners + k]);
   mesh::validate(mesh);

@@ -1,6 +1,7 @@
-"""Cut a SERAFIN mesh into the pieces that TELEMAC reads: PREFIX with GEO, CLI and PAR, in partel's numbering. Steps of the
-mesh file and of further results (--also) are cut along, one variable of one step in memory. As -CONCAT and -INDEX two
-files hold the pieces of an input, whatever the number of parts. Under mpirun the ranks share the mesh: the same files."""
+"""Cut a mesh of triangles (SERAFIN, MED) into the pieces that TELEMAC reads: PREFIX with GEO, CLI and PAR, in partel's
+numbering. Steps of the mesh file and of further results (--also) are cut along, one variable of one step in memory. As
+-CONCAT and -INDEX two files hold the pieces of an input, whatever the number of parts. Under mpirun the ranks share the
+mesh: the same files."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("mesh", metavar="MESH.slf", help="the geometry; its steps are cut, too")
+    parser.add_argument("mesh", metavar="MESH", help="the geometry, .slf or .med; its steps are cut, too")
     parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="pieces become PREFIX + GEO, CLI, PAR ...")
     parser.add_argument("--parts", type=options.positive, required=True, metavar="P", help="number of parts")
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
