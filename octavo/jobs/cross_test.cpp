@@ -794,6 +794,7 @@ TEST(Cross, a_refined_flash_step_keeps_its_blocks_and_boundaries) {
   mesh::Dataset step = counted(random_step(8, 2, 4, "FLASH"));
   const std::vector<std::int64_t> boundary{-21, -22, -31, -35};  // an incompressible code's walls and others
   step.header.attributes["flash/boundary"] = boundary;
+  step.header.periodic = {false, false, false};
   CrossOptions options = to(Code::flash);
   options.refine = 1;
   cross_convert(step, dir / "chk", options);
