@@ -61,8 +61,12 @@ void copy_text(const std::string& from, char* to, std::size_t size) {
   std::memcpy(&checked(to, "text"), from.c_str(), from.size() + 1);
 }
 
-parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
+void check_space(int space) {
   if (space != OCTAVO_HOST) throw Error(Kind::unsupported, "arrays are in host memory only");
+}
+
+parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
+  check_space(space);
   if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
   parallel::ArrayView view;
   view.data = values;

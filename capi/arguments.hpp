@@ -53,12 +53,18 @@ mesh::ScalarType type_of(int type);
 store::Flow flow_of(int flow);
 /// With its closing 0, into `size` bytes; an error where it is longer.
 void copy_text(const std::string& from, char* to, std::size_t size);
+/// Error(unsupported) but for OCTAVO_HOST.
+void check_space(int space);
 parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space);
 mesh::Header header_of(const octavo_domain& domain);
 mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,
                        const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
 
 /// A field, or an attribute of particles, as any view; what `view` throws is for all ranks to know.
+int put_field(octavo_writer* writer, const char* name, const char* unit,
+              const std::function<parallel::ArrayView()>& view, octavo_error* error);
+int put_particles(octavo_writer* writer, const char* species, const char* attribute,
+                  const std::function<parallel::ArrayView()>& view, octavo_error* error);
 /// `axis`: of a face variable, or `cells`.
 constexpr int cells = -1;
 int put_native_field(octavo_native_writer* writer, const char* name, const char* unit, int axis,

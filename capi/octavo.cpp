@@ -87,22 +87,31 @@ int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cel
   });
 }
 
-int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type, const void* values,
-                            int64_t cells, int64_t stride, int space, octavo_error* error) {
+int octavo::capi::put_field(octavo_writer* writer, const char* name, const char* unit,
+                            const std::function<parallel::ArrayView()>& view, octavo_error* error) {
+  return guard(error, [&] {
+    checked(writer, "writer").writer.put_field(&checked(name, "name"), view(), unit == nullptr ? "" : unit);
+  });
+}
+
+int octavo::capi::put_particles(octavo_writer* writer, const char* species, const char* attribute,
+                                const std::function<parallel::ArrayView()>& view, octavo_error* error) {
   return guard(error, [&] {
     checked(writer, "writer")
-        .writer.put_field(&checked(name, "name"), view_of(type, values, cells, stride, space),
-                          unit == nullptr ? "" : unit);
+        .writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"), view());
   });
+}
+
+int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type, const void* values,
+                            int64_t cells, int64_t stride, int space, octavo_error* error) {
+  return put_field(
+      writer, name, unit, [&] { return view_of(type, values, cells, stride, space); }, error);
 }
 
 int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
                                 const void* values, int64_t count, int64_t stride, int space, octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer")
-        .writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"),
-                              view_of(type, values, count, stride, space));
-  });
+  return put_particles(
+      writer, species, attribute, [&] { return view_of(type, values, count, stride, space); }, error);
 }
 
 int octavo_writer_end_step(octavo_writer* writer, octavo_error* error) {

@@ -105,11 +105,4 @@ contains
                    merge(1_c_int, 0_c_int, domain%periodic), domain%unit_length, domain%unit_density, domain%unit_time)
   end function
 
-  ! Elements from one value to the next; a strided array is described, not copied.
-  integer(c_int64_t) function stride_of(first, second, bytes) result(stride)
-    type(c_ptr), intent(in) :: first, second
-    integer, intent(in) :: bytes
-    stride = (transfer(second, 0_c_intptr_t) - transfer(first, 0_c_intptr_t))/bytes
-  end function
-
 end module octavo_arguments

@@ -20,7 +20,8 @@ mesh::ScalarType type_of_elements(const CFI_cdesc_t& array) {
 }
 
 // (x, y, z, cell) as far as there are axes; the last one counts cells.
-parallel::ArrayView view_of_array(const CFI_cdesc_t& array) {
+parallel::ArrayView view_of_array(const CFI_cdesc_t& array, int space = OCTAVO_HOST) {
+  check_space(space);
   if (array.rank < 1 || array.rank > 4)
     throw Error(Kind::usage, "expected an array of 1 to 4 axes, found " + std::to_string(array.rank));
   parallel::ArrayView view;
@@ -51,6 +52,18 @@ OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const char* stor
                                           octavo_error* error) {
   return octavo_writer_open(MPI_Comm_f2c(*comm), store, domain, options[0] == '\0' ? nullptr : options, from, writer,
                             error);
+}
+
+OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char* name, const char* unit,
+                                               const CFI_cdesc_t* values, int space, octavo_error* error) {
+  return put_field(
+      writer, name, unit, [&] { return view_of_array(*values, space); }, error);
+}
+
+OCTAVO_API int octavo_fortran_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute,
+                                                   const CFI_cdesc_t* values, int space, octavo_error* error) {
+  return put_particles(
+      writer, species, attribute, [&] { return view_of_array(*values, space); }, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* store,

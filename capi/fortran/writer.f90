@@ -20,11 +20,8 @@ module octavo_writing
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
     procedure :: put_triangles                  !< (x, y, triangles, global_point [, planes, global_triangle, error])
-    procedure, private :: put_field_r64, put_field_r32, put_field_i64, put_field_i32
-    generic :: put_field => put_field_r64, put_field_r32, put_field_i64, put_field_i32  !< (name, values [, unit, error, space])
-    procedure, private :: put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
-    generic :: put_particles => put_particles_r64, put_particles_r32, put_particles_i64, put_particles_i32
-                                                !< (species, attribute, values [, error, space])
+    procedure :: put_field                      !< (name, values [, unit, error, space])
+    procedure :: put_particles                  !< (species, attribute, values [, error, space])
     procedure :: end_step                       !< collective ([error])
     procedure :: wait => writer_wait            !< collective ([error])
     procedure :: statistics => writer_statistics  !< collective: allocates JSON (text [, error])
@@ -127,22 +124,22 @@ module octavo_writing
       integer(c_int8_t), intent(in) :: refined(*), owned(*)
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_field(writer, name, unit, kind, values, cells, stride, space, error) &
-        bind(c, name='octavo_writer_put_field')
+    integer(c_int) function c_put_field(writer, name, unit, values, space, error) &
+        bind(c, name='octavo_fortran_writer_put_field')
       import
-      type(c_ptr), value :: writer, values
+      type(c_ptr), value :: writer
       character(kind=c_char), intent(in) :: name(*), unit(*)
-      integer(c_int), value :: kind, space
-      integer(c_int64_t), value :: cells, stride
+      type(*), intent(in) :: values(..)
+      integer(c_int), value :: space
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_particles(writer, species, attribute, kind, values, number, stride, space, error) &
-        bind(c, name='octavo_writer_put_particles')
+    integer(c_int) function c_put_particles(writer, species, attribute, values, space, error) &
+        bind(c, name='octavo_fortran_writer_put_particles')
       import
-      type(c_ptr), value :: writer, values
+      type(c_ptr), value :: writer
       character(kind=c_char), intent(in) :: species(*), attribute(*)
-      integer(c_int), value :: kind, space
-      integer(c_int64_t), value :: number, stride
+      type(*), intent(in) :: values(..)
+      integer(c_int), value :: space
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_end_step(writer, error) bind(c, name='octavo_writer_end_step')
@@ -300,157 +297,36 @@ contains
                           merge(1_c_int8_t, 0_c_int8_t, refined), merge(1_c_int8_t, 0_c_int8_t, owned), what), what, error)
   end subroutine
 
-  subroutine put_any(self, name, unit, kind, first, second, bytes, number, species, error, space)
+  !> `values`: one value a tree cell, real64, real32, int64 or int32; any stride.
+  subroutine put_field(self, name, values, unit, error, space)
     class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: name, unit, species  !< species: empty for a field
-    integer(c_int), intent(in) :: kind
-    type(c_ptr), intent(in) :: first, second
-    integer, intent(in) :: bytes
-    integer(c_int64_t), intent(in) :: number
+    character(*), intent(in) :: name
+    type(*), intent(in), target :: values(..)
+    character(*), intent(in), optional :: unit
+    type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: space
+    character(:), allocatable :: in_units
+    type(c_error) :: what
+    in_units = ''
+    if (present(unit)) in_units = unit
+    call check(c_put_field(self%handle, text(name), text(in_units), values, space_in_c(space), what), what, error)
+  end subroutine
+
+  subroutine put_particles(self, species, attribute, values, error, space)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: species, attribute
+    type(*), intent(in), target :: values(..)
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
     type(c_error) :: what
-    integer(c_int64_t) :: stride
-    integer(c_int) :: in_space
-    in_space = host
-    if (present(space)) in_space = int(space, c_int)
-    stride = 1
-    if (number > 1) stride = stride_of(first, second, bytes)
-    if (species == '') then
-      call check(c_put_field(self%handle, text(name), text(unit), kind, first, number, stride, in_space, what), what, error)
-    else
-      call check(c_put_particles(self%handle, text(species), text(name), kind, first, number, stride, in_space, what), &
-                 what, error)
-    end if
+    call check(c_put_particles(self%handle, text(species), text(attribute), values, space_in_c(space), what), what, error)
   end subroutine
 
-  subroutine put_field_r64(self, name, values, unit, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: name
-    real(real64), intent(in), target :: values(:)
-    character(*), intent(in), optional :: unit
-    type(octavo_error), intent(inout), optional :: error
+  integer(c_int) function space_in_c(space)
     integer, intent(in), optional :: space
-    character(:), allocatable :: in_units
-    type(c_ptr) :: first, second
-    in_units = ''
-    if (present(unit)) in_units = unit
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, float64, first, second, 8, size(values, kind=c_int64_t), '', error, space)
-  end subroutine
-
-  subroutine put_field_r32(self, name, values, unit, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: name
-    real(real32), intent(in), target :: values(:)
-    character(*), intent(in), optional :: unit
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    character(:), allocatable :: in_units
-    type(c_ptr) :: first, second
-    in_units = ''
-    if (present(unit)) in_units = unit
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, float32, first, second, 4, size(values, kind=c_int64_t), '', error, space)
-  end subroutine
-
-  subroutine put_field_i64(self, name, values, unit, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: name
-    integer(int64), intent(in), target :: values(:)
-    character(*), intent(in), optional :: unit
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    character(:), allocatable :: in_units
-    type(c_ptr) :: first, second
-    in_units = ''
-    if (present(unit)) in_units = unit
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, t_int64, first, second, 8, size(values, kind=c_int64_t), '', error, space)
-  end subroutine
-
-  subroutine put_field_i32(self, name, values, unit, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: name
-    integer(int32), intent(in), target :: values(:)
-    character(*), intent(in), optional :: unit
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    character(:), allocatable :: in_units
-    type(c_ptr) :: first, second
-    in_units = ''
-    if (present(unit)) in_units = unit
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, name, in_units, t_int32, first, second, 4, size(values, kind=c_int64_t), '', error, space)
-  end subroutine
-
-  subroutine put_particles_r64(self, species, attribute, values, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    real(real64), intent(in), target :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    type(c_ptr) :: first, second
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', float64, first, second, 8, size(values, kind=c_int64_t), species, error, space)
-  end subroutine
-
-  subroutine put_particles_r32(self, species, attribute, values, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    real(real32), intent(in), target :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    type(c_ptr) :: first, second
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', float32, first, second, 4, size(values, kind=c_int64_t), species, error, space)
-  end subroutine
-
-  subroutine put_particles_i64(self, species, attribute, values, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    integer(int64), intent(in), target :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    type(c_ptr) :: first, second
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', t_int64, first, second, 8, size(values, kind=c_int64_t), species, error, space)
-  end subroutine
-
-  subroutine put_particles_i32(self, species, attribute, values, error, space)
-    class(octavo_writer), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    integer(int32), intent(in), target :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: space
-    type(c_ptr) :: first, second
-    first = c_null_ptr
-    second = c_null_ptr
-    if (size(values) > 0) first = c_loc(values(1))
-    if (size(values) > 1) second = c_loc(values(2))
-    call put_any(self, attribute, '', t_int32, first, second, 4, size(values, kind=c_int64_t), species, error, space)
-  end subroutine
+    space_in_c = host
+    if (present(space)) space_in_c = int(space, c_int)
+  end function
 
   subroutine end_step(self, error)
     class(octavo_writer), intent(in) :: self

@@ -776,14 +776,31 @@ TEST(Cross, a_refined_step_is_balanced_and_keeps_what_it_had) {
   EXPECT_TRUE(holds_all(cells_of_step(back, "density").all, cells_of_step(step, "dens").all));
 }
 
-TEST(Cross, a_refined_flash_step_keeps_its_blocks) {
+TEST(Cross, particles_in_two_dimensions_have_three_positions_in_flash_alone) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const TemporaryDirectory dir;
-  const mesh::Dataset step = counted(random_step(8, 2, 4, "FLASH"));
+  cross_convert(random_step(6, 2, 8, "AMReX", true), dir / "chk", to(Code::flash));
+  const auto there = mesh::gather_particles(open(dir / "chk"))[0];
+  EXPECT_THAT(numbers(there, "position_z"), ::testing::Each(0.0));
+  EXPECT_EQ(there.count, std::ssize(numbers(there, "position_z")));
+  cross_convert(open(dir / "chk"), dir / "plt", to(Code::amrex));
+  for (const mesh::Field& field : mesh::gather_particles(open(dir / "plt"))[0].attributes)
+    EXPECT_NE(field.info.name, "position_z");
+}
+
+TEST(Cross, a_refined_flash_step_keeps_its_blocks_and_boundaries) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const TemporaryDirectory dir;
+  mesh::Dataset step = counted(random_step(8, 2, 4, "FLASH"));
+  const std::vector<std::int64_t> boundary{-21, -22, -31, -35};  // an incompressible code's walls and others
+  step.header.attributes["flash/boundary"] = boundary;
+  step.header.periodic = {false, false, false};
   CrossOptions options = to(Code::flash);
   options.refine = 1;
   cross_convert(step, dir / "chk", options);
-  EXPECT_EQ(open(dir / "chk").header.block, (mesh::Index3{4, 4, 1}));
+  const mesh::Dataset finer = open(dir / "chk");
+  EXPECT_EQ(finer.header.block, (mesh::Index3{4, 4, 1}));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(finer.header.attributes.at("flash/boundary")), boundary);
 }
 
 TEST(Cross, face_variables_go_to_larger_flash_blocks_with_fill) {

@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/diff_pieces.hpp"
 #include "octavo/jobs/triangles.hpp"
+#include "octavo/jobs/words.hpp"
 
 namespace octavo::jobs {
 namespace detail {
@@ -94,9 +95,14 @@ void differ(DiffReport& report, const std::string& reason) {
 
 }  // namespace detail
 
-DiffReport diff(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options) {
-  const detail::Rules rules(a, b, options);
+DiffReport diff(const mesh::Dataset& a, const mesh::Dataset& as_it_is, const DiffOptions& options) {
   DiffReport report;
+  std::set<std::string> paired;
+  for (const auto& [in_a, in_b] : options.names) paired.insert(in_b);
+  std::string said;
+  const mesh::Dataset b = in_words_of(as_it_is, a, paired, said);
+  if (!said.empty()) report.notes.push_back("names of B in A's words: " + said);
+  const detail::Rules rules(a, b, options);
   detail::diff_headers(a, b, options, rules, report);
   const auto compare = a.unstructured || b.unstructured ? detail::diff_points : detail::diff_cells;
   compare(a, b, options, rules, report);

@@ -38,15 +38,22 @@ std::vector<Pair> pair_species(const mesh::Dataset& a, const mesh::Dataset& b, D
   return pairs;
 }
 
+/// FLASH has three positions in any dimension.
+bool is_beyond(const std::string& attribute, int dim) {
+  return (attribute == "position_y" && dim < 2) || (attribute == "position_z" && dim < 3);
+}
+
 /// The attributes of both; those of one side only are differences.
-std::vector<std::string> share_attributes(const Pair& pair, const std::array<IdentityNames, 2>& identity,
+std::vector<std::string> share_attributes(const Pair& pair, const std::array<IdentityNames, 2>& identity, int dim,
                                           const Rules& rules, SpeciesDiff& to, DiffReport& report) {
   std::vector<std::string> shared;
   for (std::size_t side = 0; side < 2; ++side)
     for (const mesh::FieldInfo& info : pair[side]->attributes) {
       if (analysis::is_bookkeeping(info.name) || info.name == identity[side].number) continue;
       if (rules.ignored(pair[0]->name + "/" + info.name)) continue;
-      if (!has(*pair[1 - side], info.name)) {
+      const bool shared_name = has(*pair[1 - side], info.name);
+      if (!shared_name && is_beyond(info.name, dim)) continue;
+      if (!shared_name) {
         to.only[side].push_back(info.name);
         differ(report, "particles " + pair[side]->name + ": attribute " + info.name + " is in " + "AB"[side] + " only");
       } else if (side == 0) {
@@ -117,7 +124,7 @@ void diff_species(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pa
     return add();
   }
   const std::array<IdentityNames, 2> identity{*identity_a, *identity_b};
-  const auto attributes = share_attributes(pair, identity, rules, out, report);
+  const auto attributes = share_attributes(pair, identity, a.header.dim, rules, out, report);
   out.match.count = {0, 0};
   match_all(a, b, pair, identity, attributes, options, out.match);
   report_missing(out, report);

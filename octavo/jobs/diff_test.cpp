@@ -323,6 +323,24 @@ TEST(Diff, variables_of_one_side_are_named) {
   EXPECT_THROW(diff(dataset_of({a}), dataset_of({b}), {.absolute = {{"density", -1}}}), base::Error);
 }
 
+TEST(Diff, another_codes_words_for_the_same_are_no_difference) {
+  mesh::Part a = random_part(3), b = a;
+  a.fields[0].info.name = "velx";
+  b.fields[0].info.name = "x_velocity";
+  mesh::Header flash, amrex;
+  flash.code = "FLASH";
+  amrex.code = "AMReX";
+  const DiffReport found = diff(dataset_of({a}, flash), dataset_of({b}, amrex));
+  EXPECT_TRUE(found.equal);
+  EXPECT_EQ(found.variables.at(0).name, "velx");
+  ASSERT_EQ(found.notes.size(), 1U);
+  EXPECT_EQ(found.notes[0], "names of B in A's words: x_velocity is velx");
+  // A name that is given goes before.
+  EXPECT_TRUE(diff(dataset_of({a}, flash), dataset_of({b}, amrex), {.names = {{"velx", "x_velocity"}}}).notes.empty());
+  b.fields[0].info.name = "y_velocity";
+  EXPECT_FALSE(diff(dataset_of({a}, flash), dataset_of({b}, amrex)).equal);
+}
+
 TEST(Diff, time_has_a_tolerance_and_attributes_are_reported) {
   mesh::Header late;
   late.time = 1.001;

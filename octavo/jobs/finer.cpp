@@ -85,7 +85,8 @@ void add_levels(mesh::Dataset& step, int level, int times) {
 void forget_layout(mesh::Header& header) {
   std::erase_if(header.attributes, [](const auto& entry) {
     const std::string& name = entry.first;
-    const bool of_any_mesh = name == "flash/kind" || name == "flash/metadata bytes" || name == "flash/unknown names";
+    const bool of_any_mesh = name == "flash/kind" || name == "flash/metadata bytes" || name == "flash/unknown names" ||
+                             name == "flash/boundary";
     return name == "amrex/boxes" || (name.starts_with("flash/") && !of_any_mesh) || name.starts_with("patches/");
   });
 }

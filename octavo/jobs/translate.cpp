@@ -19,38 +19,6 @@ using mesh::Field;
 using mesh::Particles;
 using mesh::ScalarType;
 
-struct Words {
-  const char* ramses;
-  const char* flash;
-  const char* amrex;
-};
-constexpr std::array<Words, 10> field_words{{{"density", "dens", "density"},
-                                             {"pressure", "pres", "pressure"},
-                                             {"velocity_x", "velx", "x_velocity"},
-                                             {"velocity_y", "vely", "y_velocity"},
-                                             {"velocity_z", "velz", "z_velocity"},
-                                             {"temperature", "temp", "temperature"},
-                                             {"total_energy", "ener", "total_energy"},
-                                             {"internal_energy", "eint", "internal_energy"},
-                                             {"potential", "gpot", "potential"},
-                                             {"metallicity", "metl", "metallicity"}}};
-constexpr std::array<Words, 5> particle_words{{{"velocity_x", "velx", "velocity_x"},
-                                               {"velocity_y", "vely", "velocity_y"},
-                                               {"velocity_z", "velz", "velocity_z"},
-                                               {"levelp", "levelp", "levelp"},
-                                               {"birth_time", "birth_time", "birth_time"}}};
-
-const char* word(const Words& words, Code code) {
-  return code == Code::flash ? words.flash : code == Code::amrex ? words.amrex : words.ramses;
-}
-
-template <std::size_t N>
-std::string other_word(const std::array<Words, N>& table, const std::string& name, Code from, Code to) {
-  for (const Words& words : table)
-    if (name == word(words, from)) return word(words, to);
-  return name;
-}
-
 // ----------------------------------------------------------------------------------------------------------- identity
 
 /// Names that are not attributes of their own in a code.
@@ -186,6 +154,18 @@ void put_identities(Particles& particles, Identities who, Code to, std::vector<s
 
 // --------------------------------------------------------------------------------------------------------- attributes
 
+/// FLASH has three positions in any dimension: what is 0 beyond it says nothing.
+void drop_unused_positions(Particles& particles, int dim) {
+  std::erase_if(particles.attributes, [&](const Field& field) {
+    for (auto axis = static_cast<std::size_t>(dim); axis < 3; ++axis)
+      if (field.info.name == std::string("position_") + "xyz"[axis])
+        return mesh::visit_values(field, [](auto values) {
+          return std::all_of(values.begin(), values.end(), [](auto v) { return v == 0; });
+        });
+    return false;
+  });
+}
+
 constexpr const char* user = "user_";
 
 /// An attribute's name in another code.
@@ -195,7 +175,7 @@ std::string attribute_name(const std::string& name, Code from, Code to) {
   // RAMSES' tag says what kind within a family a particle is: the word means something else everywhere.
   if (!users && from == Code::ramses && own == "tag") return "family_tag";
   if (!users && to == Code::ramses && own == "family_tag") return "tag";
-  return is_reserved(own, to) ? user + own : other_word(particle_words, own, from, to);
+  return is_reserved(own, to) ? user + own : particle_name(own, from, to);
 }
 
 void rename_attributes(Particles& particles, Code from, Code to) {
@@ -340,11 +320,6 @@ void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector
 
 }  // namespace
 
-Code code_of(const mesh::Header& header) {
-  if (header.code == "FLASH") return Code::flash;
-  return header.code == "AMReX" ? Code::amrex : Code::ramses;
-}
-
 Identities identities_of(const Particles& particles, Code code) {
   Particles copy{.species = particles.species, .count = particles.count, .attributes = {}};
   for (const Field& field : particles.attributes)
@@ -367,8 +342,6 @@ std::string duplicates_in(const Identities& who) {
   return std::to_string(found) + " particles have the identity of another: " + first + (found > 3 ? " ..." : "");
 }
 
-std::string field_name(const std::string& name, Code from, Code to) { return other_word(field_words, name, from, to); }
-
 Particles translate(const Particles& particles, Code from, Code to, int dim, std::vector<std::string>& notes) {
   Particles out = particles;
   Identities who = take_identities(out, from);
@@ -378,6 +351,7 @@ Particles translate(const Particles& particles, Code from, Code to, int dim, std
   for (Field& field : out.attributes) reorder(field, order);
   reorder(who.id, order);
   reorder(who.cpu, order);
+  if (from == Code::flash) drop_unused_positions(out, dim);
   rename_attributes(out, from, to);
   put_identities(out, std::move(who), to, notes);
   if (to == Code::ramses) complete_for_ramses(out, dim, notes);

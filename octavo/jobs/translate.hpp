@@ -5,18 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "octavo/jobs/words.hpp"
 #include "octavo/mesh/dataset.hpp"
 
+/// Steps in another code's words.
 namespace octavo::jobs {
-
-/// Codes whose words are known.
-enum class Code : std::uint8_t { ramses, flash, amrex };
-/// "RAMSES", "FLASH", "AMReX" as in Header::code; RAMSES, whose words are Octavo's own, for any other.
-Code code_of(const mesh::Header& header);
-
-/// What one code's name of a field is in another: "dens" of FLASH is "density" of the others. Names that are in no
-/// table stay.
-std::string field_name(const std::string& name, Code from, Code to);
 
 struct TranslateOptions {
   Code to = Code::ramses;

@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/lists.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/native_work.hpp"
 #include "octavo/parallel/route.hpp"
@@ -128,6 +129,8 @@ void NativeWriter::begin_step(const fs::path& path, std::int64_t step, double ti
   job.header.time = time;
   job.header.fields.clear();
   job.header.attributes["step"] = step;
+  if (s.options.format == NativeFormat::flash)
+    formats::flash::set_value(job.header.attributes, "integer scalars", "nstep", step);
   job.part = s.rank;
   job.checksums = s.options.checksums;
   s.job = std::move(job);

@@ -62,7 +62,7 @@ class NativeWriter {
   NativeWriter(NativeWriter&&) noexcept;
   NativeWriter& operator=(NativeWriter&&) noexcept;
 
-  /// `path` must not exist, which end_step() finds out.
+  /// `path` must not exist, which end_step() finds out. FLASH: `step` is the scalar nstep, unless that is put.
   void begin_step(const std::filesystem::path& path, std::int64_t step, double time);
   /// Header::attributes of the step: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt".
   void put_attribute(const std::string& name, mesh::Attribute value);

@@ -139,6 +139,9 @@ def read(store: str) -> None:
     assert len(finer.mesh.refined) == 4
     blocks = octavo.restart(comm, store, step=1, fields=["density"], block=(1, 1, 2), fill=True)
     assert blocks.header.block == (1, 1, 2) and blocks.fields["density"].shape[1:] == (2, 1, 1)
+    boxes = octavo.restart(comm, store, step=1, fields=["density"], as_patches=True, max_box=2, fill="constant")
+    assert len(boxes.fields["density"]) == sum(map(len, boxes.mesh.boxes))
+    assert comm.allreduce(sum(box.size for box in boxes.fields["density"])) == sum(map(len, whole_tree()))
     steps = {(row["flow"], row["step"]) for row in octavo.steps(store)}
     assert steps == {("checkpoint", 1), ("checkpoint", 2), ("analysis", 2)}
 

@@ -95,6 +95,22 @@ def write_patches(writer, path, dim: int, comm, *, flat: bool = False, particles
     writer.end_step()
 
 
+def expect_boxes(start, comm) -> None:
+    """A run goes on from the output, whatever its format: every cell is on one rank, with its value."""
+    assert start.time == 0.5 and isinstance(start.mesh, octavo.Patches)
+    assert start.attributes.get("step", start.attributes.get("integer scalars/nstep")) == 7
+    arrays = iter(start.fields["dens"])
+    mine = 0
+    for level, boxes in enumerate(start.mesh.boxes):
+        for lo, hi in boxes:
+            array = next(arrays)
+            assert np.array_equal(array, values_of(level, lo, hi)), (level, lo, hi)
+            mine += array.size
+    assert next(arrays, None) is None
+    dim = start.mesh.dim
+    assert comm.allreduce(mine) == sum(map(len, all_boxes(dim))) * BOX**dim
+
+
 # ----------------------------------------------------------------------------------------------------------- cases
 
 
@@ -111,6 +127,7 @@ def patches(directory: str) -> None:
                 pass
             assert path.exists() and not path.with_name(path.name + ".partial").exists()
             assert writer.statistics()["steps"] == 2
+        expect_boxes(octavo.restart(comm, path, as_patches=True, max_box=BOX), comm)
 
 
 def tree(directory: str) -> None:

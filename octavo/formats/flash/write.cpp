@@ -65,8 +65,13 @@ void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, W
     for (const mesh::FieldInfo& info : species.attributes) plan.columns.push_back(info.name);
   }
   if (plan.species.empty()) return;
-  for (const char* name : {"blk", "proc", "tag"})
-    if (std::find(plan.columns.begin(), plan.columns.end(), name) == plan.columns.end()) plan.added.emplace_back(name);
+  // FLASH's particles have three positions in any dimension, and yt reads all of them.
+  std::vector<std::string> needed;
+  for (auto axis = static_cast<std::size_t>(plan.frame.dim); axis < 3; ++axis)
+    needed.push_back(std::string("position_") + "xyz"[axis]);
+  needed.insert(needed.end(), {"blk", "proc", "tag"});
+  for (const std::string& name : needed)
+    if (std::find(plan.columns.begin(), plan.columns.end(), name) == plan.columns.end()) plan.added.push_back(name);
   if (!plan.added.empty() && plan.added.back() == "tag")
     report.notes.emplace_back("the particles have no tag: they are numbered from 1");
 }

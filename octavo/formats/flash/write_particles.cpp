@@ -48,6 +48,9 @@ void append_rows(const OutputPlan& plan, const mesh::Particles& particles, Parti
       throw Error(Kind::usage, "particle attribute \"" + plan.columns[column] + "\" is missing or has another length");
     put_column(*field, column, width, first, out.values);
   }
+  for (std::size_t column = plan.columns.size(); column < width; ++column)
+    if (plan.added[column - plan.columns.size()].starts_with("position_"))
+      for (std::size_t at = first * width + column; at < out.values.size(); at += width) out.values[at] = 0;
 }
 
 std::size_t column_of(const OutputPlan& plan, const std::string& name) {

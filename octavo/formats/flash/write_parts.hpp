@@ -28,7 +28,7 @@ struct OutputPlan {
   bool single_positions = false;
   std::string species;               ///< empty: none
   std::vector<std::string> columns;  ///< its attributes, by Octavo's names
-  std::vector<std::string> added;    ///< columns that it lacks: blk, proc, tag
+  std::vector<std::string> added;    ///< columns that it lacks: positions beyond dim (0), blk, proc, tag
   Attributes attributes;             ///< lists with all that FLASH needs
 };
 
