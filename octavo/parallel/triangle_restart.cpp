@@ -88,7 +88,19 @@ std::vector<mesh::Field> numbers_of(const mesh::Part& part, const std::vector<me
   return fields;
 }
 
-void check_points(const MeshShare& share) {
+void check_share(const MeshShare& share) {
+  const std::size_t points = share.mesh.x.size();
+  if (share.mesh.y.size() != points || share.points.back() == 0)
+    throw Error(Kind::corrupt, "point coordinates: " + std::to_string(points) + " x and " +
+                                   std::to_string(share.mesh.y.size()) + " y");
+  for (const mesh::Field& field : share.numbers) {
+    const std::size_t width = mesh::size_of(field.info.type);
+    if (width != 4 && width != 8)
+      throw Error(Kind::unsupported, "expected values of 4 or 8 bytes, found " + std::to_string(width))
+          .at("field " + field.info.name);
+    if (field.bytes.size() != width * points * static_cast<std::size_t>(share.mesh.planes))
+      throw Error(Kind::corrupt, "expected a value for each point of all planes").at("field " + field.info.name);
+  }
   for (const std::int64_t point : share.mesh.connectivity)
     if (point < 0 || point >= share.points.back())
       throw Error(Kind::corrupt, "point index: expected 0 to " + std::to_string(share.points.back() - 1) + ", found " +
@@ -96,6 +108,7 @@ void check_points(const MeshShare& share) {
 }
 
 MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
+  if (planes < 1) throw Error(Kind::corrupt, "planes: expected at least 1, found " + std::to_string(planes));
   const Dealt mine = deal_parts(comm, step);
   MeshShare share;
   share.mesh.planes = planes;
@@ -113,7 +126,7 @@ MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
   share.points = starts_of(comm, share.mesh.x.size());
   share.triangles = starts_of(comm, share.mesh.connectivity.size() / 3);
   share.box = box_of_all(comm, share.mesh.x, share.mesh.y);
-  agree(comm, [&] { check_points(share); });
+  agree(comm, [&] { check_share(share); });
   return share;
 }
 

@@ -186,6 +186,10 @@ mesh::Part unfold_part(const Folded& step, const mesh::Part& whole, const mesh::
     if (is_integer(info)) {
       out.fields.push_back(attribute(whole, points_species, info.name));
       out.fields.back().info = info;
+      if (out.fields.back().size() != mesh.x.size() * static_cast<std::size_t>(mesh.planes))
+        throw Error(Kind::corrupt,
+                    "expected a value for each point of all planes, found " + std::to_string(out.fields.back().size()))
+            .at("field " + info.name);
     }
     for (const mesh::Field& field : folded.fields)
       if (field.info.name == info.name) {
