@@ -87,8 +87,9 @@ mesh::Dataset in_words_of(const mesh::Dataset& step, const mesh::Dataset& other,
   for (const mesh::SpeciesInfo& species : step.species)
     for (const mesh::SpeciesInfo& theirs : other.species)
       add_words(particle_words, species.attributes, theirs.attributes, from, to, {}, attributes);
-  for (const auto* names : {&fields, &attributes})
-    for (const auto& [name, fresh] : *names) said += (said.empty() ? "" : ", ") + name + " is " + fresh;
+  NewNames all = attributes;
+  all.insert(fields.begin(), fields.end());
+  for (const auto& [name, fresh] : all) said += (said.empty() ? "" : ", ") + name + " is " + fresh;
   if (said.empty()) return step;
   mesh::Dataset out = step;
   for (mesh::FieldInfo& info : out.header.fields) rename(info, fields);

@@ -17,8 +17,8 @@ inline void cross_somewhere(const mesh::Dataset& dataset, const std::filesystem:
   options.fill = flags / 12 % 2 == 1;
   options.block = flags / 24 % 2 == 1 ? 2 : 0;
   options.overwrite = true;
-  options.part_cells = 50;
-  options.batch_cells = 100;
+  options.part_cells = 2000;
+  options.batch_cells = 2000;
   // FLASH wants short names.
   for (std::size_t f = 0; f < dataset.header.fields.size(); ++f)
     if (dataset.header.fields[f].centring == mesh::Centring::cell)
