@@ -7,7 +7,7 @@
 Each run is made on the store as it is and on one that takes --rate MB/s of each process (bench/throttle.c), where it can
 be preloaded. Files are not synced to the disk, which HDF5 does not do either (OCTAVO_SYNC_POLICY=step syncs them).
 Seconds in I/O are those that a rank spends in calls of the engine, the last drain included (with octavo-sedov and
-octavo-sod also what opening takes; 48 MB are staged a rank): the slowest rank's of
+octavo-sod also what opening takes, with memory for three steps): the slowest rank's of
 octavo-sedov and octavo-sod, the mean over ranks of octavo-bubble and octavo-wave. Beside stands what one collective write
 of parallel HDF5 takes for as many bytes a rank (octavo_bench_flash_collective), where it was built.
 """
@@ -68,7 +68,7 @@ def stores(setup):
 
 
 def mpirun(setup, ranks, words, throttled, more=None):
-    env = {**MPI, "OCTAVO_SYNC_POLICY": "none", "OCTAVO_STAGING_BYTES": "48M", **os.environ, **(more or {})}
+    env = {**MPI, "OCTAVO_SYNC_POLICY": "none", **os.environ, **(more or {})}
     command = ["mpirun", "-n", str(ranks)]
     if throttled:
         slow = {"LD_PRELOAD": str(setup.throttle), "THROTTLE_MB_S": f"{setup.rate:g}",
@@ -124,6 +124,11 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
+def arena_for(run, ranks):
+    """Staging memory for three of its steps."""
+    return {"OCTAVO_STAGING_BYTES": str(3 * run["bytes"] // run["calls"] // ranks + (1 << 20))}
+
+
 def checkpoints(setup, rows, head, row):
     """Seconds that the slowest rank spends in I/O for a checkpoint; `rows` gives ranks, trees, the level that all is
     refined to, cells of a block and tracers along an axis."""
@@ -132,7 +137,10 @@ def checkpoints(setup, rows, head, row):
         words = ["--roots", f"{roots},1", "--min-level", level, "--max-level", level, "--block", block, "--tracers", edge,
                  "--steps", 80, "--checkpoint-every", 10, *CHECKPOINTS_ALONE]  # fmt: skip
         for name, throttled in stores(setup):
-            runs = {mode: measure(setup, "octavo-sedov", ranks, [*words, "--io", mode], throttled) for mode in MODES}
+            runs, more = {}, {}
+            for mode in MODES:
+                runs[mode] = measure(setup, "octavo-sedov", ranks, [*words, "--io", mode], throttled, more)
+                more = arena_for(runs["sync"], ranks)
             each = {mode: run["io"] / run["calls"] for mode, run in runs.items()}
             size = runs["sync"]["bytes"] // runs["sync"]["calls"] // ranks
             row(ranks, f"{roots << level}x{1 << level}", f"{edge}x{edge}", f"{size / 1e6:.2f}", name, f"{each['sync']:.4f}",
@@ -156,8 +164,10 @@ def shares(setup, program, ranks, words, head, row, modes=MODES):
     """I/O of a run in each mode and store."""
     head("store", "mode", "run s", "calls", "I/O s", "share %", "collective HDF5 s a call")
     for name, throttled in stores(setup):
+        more = {}
         for mode in modes:
-            run = measure(setup, program, ranks, [*words, "--io", mode], throttled)
+            run = measure(setup, program, ranks, [*words, "--io", mode], throttled, more)
+            more = more or arena_for(run, ranks)
             size = run["bytes"] // run["calls"] // ranks
             row(name, mode, f"{run['seconds']:.3f}", run["calls"], f"{run['io']:.4f}", f"{100 * run['share']:.1f}",
                 collective(setup, ranks, size, throttled))  # fmt: skip
@@ -165,10 +175,10 @@ def shares(setup, program, ranks, words, head, row, modes=MODES):
 
 def share(setup, head, row):
     """Synchronous and asynchronous: octavo-sedov on 6 ranks, 8 checkpoints and that of the start; the throttled store
-    takes a fifth of the others' rate from each of the many ranks."""
-    words = ["--roots", 1, "--min-level", 4, "--max-level", 6, "--block", 16, "--tracers", 64, "--steps", 160,
-             "--checkpoint-every", 20, *CHECKPOINTS_ALONE]  # fmt: skip
-    shares(replace(setup, rate=setup.rate / 5), "octavo-sedov", 6, words, head, row)
+    takes a tenth of the others' rate from each of the many ranks."""
+    words = ["--roots", 1, "--min-level", 4, "--max-level", 6, "--block", 16, "--tracers", 64, "--steps", 320,
+             "--checkpoint-every", 40, *CHECKPOINTS_ALONE]  # fmt: skip
+    shares(replace(setup, rate=setup.rate / 10), "octavo-sedov", 6, words, head, row)
 
 
 def sod(setup, head, row):
@@ -177,7 +187,7 @@ def sod(setup, head, row):
     words = ["--max-level", 1, "--steps", 109, "--checkpoint-every", 33, "--analysis-every", 10]
     ranks = cores()
     local = setup.folder / "local"
-    synced = {"OCTAVO_SYNC_POLICY": "step"}
+    synced = {"OCTAVO_SYNC_POLICY": "step", "OCTAVO_STAGING_BYTES": "16M"}
     staged = ["--option", f"staging_directory={local}"]
     kinds = [
         ("sync", ["--io", "sync"], synced),
