@@ -6,7 +6,8 @@
 
 Each run is made on the store as it is and on one that takes --rate MB/s of each process (bench/throttle.c), where it can
 be preloaded. Files are not synced to the disk, which HDF5 does not do either (OCTAVO_SYNC_POLICY=step syncs them).
-Seconds in I/O are those that a rank spends in calls of the engine, the last drain included: the slowest rank's of
+Seconds in I/O are those that a rank spends in calls of the engine, the last drain included (with octavo-sedov and
+octavo-sod also what opening takes, with memory for three steps): the slowest rank's of
 octavo-sedov and octavo-sod, the mean over ranks of octavo-bubble and octavo-wave. Beside stands what one collective write
 of parallel HDF5 takes for as many bytes a rank (octavo_bench_flash_collective), where it was built.
 """
@@ -22,7 +23,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,7 +111,7 @@ def collective(setup, ranks, bytes_a_rank, throttled):
     program = BUILD / "bench" / "octavo_bench_flash_collective"
     if not program.exists():
         return "not built"
-    key = (ranks, bytes_a_rank // 32768, throttled)
+    key = (ranks, bytes_a_rank // 32768, throttled and setup.rate)
     if key not in setup.made:
         blocks = max(1, round(bytes_a_rank / 32768))
         said = mpirun(setup, ranks, [program, setup.folder / "slow" / "flash.h5", blocks, 1, 5], throttled)
@@ -123,15 +124,23 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
+def arena_for(run, ranks):
+    """Staging memory for three of its steps."""
+    return {"OCTAVO_STAGING_BYTES": str(3 * run["bytes"] // run["calls"] // ranks + (1 << 20))}
+
+
 def checkpoints(setup, rows, head, row):
     """Seconds that the slowest rank spends in I/O for a checkpoint; `rows` gives ranks, trees, the level that all is
-    refined to, and tracers an axis."""
+    refined to, cells of a block and tracers along an axis."""
     head("ranks", "leaf blocks", "tracers", "MB a rank", "store", "sync s", "background s", "collective HDF5 s")
-    for ranks, roots, level, edge in rows:
-        words = ["--roots", f"{roots},1", "--min-level", level, "--max-level", level, "--block", 16, "--tracers", edge,
+    for ranks, roots, level, block, edge in rows:
+        words = ["--roots", f"{roots},1", "--min-level", level, "--max-level", level, "--block", block, "--tracers", edge,
                  "--steps", 80, "--checkpoint-every", 10, *CHECKPOINTS_ALONE]  # fmt: skip
         for name, throttled in stores(setup):
-            runs = {mode: measure(setup, "octavo-sedov", ranks, [*words, "--io", mode], throttled) for mode in MODES}
+            runs, more = {}, {}
+            for mode in MODES:
+                runs[mode] = measure(setup, "octavo-sedov", ranks, [*words, "--io", mode], throttled, more)
+                more = arena_for(runs["sync"], ranks)
             each = {mode: run["io"] / run["calls"] for mode, run in runs.items()}
             size = runs["sync"]["bytes"] // runs["sync"]["calls"] // ranks
             row(ranks, f"{roots << level}x{1 << level}", f"{edge}x{edge}", f"{size / 1e6:.2f}", name, f"{each['sync']:.4f}",
@@ -139,34 +148,37 @@ def checkpoints(setup, rows, head, row):
 
 
 def weak(setup, head, row):
-    """Weak scaling of checkpoint writing: octavo-sedov, a tree of 16 leaf blocks of 16x16 cells and their 5 parents a
-    rank, more tracers with more ranks, 8 checkpoints."""
-    rows = [(ranks, ranks, 2, round(8 * math.sqrt(ranks / setup.ranks[0]))) for ranks in setup.ranks]
+    """Weak scaling of checkpoint writing: octavo-sedov, a tree of 16 leaf blocks of 64x64 cells (as many as 16x16x16)
+    and their 5 parents a rank, more tracers with more ranks, 8 checkpoints."""
+    rows = [(ranks, ranks, 2, 64, round(8 * math.sqrt(ranks / setup.ranks[0]))) for ranks in setup.ranks]
     checkpoints(setup, rows, head, row)
 
 
 def strong(setup, head, row):
     """Strong scaling of checkpoint writing: octavo-sedov, 32x32 leaf blocks of 16x16 cells and their 341 parents, 24x24
     tracers, 8 checkpoints."""
-    checkpoints(setup, [(ranks, 1, 5, 24) for ranks in setup.ranks], head, row)
+    checkpoints(setup, [(ranks, 1, 5, 16, 24) for ranks in setup.ranks], head, row)
 
 
 def shares(setup, program, ranks, words, head, row, modes=MODES):
     """I/O of a run in each mode and store."""
     head("store", "mode", "run s", "calls", "I/O s", "share %", "collective HDF5 s a call")
     for name, throttled in stores(setup):
+        more = {}
         for mode in modes:
-            run = measure(setup, program, ranks, [*words, "--io", mode], throttled)
+            run = measure(setup, program, ranks, [*words, "--io", mode], throttled, more)
+            more = more or arena_for(run, ranks)
             size = run["bytes"] // run["calls"] // ranks
             row(name, mode, f"{run['seconds']:.3f}", run["calls"], f"{run['io']:.4f}", f"{100 * run['share']:.1f}",
                 collective(setup, ranks, size, throttled))  # fmt: skip
 
 
 def share(setup, head, row):
-    """Synchronous and asynchronous: octavo-sedov on 6 ranks, 8 checkpoints."""
-    words = ["--roots", 1, "--max-level", 6, "--block", 16, "--tracers", 64, "--steps", 160, "--checkpoint-every", 20,
-             *CHECKPOINTS_ALONE]  # fmt: skip
-    shares(setup, "octavo-sedov", 6, words, head, row)
+    """Synchronous and asynchronous: octavo-sedov on 6 ranks, 8 checkpoints and that of the start; the throttled store
+    takes a tenth of the others' rate from each of the many ranks."""
+    words = ["--roots", 1, "--min-level", 4, "--max-level", 6, "--block", 16, "--tracers", 64, "--steps", 320,
+             "--checkpoint-every", 40, *CHECKPOINTS_ALONE]  # fmt: skip
+    shares(replace(setup, rate=setup.rate / 10), "octavo-sedov", 6, words, head, row)
 
 
 def sod(setup, head, row):
@@ -175,7 +187,7 @@ def sod(setup, head, row):
     words = ["--max-level", 1, "--steps", 109, "--checkpoint-every", 33, "--analysis-every", 10]
     ranks = cores()
     local = setup.folder / "local"
-    synced = {"OCTAVO_SYNC_POLICY": "step"}
+    synced = {"OCTAVO_SYNC_POLICY": "step", "OCTAVO_STAGING_BYTES": "16M"}
     staged = ["--option", f"staging_directory={local}"]
     kinds = [
         ("sync", ["--io", "sync"], synced),
@@ -194,14 +206,14 @@ def sod(setup, head, row):
 
 
 def bubble(setup, head, row):
-    """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in 12 checkpoints, a rank a core."""
-    words = ["--bubbles", 4, "--max-level", 2, "--end", 1, "--steps", 480, "--checkpoint-every", 40]
+    """The bubbles' share of I/O: 4x4 of them, two finer levels, face velocities in 16 checkpoints, a rank a core."""
+    words = ["--bubbles", 4, "--max-level", 2, "--end", 10, "--steps", 1920, "--checkpoint-every", 120]
     shares(setup, "octavo-bubble", cores(), words, head, row)
 
 
 def wave(setup, head, row):
     """The wave's share of I/O: 12 energy bins on 64^3 cells, a rank a core, 16 checkpoints."""
-    words = ["--cells", 64, "--bins", 12, "--block", 16, "--steps", 320, "--checkpoint-every", 20]
+    words = ["--cells", 64, "--bins", 12, "--block", 16, "--steps", 640, "--checkpoint-every", 40]
     shares(setup, "octavo-wave", cores(), words, head, row)
 
 

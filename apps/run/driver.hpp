@@ -317,7 +317,9 @@ void run_on(Mesh mesh, MPI_Comm comm, const RunOptions& options, const euler::Pr
   const auto from = take_up(run);
   const double restarting = from ? seconds_since(begin) : 0.0;
   if (!from) start(run);
+  const auto opening = Clock::now();
   run.output = open_output(comm, options, problem, header_of(run.mesh), from);
+  run.output.seconds = seconds_since(opening);
   const auto before = totals(run);
   if (!from) write(run, false);
   const bool stopped = go_on(run);

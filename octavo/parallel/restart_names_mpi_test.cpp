@@ -27,7 +27,8 @@ struct Blocks {
   mesh::Header header;
   mesh::Octree tree;
   std::vector<double> density;
-  std::vector<double> x, y, tag;
+  std::vector<double> x, y;
+  std::vector<std::int64_t> id;
 };
 
 Blocks make_blocks() {
@@ -53,7 +54,7 @@ Blocks make_blocks() {
       const double width = 1.0 / (1 << level);
       out.x.push_back((at[i][0] + 0.3) * width);
       out.y.push_back((at[i][1] + 0.6) * width);
-      out.tag.push_back(static_cast<double>(number));
+      out.id.push_back(static_cast<std::int64_t>(number) + 1);
     }
     if (level == 0) at = child_coordinates(tree, level, at);
   }
@@ -82,7 +83,7 @@ std::filesystem::path write(const std::filesystem::path& folder, NativeFormat fo
   writer.put_field("density", view);
   writer.put_particles("tracers", "position_x", view_of(blocks.x));
   writer.put_particles("tracers", "position_y", view_of(blocks.y));
-  if (format == NativeFormat::flash) writer.put_particles("tracers", "tag", view_of(blocks.tag));
+  writer.put_particles("tracers", "id", view_of(blocks.id));
   writer.end_step();
   writer.close();
   return path;
