@@ -68,8 +68,8 @@ class Writer {
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
                  mesh::Centring centring = mesh::Centring::cell);
   /// On patches: box after box, cells x fastest, in one array of one value a cell (put_field above), or an array for
-  /// each box of this rank, levels ascending, with views of one cell whose `block` is the box. Values of faces are put as
-  /// in a tree: one value a cell, a field for its low and one for its high faces (split_faces).
+  /// each box of this rank, levels ascending, with views of one cell whose `block` is the box. Values of faces are put
+  /// as in a tree: one value a cell, a field for its low and one for its high faces (split_faces).
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "",
                  mesh::Centring centring = mesh::Centring::cell);
   /// One attribute of `count` particles of a species; cells of the view are particles.
