@@ -13,17 +13,25 @@ namespace {
 using namespace octavo;
 using namespace octavo::capi;
 
+// What was asked for has another mesh than the share.
+Error other_mesh(const octavo_restart& restart) {
+  const mesh::Mesh& mesh = restart.value.part.mesh;
+  const char* has = std::holds_alternative<mesh::Patches>(mesh) ? "is boxes: octavo_restart_boxes has them"
+                    : std::holds_alternative<mesh::Unstructured>(mesh)
+                        ? "is triangles: octavo_restart_triangles has them"
+                        : "is a tree: octavo_restart_mesh has it";
+  return Error(Kind::usage, std::string("the share ") + has);
+}
+
 const mesh::Octree& tree_of(const octavo_restart& restart) {
   const auto* tree = std::get_if<mesh::Octree>(&restart.value.part.mesh);
-  if (std::holds_alternative<mesh::Unstructured>(restart.value.part.mesh))
-    throw Error(Kind::usage, "the step is of triangles: octavo_restart_triangles has them");
-  if (tree == nullptr) throw Error(Kind::usage, "the share is boxes: octavo_restart_boxes has them");
+  if (tree == nullptr) throw other_mesh(restart);
   return *tree;
 }
 
 const mesh::Patches& patches_of(const octavo_restart& restart) {
   const auto* patches = std::get_if<mesh::Patches>(&restart.value.part.mesh);
-  if (patches == nullptr) throw Error(Kind::usage, "the share is not boxes");
+  if (patches == nullptr) throw other_mesh(restart);
   return *patches;
 }
 

@@ -67,12 +67,13 @@ void throttle(std::uint64_t bytes) {
   using Clock = std::chrono::steady_clock;
   // A sleep ends late: what it slept too long counts for the next, or many small writes would meet a slower store than
   // few large ones. Idle time does not count.
-  constexpr auto late = std::chrono::milliseconds(5);
   static Clock::time_point free_at;
+  static Clock::duration late{};
   const std::lock_guard turn(one_at_a_time);
   const std::chrono::duration<double> takes(static_cast<double>(bytes) / rate);
   free_at = std::max(free_at, Clock::now() - late) + std::chrono::duration_cast<Clock::duration>(takes);
   std::this_thread::sleep_until(free_at);
+  late = std::min<Clock::duration>(std::chrono::milliseconds(5), Clock::now() - free_at);
 }
 
 void set_throttle(double bytes_per_second) {

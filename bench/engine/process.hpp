@@ -30,8 +30,8 @@ void set_sync(bool on);
 /// that, and not the way it is written.
 void touch_free_memory(std::uint64_t bytes);
 
-/// Sorts what the allocator was given back. A way that frees many small pieces leaves their sorting to the next one: ten
-/// thousand data sets of HDF5 cost the way after them 10 ms.
+/// Sorts what the allocator was given back. A way that frees many small pieces leaves their sorting to the next one:
+/// ten thousand data sets of HDF5 cost the way after them 10 ms.
 void sort_free_pieces();
 
 }  // namespace octavo::bench

@@ -26,9 +26,10 @@ Environment environment(std::map<std::string, std::string> values) {
 }
 
 fs::path write_file(const std::string& text) {
-  const fs::path path = fs::path(::testing::TempDir()) / (std::string("octavo_options_") +
-                                                        ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-                                                        std::to_string(getpid()) + ".toml");
+  const fs::path path =
+      fs::path(::testing::TempDir()) /
+      (std::string("octavo_options_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+       std::to_string(getpid()) + ".toml");
   std::ofstream(path) << text;
   return path;
 }

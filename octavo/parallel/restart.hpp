@@ -57,8 +57,8 @@ struct RestartOptions {
   /// An output of a code: fields and particles by Octavo's own names, as jobs::translate has them (density, velocity_x,
   /// pressure, position_x, identity ...), whatever the code calls them, and `id.step` the step that the code counts.
   bool own_names = false;
-  /// Shown the step's header on every rank before its mesh and values are read; throws Error for one that the run cannot
-  /// go on from.
+  /// Shown the step's header on every rank before its mesh and values are read; throws Error for one that the run
+  /// cannot go on from.
   std::function<void(const mesh::Header&)> check{};
 };
 /// The options of a writer that say something about a restart.
