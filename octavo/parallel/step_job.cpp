@@ -67,10 +67,9 @@ std::optional<std::vector<codec::Range>> ranges_there(std::span<const std::uint3
 
 // Each range costs a few bytes, and a piece of a write.
 bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
-  constexpr std::size_t bytes_of_range = 64;
   std::size_t missing = view.cells;
   for (const codec::Range& range : ranges) missing -= range.last - range.first;
-  return missing * cell_bytes(view) >= (ranges.size() + 1) * bytes_of_range;
+  return missing * cell_bytes(view) >= (ranges.size() + 1) * store::bytes_of_range;
 }
 
 store::Values values_of(const Source& source) {

@@ -8,6 +8,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/store/bounds.hpp"
+#include "octavo/store/held.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/store/triangles.hpp"
@@ -58,19 +59,6 @@ void finish(Stream& stream) {
 
 std::size_t bytes_of(const Values& values) { return values.size * mesh::size_of(values.info.type); }
 
-// All cells, with zeros for those that have no values.
-void spread(const Values& values, std::size_t cell, std::span<std::byte> out) {
-  std::size_t from = 0;
-  for (const codec::Range& range : *values.held) {
-    const auto to = out.subspan(range.first * cell, (range.last - range.first) * cell);
-    if (values.data != nullptr)
-      std::copy_n(values.data + from, to.size(), to.begin());
-    else if (!to.empty())
-      values.pack(from, to);
-    from += to.size();
-  }
-}
-
 // The packed form in one range: the caller's own, or a copy in `memory`. `cells`: of the tree, or particles.
 std::span<const std::byte> packed(const Values& values, std::size_t cells, std::vector<std::byte>& memory) {
   const std::size_t bytes = bytes_of(values);
@@ -105,27 +93,11 @@ void add_chunk(Stream& stream, std::size_t count) {
   add_piece(stream, {codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), bytes});
 }
 
-// What `held` has of cells [first, last), counted from `first`.
-std::vector<codec::Range> within(const std::vector<codec::Range>& held, std::size_t first, std::size_t last) {
-  std::vector<codec::Range> part;
-  auto range =
-      std::upper_bound(held.begin(), held.end(), first, [](std::size_t cell, const auto& r) { return cell < r.last; });
-  for (; range != held.end() && range->first < last; ++range)
-    part.push_back({std::max(range->first, first) - first, std::min(range->last, last) - first});
-  return part;
-}
-
-std::size_t cells_of(const std::vector<codec::Range>& ranges) {
-  std::size_t cells = 0;
-  for (const codec::Range& range : ranges) cells += range.last - range.first;
-  return cells;
-}
-
-// The same for a level of which the caller has some cells only.
+// The same for a level of which some cells alone have values.
 void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::size_t width) {
   const Values& values = stream.raw->values;
   const mesh::ScalarType type = values.info.type;
-  auto held = within(*values.held, first, last);
+  auto held = part_of(*values.held, first, last);
   for (codec::Range& range : held) range = {range.first * width, range.last * width};
   const std::size_t count = (last - first) * width;
   stream.raw_bytes += count * mesh::size_of(type);
@@ -136,9 +108,19 @@ void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::
 // Copies what a raw stream of a whole part refers to.
 void take_values(Stream& stream) {
   const RawStream raw = *std::exchange(stream.raw, std::nullopt);
-  std::span<const std::byte> values(raw.values.data + raw.first, static_cast<std::size_t>(stream.raw_bytes));
+  std::size_t bytes = 0;
+  for (const codec::Piece& piece : raw.pieces) bytes += piece.bytes;
+  std::vector<std::byte> memory;
+  std::span<const std::byte> values;
+  if (raw.values.held) {
+    memory.resize(bytes);
+    if (bytes > 0) raw.values.pack(raw.first, memory);
+    values = memory;
+  } else if (bytes > 0) {
+    values = {raw.values.data + raw.first, bytes};
+  }
   stream.bytes.reserve(static_cast<std::size_t>(stream.stored_bytes));
-  stream.raw_checksum = base::checksum(values);
+  if (!raw.values.held) stream.raw_checksum = base::checksum(values);
   for (const codec::Piece& piece : raw.pieces) {
     stream.bytes.insert(stream.bytes.end(), piece.head.begin(), piece.head.end());
     stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(piece.bytes));
@@ -249,7 +231,7 @@ void refer_to_levels(const Values& values, std::size_t width, bool checksum, con
     refer(stream, values, g, checksum);
     const std::size_t before = layout.offsets[group.first];
     stream.raw->first =
-        (values.held ? cells_of(within(*values.held, 0, before)) : before) * width * mesh::size_of(values.info.type);
+        (values.held ? cells_of(part_of(*values.held, 0, before)) : before) * width * mesh::size_of(values.info.type);
     for (std::size_t level = group.first; level <= group.last; ++level) {
       const std::size_t first = layout.offsets[level], last = layout.offsets[level + 1];
       if (values.held)
@@ -468,7 +450,11 @@ bool has_raw_streams(const EncodedPart& part) {
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
   if (std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header))
     return encode(fold(part, header.attributes.count(mesh_step_attribute) == 0), header, options);
-  EncodedPart encoded = encode(view_of(part), header, options);
+  PartView view = view_of(part);
+  for (Values& values : view.fields)
+    if (stays_raw(values.info, settings_of(values.info.name, options), options.single_precision))
+      leave_out_zeros(values, *view.tree);
+  EncodedPart encoded = encode(view, header, options);
   for (Stream& stream : encoded.streams)
     if (stream.raw) take_values(stream);
   return encoded;

@@ -57,6 +57,9 @@ struct Values {
   /// nor in `pack` nor in `checksums`. None: all cells have.
   std::optional<std::vector<codec::Range>> held{};
 };
+/// About what a range of cells held costs: fewer bytes of zeros are better stored.
+inline constexpr std::size_t bytes_of_range = 64;
+
 struct SpeciesValues {
   std::string species;
   std::int64_t count = 0;
