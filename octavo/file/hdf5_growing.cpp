@@ -148,6 +148,7 @@ hid_t member_of(const Tree& tree, const std::string& name) {
 /// is shown by then.
 void apply(const Tree& tree, const Change& change, bool first) {
   const hid_t member = member_of(tree, change.member);
+  put_values(member, change.member_values);
   if (!change.object) {
     const Id object(H5Oopen(member, change.step.c_str(), H5P_DEFAULT), H5Oclose, "open \"" + change.step + "\"");
     check(H5Oincr_refcount(object()), "keep a step");  // what the other tree shows stays
@@ -160,7 +161,6 @@ void apply(const Tree& tree, const Change& change, bool first) {
   } else {
     link_uncounted((*change.object)(), member, change.step);
   }
-  put_values(member, change.member_values);
 }
 
 /// Of the first tree; what is attached to members stays, and is replaced with the next change.
@@ -291,8 +291,8 @@ std::uint64_t Growing::add(const std::string& member, const Values& member_value
   return at;
 }
 
-void Growing::drop(const std::string& member, const std::string& step) {
-  state_->changes.push_back({member, step, {}, nullptr});
+void Growing::drop(const std::string& member, const std::string& step, const Values& member_values) {
+  state_->changes.push_back({member, step, member_values, nullptr});
 }
 
 void Growing::commit(bool sync) {
@@ -336,7 +336,7 @@ std::uint64_t Growing::add(const std::string&, const Values&, std::span<const Ne
                            const ItemType&, std::uint64_t) {
   return 0;
 }
-void Growing::drop(const std::string&, const std::string&) {}
+void Growing::drop(const std::string&, const std::string&, const Values&) {}
 void Growing::commit(bool) {}
 void Growing::abandon() {}
 

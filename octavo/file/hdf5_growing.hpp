@@ -57,8 +57,8 @@ class Growing {
   /// writes them there, before commit().
   std::uint64_t add(const std::string& member, const Values& member_values, std::span<const NewGroup> groups,
                     const std::string& numbers, const ItemType& type, std::uint64_t count);
-  /// Takes a step away from a member.
-  void drop(const std::string& member, const std::string& step);
+  /// Takes a step away from a member, and attaches `member_values` to it.
+  void drop(const std::string& member, const std::string& step, const Values& member_values);
   /// What was added and dropped shows. Where that fails (a full disk) the file shows what it did before, and the
   /// changes are forgotten. `sync`: on disk afterwards.
   void commit(bool sync);

@@ -125,7 +125,7 @@ TEST_P(Growth, another_process_goes_on_or_goes_back) {
   }
   Growing file(path_, "FIELDS", 64);
   for (const std::string& name : names)
-    for (int step = 3; step < 12; ++step) file.drop(name, step_name(step));
+    for (int step = 3; step < 12; ++step) file.drop(name, step_name(step), {{"last", 2}});
   file.commit(true);
   EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2));
   add_step(file, path_, 3);
