@@ -49,7 +49,7 @@ struct SeriesMedMpi : ::testing::Test {
 };
 
 TEST_F(SeriesMedMpi, the_values_are_a_serial_writers_for_any_ranks_writers_and_alignment) {
-  for (std::uint32_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
     const SerafinFixture f = fixture(seed);
     const SeriesMesh mesh = piece_of(f, seed);
     path = directory.path() / (std::to_string(seed) + ".med");
@@ -79,35 +79,32 @@ TEST_F(SeriesMedMpi, a_step_shows_only_when_all_of_it_is_written) {
 }
 
 TEST_F(SeriesMedMpi, a_run_goes_on_behind_the_last_step_or_an_earlier_time_of_any_med_file) {
-  for (const std::uint32_t seed : {8U, 9U})  // floats and doubles
-    for (const bool converted : {false, true}) {
-      const SerafinFixture f = fixture(seed);
-      const SeriesMesh mesh = piece_of(f, seed);
-      SeriesOptions options = options_for(seed);
-      path = directory.path() / (std::to_string(2 * seed + (converted ? 1 : 0)) + ".med");
-      if (!converted) {
-        SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
-        for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
-        writer.close();
-      } else if (rank() == 0) {
-        testing::put_file(directory.path() / "made.slf", testing::serafin_bytes(f));
-        jobs::to_med(directory.path() / "made.slf", path, {.single_precision = !f.doubles});
-      }
-      MPI_Barrier(everyone());
-      for (const double from : {std::numeric_limits<double>::infinity(), 1.5, 0.0}) {
-        options.resume = from;
-        SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
-        const int kept = from > 1.5 ? f.steps : from > 0 ? 2 : 1;
-        EXPECT_EQ(writer.steps(), kept);
-        expect_steps(f, kept);
-        for (int step = kept; step < 4; ++step) write_step(writer, f, mesh, step);
-        writer.close();
-        expect_steps(f, 4);
-        options.resume = 3.0;  // three steps, as before
-        SeriesWriter(everyone(), path, series_header(f), mesh, options).close();
-        expect_steps(f, 3);
-      }
+  for (const bool converted : {true, false}) {  // of floats, by libmedC; of doubles, by a run before
+    const std::uint32_t seed = converted ? 8 : 9;
+    const SerafinFixture f = fixture(seed);
+    const SeriesMesh mesh = piece_of(f, seed);
+    SeriesOptions options = options_for(seed);
+    path = directory.path() / (std::to_string(seed) + ".med");
+    if (!converted) {
+      SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+      for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
+      writer.close();
+    } else if (rank() == 0) {
+      testing::put_file(directory.path() / "made.slf", testing::serafin_bytes(f));
+      jobs::to_med(directory.path() / "made.slf", path, {.single_precision = !f.doubles});
     }
+    MPI_Barrier(everyone());
+    for (const double from : {std::numeric_limits<double>::infinity(), 1.5}) {
+      options.resume = from;
+      SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+      const int kept = from > 1.5 ? f.steps : 2;
+      EXPECT_EQ(writer.steps(), kept);
+      expect_steps(f, kept);
+      for (int step = kept; step < 4; ++step) write_step(writer, f, mesh, step);
+      writer.close();
+      expect_steps(f, 4);
+    }
+  }
 }
 
 TEST_F(SeriesMedMpi, nothing_is_added_to_another_mesh_precision_or_other_variables) {
