@@ -35,7 +35,8 @@ struct NewGroup {
 /// shows is ever changed, whichever of these bytes have reached the disk. The library itself writes nothing
 /// (hdf5_overlay.hpp).
 ///
-/// Not for several threads. Readers see the file as it was when they opened it, or read its superblock.
+/// Not for several threads. A reader that has the file open sees it as it was; but the copy that it reads is the one to
+/// be changed after the next step: if it is not done when two more have come, it may fail, and opens the file again.
 class Growing {
  public:
   /// Error(unsupported) where the library is not there, or the file is of a kind that it cannot change so. Values that

@@ -249,7 +249,7 @@ TEST(TrianglesMpi, flipped_bits_and_files_cut_short_are_found_and_named_and_no_w
     testing::put_file(stream.file, damaged);
     EXPECT_THAT(findings_of(path),
                 AllOf(HasSubstr("part " + std::to_string(stream.part)), HasSubstr(stream.file.filename().string()),
-                      HasSubstr(stream.field == "a" ? "field a" : "bytes")));
+                      HasSubstr(stream.field == "a" ? "field a" : "checksum")));
     EXPECT_EQ(wrong(), "");
     testing::put_file(stream.file, sound.substr(0, stream.offset + stream.stored_bytes / 2));
     EXPECT_THAT(findings_of(path), HasSubstr(stream.file.filename().string()));
