@@ -182,7 +182,7 @@ OCTAVO_API int octavo_native_wait(octavo_native_writer* writer, octavo_error* er
 /* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
 OCTAVO_API int octavo_native_close(octavo_native_writer** writer, octavo_error* error);
 
-/* ---- one SERAFIN file of a run on a distributed unstructured mesh */
+/* ---- one SERAFIN or MED file of a run on a distributed unstructured mesh */
 
 /* Start from octavo_series_options_default(). Flags are 0 or 1. */
 typedef struct octavo_series_options {
@@ -217,7 +217,7 @@ typedef struct octavo_series_mesh {
 typedef struct octavo_series octavo_series;
 
 /* Collective: makes the file, or opens it to go on. `names` and `units`: up to 16 characters each. Arrays are copied.
- */
+ * MED where `path` ends in ".med" (OCTAVO_UNSUPPORTED without libmedC), else SERAFIN. */
 OCTAVO_API int octavo_series_open(MPI_Comm comm, const char* path, int variables, const char* const* names,
                                   const char* const* units, const octavo_series_mesh* mesh,
                                   const octavo_series_options* options, octavo_series** series, octavo_error* error);

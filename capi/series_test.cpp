@@ -4,6 +4,8 @@
 #include <fstream>
 
 #include "capi/octavo.h"
+#include "octavo/formats/med/med.hpp"
+#include "octavo/jobs/to_serafin.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
@@ -124,12 +126,9 @@ int put_strided(octavo_series* series, int step, int variable, std::int64_t coun
   return octavo_series_put(series, names[variable], OCTAVO_FLOAT64, pairs.data(), count, 2, OCTAVO_HOST, error);
 }
 
-TEST(CapiSeriesMpi, the_file_is_the_serial_one_and_a_second_run_goes_on) {
-  const octavo::testing::SharedDirectory directory;
-  const std::string path = directory.path() / "r2d.slf", title = "A MESH MADE BY HAND";
-  Piece piece = make_piece();
-  piece.fixture.tag = "SERAFIND";
-  const octavo_series_mesh mesh = mesh_of(piece);
+/// Three runs, of which each goes on behind the one before with a step.
+void run_thrice(const std::string& path, const octavo_series_mesh& mesh) {
+  const std::string title = "A MESH MADE BY HAND";
   for (int step = 0; step < 3; ++step) {
     octavo_series_options options = options_for(title);
     options.resume = step > 0 ? 1 : 0;
@@ -150,7 +149,25 @@ TEST(CapiSeriesMpi, the_file_is_the_serial_one_and_a_second_run_goes_on) {
     EXPECT_EQ(octavo_series_close(&series, &error), 0) << error.message;
     EXPECT_EQ(series, nullptr);
   }
-  EXPECT_TRUE(bytes_of(path) == octavo::testing::serafin_bytes(piece.fixture));
+}
+
+TEST(CapiSeriesMpi, the_file_is_the_serial_one_and_a_second_run_goes_on) {
+  const octavo::testing::SharedDirectory directory;
+  Piece piece = make_piece();
+  piece.fixture.tag = "SERAFIND";
+  run_thrice(directory.path() / "r2d.slf", mesh_of(piece));
+  EXPECT_TRUE(bytes_of(directory.path() / "r2d.slf") == octavo::testing::serafin_bytes(piece.fixture));
+}
+
+TEST(CapiSeriesMpi, a_name_that_ends_in_med_makes_a_med_file_of_the_same) {
+  if (!octavo::formats::med::available()) GTEST_SKIP() << "no MED in this build, or no libmedC here";
+  const octavo::testing::SharedDirectory directory;
+  Piece piece = make_piece();
+  piece.fixture.tag = "SERAFIND";
+  run_thrice(directory.path() / "r2d.med", mesh_of(piece));
+  if (rank() == 0) octavo::jobs::to_serafin(directory.path() / "r2d.med", directory.path() / "back.slf", {});
+  MPI_Barrier(everyone());
+  EXPECT_TRUE(bytes_of(directory.path() / "back.slf") == octavo::testing::serafin_bytes(piece.fixture));
 }
 
 TEST(CapiSeriesMpi, what_is_wrong_on_one_rank_is_returned_on_all) {

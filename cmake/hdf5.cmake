@@ -1,4 +1,4 @@
-# HDF5, serial C library: used by octavo/file/hdf5.cpp alone. Without it (OCTAVO_HDF5 off, or none found) the same
+# HDF5, serial C library: used by octavo/file/hdf5*.cpp alone. Without it (OCTAVO_HDF5 off, or none found) the same
 # functions answer Error(unsupported), so everything else builds and passes.
 #
 # Linked as a shared library and privately: an HDF5 that another module brings into the process (h5py's wheel has its own,

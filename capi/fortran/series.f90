@@ -1,4 +1,4 @@
-!> SERAFIN files of a run. See octavo.f90.
+!> SERAFIN and MED files of a run. See octavo.f90.
 module octavo_series_writing
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
@@ -8,7 +8,7 @@ module octavo_series_writing
   private
   public :: octavo_series
 
-  !> One SERAFIN file, written by all ranks of a run on a distributed mesh of triangles, or of planes of them.
+  !> One SERAFIN file, or MED where its name ends in .med, written by all ranks of a run on a distributed mesh of triangles, or of planes of them.
   type :: octavo_series
     private
     type(c_ptr) :: handle = c_null_ptr

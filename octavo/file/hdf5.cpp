@@ -12,7 +12,7 @@
 #include "octavo/file/posix.hpp"
 
 #ifdef OCTAVO_HAVE_HDF5
-#include <hdf5.h>
+#include "octavo/file/hdf5_library.hpp"
 #endif
 
 namespace octavo::file::hdf5 {
@@ -61,15 +61,11 @@ std::string describe(const Info& info) {
 
 #ifdef OCTAVO_HAVE_HDF5
 
-namespace {
-
-// The library's state is global, and not every build of it locks itself.
 std::recursive_mutex& library() {
   static std::recursive_mutex mutex;
   return mutex;
 }
 
-/// The innermost message on HDF5's error stack.
 std::string library_message() {
   std::string text;
   auto take = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
@@ -82,49 +78,12 @@ std::string library_message() {
   return text.empty() ? last : text;
 }
 
-/// Locks the library, and keeps it from printing errors while it is locked.
-class Locked {
- public:
-  Locked() : lock_(library()) {
-    H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~Locked() { H5Eset_auto2(H5E_DEFAULT, print_, data_); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  std::lock_guard<std::recursive_mutex> lock_;
-  H5E_auto2_t print_ = nullptr;
-  void* data_ = nullptr;
-};
-
 Error failure(const std::string& action) {
   const std::string words = library_message();
   return {Kind::corrupt, "cannot " + action + (words.empty() ? "" : ": HDF5 says \"" + words + "\"")};
 }
 
-/// An identifier and how to give it back.
-class Id {
- public:
-  Id(hid_t id, herr_t (*close)(hid_t), const std::string& action) : id_(id), close_(close) {
-    if (id < 0) throw failure(action);
-  }
-  ~Id() {
-    if (id_ >= 0) close_(id_);
-  }
-  Id(Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Id& operator=(Id&&) = delete;
-  hid_t operator()() const noexcept { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-void check(herr_t status, const std::string& action) {
-  if (status < 0) throw failure(action);
-}
+namespace {
 
 std::string place(const File& file, const std::string& name);
 

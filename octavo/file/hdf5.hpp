@@ -12,7 +12,7 @@
 
 #include "octavo/base/error.hpp"
 
-/// Data sets in the root group of an HDF5 file, over the serial C library. HDF5 appears in hdf5.cpp only: a build
+/// Data sets in the root group of an HDF5 file, over the serial C library. HDF5 appears in hdf5*.cpp only: a build
 /// without it has the same functions, and opening or creating a file throws Error(unsupported).
 ///
 /// All functions may be called from several threads: calls into HDF5 stand behind one lock, and values of contiguous

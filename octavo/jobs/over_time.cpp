@@ -3,9 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/formats/serafin/series.hpp"
 #include "octavo/jobs/open.hpp"
 
 namespace octavo::jobs {
@@ -13,7 +11,6 @@ namespace {
 
 using base::Error;
 using base::Kind;
-namespace serafin = formats::serafin;
 
 /// One point over the steps.
 class Reduction {
@@ -71,46 +68,6 @@ void reduce_field(const std::filesystem::path& path, const std::vector<store::St
   });
 }
 
-serafin::Series open_probed(const std::filesystem::path& path) {
-  if (!serafin::looks_like_series(path))
-    throw Error(Kind::unsupported, "expected a SERAFIN file, of which time series are read").at(path.string());
-  return serafin::open_series(path);
-}
-
-struct Probed {
-  std::size_t variable = 0;
-  std::string name, unit;
-};
-std::vector<Probed> variables_of(const serafin::Series& series, const std::optional<std::vector<std::string>>& names) {
-  std::vector<Probed> out;
-  const auto add = [&](std::size_t v) {
-    out.push_back({v, name_of(series.header.variables[v]), unit_of(series.header.variables[v])});
-  };
-  if (names)
-    for (const std::string& name : *names) add(find_variable(series.header, name));
-  else
-    for (std::size_t v = 0; v < series.header.variables.size(); ++v) add(v);
-  return out;
-}
-
-std::int64_t first_of_plane(const serafin::Series& series, int plane) {
-  const int planes = serafin::planes(series.header);
-  if (plane < -1 || plane >= planes)
-    throw Error(Kind::usage, "plane: expected 0 to " + std::to_string(planes - 1) + ", found " + std::to_string(plane));
-  return static_cast<std::int64_t>(plane < 0 ? planes - 1 : plane) * serafin::plane_points(series.header);
-}
-
-double value_at(const serafin::Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
-                const analysis::TrianglePlace& place) {
-  double sum = 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    double value = 0;
-    read_values(series, step, variable, first + place.points[k], {&value, 1});
-    if (place.shares[k] > 0) sum += place.shares[k] * value;
-  }
-  return sum;
-}
-
 }  // namespace
 
 OverTime over_time_named(std::string_view name) {
@@ -133,27 +90,6 @@ mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind) {
     return out;
   };
   return dataset;
-}
-
-ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options) {
-  const serafin::Series series = open_probed(path);
-  const std::vector<Probed> variables = variables_of(series, options.fields);
-  const std::int64_t first = first_of_plane(series, options.plane);
-  const auto places = analysis::locate(read_mesh(series), options.places);
-  ProbeSeries out;
-  out.times = read_times(series);
-  for (const Probed& variable : variables) {
-    out.fields.push_back(variable.name);
-    out.units.push_back(variable.unit);
-  }
-  for (const auto& place : places) {
-    out.inside.push_back(place ? 1 : 0);
-    for (const Probed& variable : variables)
-      for (std::int64_t step = 0; step < series.steps; ++step)
-        out.values.push_back(place ? value_at(series, step, variable.variable, first, *place)
-                                   : std::numeric_limits<double>::quiet_NaN());
-  }
-  return out;
 }
 
 }  // namespace octavo::jobs

@@ -33,7 +33,9 @@ struct ProbeSeries {
   std::vector<double> values;  ///< [place][field][time]; NaN outside of the mesh
   std::vector<char> inside;    ///< [place]
 };
-/// Of a SERAFIN file three values a place, field and step are read, and the mesh once.
+/// Of all steps, of a store those of the flow that open() takes. Of a SERAFIN file three values a place, field and step
+/// are read, and the mesh once; of others a field of a step and part. A place on the border of parts is in the first of
+/// them. Throws Error(unsupported) for meshes of cells, or that change from step to step.
 ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options);
 
 }  // namespace octavo::jobs

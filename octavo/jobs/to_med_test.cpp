@@ -8,7 +8,9 @@
 #include "octavo/formats/med/write.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/diff.hpp"
+#include "octavo/jobs/over_time.hpp"
 #include "octavo/jobs/to_serafin.hpp"
+#include "octavo/jobs/to_vtkhdf.hpp"
 #include "octavo/jobs/verify.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
@@ -104,6 +106,44 @@ TEST_F(ToMed, single_precision_halves_the_values_and_keeps_them) {
   to_med(slf, out, {.single_precision = true});
   EXPECT_EQ(open(out).header.fields.at(0).type, mesh::ScalarType::float32);
   EXPECT_TRUE(diff(open(slf), open(out)).equal);
+}
+
+TEST_F(ToMed, without_a_step_the_names_of_variables_stay_through_every_format) {
+  auto f = fixture(3);
+  f.steps = 0;
+  testing::put_file(slf, testing::serafin_bytes(f));
+  to_med(slf, out, {});
+  to_vtkhdf(out, folder / "d.vtkhdf", {});
+  convert({folder / "d.vtkhdf"}, folder / "s.octavo", {});
+  for (const fs::path& path : {out, folder / "d.vtkhdf", folder / "s.octavo"}) {
+    to_serafin(path, back, {.overwrite = true});
+    EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << path;
+    EXPECT_EQ(open(path).header.fields.size(), 1U) << path;  // IPOBO
+  }
+}
+
+TEST_F(ToMed, time_series_are_the_same_of_every_format) {
+  testing::put_file(slf, testing::serafin_bytes(fixture(5)));  // planes
+  to_med(slf, out, {});
+  to_vtkhdf(slf, folder / "d.vtkhdf", {});
+  convert({slf}, folder / "s.octavo", {});
+  const ProbeOptions options{{{1.3, 2.2}, {-9, 0}, {3, 1}}, {}, 1};
+  const ProbeSeries expected = probe(slf, options);
+  EXPECT_EQ(expected.inside, (std::vector<char>{1, 0, 1}));
+  for (const fs::path& path : {out, folder / "d.vtkhdf", folder / "s.octavo"}) {
+    const ProbeSeries found = probe(path, options);
+    EXPECT_EQ(found.fields, expected.fields) << path;
+    EXPECT_EQ(found.units, expected.units) << path;
+    EXPECT_EQ(found.times, expected.times) << path;
+    EXPECT_EQ(found.inside, expected.inside) << path;
+    ASSERT_EQ(found.values.size(), expected.values.size()) << path;
+    for (std::size_t i = 0; i < found.values.size(); ++i)
+      EXPECT_TRUE(found.values[i] == expected.values[i] || i / 6 == 1) << path << ", value " << i;
+  }
+  EXPECT_THAT(testing::error_of([&] {
+                probe(out, {{{1, 1}}, {}, 7});
+              }).what(),
+              ::testing::HasSubstr("plane: expected"));
 }
 
 TEST_F(ToMed, a_boundary_without_numbers_is_found_from_the_mesh) {

@@ -11,6 +11,7 @@ namespace {
 
 formats::vtkhdf::Writer::Layout layout_of(const TriangleSeries& series, bool single_precision) {
   formats::vtkhdf::Writer::Layout layout{series.variables, {}, series.first.header.attributes};
+  if (series.steps.empty()) layout.fields.clear();  // their names are an attribute
   for (const store::StepInfo& step : series.steps) layout.times.push_back(step.time);
   if (single_precision)
     for (mesh::FieldInfo& info : layout.fields) info.type = mesh::ScalarType::float32;

@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/layout.hpp"
+#include "octavo/mesh/announced.hpp"
 #include "octavo/partition/contour.hpp"
 
 namespace octavo::jobs {
@@ -55,7 +56,10 @@ TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<st
   only.fields = std::vector<std::string>{};
   series.mesh = std::get<mesh::Unstructured>(series.first.read(0, only).mesh);
   series.variables = variables_of(series.first.header, fields);
-  if (!series.variables.empty()) series.steps = std::move(steps);
+  if (!series.variables.empty())
+    series.steps = std::move(steps);
+  else if (!fields)
+    series.variables = mesh::announced(series.first.header);
   return series;
 }
 

@@ -16,7 +16,7 @@ struct TriangleSeries {
   mesh::Dataset first;  ///< as open() gives it: the last step of a file
   mesh::Unstructured mesh;
   std::vector<mesh::FieldInfo> variables;  ///< fields of reals that were asked for, in the file's order
-  std::vector<store::StepInfo> steps;      ///< none where there are no variables
+  std::vector<store::StepInfo> steps;      ///< none where no variable has values
   std::function<mesh::Dataset(const store::StepInfo&)> open;
 };
 

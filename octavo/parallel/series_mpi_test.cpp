@@ -24,45 +24,13 @@ using testing::everyone;
 using testing::fixture;
 using ::testing::HasSubstr;
 using testing::message_of;
+using testing::options_for;
 using testing::piece_of;
 using testing::rank;
 using testing::SerafinFixture;
+using testing::series_header;
 using testing::size;
-
-serafin::Header header_of(const SerafinFixture& f) {
-  serafin::Header header;
-  header.order = f.big_endian ? std::endian::big : std::endian::little;
-  header.real_bytes = f.doubles ? 8 : 4;
-  const std::string title = testing::padded("A MESH MADE BY HAND", 72) + f.tag;
-  std::copy(title.begin(), title.end(), header.title.begin());
-  for (int v = 0; v < f.variables; ++v)
-    header.variables.push_back(serafin::variable("VARIABLE " + std::to_string(v), "M"));
-  if (f.date) header.date = {2026, 11, 21, 9, 30, 0};
-  return header;
-}
-
-SeriesOptions options_for(std::uint32_t seed) {
-  SeriesOptions options;
-  options.mode = testing::single_threaded() || seed % 5 == 0 ? Mode::sync : Mode::background;
-  options.sync = false;
-  options.writers = 1 + static_cast<int>(seed % 4);
-  options.alignment = std::uint64_t{1} << (seed % 7);
-  return options;
-}
-
-void write_step(SeriesWriter& writer, const SerafinFixture& f, const SeriesMesh& mesh, int step) {
-  writer.begin_step(1.5 * step);
-  std::vector<double> values(mesh.piece.x.size() * static_cast<std::size_t>(f.planes));
-  for (int v = f.variables - 1; v >= 0; --v) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::size_t plane = i / mesh.piece.x.size(), point = i % mesh.piece.x.size();
-      values[i] = testing::serafin_value(
-          step, v, plane * f.mesh.x.size() + static_cast<std::size_t>(mesh.piece.global_point[point]));
-    }
-    writer.put_field("VARIABLE " + std::to_string(v), view_of(values));  // the array is used again for the next
-  }
-  writer.end_step();
-}
+using testing::write_step;
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -82,7 +50,7 @@ TEST(SeriesMpi, the_bytes_are_a_serial_writers_for_any_ranks_writers_and_alignme
     const SerafinFixture f = fixture(seed);
     const SeriesMesh mesh = piece_of(f, seed);
     const fs::path path = directory.path() / "r2d.slf";
-    SeriesWriter writer(everyone(), path, header_of(f), mesh, options_for(seed));
+    SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(seed));
     for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
     writer.close();
     EXPECT_EQ(writer.steps(), f.steps);
@@ -101,7 +69,7 @@ TEST(SeriesMpi, without_numbers_triangles_stand_by_their_lowest_point_whatever_t
   std::string first;
   for (std::uint32_t seed = 0; seed < 3; ++seed) {
     const fs::path path = directory.path() / std::to_string(seed);
-    SeriesWriter(everyone(), path, header_of(f), piece_of(f, seed, false), options_for(seed)).close();
+    SeriesWriter(everyone(), path, series_header(f), piece_of(f, seed, false), options_for(seed)).close();
     if (seed == 0) first = bytes_of(path);
     EXPECT_EQ(difference(bytes_of(path), first), "none");
   }
@@ -136,11 +104,11 @@ TEST(SeriesMpi, a_geometry_file_gives_connectivity_boundary_and_coordinates) {
   mesh.boundary.clear();
   std::fill(mesh.piece.x.begin(), mesh.piece.x.end(), 0.0);
   mesh.geometry = geometry;
-  SeriesWriter writer(everyone(), path, header_of(f), mesh, options_for(3));
+  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(3));
   for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
   writer.close();
   std::string expected = testing::serafin_bytes(f);
-  const std::size_t on_boundary = serafin::layout_of(header_of(f)).iparam + 4 + 7 * 4 + (f.big_endian ? 3 : 0);
+  const std::size_t on_boundary = serafin::layout_of(series_header(f)).iparam + 4 + 7 * 4 + (f.big_endian ? 3 : 0);
   expected[on_boundary] = 1;  // IPARAM(8)
   EXPECT_EQ(difference(bytes_of(path), expected), "none");
 }
@@ -153,7 +121,7 @@ TEST(SeriesMpi, a_step_shows_only_when_all_of_it_is_written) {
   SeriesOptions options = options_for(7);
   options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
   {
-    SeriesWriter writer(everyone(), path, header_of(f), mesh, options);
+    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
     EXPECT_EQ(serafin::open_series(path).steps, 0);
     write_step(writer, f, mesh, 0);
     writer.wait();
@@ -176,7 +144,7 @@ TEST(SeriesMpi, a_run_goes_on_behind_the_last_whole_step_or_an_earlier_time) {
     SeriesOptions options = options_for(8);
     options.resume = from;
     const SeriesMesh mesh = piece_of(f, 8);
-    SeriesWriter writer(everyone(), path, header_of(f), mesh, options);
+    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
     EXPECT_EQ(writer.steps(), 2);
     EXPECT_EQ(serafin::open_series(path).trailing_bytes, 0U);
     MPI_Barrier(everyone());
@@ -195,14 +163,14 @@ TEST(SeriesMpi, nothing_is_added_to_another_mesh_or_other_variables_and_the_file
   if (rank() == 0) testing::put_file(path, before);
   MPI_Barrier(everyone());
   SeriesOptions options = options_for(10);
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, header_of(f), piece_of(f, 1), options); }),
+  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, series_header(f), piece_of(f, 1), options); }),
               HasSubstr("the output exists already"));
   options.resume = 0;
   SerafinFixture moved = f;
   moved.mesh.x[3] += 1;
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, header_of(f), piece_of(moved, 1), options); }),
+  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, series_header(f), piece_of(moved, 1), options); }),
               HasSubstr("another mesh"));
-  serafin::Header other = header_of(f);
+  serafin::Header other = series_header(f);
   other.variables[0] = serafin::variable("BOTTOM", "M");
   EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, other, piece_of(f, 1), options); }),
               HasSubstr("other variables"));
@@ -214,7 +182,7 @@ TEST(SeriesMpi, what_is_wrong_on_one_rank_is_told_on_all_and_the_next_step_goes_
   const SerafinFixture f = fixture(11);
   const SeriesMesh mesh = piece_of(f, 11);
   const fs::path path = directory.path() / "r2d.slf";
-  SeriesWriter writer(everyone(), path, header_of(f), mesh, options_for(11));
+  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(11));
   const std::vector<float> too_many(mesh.piece.x.size() * static_cast<std::size_t>(f.planes) + 1);
   const auto wrong_step = [&](const std::string& name) {
     return message_of([&] {
@@ -239,7 +207,7 @@ TEST(SeriesMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
   const SerafinFixture f = fixture(12);
   const SeriesMesh mesh = piece_of(f, 12);
   const fs::path path = directory.path() / "r2d.slf";
-  SeriesWriter writer(everyone(), path, header_of(f), mesh, options_for(12));
+  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(12));
   write_step(writer, f, mesh, 0);
   writer.wait();
   if (rank() == writer.plan().ranks.back())
@@ -268,7 +236,7 @@ TEST(SeriesMpi, points_and_triangles_that_no_rank_holds_are_named) {
     SeriesMesh mesh = piece_of(f, 2);
     change(mesh);
     return message_of(
-        [&] { SeriesWriter(everyone(), directory.path() / "r2d.slf", header_of(f), mesh, options_for(2)); });
+        [&] { SeriesWriter(everyone(), directory.path() / "r2d.slf", series_header(f), mesh, options_for(2)); });
   };
   EXPECT_THAT(open([](SeriesMesh& mesh) {
                 for (auto& number : mesh.piece.global_point) number += number >= 17 ? 1 : 0;
@@ -290,7 +258,7 @@ TEST(SeriesMpi, ranks_that_disagree_about_the_series_are_told) {
   if (size() == 1) return;
   const testing::SharedDirectory directory;
   const SerafinFixture f = fixture(2);
-  serafin::Header header = header_of(f);
+  serafin::Header header = series_header(f);
   if (rank() == 1) header.real_bytes = 12 - header.real_bytes;
   EXPECT_THAT(message_of([&] {
                 SeriesWriter(everyone(), directory.path() / "r2d.slf", header, piece_of(f, 2), options_for(2));

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "octavo/parallel/mpi_run.hpp"
-#include "octavo/parallel/series_mesh.hpp"
+#include "octavo/parallel/series_writer.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 /// For tests on any number of ranks: meshes of triangles, and what a rank has of them.
@@ -44,6 +44,43 @@ inline parallel::SeriesMesh piece_of(const SerafinFixture& f, std::uint32_t seed
   }
   mine.piece.planes = f.planes;
   return mine;
+}
+
+inline formats::serafin::Header series_header(const SerafinFixture& f) {
+  formats::serafin::Header header;
+  header.order = f.big_endian ? std::endian::big : std::endian::little;
+  header.real_bytes = f.doubles ? 8 : 4;
+  const std::string title = padded("A MESH MADE BY HAND", 72) + f.tag;
+  std::copy(title.begin(), title.end(), header.title.begin());
+  for (int v = 0; v < f.variables; ++v)
+    header.variables.push_back(formats::serafin::variable("VARIABLE " + std::to_string(v), "M"));
+  if (f.date) header.date = {2026, 11, 21, 9, 30, 0};
+  return header;
+}
+
+inline parallel::SeriesOptions options_for(std::uint32_t seed) {
+  parallel::SeriesOptions options;
+  options.mode = single_threaded() || seed % 5 == 0 ? parallel::Mode::sync : parallel::Mode::background;
+  options.sync = false;
+  options.writers = 1 + static_cast<int>(seed % 4);
+  options.alignment = std::uint64_t{1} << (seed % 7);
+  return options;
+}
+
+inline void write_step(parallel::SeriesWriter& writer, const SerafinFixture& f, const parallel::SeriesMesh& mesh,
+                       int step) {
+  writer.begin_step(1.5 * step);
+  std::vector<double> values(mesh.piece.x.size() * static_cast<std::size_t>(f.planes));
+  for (int v = f.variables - 1; v >= 0; --v) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t plane = i / mesh.piece.x.size(), point = i % mesh.piece.x.size();
+      values[i] =
+          serafin_value(step, v, plane * f.mesh.x.size() + static_cast<std::size_t>(mesh.piece.global_point[point]));
+    }
+    writer.put_field("VARIABLE " + std::to_string(v),
+                     parallel::view_of(values));  // the array is used again for the next
+  }
+  writer.end_step();
 }
 
 }  // namespace octavo::testing

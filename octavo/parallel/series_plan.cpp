@@ -30,6 +30,20 @@ std::uint64_t variable_begin(const SeriesPlan& plan, std::int64_t step, std::siz
   return serafin::values_at(plan.header, plan.layout, step, variable);
 }
 
+/// Of the bytes [begin, end) with the values of a variable in them.
+std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std::uint64_t begin, std::uint64_t values,
+                                        std::uint64_t end) {
+  if (plan.writers == 1) return {{begin, end}};
+  const auto bound = [&](int w) {
+    return up(plan, values + static_cast<std::uint64_t>(first_point(plan, w)) * plan.header.real_bytes);
+  };
+  if (writer + 1 < plan.writers) return {{bound(writer), bound(writer + 1)}};
+  std::vector<SeriesPiece> pieces;
+  if (begin < bound(0)) pieces.push_back({begin, bound(0)});
+  pieces.push_back({bound(writer), end});
+  return pieces;
+}
+
 }  // namespace
 
 SeriesPlan plan_series(const serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment) {
@@ -64,17 +78,14 @@ PointRange needed_points(const SeriesPlan& plan, int writer) {
 }
 
 std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable) {
-  const std::uint64_t begin = variable_begin(plan, step, variable), end = variable_begin(plan, step, variable + 1);
-  if (plan.writers == 1) return {{begin, end}};
-  const std::uint64_t values = serafin::values_at(plan.header, plan.layout, step, variable);
-  const auto bound = [&](int w) {
-    return up(plan, values + static_cast<std::uint64_t>(first_point(plan, w)) * plan.header.real_bytes);
-  };
-  if (writer + 1 < plan.writers) return {{bound(writer), bound(writer + 1)}};
-  std::vector<SeriesPiece> pieces;
-  if (begin < bound(0)) pieces.push_back({begin, bound(0)});
-  pieces.push_back({bound(writer), end});
-  return pieces;
+  return pieces_between(plan, writer, variable_begin(plan, step, variable),
+                        serafin::values_at(plan.header, plan.layout, step, variable),
+                        variable_begin(plan, step, variable + 1));
+}
+
+std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values) {
+  const std::uint64_t bytes = plan.header.real_bytes * static_cast<std::uint64_t>(plan.header.points);
+  return pieces_between(plan, writer, values, values, values + bytes);
 }
 
 std::string to_text(const SeriesPlan& plan) {

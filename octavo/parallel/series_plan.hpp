@@ -41,6 +41,9 @@ struct SeriesPiece {
 /// variable's begin with the step. The step's last 4 bytes are the last writer's too: written last, they make the step.
 std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
 
+/// The same of a variable that stands alone at a place of the file, without records (MED).
+std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
+
 /// For people: writers, ranks and bytes a write.
 std::string to_text(const SeriesPlan& plan);
 

@@ -93,6 +93,21 @@ void write_piece(const SeriesPiece& piece, const std::vector<Stretch>& ascending
   file::pwrite_pieces(file, piece.begin, parts);
 }
 
+/// A variable between the records that SERAFIN has around it.
+void write_record(const SeriesPlan& plan, int writer, const SeriesShare& share, std::size_t variable,
+                  std::span<const std::byte> values, const file::File& file) {
+  const std::uint64_t at = serafin::values_at(plan.header, plan.layout, share.step, variable);
+  const std::vector<std::byte> front = opening(plan.header, share.time),
+                               back = closing(plan.header, variable + 1 == plan.header.variables.size());
+  std::vector<Stretch> stretches = value_stretches(plan, writer, at, values);
+  if (variable == 0) stretches.insert(stretches.begin(), {at - front.size(), front});
+  stretches.push_back({at + record_bytes(plan.header), back});
+  for (SeriesPiece piece : pieces_of(plan, writer, share.step, variable)) {
+    piece.end = std::min(piece.end, step_end(plan, share.step) - seal_bytes);
+    write_piece(piece, stretches, file);
+  }
+}
+
 }  // namespace
 
 std::uint64_t step_end(const SeriesPlan& plan, std::int64_t step) {
@@ -107,21 +122,18 @@ void write_share(const SeriesPlan& plan, const SeriesExchange& exchange, const S
                  const file::File& file) {
   const std::size_t variables = plan.header.variables.size(), width = plan.header.real_bytes;
   std::vector<std::byte> values(static_cast<std::size_t>(needed_points(plan, exchange.writer).count) * width);
-  const std::vector<std::byte> front = opening(plan.header, share.time);
   for (std::size_t v = 0; v < variables; ++v) {
     if (width == 8)
       place_values<std::uint64_t>(exchange, v, variables, share.values, values);
     else
       place_values<std::uint32_t>(exchange, v, variables, share.values, values);
-    const std::uint64_t at = serafin::values_at(plan.header, plan.layout, share.step, v);
-    const std::vector<std::byte> back = closing(plan.header, v + 1 == variables);
-    std::vector<Stretch> stretches = value_stretches(plan, exchange.writer, at, values);
-    if (v == 0) stretches.insert(stretches.begin(), {at - front.size(), front});
-    stretches.push_back({at + record_bytes(plan.header), back});
-    for (SeriesPiece piece : pieces_of(plan, exchange.writer, share.step, v)) {
-      piece.end = std::min(piece.end, step_end(plan, share.step) - seal_bytes);
-      write_piece(piece, stretches, file);
+    if (share.places.empty()) {
+      write_record(plan, exchange.writer, share, v, values, file);
+      continue;
     }
+    const std::uint64_t at = share.places[v];
+    for (const SeriesPiece& piece : pieces_at(plan, exchange.writer, at))
+      write_piece(piece, value_stretches(plan, exchange.writer, at, values), file);
   }
 }
 

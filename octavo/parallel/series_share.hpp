@@ -20,9 +20,10 @@ void write_seal(const SeriesPlan& plan, const file::File& file, std::int64_t ste
 struct SeriesShare {
   std::int64_t step = 0;
   double time = 0;
-  std::vector<std::byte> values;  ///< as exchange_values() gives them
+  std::vector<std::byte> values;      ///< as exchange_values() gives them
+  std::vector<std::uint64_t> places;  ///< where each variable stands (MED); empty: in the step's records (SERAFIN)
 };
-/// Writes all of it but the seal, one variable in memory at a time.
+/// Writes all of it but a SERAFIN step's seal, one variable in memory at a time.
 void write_share(const SeriesPlan& plan, const SeriesExchange& exchange, const SeriesShare& share,
                  const file::File& file);
 

@@ -8,10 +8,12 @@
 #include <thread>
 
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/med/steps.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/route.hpp"
 #include "octavo/parallel/series_exchange.hpp"
+#include "octavo/parallel/series_med.hpp"
 #include "octavo/parallel/series_share.hpp"
 #include "octavo/parallel/timer.hpp"
 
@@ -47,6 +49,16 @@ std::string describe_time(double time) {
   std::snprintf(text, sizeof(text), "time %.17g", time);
   return text;
 }
+
+/// Files that are gone with it.
+struct Scratch {
+  std::vector<fs::path> files;
+  void clear() const {
+    std::error_code ignored;
+    for (const fs::path& file : files) fs::remove(file, ignored);
+  }
+  ~Scratch() { clear(); }
+};
 
 /// A step handed over. What the thread needs, and what it says.
 struct Flight {
@@ -84,6 +96,7 @@ struct SeriesWriter::State {
   SeriesExchange exchange;
   std::size_t values = 0;  // in an array of this rank
   std::optional<file::File> file;
+  std::optional<formats::med::Steps> med;  // rank 0's, of a MED file
   std::int64_t steps = 0;
 
   bool in_step = false, closed = false;
@@ -95,42 +108,78 @@ struct SeriesWriter::State {
   Statistics statistics;
 
   void make_file(const SeriesMesh& mesh, const SharedMesh& shared);
+  void put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, const file::File* to);
   std::uint64_t resume_file(const SeriesMesh& mesh, const SharedMesh& shared);
+  std::uint64_t resume_med(const SeriesMesh& mesh, const SharedMesh& shared);
+  fs::path geometry() const { return path.string() + ".geometry"; }
   void open(const SeriesMesh& mesh);
   bool is_last_writer() const { return exchange.writer + 1 == plan.writers; }
   void encode(std::size_t variable, const ArrayView& view);
   void check_step() const;
+  void find_places();
+  void show_step();
+  void hide_step() noexcept;
   void write();
   void land();
 };
 
 // ------------------------------------------------------------------ the file
 
+void SeriesWriter::State::put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, const file::File* to) {
+  write_mesh(comm.get(), mesh, shared, header,
+             [&](std::uint64_t at, std::span<const std::byte> bytes) { file::pwrite_all(*to, at, bytes); });
+}
+
 void SeriesWriter::State::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   const fs::path partial = path.string() + ".partial";
+  const Scratch scratch{rank_in(comm.get()) == 0 ? std::vector{partial, geometry()} : std::vector<fs::path>{}};
   std::optional<file::File> made;
   agree(comm.get(), [&] {
     if (rank_in(comm.get()) != 0) return;
     if (fs::exists(fs::symlink_status(path)))
       throw Error(Kind::usage, "the output exists already").at(path.string()).hint("resume goes on behind its steps");
-    std::error_code ignored;
-    fs::remove(partial, ignored);
-    made = file::create(partial);
+    scratch.clear();
+    made = file::create(is_med(path) ? geometry() : partial);
   });
-  try {
-    write_mesh(comm.get(), mesh, shared, header,
-               [&](std::uint64_t at, std::span<const std::byte> bytes) { file::pwrite_all(*made, at, bytes); });
-    agree(comm.get(), [&] {
-      if (!made) return;
-      if (options.sync) file::sync(*made);
-      file::rename(partial, path);
-      if (options.sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
-    });
-  } catch (...) {
-    std::error_code ignored;
-    if (made) fs::remove(partial, ignored);
-    throw;
-  }
+  put_mesh(mesh, shared, made ? &*made : nullptr);
+  agree(comm.get(), [&] {
+    if (!made) return;
+    if (is_med(path)) {
+      make_med(geometry(), partial, header.real_bytes);
+      formats::med::Steps(partial, options.alignment).commit(options.sync);
+      made = file::open_write(partial);
+    }
+    if (options.sync) file::sync(*made);
+    file::rename(partial, path);
+    if (options.sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
+    if (is_med(path)) med.emplace(path, options.alignment);
+  });
+}
+
+// Returns how many steps stay.
+std::uint64_t SeriesWriter::State::resume_med(const SeriesMesh& mesh, const SharedMesh& shared) {
+  const Scratch scratch{rank_in(comm.get()) == 0 ? std::vector{geometry()} : std::vector<fs::path>{}};
+  std::optional<file::File> made;
+  std::uint64_t keep = 0;
+  agree(comm.get(), [&] {
+    if (rank_in(comm.get()) != 0) return;
+    scratch.clear();
+    file::open_read(path);
+    made = file::create(geometry());
+  });
+  put_mesh(mesh, shared, made ? &*made : nullptr);
+  agree(comm.get(), [&] {
+    if (!made) return;
+    require_same_series(geometry(), path);
+    med.emplace(path, options.alignment);
+    const std::vector<double>& times = med->times();
+    while (keep < times.size() && !(times[keep] > *options.resume)) ++keep;
+    if (keep == times.size()) return;
+    med->keep(static_cast<std::int64_t>(keep));
+    med->commit(options.sync);
+  });
+  MPI_Bcast(&keep, 1, MPI_UINT64_T, 0, comm.get());
+  return keep;
 }
 
 // Returns how many steps stay. The mesh is compared as bytes: what would be written with what is there.
@@ -173,10 +222,12 @@ void SeriesWriter::State::open(const SeriesMesh& mesh) {
   const SharedMesh shared = share_mesh(comm.get(), mesh, header);
   agree(comm.get(), [&] {
     const std::vector<int> hosts = hosts_of_ranks(comm.get(), options.ranks_per_node);
-    plan = plan_series(header, writer_ranks(hosts, options.writers), options.alignment);
+    serafin::Header laid_out = header;
+    if (is_med(path)) laid_out.order = std::endian::native;
+    plan = plan_series(laid_out, writer_ranks(hosts, options.writers), options.alignment);
   });
   if (options.resume)
-    steps = static_cast<std::int64_t>(resume_file(mesh, shared));
+    steps = static_cast<std::int64_t>(is_med(path) ? resume_med(mesh, shared) : resume_file(mesh, shared));
   else
     make_file(mesh, shared);
   exchange = plan_exchange(comm.get(), plan, shared.owned);
@@ -221,9 +272,9 @@ void SeriesWriter::State::encode(std::size_t variable, const ArrayView& view) {
     std::byte* to = out.data() + (peer.first * header.variables.size() + variable * peer.count) * header.real_bytes;
     const auto indices = all.subspan(peer.first, peer.count);
     if (view.type == mesh::ScalarType::float64)
-      encode_values<double>(header, {reinterpret_cast<const double*>(data), values}, indices, to);
+      encode_values<double>(plan.header, {reinterpret_cast<const double*>(data), values}, indices, to);
     else
-      encode_values<float>(header, {reinterpret_cast<const float*>(data), values}, indices, to);
+      encode_values<float>(plan.header, {reinterpret_cast<const float*>(data), values}, indices, to);
   }
 }
 
@@ -277,6 +328,32 @@ void SeriesWriter::State::write() {
   flight.written = true;
 }
 
+void SeriesWriter::State::show_step() {
+  if (med) med->commit(options.sync);
+  if (is_med(path) || !is_last_writer()) return;
+  write_seal(plan, *file, flight.share.step);
+  if (options.sync) file::sync(*file);
+}
+
+void SeriesWriter::State::hide_step() noexcept {
+  if (med) med->abandon();
+  try {
+    if (!is_med(path) && is_last_writer()) file::resize(*file, step_end(plan, steps - 1));
+  } catch (const Error&) {  // a tail that readers pass over
+  }
+}
+
+// Where MED has a step's variables: rank 0 makes room.
+void SeriesWriter::State::find_places() {
+  if (!is_med(path)) return;
+  std::vector<std::uint64_t>& places = flight.share.places;
+  places.resize(header.variables.size());
+  agree(comm.get(), [&] {
+    if (med) places = med->add(header.real_bytes == 4 ? double{static_cast<float>(time)} : time);
+  });
+  MPI_Bcast(places.data(), static_cast<int>(places.size()), MPI_UINT64_T, 0, comm.get());
+}
+
 // Waits until all ranks have written the step, and lets the file show it.
 void SeriesWriter::State::land() {
   if (!flight.on) return;
@@ -290,17 +367,10 @@ void SeriesWriter::State::land() {
     agree(comm.get(), [&] {
       if (flight.failure) throw *flight.failure;
     });
-    agree(comm.get(), [&] {
-      if (!is_last_writer()) return;
-      write_seal(plan, *file, flight.share.step);
-      if (options.sync) file::sync(*file);
-    });
+    agree(comm.get(), [&] { show_step(); });
   } catch (...) {
     ++statistics.failed;
-    try {
-      if (is_last_writer()) file::resize(*file, step_end(plan, steps - 1));
-    } catch (const Error&) {  // a tail that readers pass over
-    }
+    hide_step();
     throw;
   }
   ++steps;
@@ -319,6 +389,7 @@ void SeriesWriter::end_step() {
     s.land();
     agree(s.comm.get(), [&] { s.check_step(); });
     require_same(s.comm.get(), describe_time(s.time), "the step");
+    s.find_places();
     exchange_values(s.comm.get(), s.exchange, s.header.variables.size(), s.header.real_bytes, s.out,
                     s.flight.share.values);
   } catch (...) {

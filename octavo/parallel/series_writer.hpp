@@ -28,8 +28,8 @@ struct SeriesOptions {
 /// A file's title: 72 characters, and the tag of its precision.
 std::array<char, 80> series_title(const std::string& text, std::size_t real_bytes);
 
-/// Writes the steps of a run on a distributed unstructured mesh straight into one SERAFIN file: the same bytes whatever
-/// the number of ranks and writers.
+/// Writes the steps of a run on a distributed unstructured mesh straight into one SERAFIN file, or into one MED file
+/// where its name ends in ".med": the same bytes whatever the number of ranks and writers.
 ///
 ///     formats::serafin::Header header;                    // title, variables, precision, date
 ///     header.variables = {variable("VELOCITY U", "M/S"), variable("WATER DEPTH", "M")};
@@ -47,7 +47,10 @@ std::array<char, 80> series_title(const std::string& text, std::size_t real_byte
 ///
 /// The file never shows a step that is not whole: its length reaches past a step's last record in the next collective
 /// call after all ranks have written it (end_step, finished, wait, close). A file cut short in between has a tail that
-/// readers pass over, and that resuming cuts off.
+/// readers pass over, and that resuming cuts off. Of MED, HDF5 and libmedC are rank 0's alone, in collective calls, and
+/// it shows a step then by one write of less than 100 bytes (octavo/file/hdf5_growing.hpp); fields are float32
+/// (MED 4.1) or float64 (MED 3.3) as the header's precision says, and the rest of the header is what `octavo convert`
+/// makes of it.
 ///
 /// Errors are collective as Writer's are; a step that failed is not in the file, the next takes its place.
 class SeriesWriter {

@@ -7,8 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/series_pieces.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/parallel/triangle_runs.hpp"
 #include "octavo/store/triangles.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -17,21 +16,20 @@ namespace {
 
 namespace fs = std::filesystem;
 using store::Flow;
+using ::testing::AllOf;
+using testing::arrays_of;
 using testing::everyone;
 using testing::fixture;
 using ::testing::HasSubstr;
 using testing::message_of;
-using testing::piece_of;
 using testing::rank;
 using testing::SerafinFixture;
 using testing::size;
-
-mesh::Header header_of(const SerafinFixture& f) {
-  mesh::Header header;
-  header.code = "test";
-  header.dim = f.planes > 1 ? 3 : 2;
-  return header;
-}
+using testing::triangle_value;
+using testing::TriangleArrays;
+using testing::triangles_header;
+using testing::write_triangles;
+using testing::wrong_values;
 
 Options options_for(std::uint32_t seed) {
   Options options;
@@ -41,57 +39,6 @@ Options options_for(std::uint32_t seed) {
   options.sync_policy = SyncPolicy::none;
   options.checkpoint.codec.method = seed % 2 == 0 ? codec::Method::raw : codec::Method::automatic;
   return options;
-}
-
-double value_at(const SerafinFixture& f, int step, int field, int plane, std::int64_t point) {
-  return testing::serafin_value(step, field,
-                                static_cast<std::size_t>(plane) * f.mesh.x.size() + static_cast<std::size_t>(point));
-}
-
-/// What a rank puts: arrays that stay until the step is written.
-struct Arrays {
-  SeriesMesh mesh;
-  std::vector<double> a;
-  std::vector<float> b;
-  std::vector<std::int32_t> number;
-};
-
-Arrays arrays_of(const SerafinFixture& f, std::uint32_t seed, int step) {
-  Arrays out{piece_of(f, seed), {}, {}, {}};
-  for (int plane = 0; plane < f.planes; ++plane)
-    for (const std::int64_t point : out.mesh.piece.global_point) {
-      out.a.push_back(value_at(f, step, 0, plane, point));
-      out.b.push_back(static_cast<float>(value_at(f, step, 1, plane, point)));
-      out.number.push_back(static_cast<std::int32_t>(10 * point + plane));
-    }
-  return out;
-}
-
-void write_step(Writer& writer, Flow flow, int step, const Arrays& arrays) {
-  writer.begin_step(flow, step, 0.5 * step);
-  writer.put_mesh(arrays.mesh.piece, arrays.mesh.global_element);
-  writer.put_field("a", view_of(arrays.a), "m");
-  writer.put_field("b", view_of(arrays.b));
-  writer.put_field("number", view_of(arrays.number));
-  writer.end_step();
-}
-
-/// Every value of a part stands where its point's number says.
-void expect_values(const SerafinFixture& f, int step, const mesh::Part& part, const std::string& where) {
-  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
-  const std::size_t points = mesh.x.size();
-  ASSERT_EQ(part.fields.size(), 3u) << where;
-  for (std::size_t i = 0; i < points; ++i) {
-    const auto number = mesh.global_point.empty() ? static_cast<std::int64_t>(i) : mesh.global_point[i];
-    ASSERT_EQ(mesh.x[i], f.mesh.x[static_cast<std::size_t>(number)]) << where;
-    ASSERT_EQ(mesh.y[i], f.mesh.y[static_cast<std::size_t>(number)]) << where;
-    for (int plane = 0; plane < f.planes; ++plane) {
-      const std::size_t at = static_cast<std::size_t>(plane) * points + i;
-      ASSERT_EQ(part.fields[0].as<double>()[at], value_at(f, step, 0, plane, number)) << where;
-      ASSERT_EQ(part.fields[1].as<float>()[at], static_cast<float>(value_at(f, step, 1, plane, number))) << where;
-      ASSERT_EQ(part.fields[2].as<std::int32_t>()[at], 10 * number + plane) << where;
-    }
-  }
 }
 
 /// The whole mesh in the order of the file, as a serial writer has it.
@@ -105,12 +52,12 @@ void expect_whole(const SerafinFixture& f, const fs::path& path, Flow flow, int 
   EXPECT_EQ(mesh.planes, f.planes);
   EXPECT_TRUE(std::equal(mesh.connectivity.begin(), mesh.connectivity.end(), f.mesh.connectivity.begin(),
                          f.mesh.connectivity.end()));
-  expect_values(f, step, part, "whole");
+  EXPECT_EQ(wrong_values(f, step, part), "");
 }
 
 /// Shares of all ranks: every triangle once, every point; values in their places.
 void expect_shares(const SerafinFixture& f, const Restart& from, int step) {
-  expect_values(f, step, from.part, "share");
+  EXPECT_EQ(wrong_values(f, step, from.part), "");
   const auto& mesh = std::get<mesh::Unstructured>(from.part.mesh);
   const std::size_t all = f.mesh.connectivity.size() / 3;
   std::vector<std::int64_t> held(all, 0), points(f.mesh.x.size(), 0);
@@ -133,11 +80,11 @@ TEST(TrianglesMpi, pieces_of_any_ranks_become_the_mesh_and_values_of_a_serial_wr
     const testing::SharedDirectory directory;
     const SerafinFixture f = fixture(seed);
     const fs::path path = directory.path() / "run.octavo";
-    Writer writer(everyone(), path, header_of(f), options_for(seed));
+    Writer writer(everyone(), path, triangles_header(f), options_for(seed));
     for (int step = 1; step <= 3; ++step) {
-      const Arrays arrays = arrays_of(f, seed, step);
-      write_step(writer, Flow::checkpoint, step, arrays);
-      write_step(writer, Flow::analysis, step, arrays);
+      const TriangleArrays arrays = arrays_of(f, seed, step);
+      write_triangles(writer, Flow::checkpoint, step, arrays);
+      write_triangles(writer, Flow::analysis, step, arrays);
       writer.wait();
     }
     writer.close();
@@ -170,8 +117,8 @@ TEST(TrianglesMpi, a_store_of_fewer_ranks_is_shared_out_again) {
     const OwnComm some = split(everyone(), rank() < writers ? 0 : 1, rank());
     if (rank() < writers) {
       const int mine = rank();
-      Writer writer(some.get(), directory.path() / "run.octavo", header_of(f), options_for(3));
-      Arrays arrays{{}, {}, {}, {}};
+      Writer writer(some.get(), directory.path() / "run.octavo", triangles_header(f), options_for(3));
+      TriangleArrays arrays{{}, {}, {}, {}};
       arrays.mesh.piece.planes = f.planes;
       for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
         arrays.mesh.piece.x.push_back(f.mesh.x[i]);  // every rank has all points, and its triangles
@@ -185,11 +132,12 @@ TEST(TrianglesMpi, a_store_of_fewer_ranks_is_shared_out_again) {
       for (int plane = 0; plane < f.planes; ++plane)
         for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
           const auto point = static_cast<std::int64_t>(i);
-          arrays.a.push_back(value_at(f, 2, 0, plane, point) + (mine > 0 ? 1000 : 0));  // the lowest rank's counts
-          arrays.b.push_back(static_cast<float>(value_at(f, 2, 1, plane, point)));
+          arrays.a.push_back(triangle_value(f, 2, 0, plane, point) +
+                             (mine > 0 ? 1000 : 0));  // the lowest rank's counts
+          arrays.b.push_back(static_cast<float>(triangle_value(f, 2, 1, plane, point)));
           arrays.number.push_back(static_cast<std::int32_t>(10 * point + plane));
         }
-      write_step(writer, Flow::checkpoint, 2, arrays);
+      write_triangles(writer, Flow::checkpoint, 2, arrays);
       writer.close();
     }
     testing::barrier();
@@ -203,8 +151,8 @@ TEST(TrianglesMpi, a_rank_gets_the_points_it_asks_for) {
   const testing::SharedDirectory directory;
   const SerafinFixture f = fixture(4);
   const fs::path path = directory.path() / "run.octavo";
-  Writer writer(everyone(), path, header_of(f), options_for(0));
-  write_step(writer, Flow::checkpoint, 1, arrays_of(f, 4, 1));
+  Writer writer(everyone(), path, triangles_header(f), options_for(0));
+  write_triangles(writer, Flow::checkpoint, 1, arrays_of(f, 4, 1));
   writer.close();
   const auto last = static_cast<std::int64_t>(f.mesh.x.size()) - 1;
   RestartOptions options;
@@ -213,7 +161,7 @@ TEST(TrianglesMpi, a_rank_gets_the_points_it_asks_for) {
   const auto from = restart(everyone(), path, options);
   ASSERT_TRUE(from);
   EXPECT_EQ(std::get<mesh::Unstructured>(from->part.mesh).global_point, *options.points);
-  expect_values(f, 1, from->part, "points");
+  EXPECT_EQ(wrong_values(f, 1, from->part), "");
   options.points = std::vector<std::int64_t>{rank() == size() - 1 ? last + 1 : 0};
   const std::string message = message_of([&] { restart(everyone(), path, options); });
   EXPECT_THAT(message, HasSubstr("points wanted: expected 0 to " + std::to_string(last)));
@@ -238,7 +186,7 @@ TEST(TrianglesMpi, what_convert_made_of_a_serafin_file_is_shared_out_too) {
     if (store::is_integer(field.info)) continue;
     for (std::size_t i = 0; i < mesh.x.size(); ++i)
       EXPECT_EQ(mesh::visit_values(field, [&](auto values) { return static_cast<double>(values[i]); }),
-                value_at(f, f.steps - 1, field.info.name.back() - '0', 0, mesh.global_point[i]))
+                triangle_value(f, f.steps - 1, field.info.name.back() - '0', 0, mesh.global_point[i]))
           << field.info.name;
   }
 }
@@ -246,10 +194,10 @@ TEST(TrianglesMpi, what_convert_made_of_a_serafin_file_is_shared_out_too) {
 TEST(TrianglesMpi, what_is_wrong_with_a_piece_is_told_to_all_ranks_and_the_writer_goes_on) {
   const testing::SharedDirectory directory;
   const SerafinFixture f = fixture(2);
-  Writer writer(everyone(), directory.path() / "run.octavo", header_of(f), options_for(2));
-  Arrays arrays = arrays_of(f, 2, 1);
+  Writer writer(everyone(), directory.path() / "run.octavo", triangles_header(f), options_for(2));
+  TriangleArrays arrays = arrays_of(f, 2, 1);
   const auto told = [&](const std::string& expected) {
-    const std::string message = message_of([&] { write_step(writer, Flow::checkpoint, 1, arrays); });
+    const std::string message = message_of([&] { write_triangles(writer, Flow::checkpoint, 1, arrays); });
     EXPECT_THAT(message, HasSubstr(expected));
     testing::expect_same_everywhere(message);
     arrays = arrays_of(f, 2, 1);
@@ -260,9 +208,55 @@ TEST(TrianglesMpi, what_is_wrong_with_a_piece_is_told_to_all_ranks_and_the_write
   told("expected one value of 4 or 8 bytes for each of");
   arrays.mesh.piece.planes = 0;
   told("planes: expected at least 1, found 0");
-  write_step(writer, Flow::checkpoint, 1, arrays);
+  write_triangles(writer, Flow::checkpoint, 1, arrays);
   writer.close();
   if (rank() == 0) expect_whole(f, directory.path() / "run.octavo", Flow::checkpoint, 1);
+}
+
+/// What verify says of a store, in one text; what it throws where it cannot begin.
+std::string findings_of(const fs::path& path) {
+  std::string text;
+  try {
+    for (const store::Finding& finding : store::verify(path, 1).findings)
+      text += finding.where + ": " + finding.what + "\n";
+  } catch (const base::Error& error) {
+    text = error.what();
+  }
+  return text;
+}
+
+TEST(TrianglesMpi, flipped_bits_and_files_cut_short_are_found_and_named_and_no_wrong_value_is_read) {
+  const testing::SharedDirectory directory;
+  const SerafinFixture f = fixture(2);
+  const fs::path path = directory.path() / "run.octavo";
+  Writer writer(everyone(), path, triangles_header(f), options_for(4));
+  write_triangles(writer, Flow::checkpoint, 1, arrays_of(f, 2, 1));
+  writer.close();
+  if (rank() != 0) return;
+  EXPECT_EQ(findings_of(path), "");
+  const auto wrong = [&] {
+    try {
+      return wrong_values(f, 1, store::open_step(path, Flow::checkpoint, 1).read(0, {}));
+    } catch (const base::Error&) {
+      return std::string();
+    }
+  };
+  for (const store::StreamInfo& stream : store::list_streams(path, Flow::checkpoint, 1)) {
+    const std::string sound = testing::bytes_of_file(stream.file);
+    std::string damaged = sound;
+    damaged[stream.offset + stream.stored_bytes / 2] =
+        static_cast<char>(damaged[stream.offset + stream.stored_bytes / 2] ^ 4);
+    testing::put_file(stream.file, damaged);
+    EXPECT_THAT(findings_of(path),
+                AllOf(HasSubstr("part " + std::to_string(stream.part)), HasSubstr(stream.file.filename().string()),
+                      HasSubstr(stream.field == "a" ? "field a" : "checksum")));
+    EXPECT_EQ(wrong(), "");
+    testing::put_file(stream.file, sound.substr(0, stream.offset + stream.stored_bytes / 2));
+    EXPECT_THAT(findings_of(path), HasSubstr(stream.file.filename().string()));
+    EXPECT_EQ(wrong(), "");
+    testing::put_file(stream.file, sound);
+  }
+  EXPECT_EQ(findings_of(path), "");
 }
 
 TEST(TrianglesMpi, a_damaged_step_gives_way_to_the_one_before) {
@@ -271,10 +265,10 @@ TEST(TrianglesMpi, a_damaged_step_gives_way_to_the_one_before) {
   const fs::path path = directory.path() / "run.octavo";
   Options options = options_for(1);
   options.checkpoint.codec = {};
-  Writer writer(everyone(), path, header_of(f), options);
+  Writer writer(everyone(), path, triangles_header(f), options);
   for (int step = 1; step <= 2; ++step) {
-    const Arrays arrays = arrays_of(f, 5, step);
-    write_step(writer, Flow::checkpoint, step, arrays);
+    const TriangleArrays arrays = arrays_of(f, 5, step);
+    write_triangles(writer, Flow::checkpoint, step, arrays);
     writer.wait();
   }
   writer.close();

@@ -38,7 +38,7 @@ def over_time(path: Path, kind: str) -> Dataset:
 def series(
     path: Path, places: Sequence[Sequence[float]], fields: Sequence[str] | None = None, *, plane: int = -1
 ) -> dict[str, Any]:
-    """Values at places (x, y) over all steps of a SERAFIN file, linear within their triangle: `times` of shape (steps),
+    """Values at places (x, y) over all steps of a mesh of triangles, linear within their triangle: `times` of shape (steps),
     `values` (places, fields, steps), NaN outside of the mesh; `fields`, `units`, `inside`. `plane` of a 3-D mesh counts
     from 0 at the bottom (-1: the uppermost). Releases the GIL."""
     return _core.probe(os.fspath(path), [tuple(place) for place in places], fields=_listed(fields), plane=plane)

@@ -78,13 +78,16 @@ def test_without_mpi4py_and_without_mpirun(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_example_restarts_on_another_number_of_ranks():
+@pytest.mark.parametrize(
+    ("script", "programs"), [("run", ("write.py", "read.py")), ("run_triangles", ("triangles.py",))]
+)
+def test_the_example_restarts_on_another_number_of_ranks(script, programs):
     done = subprocess.run(
-        [ROOT / "examples" / "run", shutil.which("mpirun"), Path(sys.executable).parent, "py"],
+        [ROOT / "examples" / script, shutil.which("mpirun"), Path(sys.executable).parent, "py"],
         capture_output=True, text=True, timeout=240, env=ENVIRONMENT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    for name in ("write.py", "read.py"):
+    for name in programs:
         assert len((ROOT / "examples" / name).read_text().splitlines()) <= 60
 
 

@@ -1,9 +1,15 @@
 """The verbs on SERAFIN files as TELEMAC writes them; the oracle's figures were made by another reader."""
 
 import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
+import octavo_reader
 import pytest
+import triangle_reader
 
 import octavo
 
@@ -100,6 +106,46 @@ def test_a_store_has_every_step_and_a_bound_holds(files, run, run_json, tmp_path
     run("convert", store, tmp_path / "again.slf", "--to", "serafin")
     assert (tmp_path / "again.slf").read_bytes() == path.read_bytes()
     run("map", store, "--field", "WATER DEPTH", "-o", tmp_path / "map.npy", "--pixels", 50)
+
+
+def test_time_series_of_a_med_file_and_of_a_store_are_those_of_the_serafin_file(files, run, run_json, tmp_path):
+    path, store, med = files / "r2d_malpasset-small_5steps.slf", tmp_path / "r2d.octavo", tmp_path / "r2d.med"
+    words = ["--at", "4500,4350", "--at", "0,0"]
+    expected = run_json("series", path, *words)
+    run("convert", path, store, "-q")
+    assert run_json("series", store, *words) | {"path": ""} == expected | {"path": ""}
+    if run("convert", path, med, "-q", check=False).returncode != 4:  # no libmedC here
+        assert run_json("series", med, *words) | {"path": ""} == expected | {"path": ""}
+
+
+@pytest.mark.parametrize("name", ["r2d_bowl_vf_gb_DoublePrecision_LittleEndian.slf", "f3d_gouttedo.slf"])
+def test_the_independent_reader_finds_the_same_bits_in_a_store(files, run, tmp_path, name):
+    run("convert", files / name, tmp_path / "a.octavo", "-q")
+    steps = octavo_reader.read_store(tmp_path / "a.octavo")
+    for step in [*steps[:1], *steps[1:][-1:]]:  # the last one's mesh is the first one's
+        mesh, fields = triangle_reader.read(steps, step)
+        part = octavo.open(files / name, step=step.step).part(0)
+        assert np.array_equal(mesh.x, part.x) and np.array_equal(mesh.y, part.y)
+        assert np.array_equal(mesh.triangles, part.triangles) and mesh.planes == part.planes
+        assert list(fields) == [*mesh.beside, *(field for field in part.fields if field not in mesh.beside)]
+        for field, values in part.fields.items():
+            assert fields[field].tobytes() == np.ascontiguousarray(values).tobytes()
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
+def test_the_independent_reader_puts_together_what_three_ranks_wrote(tmp_path):
+    example = Path(__file__).parents[2] / "examples" / "triangles.py"
+    words = ["mpirun", "-n", "3", sys.executable, example, tmp_path / "channel.octavo", "2"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    steps = octavo_reader.read_store(tmp_path / "channel.octavo")
+    assert [(step.step, len(step.parts)) for step in steps] == [(1, 3), (2, 3)]
+    for step in steps:
+        mesh, fields = triangle_reader.read(steps, step)
+        number = np.arange(61 * 13)
+        assert np.array_equal(mesh.x, 5.0 * (number // 13)) and np.array_equal(mesh.y, 5.0 * (number % 13))
+        assert mesh.triangles.shape == (1440, 3) and np.array_equal(np.unique(mesh.triangles), number)
+        assert np.array_equal(fields["WATER DEPTH"], [2 + step.step * mesh.x / 1024])
 
 
 def test_wrong_wishes_are_told(files, run):

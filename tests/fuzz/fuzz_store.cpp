@@ -10,10 +10,11 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/opened.hpp"
+#include "octavo/store/triangles.hpp"
 
 // Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
 // flag 1 all checksums are put right afterwards, so that what is behind them is reached: records name their footers,
-// footers their tables, tables their streams.
+// footers their tables, tables their streams. With flag 4 the sound one has triangles, in two parts.
 namespace {
 
 using namespace octavo;
@@ -127,6 +128,16 @@ const fs::path& scratch() {
 
 // ------------------------------------------------------------------ a sound store to begin with
 
+// The subfile of a store, which goes.
+Bytes taken(const fs::path& store) {
+  const file::File file = file::open_read(store / "analysis" / "data.000");
+  Bytes bytes(file::size(file));
+  file::pread_all(file, 0, bytes);
+  std::error_code ignored;
+  fs::remove_all(store, ignored);
+  return bytes;
+}
+
 Bytes sound_subfile() {
   const fs::path store = scratch() / "seed";
   for (std::int64_t number : {1, 2}) {
@@ -154,12 +165,73 @@ Bytes sound_subfile() {
     writer.add(encode(part, header, {}));
     writer.commit();
   }
-  const file::File file = file::open_read(store / "analysis" / "data.000");
-  Bytes bytes(file::size(file));
-  file::pread_all(file, 0, bytes);
-  std::error_code ignored;
-  fs::remove_all(store, ignored);
-  return bytes;
+  return taken(store);
+}
+
+// ------------------------------------------------------------------ the same of triangles, as two ranks write them
+
+// 3 x 3 points, each square of two triangles; a value a point.
+mesh::Part square_of_triangles() {
+  mesh::Unstructured mesh;
+  for (int i = 0; i < 9; ++i) {
+    mesh.x.push_back(i % 3);
+    mesh.y.push_back(i / 3);
+  }
+  for (const std::int64_t a : {0, 1, 3, 4})
+    mesh.connectivity.insert(mesh.connectivity.end(), {a, a + 1, a + 4, a, a + 4, a + 3});
+  mesh::Part part;
+  part.fields.push_back(mesh::make_field({"depth", "m", mesh::ScalarType::float64, mesh::Centring::node, 1, 0}, 9));
+  for (std::size_t i = 0; i < 9; ++i) part.fields[0].as<double>()[i] = 2.0 + 0.25 * static_cast<double>(i);
+  part.fields.push_back(mesh::make_field({"IPOBO", "", mesh::ScalarType::int32, mesh::Centring::node, 1, 0}, 9));
+  part.mesh = mesh;
+  return part;
+}
+
+// The first or second part of a folded step; its stretch of values is filled up.
+mesh::Part half_of(const mesh::Part& whole, int half) {
+  mesh::Part part;
+  part.index = half;
+  part.mesh = one_cell(1, half == 0);
+  const std::size_t stretch = stretch_of(9, 2) * sizeof(double);
+  for (const mesh::Field& field : whole.fields) {
+    Bytes values(field.bytes.begin() + (half == 0 ? 0 : static_cast<std::ptrdiff_t>(stretch)), field.bytes.end());
+    values.resize(stretch);
+    part.fields.push_back({field.info, {values.begin(), values.end()}});
+  }
+  for (mesh::Particles species : whole.particles) {
+    const std::int64_t all = species.count, cut = all / 2;
+    species.count = half == 0 ? cut : all - cut;
+    for (mesh::Field& field : species.attributes) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(field.bytes.size()) / all * cut;
+      half == 0 ? field.bytes.erase(field.bytes.begin() + at, field.bytes.end())
+                : field.bytes.erase(field.bytes.begin(), field.bytes.begin() + at);
+    }
+    part.particles.push_back(std::move(species));
+  }
+  return part;
+}
+
+Bytes sound_triangles() {
+  const fs::path store = scratch() / "seed";
+  const mesh::Part square = square_of_triangles();
+  for (std::int64_t number : {1, 2}) {  // the second takes the mesh of the first
+    const mesh::Part whole = fold(square, number == 1);
+    mesh::Header header;
+    header.dim = 2;
+    header.fields = {whole.fields[0].info};
+    header.attributes = {{"triangles", std::int64_t{8}}, {"planes", std::int64_t{1}}};
+    if (number == 2) {
+      header.attributes[mesh_step_attribute] = std::int64_t{1};
+      header.attributes[mesh_checksum_attribute] = mesh_checksum(std::get<mesh::Unstructured>(square.mesh));
+    }
+    SegmentPlan plan;
+    plan.store = store;
+    plan.step = number;
+    SegmentWriter writer(plan, header);
+    for (const int half : {0, 1}) writer.add(encode(half_of(whole, half), header, {}));
+    writer.commit();
+  }
+  return taken(store);
 }
 
 // An edit: where (two bytes, modulo the size), what, and a value for it.
@@ -177,8 +249,8 @@ void edit(Bytes& file, const std::uint8_t* what) {
 }
 
 Bytes subfile_of(const std::uint8_t* data, std::size_t size) {
-  static const Bytes sound = sound_subfile();
-  Bytes file = sound;
+  static const Bytes sound = sound_subfile(), triangles = sound_triangles();
+  Bytes file = (data[0] & 4) != 0 ? triangles : sound;
   if ((data[0] & 2) != 0) {
     file.resize(size - 1);
     std::transform(data + 1, data + size, file.begin(), [](std::uint8_t b) { return static_cast<std::byte>(b); });

@@ -204,8 +204,8 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
   std::vector<StepEntry> own_steps;
   add_steps(file, name, steps, own_steps);
   // Of cells, or of Gauss points: not shown.
-  if (own_steps.empty() || library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number, own_steps[0].iteration,
-                                                    MED_NODE, MED_NONE) <= 0)
+  if (!own_steps.empty() && library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number,
+                                                     own_steps[0].iteration, MED_NODE, MED_NONE) <= 0)
     return;
   to.steps.insert(to.steps.end(), own_steps.begin(), own_steps.end());
   for (int c = 1; c <= components; ++c) {
@@ -216,7 +216,7 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
     entry.info.unit = text_of(&units[at], MED_SNAME_SIZE);
     entry.info.type = type == MED_FLOAT64 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
     entry.info.centring = mesh::Centring::node;
-    to.fields.push_back(entry);
+    (own_steps.empty() ? to.waiting : to.fields).push_back(entry);
   }
 }
 
@@ -239,6 +239,7 @@ Contents contents_of(const std::filesystem::path& path, const std::string& mesh)
   read_shape(file, out);
   const med_int fields = library().MEDnField(file.id());
   for (int i = 1; i <= fields; ++i) read_field_entry(file, i, out);
+  if (out.fields.empty()) out.fields = std::exchange(out.waiting, {});
   sort_fields(out);
   sort_steps(out.steps);
   return out;

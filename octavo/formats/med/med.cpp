@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/mesh/announced.hpp"
 #ifdef OCTAVO_HAVE_MED
 #include "octavo/formats/med/contents.hpp"
 #endif
@@ -189,6 +190,10 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
     header.time = contents.steps[step].time;
     header.attributes["step"] = static_cast<std::int64_t>(step);
     for (const FieldEntry& field : contents.fields) header.fields.push_back(field.info);
+  } else {
+    std::vector<mesh::FieldInfo> waiting;
+    for (const FieldEntry& field : contents.fields) waiting.push_back(field.info);
+    mesh::announce(header, waiting);
   }
   if (contents.has_numbers) {
     mesh::FieldInfo numbers;

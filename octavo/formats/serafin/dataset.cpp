@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/mesh/announced.hpp"
 
 namespace octavo::formats::serafin {
 namespace {
@@ -16,10 +17,10 @@ using base::Kind;
 
 constexpr const char* numbers_field = "IPOBO";
 
-std::vector<mesh::FieldInfo> fields_of(const Series& series) {
+std::vector<mesh::FieldInfo> variables_of(const Series& series) {
   std::vector<mesh::FieldInfo> fields;
   const auto type = series.header.real_bytes == 8 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
-  for (std::size_t v = 0; v < series.header.variables.size() && series.steps > 0; ++v) {
+  for (std::size_t v = 0; v < series.header.variables.size(); ++v) {
     mesh::FieldInfo info;
     info.name = name_of(series.header.variables[v]);
     const auto same = [&](const mesh::FieldInfo& other) { return other.name == info.name; };
@@ -29,12 +30,15 @@ std::vector<mesh::FieldInfo> fields_of(const Series& series) {
     info.centring = mesh::Centring::node;
     fields.push_back(info);
   }
+  return fields;
+}
+
+mesh::FieldInfo numbers_info() {
   mesh::FieldInfo numbers;
   numbers.name = numbers_field;
   numbers.type = mesh::ScalarType::int32;
   numbers.centring = mesh::Centring::node;
-  fields.push_back(numbers);
-  return fields;
+  return numbers;
 }
 
 void set_range(std::span<const double> values, double& lo, double& hi) {
@@ -77,7 +81,11 @@ mesh::Header header_of(const Series& series, std::int64_t step) {
   header.dim = planes(series.header) > 1 ? 3 : 2;
   header.time = step >= 0 ? read_time(series, step) : 0;
   header.unit_length = 100;  // metres
-  header.fields = fields_of(series);
+  if (series.steps > 0)
+    header.fields = variables_of(series);
+  else
+    mesh::announce(header, variables_of(series));
+  header.fields.push_back(numbers_info());
   set_box(series, step, header);
   set_attributes(series, step, header.attributes);
   return header;

@@ -1,4 +1,4 @@
-"""Values at places over all steps of a SERAFIN file, linear within the triangle around each place: a table, CSV or
+"""Values at places over all steps of a mesh of triangles (SERAFIN, MED, VTKHDF, a store), linear within the triangle around each place: a table, CSV or
 JSON."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a SERAFIN file")
+    parser.add_argument("path", help="a SERAFIN, MED or VTKHDF file, or a store")
     parser.add_argument("--at", action="append", required=True, metavar="X,Y", help="a place; may be repeated")
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     parser.add_argument(

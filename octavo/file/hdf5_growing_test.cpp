@@ -1,0 +1,245 @@
+#include "octavo/file/hdf5_growing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <random>
+
+#include "octavo/file/posix.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#ifdef OCTAVO_HAVE_HDF5
+#include <hdf5.h>
+
+namespace octavo::file::hdf5 {
+namespace {
+
+namespace fs = std::filesystem;
+using octavo::testing::message_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::vector<std::string> names{"depth", "speed"};
+
+/// A file with FIELDS/depth and FIELDS/speed that have no steps; something else beside it.
+void make_file(const fs::path& path, bool modern) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS), group = H5Pcreate(H5P_GROUP_CREATE);
+  if (modern) H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  H5Pset_link_creation_order(group, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
+  H5Gclose(H5Gcreate2(file, "MESH", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  H5Gclose(H5Gcreate2(file, "FIELDS", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  for (const std::string& name : names)
+    H5Gclose(H5Gcreate2(file, ("FIELDS/" + name).c_str(), H5P_DEFAULT, group, H5P_DEFAULT));
+  H5Fclose(file);
+  H5Pclose(group);
+  H5Pclose(access);
+  const File whole = open_write(path);
+  const std::vector<double> points{1, 2, 3};
+  make(whole, "MESH/points", float64_type, std::vector<std::uint64_t>{3});
+  write_rows<double>(whole, "MESH/points", 0, 3, points);
+  write_numbers(whole, "MESH", "count", std::vector<std::int64_t>{3});
+}
+
+std::string step_name(int step) { return "step " + std::to_string(1000 + step); }
+
+/// What a step has of a field.
+std::vector<double> values_of(std::size_t field, int step) {
+  std::vector<double> values(static_cast<std::size_t>(50 + 40 * (step % 3)));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = 100.0 * step + static_cast<double>(i) + 0.5 * static_cast<double>(field);
+  return values;
+}
+
+void add_step(Growing& file, const fs::path& path, int step) {
+  const file::File bytes = file::open_write(path);
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    const std::vector<NewGroup> groups{{step_name(step), {{"time", 0.5 * step}, {"number", step}}},
+                                       {"points", {{"profile", std::string("none")}, {"kinds", Flags{8}}}}};
+    const std::vector<double> values = values_of(f, step);
+    const std::uint64_t at =
+        file.add(names[f], {{"last", std::int32_t{step}}}, groups, "values", float64_type, values.size());
+    EXPECT_EQ(at % 64, 0U);
+    file::pwrite_all(bytes, at, std::as_bytes(std::span(values)));
+  }
+  file::sync(bytes);
+}
+
+/// Steps that the file shows, after a look at all that it has.
+std::vector<int> shown(const fs::path& path, int most = 32) {
+  const File file = open(path);
+  EXPECT_THAT(read_all<double>(file, list(file, "MESH").at(0)), ElementsAre(1, 2, 3));
+  EXPECT_EQ(read_numbers(file, "MESH", "count"), std::vector<std::int64_t>{3});
+  std::vector<int> steps;
+  for (int step = 0; step < most; ++step)
+    for (std::size_t f = 0; f < names.size(); ++f) {
+      const std::string name = "FIELDS/" + names[f] + "/" + step_name(step);
+      const auto all = list(file, name + "/points");
+      EXPECT_EQ(all.empty(), !read_numbers(file, name, "number")) << "a step that is not whole";
+      if (all.empty()) continue;
+      EXPECT_EQ(read_all<double>(file, all.at(0)), values_of(f, step));
+      EXPECT_EQ(read_numbers(file, name, "number"), std::vector<std::int64_t>{step});
+      EXPECT_EQ(read_words(file, name + "/points", "profile"), "none");
+      if (f == 0) steps.push_back(step);
+      EXPECT_EQ(steps.back(), step) << "a step of one field alone";
+    }
+  return steps;
+}
+
+class Growth : public ::testing::TestWithParam<bool> {
+ protected:
+  Growth() { make_file(path_, GetParam()); }
+  ~Growth() override { file::set_observer({}); }
+  octavo::testing::TemporaryFolder folder_;
+  fs::path path_ = folder_ / "a.h5";
+};
+
+TEST_P(Growth, a_step_shows_when_it_is_committed_and_no_earlier) {
+  Growing file(path_, "FIELDS", 64);
+  EXPECT_THAT(file.members(), ElementsAre("depth", "speed"));
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre());
+  add_step(file, path_, 0);
+  EXPECT_THAT(shown(path_), ElementsAre());
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre(0));
+  add_step(file, path_, 1);
+  file.abandon();
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre(0));
+  for (int step = 1; step < 30; ++step) {  // groups become B-trees on the way
+    add_step(file, path_, step);
+    file.commit(false);
+  }
+  EXPECT_EQ(shown(path_).size(), 30U);
+  EXPECT_EQ(read_numbers(open(path_), "FIELDS/speed", "last"), std::vector<std::int64_t>{29});
+}
+
+TEST_P(Growth, another_process_goes_on_or_goes_back) {
+  for (int step = 0; step < 12; ++step) {
+    Growing file(path_, "FIELDS", 64);
+    EXPECT_EQ(file.steps("depth").size(), static_cast<std::size_t>(step));
+    add_step(file, path_, step);
+    file.commit(true);
+  }
+  Growing file(path_, "FIELDS", 64);
+  for (const std::string& name : names)
+    for (int step = 3; step < 12; ++step) file.drop(name, step_name(step), {{"last", 2}});
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2));
+  add_step(file, path_, 3);
+  file.commit(true);
+  add_step(file, path_, 4);
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST_P(Growth, a_full_disk_loses_the_step_alone) {
+  Growing file(path_, "FIELDS", 64);
+  add_step(file, path_, 0);
+  file.commit(true);
+  for (std::uint64_t allowed = 0; allowed < 12; ++allowed) {
+    add_step(file, path_, 1);
+    std::uint64_t writes = 0;
+    file::set_observer([&](const file::Event& event) {
+      return event.operation == file::Operation::write && writes++ >= allowed ? file::Verdict{ENOSPC, 7}
+                                                                              : file::Verdict{};
+    });
+    EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("No space left"));
+    file::set_observer({});
+    EXPECT_THAT(shown(path_), ElementsAre(0));
+  }
+  for (int step = 1; step < 4; ++step) {
+    add_step(file, path_, step);
+    file.commit(true);
+  }
+  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2, 3));
+}
+
+/// What was asked of the file system.
+struct Done {
+  Operation operation{};
+  std::uint64_t offset = 0, size = 0;
+  std::string bytes;
+};
+
+void apply(const Done& done, std::size_t bytes, std::string& content) {
+  if (done.operation == Operation::resize) return content.resize(done.size, '\0');
+  if (content.size() < done.offset + bytes) content.resize(done.offset + bytes, '\0');
+  content.replace(done.offset, bytes, done.bytes, 0, bytes);
+}
+
+/// Writes since the last sync reach the disk or not, in part or whole; the superblock, in one sector, not in part.
+std::string after_crash(std::string content, const std::vector<Done>& pending, std::mt19937& random, unsigned percent) {
+  for (const Done& done : pending) {
+    if (random() % 100 >= percent) continue;
+    const bool torn = done.offset > 0 && random() % 5 == 0;
+    apply(done, torn ? random() % (done.bytes.size() + 1) : done.bytes.size(), content);
+  }
+  return content;
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_P(Growth, whatever_of_the_writes_a_crash_leaves_the_file_shows_whole_steps) {
+  std::string durable = bytes_of(path_);
+  std::vector<Done> log;
+  std::vector<std::size_t> commits;  // how much was asked of the system before each came back
+  {
+    auto file = std::make_unique<Growing>(path_, "FIELDS", 64);
+    file::set_observer([&](const file::Event& event) {
+      const bool changes = event.operation == Operation::write || event.operation == Operation::resize ||
+                           event.operation == Operation::sync;
+      if (changes)
+        log.push_back({event.operation,
+                       event.offset,
+                       event.size,
+                       {reinterpret_cast<const char*>(event.bytes.data()), event.bytes.size()}});
+      return file::Verdict{};
+    });
+    for (int step = 0; step < 12; ++step) {
+      if (step == 6) file = std::make_unique<Growing>(path_, "FIELDS", 64);  // a restart
+      add_step(*file, path_, step);
+      file->commit(true);
+      commits.push_back(log.size());
+    }
+    file::set_observer({});
+  }
+  std::vector<Done> pending;
+  std::mt19937 random(7);
+  std::size_t whole = 0;
+  for (std::size_t now = 0; now < log.size(); ++now) {
+    const Done& done = log[now];
+    if (done.operation == Operation::sync) {
+      for (const Done& one : pending) apply(one, one.bytes.size(), durable);
+      pending.clear();
+    } else {
+      pending.push_back(done);
+    }
+    if (whole < commits.size() && now + 1 == commits[whole]) ++whole;
+    const fs::path left = folder_ / "left.h5";
+    std::ofstream(left, std::ios::binary) << after_crash(durable, pending, random, now % 3 == 0 ? 80 : 50);
+    const std::size_t found = shown(left, 13).size();
+    ASSERT_TRUE(found == whole || found == whole + 1) << found << " steps after " << whole << " commits";
+  }
+  EXPECT_EQ(whole, 12U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hdf5, Growth, ::testing::Bool(),
+                         [](const auto& which) { return which.param ? "modern" : "old"; });
+
+TEST(Hdf5Growing, a_file_without_the_group_is_refused_with_its_name) {
+  const octavo::testing::TemporaryFolder folder;
+  make_file(folder / "a.h5", false);
+  EXPECT_THAT(message_of([&] { Growing(folder / "a.h5", "CHA", 64); }), HasSubstr("a.h5"));
+  std::ofstream(folder / "b.h5") << "no HDF5";
+  EXPECT_THAT(message_of([&] { Growing(folder / "b.h5", "CHA", 64); }), HasSubstr("b.h5"));
+}
+
+}  // namespace
+}  // namespace octavo::file::hdf5
+#endif

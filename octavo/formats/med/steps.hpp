@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace octavo::formats::med {
+
+/// Adds steps to a MED file, whose values others write: the file never shows a step that is not whole, and nothing that
+/// it shows is changed (octavo/file/hdf5_growing.hpp). What libmedC would have made: steps numbered from 0, a value a
+/// point. By one process and thread; libmedC is called to open it only.
+class Steps {
+ public:
+  /// A file of one mesh whose fields are there, with or without steps. Values begin at multiples of `alignment` where
+  /// they are larger than four of it. Throws as med::open() does, and Error(unsupported) without HDF5.
+  Steps(const std::filesystem::path& path, std::uint64_t alignment);
+  ~Steps();
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+
+  /// Of what is in the file.
+  const std::vector<double>& times() const;
+  /// Room for a step: where each variable's values stand in the file, in the order of variables; in the machine's byte
+  /// order and the file's precision.
+  std::vector<std::uint64_t> add(double time);
+  /// Drops all steps but the first `count`.
+  void keep(std::int64_t count);
+  /// What was done since the last time shows. Where that fails (a full disk) it is forgotten. `sync`: on disk
+  /// afterwards.
+  void commit(bool sync);
+  void abandon();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octavo::formats::med
