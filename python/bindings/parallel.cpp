@@ -65,7 +65,8 @@ class Writer {
     held_.clear();
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
-  void put_mesh(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_tree(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
   void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
                      int planes, const std::optional<Numbers>& element) {
     mesh::Unstructured piece;
@@ -85,6 +86,12 @@ class Writer {
       view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
     }
     writer().put_field(name, view, unit, centring_named(centring));
+  }
+  void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
+                 const std::string& unit, const std::string& centring) {
+    std::vector<parallel::ArrayView> views;
+    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
+    writer().put_field(name, views, unit, centring_named(centring));
   }
   void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
                      const std::string& type, const std::string& unit) {
@@ -270,7 +277,9 @@ void bind_writer(nb::module_& m) {
            nb::arg("resumed_from").none())
       .def("begin_step", &Writer::begin_step)
       .def("put_attribute", &Writer::put_attribute)
-      .def("put_mesh", &Writer::put_mesh)
+      .def("put_mesh", &Writer::put_tree)
+      .def("put_mesh", &Writer::put_patches)
+      .def("put_boxes", &Writer::put_boxes)
       .def("put_triangles", &Writer::put_triangles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
            nb::arg().none())
       .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
