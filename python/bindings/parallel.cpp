@@ -163,8 +163,13 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
                                          std::optional<std::vector<std::string>> fields, bool particles,
                                          bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill,
                                          const std::string& fill_by, std::optional<std::int64_t> max_box,
-                                         std::optional<std::vector<std::int64_t>> points) {
+                                         std::optional<std::vector<std::int64_t>> points, const Settings& settings,
+                                         const Path& file) {
   parallel::RestartOptions options;
+  {
+    nb::gil_scoped_release release;
+    parallel::agree(comm_from(comm), [&] { options = restart_options(options_from(settings, file)); });
+  }
   options.flow = flow_named(flow);
   options.step = step;
   options.fields = std::move(fields);
@@ -341,7 +346,7 @@ void bind_restart(nb::module_& m) {
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
         nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none(),
-        nb::arg("points").none());
+        nb::arg("points").none(), nb::arg("settings"), nb::arg("file"));
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
     particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
     fill: bool | str = False, as_patches: bool = False, max_box: int = 64,
-    points: Sequence[int] | np.ndarray | None = None,
+    points: Sequence[int] | np.ndarray | None = None, options: Path | None = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
@@ -171,6 +171,9 @@ def restart(
     "linear" with limited slopes, "constant" with their value. `as_patches`: `mesh` is Patches, boxes at most `max_box`
     cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
+    Further keywords and `options` are the Writer's: of those it uses staging_directory (steps that are on local disks
+    only are drained first), ranks_per_node and remember_failed_restarts; variables override them.
+
     `path` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Shares are equal then.
 
     A step of triangles has `x`, `y`, `triangles`, `global_point`, `global_triangle` and `planes` in place of `mesh`: equal
@@ -184,7 +187,7 @@ def restart(
     return _mpi().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
         refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", max_box if as_patches else None,
-        None if points is None else [int(point) for point in points],
+        None if points is None else [int(point) for point in points], _texts(settings), os.fspath(options or ""),
     )  # fmt: skip
 
 
