@@ -34,7 +34,7 @@ using testing::wrong_values;
 Options options_for(std::uint32_t seed) {
   Options options;
   options.mode = testing::single_threaded() || seed % 3 == 0 ? Mode::sync : Mode::background;
-  options.lend = seed % 3 == 1;
+  options.lend = seed % 3 == 1 && options.mode == Mode::background;
   options.contributors_per_file = 1 + static_cast<int>(seed % 3);
   options.sync_policy = SyncPolicy::none;
   options.checkpoint.codec.method = seed % 2 == 0 ? codec::Method::raw : codec::Method::automatic;
