@@ -7,14 +7,13 @@
 #include <memory>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/med/med.hpp"
-#include "octavo/formats/vtkhdf/vtkhdf.hpp"
+#include "octavo/jobs/as_serafin.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
-#include "octavo/jobs/to_serafin.hpp"
+#include "octavo/partition/graph.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -31,11 +30,12 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) 
   switch (options.method) {
     case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
-    case partition::Method::inertial: return partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
+    case partition::Method::hilbert: return partition::cut_joined(mesh.connectivity, mesh.x, mesh.y, options.parts);
     default: break;
   }
-  partition::PartVector part_of = partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
-  partition::smooth_cuts(mesh.connectivity, mesh.points, options.parts, part_of);
+  partition::PartVector part_of = partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
+  if (options.parts > 1)
+    partition::smooth_cuts(partition::find_behind(mesh.connectivity, mesh.points), options.parts, part_of);
   return part_of;
 }
 
@@ -101,29 +101,6 @@ void collect(PartitionReport& report, PieceWriter& writer) {
   for (fs::path& path : writer.finish()) report.files.push_back(std::move(path));
 }
 
-/// A file as SERAFIN: itself, or one made for the time being.
-struct AsSerafin {
-  fs::path path;
-  bool is_made = false;
-
-  AsSerafin(const fs::path& given, const fs::path& to, std::vector<std::string>& notes) : path(given) {
-    const bool other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || store::recognise(given);
-    if (!other) return;
-    ToSerafinOptions options;
-    options.overwrite = true;
-    const ToSerafinReport report = to_serafin(given, to, options);
-    notes.insert(notes.end(), report.notes.begin(), report.notes.end());
-    path = to;
-    is_made = true;
-  }
-  ~AsSerafin() {
-    std::error_code ignored;
-    if (is_made) fs::remove(path, ignored);
-  }
-  AsSerafin(const AsSerafin&) = delete;
-  AsSerafin& operator=(const AsSerafin&) = delete;
-};
-
 using CutText = std::vector<std::string> (*)(const fs::path&, const CutMesh&, const Buckets&);
 
 void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutText how, const CutMesh& mesh,
@@ -137,13 +114,9 @@ void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutTe
 }  // namespace
 
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
-  std::deque<AsSerafin> made;
-  std::vector<std::string> notes;
-  PartitionOptions how = options;
-  const fs::path& mesh = made.emplace_back(path, named(prefix, "GEO.whole.slf"), notes).path;
-  for (auto& [name, also] : how.also) also = made.emplace_back(also, named(prefix, name + ".whole.slf"), notes).path;
-  PartitionReport report = partition_serafin(mesh, prefix, how);
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  const InputsAsSerafin inputs({}, path, prefix, options);
+  PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
+  report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
   return report;
 }
 
