@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/convert.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -89,6 +90,20 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
   }
 }
 
+TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+  convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+  PartitionOptions options;
+  options.parts = 5;
+  options.method = partition::Method::hilbert;
+  fs::create_directory(folder / "one");
+  fs::create_directory(folder / "many");
+  partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+  EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
+  EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
 TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   const TemporaryFolder folder;
   SerafinFixture f = fixture(1);
@@ -114,6 +129,8 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   wrong = f;
   wrong.numbers[static_cast<std::size_t>(boundary[2])] = 0;
   EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("by the boundary file only")));
+  options.method = partition::Method::scotch;
+  EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("no PT-Scotch")));
   options.method = partition::Method::metis;
   EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("one process only")));
 }

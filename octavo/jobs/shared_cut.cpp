@@ -204,9 +204,7 @@ PartVector cut_joined(const SharedJob& job, const Block& block) {
   return numbers.take();
 }
 
-PartVector cut_halves(const SharedJob& job, const Block& block) {
-  PartVector part_of = cut_inertial(job, block);
-  const SharedDual dual = share_dual(job, block);
+PartVector smoothed(const SharedJob& job, const SharedDual& dual, PartVector part_of) {
   Numbers parts(job, dual, std::move(part_of));
   smooth(job, dual, parts);
   return parts.take();
@@ -216,11 +214,13 @@ PartVector cut_halves(const SharedJob& job, const Block& block) {
 
 PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& scotch) {
   if (job.options.parts == 1) return PartVector(block.triangles.size() / 3, 0);
-  switch (job.options.method) {
-    case partition::Method::hilbert: return cut_joined(job, block);
-    case partition::Method::scotch: return scotch(share_dual(job, block), job.options.parts);
-    default: return cut_halves(job, block);
+  if (job.options.method == partition::Method::hilbert) return cut_joined(job, block);
+  if (job.options.method == partition::Method::inertial) {
+    PartVector halves = cut_inertial(job, block);
+    return smoothed(job, share_dual(job, block), std::move(halves));
   }
+  const SharedDual dual = share_dual(job, block);
+  return smoothed(job, dual, scotch(dual, job.options.parts));  // its parts differ more in size
 }
 
 }  // namespace octavo::jobs

@@ -14,6 +14,7 @@ EXAMPLES = [
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64 --also PRE=previous.slf --also wind.slf",
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 8 --layout files --method scotch",
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
+    "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000 --method scotch    # PT-Scotch",
     "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
 ]
 
@@ -27,7 +28,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--method",
         choices=["metis", "scotch", "hilbert", "inertial"],
         help="metis and scotch cut the fewest edges; inertial (halves across the longest extent) and hilbert (a curve) take "
-        "little memory and time (default: metis; under mpirun inertial, the only one there)",
+        "little memory and time (default: metis; under mpirun, where metis is not, inertial). inertial and hilbert give the "
+        "same pieces by any number of processes, scotch may give others by another number",
     )
     parser.add_argument(
         "--layout",
@@ -56,20 +58,20 @@ def named(text: str) -> tuple[str, str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo import _core
+    from octavo import pieces
     from octavo.cli import console
     from octavo.ranks import is_root, world
 
     ranks = world()
     with console.Progress("partition", arguments.quiet) as progress:
-        report = _core.partition(
+        report = pieces.partition(
             arguments.mesh,
             arguments.out,
-            parts=arguments.parts,
-            method=arguments.method or ("metis" if ranks is None else "inertial"),
+            arguments.parts,
+            method=arguments.method,
             layout=arguments.layout,
             boundary=arguments.boundary,
-            also=[named(text) for text in arguments.also],
+            also=dict(named(text) for text in arguments.also),
             sections=arguments.sections,
             zones=arguments.zones,
             weirs=arguments.weirs,
