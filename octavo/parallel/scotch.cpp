@@ -10,6 +10,8 @@
 #include <ptscotch.h>
 
 #include <memory>
+
+#include "octavo/partition/scotch_context.hpp"
 #endif
 
 namespace octavo::parallel {
@@ -17,9 +19,7 @@ namespace octavo::parallel {
 #ifdef OCTAVO_HAVE_PTSCOTCH
 namespace {
 
-void require(int status, const char* what) {
-  if (status != 0) throw base::Error(base::Kind::unsupported, std::string("PT-Scotch failed in ") + what);
-}
+using partition::require_scotch;
 
 /// Neighbours without the gaps where there is none.
 struct Adjacency {
@@ -38,28 +38,6 @@ Adjacency adjacency_of(const jobs::SharedDual& dual) {
   return adjacency;
 }
 
-/// Without it messages that come earlier or later make another cut.
-class Repeatable {
- public:
-  Repeatable() {
-    require(SCOTCH_contextInit(&context_), "contextInit");
-    require(SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMDETERMINISTIC, 1), "contextOptionSetNum");
-    require(SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMRANDOMFIXEDSEED, 1), "contextOptionSetNum");
-    require(SCOTCH_contextRandomClone(&context_), "contextRandomClone");
-    SCOTCH_contextRandomSeed(&context_, 1);
-    SCOTCH_contextRandomReset(&context_);
-  }
-  ~Repeatable() { SCOTCH_contextExit(&context_); }
-  Repeatable(const Repeatable&) = delete;
-  Repeatable& operator=(const Repeatable&) = delete;
-  void bind(const SCOTCH_Dgraph& graph, SCOTCH_Dgraph& bound) const {
-    require(SCOTCH_contextBindDgraph(&context_, &graph, &bound), "contextBindDgraph");
-  }
-
- private:
-  mutable SCOTCH_Context context_;
-};
-
 }  // namespace
 
 bool has_scotch() noexcept { return true; }
@@ -69,21 +47,21 @@ partition::PartVector cut_by_scotch(const jobs::SharedDual& dual, std::int32_t p
   Adjacency adjacency = adjacency_of(dual);
   const auto vertices = static_cast<SCOTCH_Num>(dual.behind.size() / 3);
   const auto edges = static_cast<SCOTCH_Num>(adjacency.neighbours.size());
-  const Repeatable repeatable;
+  partition::RepeatableScotch repeatable;
   SCOTCH_Dgraph graph, bound;
   SCOTCH_Strat strategy;
-  require(SCOTCH_dgraphInit(&graph, MPI_COMM_WORLD), "dgraphInit");
+  require_scotch(SCOTCH_dgraphInit(&graph, MPI_COMM_WORLD), "dgraphInit");
   const std::unique_ptr<SCOTCH_Dgraph, void (*)(SCOTCH_Dgraph*)> graph_end(&graph, &SCOTCH_dgraphExit);
-  require(SCOTCH_dgraphInit(&bound, MPI_COMM_WORLD), "dgraphInit");
+  require_scotch(SCOTCH_dgraphInit(&bound, MPI_COMM_WORLD), "dgraphInit");
   const std::unique_ptr<SCOTCH_Dgraph, void (*)(SCOTCH_Dgraph*)> bound_end(&bound, &SCOTCH_dgraphExit);
   SCOTCH_stratInit(&strategy);
   const std::unique_ptr<SCOTCH_Strat, void (*)(SCOTCH_Strat*)> strategy_end(&strategy, &SCOTCH_stratExit);
-  require(SCOTCH_dgraphBuild(&graph, 0, vertices, vertices, adjacency.first.data(), nullptr, nullptr, nullptr, edges,
-                             edges, adjacency.neighbours.data(), nullptr, nullptr),
-          "dgraphBuild");
+  require_scotch(SCOTCH_dgraphBuild(&graph, 0, vertices, vertices, adjacency.first.data(), nullptr, nullptr, nullptr,
+                                    edges, edges, adjacency.neighbours.data(), nullptr, nullptr),
+                 "dgraphBuild");
   partition::PartVector part_of(dual.behind.size() / 3);
-  repeatable.bind(graph, bound);
-  require(SCOTCH_dgraphPart(&bound, parts, &strategy, part_of.data()), "dgraphPart");
+  require_scotch(SCOTCH_contextBindDgraph(repeatable.context(), &graph, &bound), "contextBindDgraph");
+  require_scotch(SCOTCH_dgraphPart(&bound, parts, &strategy, part_of.data()), "dgraphPart");
   return part_of;
 }
 

@@ -161,6 +161,13 @@ TEST(Cut, every_method_fills_all_parts_and_repeats_itself) {
     }
 }
 
+TEST(Cut, large_meshes_are_cut_alike_each_time) {
+  if (!has(Method::scotch)) GTEST_SKIP() << "no Scotch in this build";
+  const Triangles mesh = random_triangles(1, 120, 80);  // Scotch has threads for such
+  const PartVector first = cut(Method::scotch, mesh, 21);
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(cut(Method::scotch, mesh, 21), first);
+}
+
 TEST(Cut, sizes_by_the_curve_and_by_inertia_differ_by_one_element) {
   const Triangles mesh = random_triangles(3, 13, 11);
   for (int i = 0; i < 10; ++i) {
