@@ -356,8 +356,6 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
 
 SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& paths, const fs::path& prefix,
                             const SplitOptions& options) {
-  if (options.layout == PieceLayout::med)
-    throw Error(Kind::unsupported, "a result is not split into MED pieces").hint("octavo partition --also cuts it so");
   const serafin::Series series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);
@@ -368,10 +366,13 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   const auto parts = static_cast<std::int32_t>(pieces.count());
   PieceWriter writer(prefix, parts, options.layout, IndexKind::bytes);
   std::vector<PiecePlace> places;
+  std::optional<MedPieces> med;
+  if (options.layout == PieceLayout::med) med.emplace(prefix.string() + ".med", series);
   for (std::int32_t part = 0; part < parts; ++part) {
     serafin::Series here;
     const serafin::Series& like = pieces.series(at(part), here);
     Piece piece;
+    piece.part = part;
     const auto mine = pieces.global.of(part);
     piece.points.assign(mine.begin(), mine.end());
     piece.connectivity = serafin::read_triangles(like);
@@ -382,8 +383,12 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
     }
     piece.boundary_points = like.header.iparam[7];
     piece.shared.resize(at(std::max(like.header.iparam[8], 0)));
-    places.push_back(place_piece(series, writer, piece));
+    if (med)
+      med->add(piece);
+    else
+      places.push_back(place_piece(series, writer, piece));
   }
+  if (med) return {parts, points, series.steps, {med->finish(pieces.global, options.progress)}};
   cut_steps(series, writer, places, pieces.global, options.progress);
   return {parts, points, series.steps, writer.finish()};
 }
