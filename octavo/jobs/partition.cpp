@@ -8,6 +8,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
+#include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
@@ -55,6 +56,7 @@ struct Input {
   PieceWriter writer;
   std::vector<PiecePlace> places{};
   std::unique_ptr<MedPieces> med{};  ///< then nothing is written by `writer`
+  std::optional<fs::path> store{};   ///< no more then
 };
 
 fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
@@ -70,6 +72,7 @@ void add_input(Output& output, const fs::path& path, const fs::path& prefix, con
   Input& input =
       output.inputs.emplace_back(Input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}});
   require_same_mesh(input.series, mesh.points);
+  if (layout == PieceLayout::octavo) input.store = prefix.string() + ".octavo";
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
 }
 
@@ -88,13 +91,24 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
     for (Input& input : output.inputs)
       if (input.med)
         input.med->add(piece);
-      else
+      else if (!input.store)
         input.places.push_back(place_piece(input.series, input.writer, piece));
     if (boundary != nullptr) output.conditions.next(boundary_text(piece));
     if (parallel) output.neighbours.next(parallel_text(piece));
     output.points.items.insert(output.points.items.end(), piece.points.begin(), piece.points.end());
     output.points.first.push_back(static_cast<std::int64_t>(output.points.items.size()));
   }
+}
+
+/// All steps, as checkpoints: what runs start from.
+void write_store(const Input& input, const CutMesh& mesh, const PartitionOptions& options) {
+  ConvertOptions convert_options;
+  convert_options.flow = store::Flow::checkpoint;
+  convert_options.part_of = mesh.part_of;
+  convert_options.cut_parts = mesh.parts;
+  convert_options.overwrite = true;
+  convert_options.progress = options.progress;
+  convert({input.series.file->path()}, *input.store, convert_options);
 }
 
 void collect(PartitionReport& report, PieceWriter& writer) {
@@ -152,6 +166,11 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
+    if (input.store) {
+      write_store(input, mesh, options);
+      report.files.push_back(*input.store);
+      continue;
+    }
     if (input.med) {
       report.files.push_back(input.med->finish(output.points, options.progress));
       continue;

@@ -116,8 +116,8 @@ void require_possible(const PartitionOptions& options, const base::Ranks& ranks,
   if (options.sections || options.zones || options.weirs)
     throw Error(Kind::unsupported, "sections, zones and weirs are cut by one process only")
         .hint("run it without mpirun");
-  if (options.layout == PieceLayout::med)
-    throw Error(Kind::unsupported, "one process writes pieces in MED").hint("run it without mpirun");
+  if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
+    throw Error(Kind::unsupported, "one process writes pieces in MED or a store").hint("run it without mpirun");
   if (ranks.size > 1 && !ranks.all_to_all)
     throw Error(Kind::usage, "several processes need an exchange of all with all");
 }

@@ -17,7 +17,8 @@ jobs::PieceLayout layout_named(const std::string& name) {
   if (name == "concat") return jobs::PieceLayout::concat;
   if (name == "files") return jobs::PieceLayout::files;
   if (name == "med") return jobs::PieceLayout::med;
-  throw base::Error(base::Kind::usage, "no layout " + name + ": there are concat, files, med");
+  if (name == "octavo") return jobs::PieceLayout::octavo;
+  throw base::Error(base::Kind::usage, "no layout " + name + ": there are concat, files, med, octavo");
 }
 
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,

@@ -35,8 +35,8 @@ def partition(
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
-    (None, of several) or hilbert; `layout`: concat, files or med; `also`: results on the mesh by the name that PREFIX gets.
-    `ranks`: octavo.ranks.world(), collective."""
+    (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
+    gets. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.ranks import scotch
 

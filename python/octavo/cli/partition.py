@@ -33,9 +33,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--layout",
-        choices=["concat", "files", "med"],
+        choices=["concat", "files", "med", "octavo"],
         default="concat",
-        help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med (default: concat)",
+        help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med; octavo: a store an "
+        "input, PREFIX + GEO.octavo, which as many ranks start from by their parts (default: concat)",
     )
     parser.add_argument(
         "--also",
@@ -57,6 +58,16 @@ def named(text: str) -> tuple[str, str]:
     return (name, path) if found else (Path(text).stem, text)
 
 
+def also_of(texts: list[str]) -> dict[str, str]:
+    from octavo.errors import UsageError
+
+    pairs = [named(text) for text in texts]
+    twice = sorted({name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1})
+    if twice:
+        raise UsageError(f"--also: several inputs would be called {twice[0]}", [], "--also NAME=FILE gives each a name")
+    return dict(pairs)
+
+
 def run(arguments: argparse.Namespace) -> int:
     from octavo import pieces
     from octavo.cli import console
@@ -71,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             method=arguments.method,
             layout=arguments.layout,
             boundary=arguments.boundary,
-            also=dict(named(text) for text in arguments.also),
+            also=also_of(arguments.also),
             sections=arguments.sections,
             zones=arguments.zones,
             weirs=arguments.weirs,
