@@ -58,12 +58,28 @@ void finish(Stream& stream) {
 
 std::size_t bytes_of(const Values& values) { return values.size * mesh::size_of(values.info.type); }
 
-// The packed form in one range: the caller's own, or a copy in `memory`.
-std::span<const std::byte> packed(const Values& values, std::vector<std::byte>& memory) {
+// All cells, with zeros for those that have no values.
+void spread(const Values& values, std::size_t cell, std::span<std::byte> out) {
+  std::size_t from = 0;
+  for (const codec::Range& range : *values.held) {
+    const auto to = out.subspan(range.first * cell, (range.last - range.first) * cell);
+    if (values.data != nullptr)
+      std::copy_n(values.data + from, to.size(), to.begin());
+    else if (!to.empty())
+      values.pack(from, to);
+    from += to.size();
+  }
+}
+
+// The packed form in one range: the caller's own, or a copy in `memory`. `cells`: of the tree, or particles.
+std::span<const std::byte> packed(const Values& values, std::size_t cells, std::vector<std::byte>& memory) {
   const std::size_t bytes = bytes_of(values);
-  if (bytes == 0 || values.data != nullptr) return {values.data, bytes};
+  if (bytes == 0 || (values.data != nullptr && !values.held)) return {values.data, bytes};
   memory.resize(bytes);
-  values.pack(0, memory);
+  if (values.held)
+    spread(values, bytes / cells, memory);
+  else
+    values.pack(0, memory);
   return memory;
 }
 template <class T>
@@ -77,33 +93,63 @@ bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, boo
          !(info.type == mesh::ScalarType::float64 && single_precision);
 }
 
-void add_chunk(Stream& stream, std::size_t count) {
-  const mesh::ScalarType type = stream.raw->values.info.type;
-  RawStream::Chunk chunk{codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count),
-                         count * mesh::size_of(type)};
-  stream.raw_bytes += chunk.bytes;
-  stream.stored_bytes += chunk.head.size() + chunk.bytes;
-  stream.raw->chunks.push_back(std::move(chunk));
+void add_piece(Stream& stream, codec::Piece piece) {
+  stream.stored_bytes += piece.head.size() + piece.bytes;
+  stream.raw->pieces.push_back(std::move(piece));
 }
 
-// Copies what a raw stream refers to.
+void add_chunk(Stream& stream, std::size_t count) {
+  const mesh::ScalarType type = stream.raw->values.info.type;
+  const std::size_t bytes = count * mesh::size_of(type);
+  stream.raw_bytes += bytes;
+  add_piece(stream, {codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), bytes});
+}
+
+// What `held` has of cells [first, last), counted from `first`.
+std::vector<codec::Range> within(const std::vector<codec::Range>& held, std::size_t first, std::size_t last) {
+  std::vector<codec::Range> part;
+  auto range =
+      std::upper_bound(held.begin(), held.end(), first, [](std::size_t cell, const auto& r) { return cell < r.last; });
+  for (; range != held.end() && range->first < last; ++range)
+    part.push_back({std::max(range->first, first) - first, std::min(range->last, last) - first});
+  return part;
+}
+
+std::size_t cells_of(const std::vector<codec::Range>& ranges) {
+  std::size_t cells = 0;
+  for (const codec::Range& range : ranges) cells += range.last - range.first;
+  return cells;
+}
+
+// The same for a level of which the caller has some cells only.
+void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::size_t width) {
+  const Values& values = stream.raw->values;
+  const mesh::ScalarType type = values.info.type;
+  auto held = within(*values.held, first, last);
+  for (codec::Range& range : held) range = {range.first * width, range.last * width};
+  const std::size_t count = (last - first) * width;
+  stream.raw_bytes += count * mesh::size_of(type);
+  for (codec::Piece& piece : codec::sparse_chunk(mesh::is_integer(type), mesh::size_of(type), count, held))
+    add_piece(stream, std::move(piece));
+}
+
+// Copies what a raw stream of a whole part refers to.
 void take_values(Stream& stream) {
   const RawStream raw = *std::exchange(stream.raw, std::nullopt);
-  std::vector<std::byte> memory;
-  auto values = packed(raw.values, memory).subspan(raw.first, static_cast<std::size_t>(stream.raw_bytes));
+  std::span<const std::byte> values(raw.values.data + raw.first, static_cast<std::size_t>(stream.raw_bytes));
   stream.bytes.reserve(static_cast<std::size_t>(stream.stored_bytes));
   stream.raw_checksum = base::checksum(values);
-  for (const RawStream::Chunk& chunk : raw.chunks) {
-    stream.bytes.insert(stream.bytes.end(), chunk.head.begin(), chunk.head.end());
-    stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(chunk.bytes));
-    values = values.subspan(chunk.bytes);
+  for (const codec::Piece& piece : raw.pieces) {
+    stream.bytes.insert(stream.bytes.end(), piece.head.begin(), piece.head.end());
+    stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(piece.bytes));
+    values = values.subspan(piece.bytes);
   }
   finish(stream);
 }
 
 // `range`: which of stream_cuts().
 void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
-  stream.codec = mesh::is_integer(values.info.type) ? "integers" : "raw";
+  stream.codec = mesh::is_integer(values.info.type) ? "integers" : values.held ? "zstd" : "raw";
   stream.raw.emplace();
   stream.raw->values = values;
   stream.raw->checksum = checksum;
@@ -201,9 +247,16 @@ void refer_to_levels(const Values& values, std::size_t width, bool checksum, con
     const LevelGroup& group = layout.groups[g];
     Stream stream = stream_of(StreamKind::field, group);
     refer(stream, values, g, checksum);
-    stream.raw->first = layout.offsets[group.first] * width * mesh::size_of(values.info.type);
-    for (std::size_t level = group.first; level <= group.last; ++level)
-      add_chunk(stream, (layout.offsets[level + 1] - layout.offsets[level]) * width);
+    const std::size_t before = layout.offsets[group.first];
+    stream.raw->first =
+        (values.held ? cells_of(within(*values.held, 0, before)) : before) * width * mesh::size_of(values.info.type);
+    for (std::size_t level = group.first; level <= group.last; ++level) {
+      const std::size_t first = layout.offsets[level], last = layout.offsets[level + 1];
+      if (values.held)
+        add_sparse_chunk(stream, first, last, width);
+      else
+        add_chunk(stream, (last - first) * width);
+    }
     streams.push_back(std::move(stream));
   }
 }
@@ -237,7 +290,7 @@ const codec::Settings& settings_of(const std::string& name, const EncodeOptions&
 void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
                    bool single_precision, const Layout& layout, std::vector<Stream>& streams) {
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, memory);
+  const auto bytes = packed(values, num_cells(layout.tree), memory);
   if (info.type == mesh::ScalarType::float64 && single_precision) {
     info.type = mesh::ScalarType::float32;
     const auto singles = to_single(info.name, as<double>(bytes));
@@ -293,7 +346,7 @@ Stream encode_attribute(const Values& values, const EncodeOptions& options) {
   }
   const codec::Effort effort = options.codec.effort;
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, memory);
+  const auto bytes = packed(values, 1, memory);
   if (values.info.type == mesh::ScalarType::float64) {
     encode_plain(as<double>(bytes), width, effort, stream);
   } else if (values.info.type == mesh::ScalarType::float32) {

@@ -104,7 +104,8 @@ class Writer(StepWriter):
         Any strides will do: a view without its ghosts, one variable of many, components first. Such views are not
         copied here; they are read in end_step(), and must stay as they are until then, or with the option lend until
         the next begin_step, wait or close. The writer keeps them alive. Only what cannot be read in place is copied now:
-        foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in `array`.
+        foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in `array`;
+        -1: nowhere, as of another rank's roots, which cost a store no bytes.
         `centring`: cell, face_x, face_y, face_z or node.
         """
 
@@ -267,9 +268,11 @@ def _order(order: Any, cells: int) -> np.ndarray:
     places = np.asarray(order)
     if places.ndim != 1 or places.dtype.kind not in "iu":
         raise UsageError("order: expected a one-dimensional array of integers")
-    if places.size and (places.min() < 0 or places.max() >= cells):
-        raise UsageError(f"order: expected entries from 0 to {cells - 1}, found {places.min()} to {places.max()}")
-    return np.ascontiguousarray(places, dtype="uint32")
+    if places.size and (places.min() < -1 or places.max() >= cells):
+        raise UsageError(
+            f"order: expected entries from 0 to {cells - 1}, or -1, found {places.min()} to {places.max()}"
+        )
+    return np.ascontiguousarray(places.astype("int64"), dtype="uint32")
 
 
 def _with_block(values: np.ndarray, dim: int, block: tuple[int, ...]) -> np.ndarray:
