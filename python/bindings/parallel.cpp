@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "arguments.hpp"
+#include "graph_cut.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/scotch.hpp"
 #include "octavo/parallel/world.hpp"
 #include "octavo/parallel/writer.hpp"
 
@@ -356,6 +358,13 @@ NB_MODULE(_mpi, m) {
   using namespace octavo;
   nb::module_::import_("octavo._core");  // binds Ranks, Header and Octree
   m.def("world", &parallel::world, "The processes that mpirun started; starts MPI where nobody has.");
+  m.def(
+      "scotch",
+      []() -> std::optional<bindings::BoundGraphCut> {
+        if (!parallel::has_scotch()) return std::nullopt;
+        return bindings::BoundGraphCut{parallel::cut_by_scotch};
+      },
+      "What cuts a mesh that all ranks share by PT-Scotch; None where the build has it not.");
   m.def("abort", &parallel::abort, nb::arg("code"), "Ends all ranks with this exit code.");
   m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
   bindings::bind_restart(m);
