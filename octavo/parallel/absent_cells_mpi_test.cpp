@@ -163,6 +163,41 @@ TEST(AbsentMpi, cells_without_values_cost_a_raw_store_nothing_and_read_as_zeros)
   }
 }
 
+TEST(AbsentMpi, arrays_that_are_zeros_where_nothing_is_owned_are_seen_to_be) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.checkpoint.codec.method = codec::Method::raw;
+  Writer writer(everyone(), directory.path() / "s", header_of(make_tree()), options);
+  for (const std::int64_t step : {1, 2}) {
+    const Blocks blocks = make_blocks(step);
+    std::vector<double> all = packed_by_hand(blocks, blocks.density);
+    const std::vector<std::int32_t> flags = packed_by_hand(blocks, blocks.flag);
+    // One value among the zeros, and all are kept.
+    const auto absent = std::find(blocks.order.begin(), blocks.order.end(), ArrayView::nowhere) - blocks.order.begin();
+    const bool kept = step == 2 && absent != std::ssize(blocks.order);
+    if (kept) all[static_cast<std::size_t>(absent + 1) * edge * edge - 1] = 1e-300;
+    const auto whole = [&](const auto& values) {
+      ArrayView view = view_of(values);
+      view.cells = blocks.order.size();
+      view.block = {edge, edge, 1};
+      return view;
+    };
+    writer.begin_step(Flow::checkpoint, step, 1.0);
+    writer.put_mesh(blocks.tree);
+    writer.put_field("density", whole(all));
+    writer.put_field("flag", whole(flags));
+    const std::uint64_t before = writer.statistics().bytes_put;
+    writer.end_step();
+    const std::size_t have = blocks.density.size() / block, cells = blocks.order.size();
+    EXPECT_EQ(writer.statistics().bytes_put - before, edge * edge * (8 * (kept ? cells : have) + 4 * have));
+    writer.wait();
+    const mesh::Part part = store::open_step(directory.path() / "s", Flow::checkpoint, step).read(rank(), {});
+    EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), all));
+    EXPECT_TRUE(std::ranges::equal(part.fields[1].as<std::int32_t>(), flags));
+  }
+  writer.close();
+}
+
 TEST(AbsentMpi, codecs_see_zeros) {
   const testing::SharedDirectory directory;
   Options options;

@@ -51,18 +51,45 @@ void compare(const StepJob& job, const Source& source) {
 
 std::size_t values_of_cell(const Source& source) { return cell_bytes(source.view) / mesh::size_of(source.view.type); }
 
-// None: all cells are there.
-std::optional<std::vector<codec::Range>> ranges_there(std::span<const std::uint32_t> order) {
+// Cells [0, cells) of which there(cell); none: all.
+template <class There>
+std::optional<std::vector<codec::Range>> ranges_where(std::size_t cells, There&& there) {
   std::vector<codec::Range> ranges;
-  std::size_t cells = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] == ArrayView::nowhere) continue;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < cells; ++i) {
+    if (!there(i)) continue;
     if (ranges.empty() || ranges.back().last != i) ranges.push_back({i, i});
     ++ranges.back().last;
-    ++cells;
+    ++count;
   }
-  if (cells == order.size()) return {};
+  if (count == cells) return {};
   return ranges;
+}
+
+std::optional<std::vector<codec::Range>> ranges_owned(const mesh::Octree& tree) {
+  std::vector<bool> owned;
+  owned.reserve(num_cells(tree));
+  for (const base::BitArray& level : tree.owned)
+    for (std::size_t i = 0; i < level.size(); ++i) owned.push_back(level[i]);
+  return ranges_where(owned.size(), [&](std::size_t i) { return owned[i]; });
+}
+
+// Whether all cells outside the ranges are zeros; the first that is not ends the search.
+bool others_are_zero(const std::vector<codec::Range>& ranges, const ArrayView& view) {
+  std::vector<std::byte> values(cell_bytes(view));
+  std::size_t cell = 0;
+  const auto zeros_to = [&](std::size_t last) {
+    for (; cell < last; ++cell) {
+      pack(view, cell, cell + 1, values, false);
+      if (std::any_of(values.begin(), values.end(), [](std::byte byte) { return byte != std::byte{0}; })) return false;
+    }
+    return true;
+  };
+  for (const codec::Range& range : ranges) {
+    if (!zeros_to(range.first)) return false;
+    cell = range.last;
+  }
+  return zeros_to(view.cells);
 }
 
 // Each range costs a few bytes, and a piece of a write.
@@ -186,17 +213,20 @@ std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_che
 void leave_out(StepJob& job) {
   if (!job.tree) return;
   const std::uint32_t* last = nullptr;  // fields have one order, as a rule
-  std::optional<std::vector<codec::Range>> ranges;
+  std::optional<std::vector<codec::Range>> of_order, owned;
+  if (std::any_of(job.fields.begin(), job.fields.end(), [](const Source& s) { return s.view.order.empty(); }))
+    owned = ranges_owned(*job.tree);
   for (Source& source : job.fields) {
-    if (source.view.order.data() == nullptr) continue;
-    if (source.view.order.data() != last) ranges = ranges_there(source.view.order);
-    last = source.view.order.data();
+    const auto order = source.view.order;
+    if (!order.empty() && std::exchange(last, order.data()) != order.data())
+      of_order = ranges_where(order.size(), [&](std::size_t i) { return order[i] != ArrayView::nowhere; });
+    const auto& ranges = order.empty() ? owned : of_order;
     if (!ranges || !worth_it(*ranges, source.view)) continue;
+    if (order.empty() && !others_are_zero(*ranges, source.view)) continue;
     source.there = ranges;
-    for (const codec::Range& range : *ranges) {
-      const auto part = source.view.order.subspan(range.first, range.last - range.first);
-      source.order.insert(source.order.end(), part.begin(), part.end());
-    }
+    for (const codec::Range& range : *ranges)
+      for (std::size_t i = range.first; i < range.last; ++i)
+        source.order.push_back(order.empty() ? static_cast<std::uint32_t>(i) : order[i]);
     source.view.order = source.order;
     source.view.cells = source.order.size();
   }
