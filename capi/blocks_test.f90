@@ -1,4 +1,4 @@
-!> Part of octavo_test: blocks, boxes and faces go into a store and come back on another number of ranks.
+!> Part of octavo_test: what it expects; and blocks, boxes and faces, which come back on another number of ranks.
 module blocks_test
   use mpi
   use octavo
@@ -6,21 +6,19 @@ module blocks_test
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
   private
-  public :: check_blocks
+  public :: check_blocks, expect, wrong
 
   ! A domain of 8 x 4 cells in two blocks of 4 x 4, the first of which is refined once: level and corner of each block.
   integer, parameter :: level_of(6) = [0, 0, 1, 1, 1, 1], x_of(6) = [0, 4, 0, 4, 0, 4], y_of(6) = [0, 0, 0, 0, 4, 4]
-  integer :: rank, wrong
+  integer :: rank, wrong = 0  !< how many things were not as expected
 
 contains
 
-  !> How many things were not as expected. Collective.
-  integer function check_blocks(store)
+  subroutine check_blocks(store)
     character(*), intent(in) :: store
     real(real64), target :: unk(2, 0:5, 0:5, 6), faces(4, 5, 6)
     integer :: ranks, ierror, b, i, j, writers, comm
     logical :: mine(6)
-    wrong = 0
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
     call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
     unk = -1e300_real64 ! ghosts
@@ -45,8 +43,7 @@ contains
     call read_boxes(store//'_boxes')
     call errors_on_all_ranks(store//'_wrong', unk)
     if (comm /= MPI_COMM_NULL) call MPI_Comm_free(comm, ierror)
-    check_blocks = wrong
-  end function
+  end subroutine
 
   real(real64) function value_at(block, i, j)
     integer, intent(in) :: block, i, j
@@ -206,7 +203,9 @@ contains
   subroutine expect(condition, what)
     logical, intent(in) :: condition
     character(*), intent(in) :: what
+    integer :: ierror
     if (condition) return
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
     print '(a, i0, 2a)', 'rank ', rank, ': not as expected: ', what
     wrong = wrong + 1
   end subroutine

@@ -47,6 +47,9 @@ TEST(ThreadsMpi, what_takes_a_thread_says_so_where_mpi_was_started_for_one) {
     expect_funneled([&] { Writer(everyone(), directory.path() / "store", domain.header, options).close(); });
   }
   options.mode = Mode::sync;
+  EXPECT_EQ(
+      testing::message_of([&] { Writer(everyone(), directory.path() / "store", domain.header, options).close(); }),
+      "no error");
   options.staging_directory = directory.path() / "local";
   expect_funneled([&] { Writer(everyone(), directory.path() / "store", domain.header, options).close(); });
   NativeOptions native;

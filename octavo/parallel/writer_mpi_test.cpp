@@ -393,21 +393,6 @@ TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call
   EXPECT_FALSE(writer.newest_durable(Flow::checkpoint));
 }
 
-TEST(WriterMpi, a_thread_needs_funneled_and_sync_does_not) {
-  const testing::SharedDirectory directory;
-  const auto open = [&](Mode mode) {
-    Options options;
-    options.mode = mode;
-    Writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options).close();
-  };
-  EXPECT_EQ(message_of([&] { open(Mode::sync); }), "no error");
-  const std::string message = message_of([&] { open(Mode::background); });
-  if (testing::single_threaded())
-    EXPECT_THAT(message, HasSubstr("MPI_THREAD_FUNNELED"));
-  else
-    EXPECT_EQ(message, "no error");
-}
-
 TEST(WriterMpi, statistics_are_one_json_object) {
   const testing::SharedDirectory directory;
   Options options;
