@@ -2,7 +2,7 @@
 
 .venv/bin/python bench/run.py apps                       all of them, small sizes
 .venv/bin/python bench/apps_tables.py weak strong        some of: weak, strong, share, sod, bubble, wave
-.venv/bin/python bench/apps_tables.py weak --ranks 14,22,88 --repetitions 5
+.venv/bin/python bench/apps_tables.py weak --ranks 2,4 --repetitions 5
 
 Each run is made on the store as it is and on one that takes --rate MB/s of each process (bench/throttle.c), where it can
 be preloaded. Files are not synced to the disk, which HDF5 does not do either (OCTAVO_SYNC_POLICY=step syncs them).
@@ -129,13 +129,13 @@ def arena_for(run, ranks):
     return {"OCTAVO_STAGING_BYTES": str(3 * run["bytes"] // run["calls"] // ranks + (1 << 20))}
 
 
-def checkpoints(setup, rows, head, row):
-    """Seconds that the slowest rank spends in I/O for a checkpoint; `rows` gives ranks, trees, the level that all is
-    refined to, cells of a block and tracers along an axis."""
-    head("ranks", "leaf blocks", "tracers", "MB a rank", "store", "sync s", "background s", "collective HDF5 s")
-    for ranks, roots, level, block, edge in rows:
-        words = ["--roots", f"{roots},1", "--min-level", level, "--max-level", level, "--block", block, "--tracers", edge,
-                 "--steps", 80, "--checkpoint-every", 10, *CHECKPOINTS_ALONE]  # fmt: skip
+def checkpoints(setup, rows, every, head, row):
+    """Seconds that the slowest rank spends in I/O for a checkpoint, of 8 and that of the start, `every` so many steps;
+    `rows` gives ranks, blocks and tracers along an axis, and cells of a block."""
+    head("ranks", "blocks", "tracers", "MB a rank", "store", "sync s", "background s", "collective HDF5 s")
+    for ranks, blocks, tracers, block in rows:
+        words = ["--roots", f"{blocks},{blocks}", "--max-level", 0, "--block", block, "--tracers", tracers,
+                 "--steps", 8 * every, "--checkpoint-every", every, *CHECKPOINTS_ALONE]  # fmt: skip
         for name, throttled in stores(setup):
             runs, more = {}, {}
             for mode in MODES:
@@ -143,21 +143,21 @@ def checkpoints(setup, rows, head, row):
                 more = arena_for(runs["sync"], ranks)
             each = {mode: run["io"] / run["calls"] for mode, run in runs.items()}
             size = runs["sync"]["bytes"] // runs["sync"]["calls"] // ranks
-            row(ranks, f"{roots << level}x{1 << level}", f"{edge}x{edge}", f"{size / 1e6:.2f}", name, f"{each['sync']:.4f}",
+            row(ranks, f"{blocks}x{blocks}", f"{tracers}x{tracers}", f"{size / 1e6:.2f}", name, f"{each['sync']:.4f}",
                 f"{each['background']:.4f}", collective(setup, ranks, size, throttled))  # fmt: skip
 
 
 def weak(setup, head, row):
-    """Weak scaling of checkpoint writing: octavo-sedov, a tree of 16 leaf blocks of 64x64 cells (as many as 16x16x16)
-    and their 5 parents a rank, more tracers with more ranks, 8 checkpoints."""
-    rows = [(ranks, ranks, 2, 64, round(8 * math.sqrt(ranks / setup.ranks[0]))) for ranks in setup.ranks]
-    checkpoints(setup, rows, head, row)
+    """Weak scaling of checkpoint writing: octavo-sedov, 18 blocks of 64x64 cells a rank (as many as 16x16x16), 16x16 to
+    40x40 of them with 8x8 to 20x20 tracers, a checkpoint a step."""
+    edges = [(ranks, round(math.sqrt(18 * ranks))) for ranks in setup.ranks or (14, 32, 57, 89)]
+    checkpoints(setup, [(ranks, edge, edge // 2, 64) for ranks, edge in edges], 1, head, row)
 
 
 def strong(setup, head, row):
-    """Strong scaling of checkpoint writing: octavo-sedov, 32x32 leaf blocks of 16x16 cells and their 341 parents, 24x24
-    tracers, 8 checkpoints."""
-    checkpoints(setup, [(ranks, 1, 5, 16, 24) for ranks in setup.ranks], head, row)
+    """Strong scaling of checkpoint writing: octavo-sedov, 46x46 blocks of 16x16 cells, 24x24 tracers, a checkpoint every
+    5 steps."""
+    checkpoints(setup, [(ranks, 46, 24, 16) for ranks in setup.ranks or (2, 8, 32, 118)], 5, head, row)
 
 
 def shares(setup, program, ranks, words, head, row, modes=MODES):
@@ -220,7 +220,7 @@ def wave(setup, head, row):
 TABLES = {"weak": weak, "strong": strong, "share": share, "sod": sod, "bubble": bubble, "wave": wave}
 
 
-def tables(folder, head, row, names=(), ranks=(1, 2, 4), repetitions=0, rate=100.0):
+def tables(folder, head, row, names=(), ranks=(), repetitions=0, rate=100.0):
     """Measures and prints the named tables, all where none is named, with the given printers of rows."""
     repetitions = repetitions or int(os.environ.get("OCTAVO_BENCH_REPETITIONS", "3"))
     folder = Path(folder).resolve()
@@ -237,12 +237,12 @@ def main():
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", choices=[*TABLES, []], help="which tables")
-    parser.add_argument("--ranks", default="1,2,4", help="numbers of ranks of the scalings")
+    parser.add_argument("--ranks", default="", help="numbers of ranks of the scalings, in place of the papers'")
     parser.add_argument("--repetitions", type=int, default=0, help="runs of which the one of median share is told")
     parser.add_argument("--rate", type=float, default=100.0, help="of the throttled store [MB/s a process]")
     parser.add_argument("--directory", help="where stores are written; a temporary directory where it is not given")
     arguments = parser.parse_args()
-    ranks = [int(number) for number in arguments.ranks.split(",")]
+    ranks = [int(number) for number in arguments.ranks.split(",") if number]
     with tempfile.TemporaryDirectory(prefix="octavo-bench-", dir=arguments.directory) as folder:
         tables(folder, run.head, run.row, arguments.names, ranks, arguments.repetitions, arguments.rate)
 

@@ -27,12 +27,17 @@ int report(octavo_error* error, int code, const char* message) {
   return code;
 }
 
-int report_exception(octavo_error* error) try { throw; } catch (const Error& problem) {
-  return report(error, code_of(problem.kind()), problem.what());
+Error current_error() try { throw; } catch (const Error& problem) {
+  return problem;
 } catch (const std::bad_alloc&) {
-  return report(error, OCTAVO_NO_SPACE, "out of memory");
+  return {Kind::no_space, "out of memory"};
 } catch (const std::exception& problem) {
-  return report(error, OCTAVO_UNREADABLE, problem.what());
+  return {Kind::unreadable, problem.what()};
+}
+
+int report_exception(octavo_error* error) {
+  const Error problem = current_error();
+  return report(error, code_of(problem.kind()), problem.what());
 }
 
 std::vector<std::string> texts_from(const char* const* values, std::int64_t count) {

@@ -23,6 +23,8 @@ using base::Kind;
 int report(octavo_error* error, int code, const char* message);
 /// The code and message of the exception that is being handled.
 int report_exception(octavo_error* error);
+/// The exception that is being handled, as an error.
+Error current_error();
 
 // No exception crosses into C.
 template <class Work>
@@ -60,17 +62,6 @@ mesh::Header header_of(const octavo_domain& domain);
 mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,
                        const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
 
-/// A field, or an attribute of particles, as any view; what `view` throws is for all ranks to know.
-int put_field(octavo_writer* writer, const char* name, const char* unit,
-              const std::function<parallel::ArrayView()>& view, octavo_error* error);
-int put_particles(octavo_writer* writer, const char* species, const char* attribute,
-                  const std::function<parallel::ArrayView()>& view, octavo_error* error);
-/// `axis`: of a face variable, or `cells`.
-constexpr int cells = -1;
-int put_native_field(octavo_native_writer* writer, const char* name, const char* unit, int axis,
-                     const std::function<parallel::ArrayView()>& view, octavo_error* error);
-int put_native_particles(octavo_native_writer* writer, const char* species, const char* attribute,
-                         const std::function<parallel::ArrayView()>& view, octavo_error* error);
 int put_series_field(octavo_series* series, const char* name, const std::function<parallel::ArrayView()>& view,
                      octavo_error* error);
 

@@ -1,14 +1,23 @@
 #pragma once
+#include "capi/layout.hpp"
 #include "capi/octavo.h"
+#include "octavo/parallel/native_writer.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/series_mesh.hpp"
 #include "octavo/parallel/writer.hpp"
 
-/// What the handles of the C API are.
+/// What the handles of the C API are. Both writers have what puts.hpp needs.
 struct octavo_writer {
   octavo::parallel::Writer writer;
   int dim;
-  octavo::mesh::Index3 roots;
+  octavo::mesh::Index3 roots, block;
+  octavo::capi::Boxes boxes{};  ///< of this step
+};
+struct octavo_native_writer {
+  octavo::parallel::NativeWriter writer;
+  int dim;
+  octavo::mesh::Index3 roots, block;
+  octavo::capi::Boxes boxes{};
 };
 struct octavo_restart {
   octavo::parallel::Restart value;

@@ -1,7 +1,6 @@
 #include "capi/octavo.h"
 
-#include "capi/arguments.hpp"
-#include "capi/objects.hpp"
+#include "capi/puts.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 using namespace octavo;
@@ -9,8 +8,18 @@ using namespace octavo::capi;
 
 octavo_domain octavo_domain_default(void) { return {"", 3, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1}; }
 
+octavo_writer_options octavo_writer_options_default(void) { return {nullptr, nullptr, {1, 1, 1}, 0}; }
+
 int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
                        const octavo_restart* from, octavo_writer** writer, octavo_error* error) {
+  octavo_writer_options chosen = octavo_writer_options_default();
+  chosen.options = options;
+  chosen.from = from;
+  return octavo_writer_open_as(comm, store, domain, &chosen, writer, error);
+}
+
+int octavo_writer_open_as(MPI_Comm comm, const char* store, const octavo_domain* domain,
+                          const octavo_writer_options* options, octavo_writer** writer, octavo_error* error) {
   return guard(error, [&] {
     // NULL on one rank only is told to all, as what options say is.
     parallel::Options chosen;
@@ -19,50 +28,22 @@ int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* do
       checked(writer, "writer") = nullptr;
       checked(store, "store");
       header = header_of(checked(domain, "domain"));
-      chosen = parallel::read_options({}, options == nullptr ? "" : options);
+      const octavo_writer_options& wanted = checked(options, "options");
+      std::copy_n(wanted.block, 3, header.block.begin());
+      header.unfolded = wanted.unfolded;
+      chosen = parallel::read_options({}, wanted.options == nullptr ? "" : wanted.options);
     });
     std::optional<store::StepId> resumed;
-    if (from != nullptr) resumed = from->value.id;
-    *writer = new octavo_writer{parallel::Writer(comm, store, header, chosen, resumed), header.dim, header.roots};
+    if (options->from != nullptr) resumed = options->from->value.id;
+    *writer = new octavo_writer{parallel::Writer(comm, store, header, chosen, resumed), header.dim, header.roots,
+                                header.block};
   });
 }
 
 int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time, octavo_error* error) {
-  return guard(error, [&] { checked(writer, "writer").writer.begin_step(flow_of(flow), step, time); });
-}
-
-int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error) {
-  return guard(error, [&] { checked(writer, "writer").writer.put_attribute(&checked(name, "name"), value); });
-}
-
-int octavo_writer_put_double(octavo_writer* writer, const char* name, double value, octavo_error* error) {
-  return guard(error, [&] { checked(writer, "writer").writer.put_attribute(&checked(name, "name"), value); });
-}
-
-int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error) {
   return guard(error, [&] {
-    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), std::string(&checked(value, "value")));
-  });
-}
-
-int octavo_writer_put_ints(octavo_writer* writer, const char* name, const int64_t* values, int64_t count,
-                           octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), array_from(values, count));
-  });
-}
-
-int octavo_writer_put_doubles(octavo_writer* writer, const char* name, const double* values, int64_t count,
-                              octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), array_from(values, count));
-  });
-}
-
-int octavo_writer_put_texts(octavo_writer* writer, const char* name, const char* const* values, int64_t count,
-                            octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer").writer.put_attribute(&checked(name, "name"), texts_from(values, count));
+    checked(writer, "writer").writer.begin_step(flow_of(flow), step, time);
+    writer->boxes.reset();
   });
 }
 
@@ -79,39 +60,77 @@ int octavo_writer_statistics(octavo_writer* writer, char* text, size_t size, oct
   });
 }
 
+// ------------------------------------------------------------------ puts
+
+int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error) {
+  return put_attribute(
+      writer, name, [&] { return mesh::Attribute(value); }, error);
+}
+int octavo_writer_put_double(octavo_writer* writer, const char* name, double value, octavo_error* error) {
+  return put_attribute(
+      writer, name, [&] { return mesh::Attribute(value); }, error);
+}
+int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error) {
+  return put_attribute(
+      writer, name, [&] { return mesh::Attribute(std::string(&checked(value, "value"))); }, error);
+}
+int octavo_writer_put_ints(octavo_writer* writer, const char* name, const int64_t* values, int64_t count,
+                           octavo_error* error) {
+  return put_attribute(
+      writer, name, [&] { return mesh::Attribute(array_from(values, count)); }, error);
+}
+int octavo_writer_put_doubles(octavo_writer* writer, const char* name, const double* values, int64_t count,
+                              octavo_error* error) {
+  return put_attribute(
+      writer, name, [&] { return mesh::Attribute(array_from(values, count)); }, error);
+}
+int octavo_writer_put_texts(octavo_writer* writer, const char* name, const char* const* values, int64_t count,
+                            octavo_error* error) {
+  return put_attribute(
+      writer, name, [&] { return mesh::Attribute(texts_from(values, count)); }, error);
+}
+
 int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cells_of_level, const uint8_t* refined,
                            const uint8_t* owned, octavo_error* error) {
-  return guard(error, [&] {
-    const int dim = checked(writer, "writer").dim;
-    writer->writer.put_mesh(tree_from(dim, writer->roots, {1, 1, 1}, levels, cells_of_level, refined, owned));
-  });
+  return put_tree(writer, levels, cells_of_level, refined, owned, error);
+}
+int octavo_writer_put_boxes(octavo_writer* writer, int levels, const int64_t* domain, const int* ratio,
+                            const int64_t* boxes_of_level, const int64_t* boxes, octavo_error* error) {
+  return put_boxes(writer, levels, domain, ratio, boxes_of_level, boxes, error);
 }
 
-int octavo::capi::put_field(octavo_writer* writer, const char* name, const char* unit,
-                            const std::function<parallel::ArrayView()>& view, octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer").writer.put_field(&checked(name, "name"), view(), unit == nullptr ? "" : unit);
-  });
+int octavo_writer_put_blocks(octavo_writer* writer, const char* name, const char* unit, int type, const void* values,
+                             int64_t count, int ghost, int64_t stride, int space, octavo_error* error) {
+  return put_blocks(writer, name, unit, type, values, count, ghost, stride, space, error);
 }
-
-int octavo::capi::put_particles(octavo_writer* writer, const char* species, const char* attribute,
-                                const std::function<parallel::ArrayView()>& view, octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer")
-        .writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"), view());
-  });
+int octavo_writer_put_arrays(octavo_writer* writer, const char* name, const char* unit, int type,
+                             const void* const* values, int64_t count, int ghost, int64_t stride, int space,
+                             octavo_error* error) {
+  return put_arrays(writer, name, unit, type, values, count, ghost, stride, space, error);
+}
+int octavo_writer_put_faces(octavo_writer* writer, const char* name, const char* unit, int axis, int type,
+                            const void* values, int64_t count, int ghost, int64_t stride, int space,
+                            octavo_error* error) {
+  return put_faces(writer, name, unit, axis, type, values, count, ghost, stride, space, error);
+}
+int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
+                                const void* values, int64_t count, int64_t stride, int space, octavo_error* error) {
+  return put_species(
+      writer, species, attribute, [&] { return view_of(type, values, count, stride, space); }, error);
 }
 
 int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type, const void* values,
                             int64_t cells, int64_t stride, int space, octavo_error* error) {
-  return put_field(
-      writer, name, unit, [&] { return view_of(type, values, cells, stride, space); }, error);
+  const auto view = [&](const octavo_writer&) { return view_of(type, values, cells, stride, space); };
+  return put_view(writer, name, unit, view, error);
 }
 
-int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
-                                const void* values, int64_t count, int64_t stride, int space, octavo_error* error) {
-  return put_particles(
-      writer, species, attribute, [&] { return view_of(type, values, count, stride, space); }, error);
+void octavo::capi::add_faces(parallel::Writer& to, const std::string& name, const parallel::ArrayView& view,
+                             const std::string& unit, mesh::Centring centring) {
+  check(view);
+  const auto sides = split_faces(view, mesh::face_axis(centring));
+  for (unsigned high = 0; high < 2; ++high)
+    to.put_field(mesh::name_of_side(name, centring, high), sides[high], unit, centring);
 }
 
 int octavo_writer_end_step(octavo_writer* writer, octavo_error* error) {

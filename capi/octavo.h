@@ -55,6 +55,15 @@ OCTAVO_API octavo_domain octavo_domain_default(void);
 
 typedef struct octavo_writer octavo_writer;
 typedef struct octavo_restart octavo_restart;
+/* Start from octavo_writer_options_default(). */
+typedef struct octavo_writer_options {
+  const char* options;        /* a TOML file, or NULL; OCTAVO_* variables have the last word */
+  const octavo_restart* from; /* what this run continues, or NULL */
+  int64_t block[3];           /* values of a tree cell; 1 beyond dim. Boxes are made of whole blocks */
+  int unfolded;               /* boxes: their level 0 is that many levels below the roots. So the domain has
+                                 cells of level 0 / (block << unfolded) roots along each axis */
+} octavo_writer_options;
+OCTAVO_API octavo_writer_options octavo_writer_options_default(void);
 
 /* ---- writing */
 
@@ -62,6 +71,9 @@ typedef struct octavo_restart octavo_restart;
  * or NULL. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
 OCTAVO_API int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
                                   const octavo_restart* from, octavo_writer** writer, octavo_error* error);
+/* The same of trees with blocks, and of boxes. */
+OCTAVO_API int octavo_writer_open_as(MPI_Comm comm, const char* store, const octavo_domain* domain,
+                                     const octavo_writer_options* options, octavo_writer** writer, octavo_error* error);
 /* Sets *due to 1 where the options checkpoint.every or analysis.every ask for this step of the flow, else to 0. Call it
  * at every step of the simulation; collective where wall time decides. */
 OCTAVO_API int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due,
@@ -83,10 +95,31 @@ OCTAVO_API int octavo_writer_put_texts(octavo_writer* writer, const char* name, 
  * 2^dim cells from k * 2^dim on of the next, x fastest. Copied. */
 OCTAVO_API int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cells_of_level,
                                       const uint8_t* refined, const uint8_t* owned, octavo_error* error);
-/* One value on each tree cell, `stride` elements apart (0: 1; may be negative). Read in end_step: must stay until then.
- */
+/* Or boxes of this rank, as AMReX has them (docs/engine.md). Corners are half-open, in cells of their level, three
+ * entries each (0 and 1 beyond dim): domain[levels][2][3], all cells of a level; ratio[levels - 1], of a level to the
+ * next, 2 or 4; boxes_of_level[levels]; and boxes[..][2][3], one level's after another's. Boxes, and the coarse cells
+ * under finer ones, are made of whole blocks. Copied. */
+OCTAVO_API int octavo_writer_put_boxes(octavo_writer* writer, int levels, const int64_t* domain, const int* ratio,
+                                       const int64_t* boxes_of_level, const int64_t* boxes, octavo_error* error);
+/* One value on each tree cell (blocks: octavo_writer_put_blocks) or on each cell of all boxes, one after another,
+ * `stride` elements apart (0: 1; may be negative). Read in end_step: must stay until then. */
 OCTAVO_API int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type,
                                        const void* values, int64_t cells, int64_t stride, int space,
+                                       octavo_error* error);
+/* A field of the mesh put before: `count` tree cells (blocks) or boxes, one after another in one piece of memory, each
+ * an array, x fastest, with `ghost` cells more on each side along each dimension. `stride`: elements from one value to
+ * the next (0: 1); the number of variables where they stand together. Read in end_step: must stay until then. */
+OCTAVO_API int octavo_writer_put_blocks(octavo_writer* writer, const char* name, const char* unit, int type,
+                                        const void* values, int64_t count, int ghost, int64_t stride, int space,
+                                        octavo_error* error);
+/* The same of boxes whose arrays lie anywhere: values[count]. Blocks that lie anywhere are put as boxes. */
+OCTAVO_API int octavo_writer_put_arrays(octavo_writer* writer, const char* name, const char* unit, int type,
+                                        const void* const* values, int64_t count, int ghost, int64_t stride, int space,
+                                        octavo_error* error);
+/* Of a tree: a face variable, whose arrays have one value more along `axis` (0, 1, 2); otherwise as
+ * octavo_writer_put_blocks. It is the fields NAME_left and NAME_right: of each cell the low and the high face. */
+OCTAVO_API int octavo_writer_put_faces(octavo_writer* writer, const char* name, const char* unit, int axis, int type,
+                                       const void* values, int64_t count, int ghost, int64_t stride, int space,
                                        octavo_error* error);
 /* One attribute of `count` particles; positions are position_x, position_y, position_z. */
 OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
@@ -146,16 +179,12 @@ OCTAVO_API int octavo_native_put_texts(octavo_native_writer* writer, const char*
 /* The tree of this rank, as octavo_writer_put_mesh has it. */
 OCTAVO_API int octavo_native_put_mesh(octavo_native_writer* writer, int levels, const int64_t* cells_of_level,
                                       const uint8_t* refined, const uint8_t* owned, octavo_error* error);
-/* Or boxes of this rank. Corners are half-open, in cells of their level, three entries each (0 and 1 beyond dim):
- * domain[levels][2][3], all cells of a level; ratio[levels - 1], of a level to the next; boxes_of_level[levels]; and
- * boxes[..][2][3], one level's after another's. Copied. FLASH cuts them into the tree's blocks. */
+/* Or boxes of this rank, as octavo_writer_put_boxes has them; any. FLASH cuts them into the tree's blocks. */
 OCTAVO_API int octavo_native_put_boxes(octavo_native_writer* writer, int levels, const int64_t* domain,
                                        const int* ratio, const int64_t* boxes_of_level, const int64_t* boxes,
                                        octavo_error* error);
-/* A cell-centred field of the mesh put before, OCTAVO_FLOAT64 or OCTAVO_FLOAT32: `count` tree cells (blocks) or boxes,
- * one after another in one piece of memory, each an array, x fastest, with `ghost` cells more on each side along each
- * dimension. `stride`: elements from one value to the next (0: 1); the number of variables where they stand together,
- * as in FLASH's unk. Read in end_step: must stay until then. */
+/* A cell-centred field of the mesh put before, OCTAVO_FLOAT64 or OCTAVO_FLOAT32, in blocks or boxes as
+ * octavo_writer_put_blocks has them: FLASH's unk, with its ghosts and a stride of its number of variables. */
 OCTAVO_API int octavo_native_put_field(octavo_native_writer* writer, const char* name, const char* unit, int type,
                                        const void* values, int64_t count, int ghost, int64_t stride, int space,
                                        octavo_error* error);

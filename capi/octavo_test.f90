@@ -1,6 +1,7 @@
 ! Run by ctest on several ranks: strided and reversed arrays, all types, particles, errors. Prints nothing but what is wrong.
 program octavo_test
   use mpi
+  use blocks_test
   use octavo
   use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -113,6 +114,7 @@ program octavo_test
   if (rank == 0) call octavo_forget_failed_restarts(store)
   call native_outputs()
   call check_triangles(trim(store)//'_triangles')
+  call expect(check_blocks(trim(store)) == 0, 'blocks and boxes')
   call MPI_Finalize(ierror)
   if (failed) error stop 1
 

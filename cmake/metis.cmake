@@ -1,5 +1,5 @@
-# METIS and Scotch: used by octavo/partition/metis.cpp and scotch.cpp alone. Without them cut_metis and cut_scotch answer
-# Error(unsupported), and the Hilbert curve is what remains. Debian's packages have no CMake or pkg-config files.
+# METIS and Scotch: used by octavo/partition/metis.cpp and scotch.cpp alone, PT-Scotch by octavo/parallel/scotch.cpp. Without
+# them cut_metis, cut_scotch and cut_by_scotch answer Error(unsupported), and the curve and inertia are what remains. Debian's packages have no CMake or pkg-config files.
 option(OCTAVO_METIS "Partition through METIS" ON)
 option(OCTAVO_SCOTCH "Partition through Scotch" ON)
 if(OCTAVO_METIS)
@@ -10,6 +10,13 @@ if(OCTAVO_SCOTCH)
   find_path(SCOTCH_INCLUDE scotch.h PATH_SUFFIXES scotch scotch-int32)
   find_library(SCOTCH_LIBRARY NAMES scotch scotch-int32)
   find_library(SCOTCH_ERROR_LIBRARY NAMES scotcherr)
+  find_path(PTSCOTCH_INCLUDE ptscotch.h PATH_SUFFIXES scotch scotch-int32)
+  find_library(PTSCOTCH_LIBRARY NAMES ptscotch ptscotch-int32)
+  find_library(PTSCOTCH_ERROR_LIBRARY NAMES ptscotcherr)
+  if(PTSCOTCH_INCLUDE)
+    # From Scotch 7 on: cuts that repeat themselves.
+    file(STRINGS ${PTSCOTCH_INCLUDE}/ptscotch.h PTSCOTCH_REPEATS REGEX SCOTCH_contextBindDgraph)
+  endif()
 endif()
 
 function(octavo_link_metis target)
@@ -22,5 +29,14 @@ function(octavo_link_metis target)
     target_include_directories(${target} SYSTEM PRIVATE ${SCOTCH_INCLUDE})
     target_link_libraries(${target} PRIVATE ${SCOTCH_LIBRARY} ${SCOTCH_ERROR_LIBRARY})
     target_compile_definitions(${target} PRIVATE OCTAVO_HAVE_SCOTCH)
+  endif()
+endfunction()
+
+# The one of all ranks.
+function(octavo_link_ptscotch target)
+  if(OCTAVO_SCOTCH AND PTSCOTCH_REPEATS AND PTSCOTCH_LIBRARY AND PTSCOTCH_ERROR_LIBRARY AND SCOTCH_LIBRARY)
+    target_include_directories(${target} SYSTEM PRIVATE ${PTSCOTCH_INCLUDE})
+    target_link_libraries(${target} PRIVATE ${PTSCOTCH_LIBRARY} ${SCOTCH_LIBRARY} ${PTSCOTCH_ERROR_LIBRARY})
+    target_compile_definitions(${target} PRIVATE OCTAVO_HAVE_PTSCOTCH)
   endif()
 endfunction()

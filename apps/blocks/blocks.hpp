@@ -51,7 +51,8 @@ struct Blocks {
   std::vector<double> fluxes;  ///< through the sides of each place, see fluxes.cpp
   euler::Tracers carried;
   std::vector<std::vector<double>> derived;  ///< arrays that a writer has not read yet
-  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> order;          ///< of the tree: where in `state` a block is, if this rank has it
+  std::vector<std::uint32_t> derived_order;  ///< and in `derived`
 };
 
 /// Collective. The roots, without values. Throws Error(usage).

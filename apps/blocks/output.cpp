@@ -15,6 +15,8 @@ struct Parents {
   std::unordered_map<std::uint64_t, std::size_t> slot;
 };
 
+constexpr std::uint32_t nowhere = parallel::ArrayView::nowhere;
+
 int rank_of(const Blocks& mesh, const Place& place) { return mesh.functions->owner(mesh.forest.get(), place); }
 
 std::unordered_set<std::uint64_t> ancestors_of(const Blocks& mesh, std::vector<Place>& list) {
@@ -162,10 +164,7 @@ mesh::Octree make_tree(Blocks& mesh) {
       parents.slot.emplace(key_of(place), mesh.places.size() + parents.places.size());
       parents.places.push_back(place);
     }
-  const std::size_t padding = mesh.places.size() + parents.places.size();  // a block of zeros for what others have
-  mesh.state.resize((padding + 1) * block_doubles(mesh));
-  std::fill_n(mesh.state.begin() + static_cast<std::ptrdiff_t>(padding * block_doubles(mesh)), block_doubles(mesh),
-              0.0);
+  mesh.state.resize((mesh.places.size() + parents.places.size()) * block_doubles(mesh));
   fill_parents(mesh, parents);
 
   mesh::Octree tree;
@@ -180,7 +179,7 @@ mesh::Octree make_tree(Blocks& mesh) {
     base::BitArray refined(level.size()), owned(level.size());
     for (std::size_t i = 0; i < level.size(); ++i) {
       const std::uint64_t key = key_of(level[i]);
-      std::size_t slot = padding;
+      std::size_t slot = nowhere;  // others have it
       if (ancestors.contains(key)) {
         refined.set(i);
         if (const auto own = parents.slot.find(key); own != parents.slot.end()) slot = own->second;
@@ -189,7 +188,7 @@ mesh::Octree make_tree(Blocks& mesh) {
                  leaf != mesh.index.end() && static_cast<std::size_t>(leaf->second) < mesh.leaves) {
         slot = static_cast<std::size_t>(leaf->second);
       }
-      if (slot != padding) owned.set(i);
+      if (slot != nowhere) owned.set(i);
       mesh.order.push_back(static_cast<std::uint32_t>(slot));
     }
     tree.refined.push_back(std::move(refined));
@@ -228,17 +227,17 @@ parallel::ArrayView view_in_place(const Blocks& mesh, int variable) {
 
 parallel::ArrayView view_computed(Blocks& mesh, const euler::OutputField& field) {
   const std::size_t size = padded_size(mesh.shape), doubles = block_doubles(mesh);
-  const std::size_t padding = mesh.state.size() / doubles - 1;
   const std::size_t cells = static_cast<std::size_t>(mesh.shape.cells[0]) *
                             static_cast<std::size_t>(mesh.shape.cells[1]) *
                             static_cast<std::size_t>(mesh.shape.cells[2]);
-  std::vector<double>& out = mesh.derived.emplace_back(mesh.order.size() * cells, 0.0);
+  const auto others = static_cast<std::size_t>(std::count(mesh.order.begin(), mesh.order.end(), nowhere));
+  std::vector<double>& out = mesh.derived.emplace_back((mesh.order.size() - others) * cells);
   double* next = out.data();
+  mesh.derived_order.clear();
   for (const std::uint32_t slot : mesh.order) {
-    if (slot == padding) {
-      next += cells;
-      continue;
-    }
+    mesh.derived_order.push_back(
+        slot == nowhere ? nowhere : static_cast<std::uint32_t>(next - out.data()) / static_cast<std::uint32_t>(cells));
+    if (slot == nowhere) continue;
     const double* state = mesh.state.data() + slot * doubles;
     euler::for_each_cell(mesh.shape, [&](int i, int j, int k) {
       *next++ = field.compute(state + offset_of(mesh.shape, i, j, k), size);
@@ -247,6 +246,7 @@ parallel::ArrayView view_computed(Blocks& mesh, const euler::OutputField& field)
   parallel::ArrayView view;
   view.data = out.data();
   view.cells = mesh.order.size();
+  view.order = mesh.derived_order;
   for (std::size_t axis = 0; axis < 3; ++axis) view.block[axis] = mesh.shape.cells[axis];
   return view;
 }

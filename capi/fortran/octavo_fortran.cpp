@@ -1,8 +1,8 @@
-// What the Fortran module needs beside octavo.h: communicators as Fortran has them.
+// What the Fortran module needs beside octavo.h: communicators and arrays as Fortran has them, and puts that serve both
+// writers.
 #include <ISO_Fortran_binding.h>
 
-#include "capi/arguments.hpp"
-#include "capi/octavo.h"
+#include "capi/puts.hpp"
 
 namespace {
 
@@ -17,6 +17,12 @@ mesh::ScalarType type_of_elements(const CFI_cdesc_t& array) {
     case CFI_type_int32_t: return mesh::ScalarType::int32;
     default: throw Error(Kind::usage, "expected real64, real32, int64 or int32 values");
   }
+}
+
+template <class Work>
+int with_writer(int native, void* writer, Work&& work) {
+  if (native != 0) return work(static_cast<octavo_native_writer*>(writer));
+  return work(static_cast<octavo_writer*>(writer));
 }
 
 // (x, y, z, cell) as far as there are axes; the last one counts cells.
@@ -48,22 +54,75 @@ parallel::ArrayView view_of_array(const CFI_cdesc_t& array, int space = OCTAVO_H
 extern "C" {
 
 OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const char* store, const octavo_domain* domain,
-                                          const char* options, const octavo_restart* from, octavo_writer** writer,
+                                          const octavo_writer_options* options, octavo_writer** writer,
                                           octavo_error* error) {
-  return octavo_writer_open(MPI_Comm_f2c(*comm), store, domain, options[0] == '\0' ? nullptr : options, from, writer,
-                            error);
+  return octavo_writer_open_as(MPI_Comm_f2c(*comm), store, domain, options, writer, error);
 }
 
-OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char* name, const char* unit,
-                                               const CFI_cdesc_t* values, int space, octavo_error* error) {
-  return put_field(
-      writer, name, unit, [&] { return view_of_array(*values, space); }, error);
+OCTAVO_API int octavo_fortran_put_ints(int native, void* writer, const char* name, const std::int64_t* values,
+                                       std::int64_t count, octavo_error* error) {
+  const auto value = [&]() -> mesh::Attribute {
+    if (count < 0) return *values;  // not an array
+    return array_from(values, count);
+  };
+  return with_writer(native, writer, [&](auto* to) { return put_attribute(to, name, value, error); });
 }
 
-OCTAVO_API int octavo_fortran_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute,
-                                                   const CFI_cdesc_t* values, int space, octavo_error* error) {
-  return put_particles(
-      writer, species, attribute, [&] { return view_of_array(*values, space); }, error);
+OCTAVO_API int octavo_fortran_put_doubles(int native, void* writer, const char* name, const double* values,
+                                          std::int64_t count, octavo_error* error) {
+  const auto value = [&]() -> mesh::Attribute {
+    if (count < 0) return *values;
+    return array_from(values, count);
+  };
+  return with_writer(native, writer, [&](auto* to) { return put_attribute(to, name, value, error); });
+}
+
+OCTAVO_API int octavo_fortran_put_texts(int native, void* writer, const char* name, const char* const* values,
+                                        std::int64_t count, octavo_error* error) {
+  const auto value = [&]() -> mesh::Attribute {
+    if (count < 0) return std::string(*values);
+    return texts_from(values, count);
+  };
+  return with_writer(native, writer, [&](auto* to) { return put_attribute(to, name, value, error); });
+}
+
+OCTAVO_API int octavo_fortran_put_mesh(int native, void* writer, int levels, const std::int64_t* cells_of_level,
+                                       const std::uint8_t* refined, const std::uint8_t* owned, octavo_error* error) {
+  return with_writer(native, writer,
+                     [&](auto* to) { return put_tree(to, levels, cells_of_level, refined, owned, error); });
+}
+
+OCTAVO_API int octavo_fortran_put_boxes(int native, void* writer, int levels, const std::int64_t* domain,
+                                        const int* ratio, const std::int64_t* boxes_of_level, const std::int64_t* boxes,
+                                        octavo_error* error) {
+  return with_writer(native, writer,
+                     [&](auto* to) { return put_boxes(to, levels, domain, ratio, boxes_of_level, boxes, error); });
+}
+
+OCTAVO_API int octavo_fortran_put_field(int native, void* writer, const char* name, const char* unit,
+                                        const CFI_cdesc_t* values, int space, octavo_error* error) {
+  const auto view = [&](const auto&) { return view_of_array(*values, space); };
+  return with_writer(native, writer, [&](auto* to) { return put_view(to, name, unit, view, error); });
+}
+
+OCTAVO_API int octavo_fortran_put_faces(int native, void* writer, const char* name, const char* unit, int axis,
+                                        const CFI_cdesc_t* values, int space, octavo_error* error) {
+  const auto view = [&](const auto&) { return view_of_array(*values, space); };
+  return with_writer(native, writer, [&](auto* to) { return put_face_view(to, name, unit, axis, view, error); });
+}
+
+OCTAVO_API int octavo_fortran_put_arrays(int native, void* writer, const char* name, const char* unit, int type,
+                                         const void* const* values, std::int64_t count, int ghost, std::int64_t stride,
+                                         int space, octavo_error* error) {
+  return with_writer(native, writer, [&](auto* to) {
+    return put_arrays(to, name, unit, type, values, count, ghost, stride, space, error);
+  });
+}
+
+OCTAVO_API int octavo_fortran_put_particles(int native, void* writer, const char* species, const char* attribute,
+                                            const CFI_cdesc_t* values, int space, octavo_error* error) {
+  const auto view = [&] { return view_of_array(*values, space); };
+  return with_writer(native, writer, [&](auto* to) { return put_species(to, species, attribute, view, error); });
 }
 
 OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* store,
@@ -83,23 +142,16 @@ OCTAVO_API int octavo_fortran_native_open(const MPI_Fint* comm, const octavo_dom
   return octavo_native_open(MPI_Comm_f2c(*comm), domain, options, writer, error);
 }
 
-OCTAVO_API int octavo_fortran_native_put_field(octavo_native_writer* writer, const char* name, const char* unit,
-                                               const CFI_cdesc_t* values, octavo_error* error) {
-  return put_native_field(
-      writer, name, unit, cells, [&] { return view_of_array(*values); }, error);
+OCTAVO_API int octavo_fortran_restart_field(const octavo_restart* restart, const char* name, CFI_cdesc_t* values,
+                                            octavo_error* error) {
+  const int type = static_cast<int>(type_of_elements(*values));
+  return octavo_restart_field(restart, name, type, values->base_addr, values->dim[0].extent, error);
 }
 
-OCTAVO_API int octavo_fortran_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit,
-                                               int axis, const CFI_cdesc_t* values, octavo_error* error) {
-  return put_native_field(
-      writer, name, unit, std::max(axis, 0), [&] { return view_of_array(*values); }, error);
-}
-
-OCTAVO_API int octavo_fortran_native_put_particles(octavo_native_writer* writer, const char* species,
-                                                   const char* attribute, const CFI_cdesc_t* values,
-                                                   octavo_error* error) {
-  return put_native_particles(
-      writer, species, attribute, [&] { return view_of_array(*values); }, error);
+OCTAVO_API int octavo_fortran_restart_particles(const octavo_restart* restart, const char* species,
+                                                const char* attribute, CFI_cdesc_t* values, octavo_error* error) {
+  const int type = static_cast<int>(type_of_elements(*values));
+  return octavo_restart_particles(restart, species, attribute, type, values->base_addr, values->dim[0].extent, error);
 }
 
 OCTAVO_API int octavo_fortran_series_open(const MPI_Fint* comm, const char* path, int variables,

@@ -208,13 +208,11 @@ module octavo_reading
       integer(c_int8_t), intent(out) :: refined(*), owned(*)
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_restart_field(restart, name, kind, values, cells, error) &
-        bind(c, name='octavo_restart_field')
+    integer(c_int) function c_restart_field(restart, name, values, error) bind(c, name='octavo_fortran_restart_field')
       import
-      type(c_ptr), value :: restart, values
+      type(c_ptr), value :: restart
       character(kind=c_char), intent(in) :: name(*)
-      integer(c_int), value :: kind
-      integer(c_int64_t), value :: cells
+      type(*), intent(inout) :: values(..)
       type(c_error), intent(out) :: error
     end function
     integer(c_int64_t) function c_restart_count(restart, species) bind(c, name='octavo_restart_count')
@@ -222,13 +220,12 @@ module octavo_reading
       type(c_ptr), value :: restart
       character(kind=c_char), intent(in) :: species(*)
     end function
-    integer(c_int) function c_restart_particles(restart, species, attribute, kind, values, number, error) &
-        bind(c, name='octavo_restart_particles')
+    integer(c_int) function c_restart_particles(restart, species, attribute, values, error) &
+        bind(c, name='octavo_fortran_restart_particles')
       import
-      type(c_ptr), value :: restart, values
+      type(c_ptr), value :: restart
       character(kind=c_char), intent(in) :: species(*), attribute(*)
-      integer(c_int), value :: kind
-      integer(c_int64_t), value :: number
+      type(*), intent(inout) :: values(..)
       type(c_error), intent(out) :: error
     end function
     subroutine c_restart_free(restart) bind(c, name='octavo_restart_free')
@@ -508,99 +505,43 @@ contains
   end subroutine
 
   subroutine field_r64(self, name, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: name
-    real(real64), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    allocate (values(c_restart_values(self%handle)))
-    call check(c_restart_field(self%handle, text(name), float64, c_loc(values), size(values, kind=c_int64_t), what), what, error)
-  end subroutine
-
-  subroutine field_r32(self, name, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: name
-    real(real32), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    allocate (values(c_restart_values(self%handle)))
-    call check(c_restart_field(self%handle, text(name), float32, c_loc(values), size(values, kind=c_int64_t), what), what, error)
-  end subroutine
-
-  subroutine field_i64(self, name, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: name
-    integer(int64), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    allocate (values(c_restart_values(self%handle)))
-    call check(c_restart_field(self%handle, text(name), t_int64, c_loc(values), size(values, kind=c_int64_t), what), what, error)
-  end subroutine
-
-  subroutine field_i32(self, name, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: name
-    integer(int32), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    allocate (values(c_restart_values(self%handle)))
-    call check(c_restart_field(self%handle, text(name), t_int32, c_loc(values), size(values, kind=c_int64_t), what), what, error)
+    real(real64), allocatable, intent(out) :: values(:)
+    include 'field.inc'
   end subroutine
 
   subroutine particles_r64(self, species, attribute, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    real(real64), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    type(c_ptr) :: first
-    allocate (values(c_restart_count(self%handle, text(species))))
-    first = c_null_ptr
-    if (size(values) > 0) first = c_loc(values)
-    call check(c_restart_particles(self%handle, text(species), text(attribute), float64, first, &
-                                   size(values, kind=c_int64_t), what), what, error)
+    real(real64), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
+  end subroutine
+
+  subroutine field_r32(self, name, values, error)
+    real(real32), allocatable, intent(out) :: values(:)
+    include 'field.inc'
   end subroutine
 
   subroutine particles_r32(self, species, attribute, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    real(real32), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    type(c_ptr) :: first
-    allocate (values(c_restart_count(self%handle, text(species))))
-    first = c_null_ptr
-    if (size(values) > 0) first = c_loc(values)
-    call check(c_restart_particles(self%handle, text(species), text(attribute), float32, first, &
-                                   size(values, kind=c_int64_t), what), what, error)
+    real(real32), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
+  end subroutine
+
+  subroutine field_i64(self, name, values, error)
+    integer(int64), allocatable, intent(out) :: values(:)
+    include 'field.inc'
   end subroutine
 
   subroutine particles_i64(self, species, attribute, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    integer(int64), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    type(c_ptr) :: first
-    allocate (values(c_restart_count(self%handle, text(species))))
-    first = c_null_ptr
-    if (size(values) > 0) first = c_loc(values)
-    call check(c_restart_particles(self%handle, text(species), text(attribute), t_int64, first, &
-                                   size(values, kind=c_int64_t), what), what, error)
+    integer(int64), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
+  end subroutine
+
+  subroutine field_i32(self, name, values, error)
+    integer(int32), allocatable, intent(out) :: values(:)
+    include 'field.inc'
   end subroutine
 
   subroutine particles_i32(self, species, attribute, values, error)
-    class(octavo_restart), intent(in) :: self
-    character(*), intent(in) :: species, attribute
-    integer(int32), allocatable, target, intent(out) :: values(:)
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    type(c_ptr) :: first
-    allocate (values(c_restart_count(self%handle, text(species))))
-    first = c_null_ptr
-    if (size(values) > 0) first = c_loc(values)
-    call check(c_restart_particles(self%handle, text(species), text(attribute), t_int32, first, &
-                                   size(values, kind=c_int64_t), what), what, error)
+    integer(int32), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
   end subroutine
 
   subroutine restart_free(self)

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <random>
+
 #include "octavo/base/error.hpp"
 #include "octavo/codec/test_values.hpp"
 
@@ -196,6 +199,47 @@ TEST(Codec, a_chunk_says_what_it_is) {
   EXPECT_EQ(inspect(encoded(c, {{}, Effort::normal, Method::delta}, decoded)).name, "delta");
   EXPECT_EQ(inspect(encoded(c, {{}, Effort::normal, Method::pcp}, decoded)).name, "pcp");
   EXPECT_EQ(inspect(encoded(c, {}, decoded)).name, "tree");
+}
+
+// The chunk whose pieces these are.
+std::vector<std::byte> put_together(const std::vector<Piece>& pieces, std::span<const std::byte> values) {
+  std::vector<std::byte> chunk;
+  for (const Piece& piece : pieces) {
+    chunk.insert(chunk.end(), piece.head.begin(), piece.head.end());
+    const auto own = values.first(piece.bytes);
+    chunk.insert(chunk.end(), own.begin(), own.end());
+    values = values.subspan(piece.bytes);
+  }
+  EXPECT_TRUE(values.empty());
+  return chunk;
+}
+
+TEST(Codec, a_sparse_chunk_gives_back_what_is_held_and_zeros) {
+  std::mt19937_64 random(11);
+  for (const std::size_t count :
+       {std::size_t{0}, std::size_t{1}, std::size_t{9}, std::size_t{5000}, std::size_t{90000}})
+    for (int round = 0; round < 8; ++round) {
+      std::vector<double> values(count), held_values;
+      std::vector<Range> held;
+      for (std::size_t at = random() % 3 * (random() % (count + 1)); at < count;) {
+        const std::size_t last = std::min(count, at + random() % (count + 1));
+        held.push_back({at, last});
+        for (; at < last; ++at) held_values.push_back(values[at] = static_cast<double>(random()));
+        at += random() % (count + 1);
+      }
+      const auto bytes = std::as_bytes(std::span(held_values));
+      const auto chunk = put_together(sparse_chunk(false, 8, count, held), bytes);
+      EXPECT_LE(chunk.size(), bytes.size() + 32 + 4 * (count * 8 / 131072 + 2 * held.size() + 2));
+      std::vector<double> found(count, -1);
+      EXPECT_EQ(decode(chunk, {}, found), chunk.size());
+      EXPECT_EQ(found, values);
+      std::vector<std::int64_t> integers(count, -1);
+      const auto of_integers = put_together(sparse_chunk(true, 8, count, held), bytes);
+      EXPECT_EQ(decode_integers(of_integers, 8, std::as_writable_bytes(std::span(integers))), of_integers.size());
+      EXPECT_EQ(std::memcmp(integers.data(), values.data(), count * 8), 0);
+    }
+  EXPECT_THROW(sparse_chunk(false, 8, 4, std::vector<Range>{{2, 5}}), base::Error);
+  EXPECT_THROW(sparse_chunk(false, 8, 4, std::vector<Range>{{2, 3}, {1, 2}}), base::Error);
 }
 
 TEST(Codec, a_raw_head_and_the_values_behind_it_are_a_chunk) {

@@ -94,16 +94,69 @@ void encode_integers(std::span<const std::byte> values, std::size_t width, Effor
   put_chunk(out, Id::integers, scalar, bytes.size() / width, payload);
 }
 
-std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count) {
+namespace {
+
+// What stands before `payload` bytes, from the first of which on the values are in the form that is named.
+Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t payload, Id id, Form form) {
   if (!integers && size != 8 && size != 4) throw Error(Kind::usage, "floating-point values have 4 or 8 bytes");
   const Scalar scalar = integers ? scalar_of_width(size) : size == 8 ? Scalar::float64 : Scalar::float32;
   Bytes head;
-  put_byte(head, static_cast<std::size_t>(integers ? Id::integers : Id::raw));
+  put_byte(head, static_cast<std::size_t>(integers ? Id::integers : id));
   put_byte(head, static_cast<std::size_t>(scalar) | std::size_t{1} << 4);
   put_varint(head, count);
-  put_varint(head, count * size + (integers ? 1 : 0));
-  if (integers) put_byte(head, static_cast<std::size_t>(Form::raw));
+  put_varint(head, payload + (integers ? 1 : 0));
+  if (integers) put_byte(head, static_cast<std::size_t>(form));
   return head;
+}
+
+// The blocks of a zstd frame: the largest that all decoders take.
+constexpr std::size_t block_bytes = std::size_t{128} << 10;
+enum class Block : std::uint8_t { raw = 0, rle = 1 };
+
+void put_block_head(Bytes& out, Block type, std::size_t bytes, bool last = false) {
+  const std::size_t bits = bytes << 3 | static_cast<std::size_t>(type) << 1 | (last ? 1U : 0U);
+  for (unsigned byte = 0; byte < 3; ++byte) put_byte(out, bits >> (8 * byte) & 0xff);
+}
+
+void put_zeros(Bytes& out, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes; done += block_bytes) {
+    put_block_head(out, Block::rle, std::min(block_bytes, bytes - done));
+    put_byte(out, 0);
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count) {
+  return head_of(integers, size, count, count * size, Id::raw, Form::raw);
+}
+
+std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t count, std::span<const Range> held) {
+  std::vector<Piece> pieces(1);
+  // No checksum, no content size, not a single segment; then the window: 128 KiB.
+  put_byte(pieces.back().head, 0);
+  put_byte(pieces.back().head, 7 << 3);
+  std::size_t at = 0, payload = 0;
+  for (const Range& range : held) {
+    if (range.first < at || range.last < range.first || range.last > count)
+      throw Error(Kind::usage, "ranges of values must ascend and end at " + std::to_string(count));
+    put_zeros(pieces.back().head, (range.first - at) * size);
+    const std::size_t bytes = (range.last - range.first) * size;
+    for (std::size_t done = 0; done < bytes; done += block_bytes) {
+      if (pieces.back().bytes != 0) pieces.emplace_back();
+      pieces.back().bytes = std::min(block_bytes, bytes - done);
+      put_block_head(pieces.back().head, Block::raw, pieces.back().bytes);
+    }
+    if (bytes != 0) pieces.emplace_back();
+    at = range.last;
+  }
+  put_zeros(pieces.back().head, (count - at) * size);
+  put_block_head(pieces.back().head, Block::raw, 0, true);
+  for (const Piece& piece : pieces) payload += piece.head.size() + piece.bytes;
+  Bytes head = head_of(integers, size, count, payload, Id::zstd, Form::zstd);
+  head.insert(head.end(), pieces.front().head.begin(), pieces.front().head.end());
+  pieces.front().head = std::move(head);
+  return pieces;
 }
 
 std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out) {

@@ -252,6 +252,19 @@ void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
   }
 }
 
+/// The cut goes to the store with the mesh.
+void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
+  dataset.header.attributes.erase(store::cut_attribute);  // another mesh's
+  if (options.part_of.empty()) return;
+  if (!dataset.unstructured) throw Error(Kind::unsupported, "a cut of a mesh that is not of triangles");
+  dataset.header.attributes[store::cut_attribute] = std::int64_t{options.cut_parts};
+  dataset.read = [read = dataset.read, &options](int index, const mesh::Request& request) {
+    mesh::Part part = read(index, request);
+    if (request.mesh) part.particles.push_back(store::cut_of(options.part_of));
+    return part;
+  };
+}
+
 void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
@@ -309,7 +322,10 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   store::EncodeOptions encode;
   // Collective inside where a range is asked for: every rank enters with the same options and the same headers.
   encode = encode_options(dataset, plan, options);
-  base::agree(options.ranks, [&] { share_mesh(dataset, source.step, totals); });
+  base::agree(options.ranks, [&] {
+    share_mesh(dataset, source.step, totals);
+    add_cut(dataset, options);
+  });
   store::SegmentPlan segment;
   segment.store = out;
   segment.flow = options.flow;

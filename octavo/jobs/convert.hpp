@@ -26,6 +26,10 @@ struct ConvertOptions {
   codec::Method method = codec::Method::automatic;
   bool single_precision = false;
   bool particles = true;
+  /// Part of each triangle, of that many parts: the store keeps the cut, and as many ranks that start from it get a
+  /// part each (store/triangles.hpp). For meshes of triangles alone.
+  std::vector<std::int32_t> part_of{};
+  std::int32_t cut_parts = 0;
   int per_file = 0;        ///< contributors per file; 0: 64, or fewer so that every rank has a file
   bool overwrite = false;  ///< an existing store is replaced, once the new one is complete
   bool append = false;     ///< steps are added to an existing store

@@ -13,7 +13,10 @@
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/new_file.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/jobs/to_serafin.hpp"
 #include "octavo/partition/contour.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -317,9 +320,19 @@ void write_ranks(const serafin::Put& put, const serafin::Header& header, std::ve
   }
 }
 
+/// A store has the whole mesh, its order and its boundary.
+MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOptions& options) {
+  const auto parts = attribute<std::int64_t>(open(path).header, store::cut_attribute);
+  const ToSerafinReport written = to_serafin(path, out, {{}, {}, options.overwrite, options.progress});
+  return {parts.value_or(1), written.elements, written.points, written.steps, written.bytes, written.notes};
+}
+
 }  // namespace
 
 MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out, const MergeOptions& options) {
+  if (paths.size() == 1)
+    for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".octavo")})
+      if (store::recognise(path)) return merge_store(path, out, options);
   if (paths.size() == 1)
     for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".med")})
       if (formats::med::recognise(path)) return merge_med_pieces(path, out, options);
@@ -356,8 +369,9 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
 
 SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& paths, const fs::path& prefix,
                             const SplitOptions& options) {
-  if (options.layout == PieceLayout::med)
-    throw Error(Kind::unsupported, "a result is not split into MED pieces").hint("octavo partition --also cuts it so");
+  if (options.layout == PieceLayout::octavo)
+    throw Error(Kind::unsupported, "a result is not split into the parts of a store")
+        .hint("octavo partition --layout octavo --also cuts it so");
   const serafin::Series series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);
@@ -368,10 +382,13 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   const auto parts = static_cast<std::int32_t>(pieces.count());
   PieceWriter writer(prefix, parts, options.layout, IndexKind::bytes);
   std::vector<PiecePlace> places;
+  std::optional<MedPieces> med;
+  if (options.layout == PieceLayout::med) med.emplace(prefix.string() + ".med", series);
   for (std::int32_t part = 0; part < parts; ++part) {
     serafin::Series here;
     const serafin::Series& like = pieces.series(at(part), here);
     Piece piece;
+    piece.part = part;
     const auto mine = pieces.global.of(part);
     piece.points.assign(mine.begin(), mine.end());
     piece.connectivity = serafin::read_triangles(like);
@@ -382,8 +399,12 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
     }
     piece.boundary_points = like.header.iparam[7];
     piece.shared.resize(at(std::max(like.header.iparam[8], 0)));
-    places.push_back(place_piece(series, writer, piece));
+    if (med)
+      med->add(piece);
+    else
+      places.push_back(place_piece(series, writer, piece));
   }
+  if (med) return {parts, points, series.steps, {med->finish(pieces.global, options.progress)}};
   cut_steps(series, writer, places, pieces.global, options.progress);
   return {parts, points, series.steps, writer.finish()};
 }

@@ -374,5 +374,26 @@ TEST(RefineTriangles, four_for_one_with_means_at_the_middles_and_the_boundary_in
   EXPECT_NO_THROW(partition_serafin(folder / "fine.slf", folder / "T2D", cut));
 }
 
+TEST(MergePieces, parts_of_a_store_give_the_file_back) {
+  for (const std::uint32_t seed : {0U, 4U}) {
+    octavo::testing::SerafinFixture f;
+    f.mesh = octavo::testing::random_triangles(seed, 9, 8, true);
+    f.numbers = octavo::testing::ranks_of(f.mesh);
+    f.planes = seed == 4 ? 3 : 1;
+    const octavo::testing::TemporaryFolder folder;
+    octavo::testing::put_file(folder / "geo.slf", serafin_bytes(f));
+    PartitionOptions options;
+    options.parts = 6;
+    options.method = partition::Method::inertial;
+    options.layout = PieceLayout::octavo;
+    options.also = {{"PRE", folder / "geo.slf"}};
+    const PartitionReport cut = partition_serafin(folder / "geo.slf", folder / "T2D", options);
+    EXPECT_EQ(cut.files, (std::vector<std::filesystem::path>{folder / "T2DGEO.octavo", folder / "T2DPRE.octavo"}));
+    EXPECT_EQ(merge_pieces({folder / "T2DPRE"}, folder / "merged.slf", {}).parts, 6);
+    EXPECT_TRUE(octavo::testing::bytes_of_file(folder / "merged.slf") ==
+                octavo::testing::bytes_of_file(folder / "geo.slf"));
+  }
+}
+
 }  // namespace
 }  // namespace octavo::jobs

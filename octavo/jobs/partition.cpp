@@ -7,14 +7,14 @@
 #include <memory>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/med/med.hpp"
-#include "octavo/formats/vtkhdf/vtkhdf.hpp"
+#include "octavo/jobs/as_serafin.hpp"
+#include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
-#include "octavo/jobs/to_serafin.hpp"
+#include "octavo/partition/graph.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -31,11 +31,12 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) 
   switch (options.method) {
     case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
-    case partition::Method::inertial: return partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
+    case partition::Method::hilbert: return partition::cut_joined(mesh.connectivity, mesh.x, mesh.y, options.parts);
     default: break;
   }
-  partition::PartVector part_of = partition::cut_hilbert(mesh.connectivity, mesh.x, mesh.y, options.parts);
-  partition::smooth_cuts(mesh.connectivity, mesh.points, options.parts, part_of);
+  partition::PartVector part_of = partition::cut_inertial(mesh.connectivity, mesh.x, mesh.y, options.parts);
+  if (options.parts > 1)
+    partition::smooth_cuts(partition::find_behind(mesh.connectivity, mesh.points), options.parts, part_of);
   return part_of;
 }
 
@@ -55,6 +56,7 @@ struct Input {
   PieceWriter writer;
   std::vector<PiecePlace> places{};
   std::unique_ptr<MedPieces> med{};  ///< then nothing is written by `writer`
+  std::optional<fs::path> store{};   ///< no more then
 };
 
 fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
@@ -70,6 +72,7 @@ void add_input(Output& output, const fs::path& path, const fs::path& prefix, con
   Input& input =
       output.inputs.emplace_back(Input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}});
   require_same_mesh(input.series, mesh.points);
+  if (layout == PieceLayout::octavo) input.store = prefix.string() + ".octavo";
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
 }
 
@@ -88,7 +91,7 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
     for (Input& input : output.inputs)
       if (input.med)
         input.med->add(piece);
-      else
+      else if (!input.store)
         input.places.push_back(place_piece(input.series, input.writer, piece));
     if (boundary != nullptr) output.conditions.next(boundary_text(piece));
     if (parallel) output.neighbours.next(parallel_text(piece));
@@ -97,32 +100,20 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
   }
 }
 
+/// All steps, as checkpoints: what runs start from.
+void write_store(const Input& input, const CutMesh& mesh, const PartitionOptions& options) {
+  ConvertOptions convert_options;
+  convert_options.flow = store::Flow::checkpoint;
+  convert_options.part_of = mesh.part_of;
+  convert_options.cut_parts = mesh.parts;
+  convert_options.overwrite = true;
+  convert_options.progress = options.progress;
+  convert({input.series.file->path()}, *input.store, convert_options);
+}
+
 void collect(PartitionReport& report, PieceWriter& writer) {
   for (fs::path& path : writer.finish()) report.files.push_back(std::move(path));
 }
-
-/// A file as SERAFIN: itself, or one made for the time being.
-struct AsSerafin {
-  fs::path path;
-  bool is_made = false;
-
-  AsSerafin(const fs::path& given, const fs::path& to, std::vector<std::string>& notes) : path(given) {
-    const bool other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || store::recognise(given);
-    if (!other) return;
-    ToSerafinOptions options;
-    options.overwrite = true;
-    const ToSerafinReport report = to_serafin(given, to, options);
-    notes.insert(notes.end(), report.notes.begin(), report.notes.end());
-    path = to;
-    is_made = true;
-  }
-  ~AsSerafin() {
-    std::error_code ignored;
-    if (is_made) fs::remove(path, ignored);
-  }
-  AsSerafin(const AsSerafin&) = delete;
-  AsSerafin& operator=(const AsSerafin&) = delete;
-};
 
 using CutText = std::vector<std::string> (*)(const fs::path&, const CutMesh&, const Buckets&);
 
@@ -137,13 +128,9 @@ void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutTe
 }  // namespace
 
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
-  std::deque<AsSerafin> made;
-  std::vector<std::string> notes;
-  PartitionOptions how = options;
-  const fs::path& mesh = made.emplace_back(path, named(prefix, "GEO.whole.slf"), notes).path;
-  for (auto& [name, also] : how.also) also = made.emplace_back(also, named(prefix, name + ".whole.slf"), notes).path;
-  PartitionReport report = partition_serafin(mesh, prefix, how);
-  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
+  const InputsAsSerafin inputs({}, path, prefix, options);
+  PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
+  report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
   return report;
 }
 
@@ -179,6 +166,11 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
+    if (input.store) {
+      write_store(input, mesh, options);
+      report.files.push_back(*input.store);
+      continue;
+    }
     if (input.med) {
       report.files.push_back(input.med->finish(output.points, options.progress));
       continue;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/as_serafin.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/shared_mesh.hpp"
@@ -104,28 +105,28 @@ partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& 
   return quality;
 }
 
-void require_possible(const PartitionOptions& options, const base::Ranks& ranks) {
-  if (options.method != partition::Method::inertial || options.part_of)
-    throw Error(Kind::unsupported, std::string("several processes cut by method inertial only, found ") +
-                                       std::string(partition::name_of(options.method)))
-        .hint("--method inertial, or run it without mpirun");
+void require_possible(const PartitionOptions& options, const base::Ranks& ranks, const GraphCut& scotch) {
+  if (options.part_of) throw Error(Kind::unsupported, "several processes do not cut by a part vector");
+  if (options.method == partition::Method::metis)
+    throw Error(Kind::unsupported, "METIS cuts in one process only")
+        .hint("--method scotch, which cuts as few edges, or hilbert or inertial; or run it without mpirun");
+  if (options.method == partition::Method::scotch && !scotch)
+    throw Error(Kind::unsupported, "this build has no PT-Scotch, by which several processes cut")
+        .hint("install libptscotch-dev and build again, or take --method inertial");
   if (options.sections || options.zones || options.weirs)
     throw Error(Kind::unsupported, "sections, zones and weirs are cut by one process only")
         .hint("run it without mpirun");
-  if (options.layout == PieceLayout::med)
-    throw Error(Kind::unsupported, "one process writes pieces in MED").hint("run it without mpirun");
+  if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
+    throw Error(Kind::unsupported, "one process writes pieces in MED or a store").hint("run it without mpirun");
   if (ranks.size > 1 && !ranks.all_to_all)
     throw Error(Kind::usage, "several processes need an exchange of all with all");
 }
 
-}  // namespace
-
-PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
-                                   const base::Ranks& ranks) {
+PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
+                                 const base::Ranks& ranks, const GraphCut& scotch) {
   PartitionReport report;
   serafin::Series series;
   base::agree(ranks, [&] {
-    require_possible(options, ranks);
     series = serafin::open_series(path);
     partition::check_parts(options.parts, serafin::plane_elements(series.header));
   });
@@ -136,7 +137,9 @@ PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix,
                       serafin::plane_points(series.header),
                       serafin::plane_elements(series.header),
                       {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])}};
-  std::vector<Growing> pieces = make_pieces(job, move_elements(job));
+  Block block = read_block(job);
+  const partition::PartVector part_of = cut_block(job, block, scotch);
+  std::vector<Growing> pieces = make_pieces(job, move_elements(job, std::move(block), part_of));
   std::int64_t cut_edges = 0;
   const auto edges = pair_borders(job, pieces, cut_edges);
   const std::int64_t shared = share_points(job, pieces);
@@ -158,6 +161,17 @@ PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix,
       write_texts(job, named(prefix, "PAR"), IndexKind::text, parallel_text, pieces, report);
   }
   report.peak_bytes = peak_memory();
+  return report;
+}
+
+}  // namespace
+
+PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
+                                   const base::Ranks& ranks, const GraphCut& scotch) {
+  base::agree(ranks, [&] { require_possible(options, ranks, scotch); });
+  const InputsAsSerafin inputs(ranks, path, prefix, options);
+  PartitionReport report = partition_shared(inputs.mesh, prefix, inputs.options, ranks, scotch);
+  report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
   return report;
 }
 

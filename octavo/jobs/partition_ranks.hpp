@@ -3,14 +3,18 @@
 
 #include "octavo/base/ranks.hpp"
 #include "octavo/jobs/partition.hpp"
+#include "octavo/jobs/shared_cut.hpp"
 
 namespace octavo::jobs {
 
-/// partition_serafin by all ranks, which share the mesh: the same files, byte for byte, for any number of them.
-/// Collective. Each holds its share of elements and points, the centres of up to 2^21 elements, the whole boundary, and
-/// one variable of one step. Only Method::inertial; Error(unsupported) for others, and for sections, zones and weirs.
-/// `ranks` must have all_to_all where it has several.
+/// partition_mesh by all ranks, which share the mesh. Collective. With Method::inertial and Method::hilbert the files
+/// are those of one process, byte for byte, for any number of ranks; Method::scotch asks `scotch`, whose cut may differ
+/// with that number. Each rank holds its share of elements and points, the centres of up to 2^21 elements (inertial),
+/// the elements along the cuts, the whole boundary, and one variable of one step. What is not SERAFIN is made so by
+/// rank 0 first. Error(unsupported) for Method::metis, for Method::scotch without one that cuts, and for sections,
+/// zones and weirs. `ranks` must have all_to_all where it has several.
 PartitionReport partition_by_ranks(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
-                                   const PartitionOptions& options, const base::Ranks& ranks);
+                                   const PartitionOptions& options, const base::Ranks& ranks,
+                                   const GraphCut& scotch = {});
 
 }  // namespace octavo::jobs

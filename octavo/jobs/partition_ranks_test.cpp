@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/convert.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -59,14 +60,14 @@ SerafinFixture fixture(std::uint32_t seed) {
 }
 
 TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
-  for (std::uint32_t seed = 0; seed < 8; ++seed) {
+  for (std::uint32_t seed = 0; seed < 16; ++seed) {
     const SerafinFixture f = fixture(seed);
     const TemporaryFolder folder;
     put_file(folder / "geo.slf", serafin_bytes(f));
     put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
     PartitionOptions options;
-    options.parts = 1 + static_cast<std::int32_t>(seed) * 2;
-    options.method = partition::Method::inertial;
+    options.parts = 1 + static_cast<std::int32_t>(seed % 8) * 2;
+    options.method = seed < 8 ? partition::Method::inertial : partition::Method::hilbert;
     options.layout = seed % 4 < 2 ? PieceLayout::concat : PieceLayout::files;
     if (seed != 3) options.boundary = folder / "geo.cli";
     options.also = {{"PRE", folder / "geo.slf"}};
@@ -87,6 +88,20 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
       EXPECT_EQ(report.files.size(), one.files.size());
     }
   }
+}
+
+TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+  convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+  PartitionOptions options;
+  options.parts = 5;
+  options.method = partition::Method::hilbert;
+  fs::create_directory(folder / "one");
+  fs::create_directory(folder / "many");
+  partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+  EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
+  EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
 }
 
 TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
@@ -114,8 +129,10 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   wrong = f;
   wrong.numbers[static_cast<std::size_t>(boundary[2])] = 0;
   EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("by the boundary file only")));
+  options.method = partition::Method::scotch;
+  EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("no PT-Scotch")));
   options.method = partition::Method::metis;
-  EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("inertial only")));
+  EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("one process only")));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace octavo::jobs {
 enum class PieceLayout : std::uint8_t {
   concat,  ///< two files, whatever the number of parts: PREFIX-CONCAT and PREFIX-INDEX
   files,   ///< one file a part: PREFIXnnnnn-iiiii, nnnnn the number of parts - 1. One part: PREFIX alone
-  med      ///< meshes of one MED file, PREFIX.med (med_pieces.hpp); texts as in concat
+  med,     ///< meshes of one MED file, PREFIX.med (med_pieces.hpp); texts as in concat
+  octavo   ///< parts of the mesh of one store, PREFIX.octavo (store/triangles.hpp); texts as in concat
 };
 
 /// PREFIXnnnnn-iiiii.

@@ -28,16 +28,6 @@ void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& use
   });
 }
 
-std::array<float, 2> centre(const Places& places, const std::int32_t* corners) {
-  double x = 0, y = 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const std::size_t i = places.set.of(corners[k]);
-    x += places.x[i];
-    y += places.y[i];
-  }
-  return {static_cast<float>(x / 3), static_cast<float>(y / 3)};
-}
-
 }  // namespace
 
 PointSet::PointSet(std::span<const std::int32_t> corners, std::int32_t points) : first_((at(points) >> bits) + 2, 0) {
@@ -72,37 +62,27 @@ Places read_places(const serafin::Series& series, PointSet set) {
   return places;
 }
 
-std::vector<Moved> move_elements(const SharedJob& job) {
+Block read_block(const SharedJob& job) {
   const auto [first, last] = share(job.elements, job.ranks.rank, job.ranks.size);
-  std::vector<std::int32_t> triangles;
-  Places places;
+  Block block;
+  block.first = first;
   base::agree(job.ranks, [&, first = first, last = last] {
-    triangles = serafin::read_triangles(job.series, first, last - first);
-    places = read_places(job.series, PointSet(triangles, job.points));
+    block.triangles = serafin::read_triangles(job.series, first, last - first);
+    block.places = read_places(job.series, PointSet(block.triangles, job.points));
   });
-  require_all_used(job, places.set.points());
-  const std::int64_t stride = partition::InertialCuts::stride(job.elements, job.options.parts);
-  std::vector<float> x, y;
-  for (std::int64_t e = (first + stride - 1) / stride * stride; e < last; e += stride) {
-    const auto [cx, cy] = centre(places, &triangles[at(3 * (e - first))]);
-    x.push_back(cx);
-    y.push_back(cy);
-  }
-  const partition::InertialCuts cuts(gather(job.ranks, x), gather(job.ranks, y), job.options.parts);
+  require_all_used(job, block.places.set.points());
+  return block;
+}
+
+std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of) {
   std::vector<std::vector<Moved>> to(job.size());
-  for (std::int64_t e = first; e < last; ++e) {
-    const std::int32_t* corners = &triangles[at(3 * (e - first))];
-    std::int32_t part = 0;
-    if (stride == 1) {
-      part = cuts.parts()[at(e)];
-    } else {
-      const auto [cx, cy] = centre(places, corners);
-      part = cuts.part_at(cx, cy);
-    }
-    to[job.owner_of_part(part)].push_back({part, static_cast<std::int32_t>(e), {corners[0], corners[1], corners[2]}});
+  for (std::size_t e = 0; e < part_of.size(); ++e) {
+    const std::int32_t* corners = &block.triangles[3 * e];
+    to[job.owner_of_part(part_of[e])].push_back({part_of[e],
+                                                 static_cast<std::int32_t>(block.first + static_cast<std::int64_t>(e)),
+                                                 {corners[0], corners[1], corners[2]}});
   }
-  triangles = {};
-  places = {};
+  block = {};
   auto mine = exchange(job.ranks, std::move(to));
   std::sort(mine.begin(), mine.end());
   return mine;

@@ -58,6 +58,7 @@ struct SharedJob {
   PieceWriter::Own own;
   std::size_t size() const { return static_cast<std::size_t>(ranks.size); }
   std::size_t owner_of_part(std::int32_t part) const { return owner(part, options.parts, ranks.size); }
+  std::size_t owner_of_element(std::int32_t element) const { return owner(element, elements, ranks.size); }
   std::size_t owner_of_point(std::int32_t point) const { return owner(point, points, ranks.size); }
 };
 
@@ -91,8 +92,16 @@ struct Growing {
   std::vector<std::pair<std::int32_t, std::int32_t>> border_points;  ///< point, local number; ascending
 };
 
-/// This rank's parts, element by element. Throws Error(corrupt) for a point of no element.
-std::vector<Moved> move_elements(const SharedJob& job);
+/// A rank's block of elements, of as many as there are ranks.
+struct Block {
+  std::int64_t first = 0;
+  std::vector<std::int32_t> triangles;  ///< shape (elements of the block, 3), points from 0
+  Places places;                        ///< of those points
+};
+/// Throws Error(corrupt) for a point of no element.
+Block read_block(const SharedJob& job);
+/// This rank's parts, element by element; `part_of`: of the block's elements.
+std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of);
 /// Numbered, and with what borders on other parts.
 std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements);
 /// Fills in the pieces' halos; counts cut edges that meet here. Gives the edges of the mesh's boundary, all of them on

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/med/write.hpp"
-#include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/med_header.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/triangle_series.hpp"
-#include "octavo/partition/contour.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -34,34 +32,6 @@ std::vector<double> heights_of(const TriangleSeries& series) {
   return z;
 }
 
-std::string codes_of(const formats::serafin::BoundaryPoint& point) {
-  std::string text;
-  for (const int code : {point.depth, point.u, point.v, point.tracer}) text += std::to_string(code);
-  return text;
-}
-
-/// The boundary's edges, each in a group of the codes at its first point, as TELEMAC calls them ("CONLIM_2222").
-med::Groups groups_of(const std::filesystem::path& boundary, const mesh::Unstructured& mesh) {
-  if (mesh.planes > 1) throw Error(Kind::unsupported, "a boundary file of a mesh with planes").at(boundary.string());
-  const auto lines = formats::serafin::read_boundary(boundary, static_cast<std::int32_t>(mesh.x.size()));
-  std::vector<std::int32_t> points;
-  for (const auto& line : lines) points.push_back(line.point - 1);
-  const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
-  const auto contour = partition::trace_contour(connectivity, static_cast<std::int32_t>(mesh.x.size()), points);
-  med::Groups groups;
-  std::map<std::string, std::int32_t> number_of;
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    const std::string codes = codes_of(lines[k]);
-    const auto number = -static_cast<std::int32_t>(number_of.size()) - 1;
-    if (number_of.emplace(codes, number).second)
-      groups.families.push_back({number, "FAM_" + std::to_string(number) + "_CONLIM_" + codes, {"CONLIM_" + codes}});
-    groups.edges.push_back(points[k]);
-    groups.edges.push_back(points[static_cast<std::size_t>(contour.next[k])]);
-    groups.of_edge.push_back(number_of[codes]);
-  }
-  return groups;
-}
-
 }  // namespace
 
 ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options) {
@@ -79,7 +49,7 @@ ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::pat
   write_med_parameters(writer, header, series.mesh.planes);
   med::Groups groups;
   if (options.boundary)
-    groups = groups_of(*options.boundary, series.mesh);
+    groups = groups_of_boundary(*options.boundary, series.mesh, report.notes);
   else if (series.first.format == "med")
     groups = med::read_groups(path);
   writer.add_groups(mesh_name, groups);

@@ -6,6 +6,8 @@
 #include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/med/write.hpp"
+#include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/diff.hpp"
 #include "octavo/jobs/over_time.hpp"
@@ -87,6 +89,61 @@ TEST_F(ToMed, boundary_codes_become_groups_of_edges_that_the_next_med_file_has_t
   EXPECT_EQ(open, 1U);
   to_med(out, folder / "again.med", {});
   EXPECT_EQ(med::read_groups(folder / "again.med"), groups);
+}
+
+/// The boundary of a fixture's mesh with some codes, as partel writes lines.
+std::string lines_of(const testing::SerafinFixture& f, const std::vector<std::array<int, 4>>& codes) {
+  std::string text;
+  std::int32_t k = 0;
+  for (const std::int32_t point : testing::boundary_of(f.mesh)) {
+    const auto& of = codes[static_cast<std::size_t>(k) / 4 % codes.size()];
+    formats::serafin::BoundaryPoint line;
+    line.depth = of[0];
+    line.u = of[1];
+    line.v = of[2];
+    line.tracer = of[3];
+    line.point = point + 1;
+    line.colour = ++k;
+    text += formats::serafin::boundary_line(line);
+  }
+  return text;
+}
+
+TEST_F(ToMed, a_boundary_file_comes_back_from_groups) {
+  for (const std::uint32_t seed : {2U, 3U, 5U}) {
+    auto f = fixture(seed);
+    f.planes = 1;
+    f.numbers = testing::ranks_of(f.mesh);
+    testing::put_file(slf, testing::serafin_bytes(f));
+    const std::string text = lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}, {4, 5, 5, 4}, {2, 0, 0, 2}});
+    testing::put_file(folder / "a.cli", text);
+    to_med(slf, out, {.boundary = folder / "a.cli", .overwrite = true});
+    boundary_of_groups(out, folder / "b.cli", {.overwrite = true});
+    EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), text);
+  }
+}
+
+TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
+  auto f = fixture(2);
+  f.numbers = testing::ranks_of(f.mesh);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  to_med(slf, folder / "plain.med", {});
+  testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
+  to_med(slf, out, {.boundary = folder / "a.cli"});
+  testing::put_file(folder / "codes.cli", "1\n4 5 5 4 CONLIM_5445\n");
+  boundary_of_groups(out, folder / "b.cli", {.codes = folder / "codes.cli"});
+  EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), lines_of(f, {{2, 2, 2, 2}, {4, 5, 5, 4}}));
+  const auto message = [&](const fs::path& med, const BoundaryOfGroupsOptions& options) {
+    return std::string(testing::error_of([&] { boundary_of_groups(med, folder / "c.cli", options); }).what());
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(message(folder / "plain.med", {}), HasSubstr("is in no group with boundary codes"));
+  EXPECT_THAT(message(slf, {}), HasSubstr("groups of edges are MED's"));
+  testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n");
+  EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
+  testing::put_file(folder / "codes.cli", "1\n4 5 5 CONLIM_5445\n");
+  EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected four codes"));
+  EXPECT_EQ(testing::error_of([&] { boundary_of_groups(out, folder / "b.cli", {}); }).kind(), base::Kind::usage);
 }
 
 TEST_F(ToMed, names_that_are_no_names_of_groups_and_names_twice_are_kept) {

@@ -78,8 +78,11 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
     const std::size_t end = std::min(cells.last, begin + tile);
     const T* tile_begin = to;
     for (std::size_t i = begin; i < end; ++i) {
-      const auto at = static_cast<std::int64_t>(view.order.empty() ? i : view.order[i]);
-      to = pack_cell(view, stride, data + at * stride.cell, to);
+      const std::size_t at = view.order.empty() ? i : view.order[i];
+      if (!view.order.empty() && at == ArrayView::nowhere)
+        to = std::fill_n(to, values_of_cell(view), T{});
+      else
+        to = pack_cell(view, stride, data + static_cast<std::int64_t>(at) * stride.cell, to);
     }
     if (sum != nullptr) sum->add(std::as_bytes(std::span(tile_begin, to)));
   }

@@ -27,9 +27,13 @@ struct ArrayView {
   struct Stride {
     std::int64_t cell = 0, x = 0, y = 0, z = 0, component = 0;
   };
-  Stride stride{};                         ///< [elements]; all 0: packed, ghosts included
-  std::span<const std::uint32_t> order{};  ///< where each tree cell's values are, in the application's own numbering
+  Stride stride{};  ///< [elements]; all 0: packed, ghosts included
+  /// Where each tree cell's values are, in the application's own numbering; or `nowhere`.
+  std::span<const std::uint32_t> order{};
   MemorySpace space = MemorySpace::host;
+  /// A tree cell that the application has no values of, such as another rank's root: they are zeros, which a store is
+  /// not made larger by.
+  static constexpr std::uint32_t nowhere = 0xffffffff;
 };
 
 /// Values already in the packed form.

@@ -31,8 +31,15 @@ inline MPI_Comm everyone() {
   return MPI_COMM_WORLD;
 }
 
-inline int rank() { return parallel::rank_in(everyone()); }
-inline int size() { return parallel::size_of(everyone()); }
+// Known from the first call on (SharedDirectory makes one), so that a writer's thread may ask without a call of MPI.
+inline int rank() {
+  static const int mine = parallel::rank_in(everyone());
+  return mine;
+}
+inline int size() {
+  static const int all = parallel::size_of(everyone());
+  return all;
+}
 inline void barrier() { MPI_Barrier(everyone()); }
 
 /// All ranks were told the same. Collective.
@@ -51,7 +58,8 @@ inline bool single_threaded() {
 class SharedDirectory {
  public:
   SharedDirectory() {
-    if (parallel::rank_in(everyone()) == 0) {
+    size();
+    if (rank() == 0) {
       std::string name = (std::filesystem::path(::testing::TempDir()) / "octavo_XXXXXX").string();
       path_ = mkdtemp(name.data());
     }

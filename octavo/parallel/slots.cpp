@@ -20,7 +20,10 @@ std::vector<std::int64_t> ages_on_disk(const std::filesystem::path& path,
                                        const std::optional<store::StepId>& resumed_from) {
   std::vector<std::int64_t> ages;
   while (std::filesystem::is_directory(path / slot_name(ages.size()))) ages.push_back(nothing);
-  if (ages.empty()) return ages;
+  std::size_t empty = 0;
+  while (empty < ages.size() && std::filesystem::is_empty(path / slot_name(empty))) ++empty;
+  // All, as a run that was killed before its first file leaves them: no store yet.
+  if (empty == ages.size()) return ages;
   const store::Scan scan = store::scan_store(path);
   std::vector<Holding> holding;
   for (const store::StepFound& step : scan.steps) {

@@ -18,8 +18,17 @@ std::uint64_t aligned(std::uint64_t bytes) {
 // The ranges of cells (or particles) that become a stream each. Patches are one range: they are cut when they are a
 // tree.
 std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
-  if (source.info.centring != mesh::Centring::particle && job.tree) return store::stream_cuts(*job.tree);
-  return {0, source.boxes.empty() ? source.view.cells : 1};
+  if (source.info.centring == mesh::Centring::particle || !job.tree)
+    return {0, source.boxes.empty() ? source.view.cells : 1};
+  auto cuts = store::stream_cuts(*job.tree);
+  if (source.there)
+    for (std::size_t& cut : cuts) {
+      std::size_t cells = 0;
+      for (const codec::Range& range : *source.there)
+        if (range.first < cut) cells += std::min(range.last, cut) - range.first;
+      cut = cells;
+    }
+  return cuts;
 }
 std::size_t bytes_of_cell(const Source& source) {
   return source.boxes.empty() ? cell_bytes(source.view) : packed_bytes(source);
@@ -40,10 +49,34 @@ void compare(const StepJob& job, const Source& source) {
       throw changed(source);
 }
 
+std::size_t values_of_cell(const Source& source) { return cell_bytes(source.view) / mesh::size_of(source.view.type); }
+
+// None: all cells are there.
+std::optional<std::vector<codec::Range>> ranges_there(std::span<const std::uint32_t> order) {
+  std::vector<codec::Range> ranges;
+  std::size_t cells = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] == ArrayView::nowhere) continue;
+    if (ranges.empty() || ranges.back().last != i) ranges.push_back({i, i});
+    ++ranges.back().last;
+    ++cells;
+  }
+  if (cells == order.size()) return {};
+  return ranges;
+}
+
+// Each range costs a few bytes, and a piece of a write.
+bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
+  std::size_t missing = view.cells;
+  for (const codec::Range& range : ranges) missing -= range.last - range.first;
+  return missing * cell_bytes(view) >= (ranges.size() + 1) * store::bytes_of_range;
+}
+
 store::Values values_of(const Source& source) {
   store::Values values;
   values.info = source.info;
   values.size = packed_bytes(source.view) / mesh::size_of(source.view.type);
+  values.held = source.there;
   values.checksums = source.checksums;
   values.data = source.staged.empty() ? packed_data(source.view) : source.staged.data();
   if (values.data != nullptr) return values;
@@ -58,7 +91,10 @@ store::PartView view_of(const StepJob& job) {
   store::PartView part;
   part.index = job.part;
   part.tree = &*job.tree;
-  for (const Source& source : job.fields) part.fields.push_back(values_of(source));
+  for (const Source& source : job.fields) {
+    part.fields.push_back(values_of(source));
+    if (source.there) part.fields.back().size = values_of_cell(source) * num_cells(*job.tree);
+  }
   for (const SpeciesSource& species : job.species) {
     store::SpeciesValues values{species.species, species.count, {}};
     for (const Source& source : species.attributes) values.attributes.push_back(values_of(source));
@@ -145,6 +181,25 @@ std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_che
     at += bytes;
   }
   return with_checksum ? base::checksum(out) : 0;
+}
+
+void leave_out(StepJob& job) {
+  if (!job.tree) return;
+  const std::uint32_t* last = nullptr;  // fields have one order, as a rule
+  std::optional<std::vector<codec::Range>> ranges;
+  for (Source& source : job.fields) {
+    if (source.view.order.data() == nullptr) continue;
+    if (source.view.order.data() != last) ranges = ranges_there(source.view.order);
+    last = source.view.order.data();
+    if (!ranges || !worth_it(*ranges, source.view)) continue;
+    source.there = ranges;
+    for (const codec::Range& range : *ranges) {
+      const auto part = source.view.order.subspan(range.first, range.last - range.first);
+      source.order.insert(source.order.end(), part.begin(), part.end());
+    }
+    source.view.order = source.order;
+    source.view.cells = source.order.size();
+  }
 }
 
 std::uint64_t bytes_of(StepJob& job) {

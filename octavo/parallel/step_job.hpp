@@ -21,6 +21,10 @@ struct Source {
   std::span<std::byte> staged;           ///< the packed copy in the staging arena; empty: none, or no values
   std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
   std::vector<std::byte> held;           ///< the packed copy in memory of its own: hold()
+  /// Where the application has no values of some cells: tree cells [first, last) that it has, which alone `view` is of
+  /// then, and where they are. See leave_out().
+  std::optional<std::vector<codec::Range>> there{};
+  std::vector<std::uint32_t> order{};
 };
 
 std::size_t packed_bytes(const Source& source);
@@ -77,6 +81,9 @@ std::uint64_t bytes_of(StepJob& job);
 /// What stage() takes of an arena.
 std::uint64_t staged_bytes_of(StepJob& job);
 
+/// Makes fields whose order says `nowhere` in long stretches fields of the other cells, for all that follows: what is
+/// not there is neither copied nor written. Of trees, and before stage().
+void leave_out(StepJob& job);
 /// Copies all arrays into a block of `staging`, which must be large enough, once there is room. Returns the seconds
 /// waited.
 double stage(StepJob& job, Staging& staging);

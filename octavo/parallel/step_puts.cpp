@@ -66,6 +66,18 @@ void check_point_fields(const StepJob& job) {
   }
 }
 
+void check_owned(const mesh::Octree& tree, const Source& source) {
+  auto place = source.view.order.begin();
+  if (source.view.order.empty()) return;
+  for (const base::BitArray& owned : tree.owned)
+    for (std::size_t cell = 0; cell < owned.size(); ++cell, ++place)
+      if (*place == ArrayView::nowhere && owned[cell])
+        throw Error(Kind::usage, "order: expected a place for tree cell " +
+                                     std::to_string(place - source.view.order.begin()) +
+                                     ", which this rank owns, found nowhere")
+            .at("field " + source.info.name);
+}
+
 }  // namespace
 
 void set_mesh(StepJob& job, const mesh::Octree& tree) {
@@ -148,11 +160,13 @@ void check_complete(const StepJob& job) {
   if (job.triangles) return check_point_fields(job);
   if (!job.tree) return;
   const std::size_t cells = num_cells(*job.tree);
-  for (const Source& source : job.fields)
+  for (const Source& source : job.fields) {
     if (source.view.cells != cells || source.view.block != job.header.block || !source.boxes.empty())
       throw Error(Kind::usage, "expected values for " + std::to_string(cells) +
                                    " tree cells with the header's block, found " + std::to_string(source.view.cells))
           .at("field " + source.info.name);
+    check_owned(*job.tree, source);
+  }
 }
 
 std::string describe(const StepJob& job) {

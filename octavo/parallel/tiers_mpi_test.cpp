@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
@@ -377,6 +378,26 @@ TEST(TiersMpi, options_checkpoint_every_and_analysis_fields_give_each_flow_its_o
   for (std::size_t i = 0; i < values.size(); ++i)
     ASSERT_NEAR(static_cast<double>(values[i]), domain.density[i], 2.001e-3 * std::abs(domain.density[i]));
   EXPECT_EQ(store::open_step(directory.path(), Flow::checkpoint, 8).header.fields.size(), 2u);
+}
+
+TEST(TiersMpi, options_analysis_append_and_checkpoint_fields_give_steps_of_their_own_and_fewer_fields) {
+  const testing::SharedDirectory directory;
+  Options options;
+  set_option(options, "analysis.append", "off");
+  set_option(options, "checkpoint.fields", "density");
+  Writer writer(everyone(), directory.path(), header(), options);
+  for (std::int64_t step = 1; step <= 2; ++step)
+    for (Flow flow : {Flow::checkpoint, Flow::analysis}) write_step(writer, flow, step);
+  writer.close();
+  barrier();
+  std::set<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(directory.path() / "analysis"))
+    if (entry.is_directory()) folders.insert(entry.path().filename());
+  EXPECT_EQ(folders.size(), 2u);
+  for (std::int64_t step = 1; step <= 2; ++step) expect_step(directory.path(), Flow::analysis, step);
+  const mesh::Header read = store::open_step(directory.path(), Flow::checkpoint, 2).header;
+  ASSERT_EQ(read.fields.size(), 1u);
+  EXPECT_EQ(read.fields[0].name, "density");
 }
 
 TEST(TiersMpi, wall_time_is_decided_by_rank_0_for_all) {

@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/partition.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/triangle_runs.hpp"
 #include "octavo/store/triangles.hpp"
@@ -34,7 +35,7 @@ using testing::wrong_values;
 Options options_for(std::uint32_t seed) {
   Options options;
   options.mode = testing::single_threaded() || seed % 3 == 0 ? Mode::sync : Mode::background;
-  options.lend = seed % 3 == 1;
+  options.lend = seed % 3 == 1 && options.mode == Mode::background;
   options.contributors_per_file = 1 + static_cast<int>(seed % 3);
   options.sync_policy = SyncPolicy::none;
   options.checkpoint.codec.method = seed % 2 == 0 ? codec::Method::raw : codec::Method::automatic;
@@ -286,6 +287,48 @@ TEST(TrianglesMpi, a_damaged_step_gives_way_to_the_one_before) {
   EXPECT_EQ(from->id.step, 1);
   expect_shares(f, *from, 1);
   EXPECT_THAT(from->notes, ::testing::Contains(HasSubstr("passed over")));
+}
+
+TEST(TrianglesMpi, a_mesh_that_was_cut_for_as_many_ranks_comes_part_by_part) {
+  for (const std::int32_t more : {0, 1}) {
+    const testing::SharedDirectory shared;
+    const fs::path folder = shared.path();
+    SerafinFixture f = fixture(2);
+    f.numbers = testing::ranks_of(f.mesh);
+    partition::PartVector part_of;
+    for (std::size_t e = 0; e < f.mesh.connectivity.size() / 3; ++e)
+      part_of.push_back(static_cast<std::int32_t>(e * 7 % static_cast<std::size_t>(size() + more)));
+    if (rank() == 0) {
+      testing::put_file(folder / "geo.slf", serafin_bytes(f));
+      jobs::PartitionOptions options;
+      options.parts = size() + more;
+      options.part_of = part_of;
+      options.layout = jobs::PieceLayout::octavo;
+      jobs::partition_serafin(folder / "geo.slf", folder / "T2D", options);
+    }
+    testing::barrier();
+    const Restart from = restart(everyone(), folder / "T2DGEO.octavo", {}).value();
+    const auto& mesh = std::get<mesh::Unstructured>(from.part.mesh);
+    ASSERT_EQ(from.global_element.size() * 3, mesh.connectivity.size());
+    std::int64_t elements = static_cast<std::int64_t>(from.global_element.size());
+    std::size_t others = 0;
+    for (std::size_t e = 0; e < from.global_element.size(); ++e) {
+      const auto number = static_cast<std::size_t>(from.global_element[e]);
+      others += part_of[number] != rank();
+      for (std::size_t k = 0; k < 3; ++k)
+        EXPECT_EQ(mesh.global_point.at(static_cast<std::size_t>(mesh.connectivity[3 * e + k])),
+                  f.mesh.connectivity[3 * number + k]);
+    }
+    EXPECT_TRUE(more != 0 || others == 0);
+    MPI_Allreduce(MPI_IN_PLACE, &elements, 1, MPI_INT64_T, MPI_SUM, everyone());
+    EXPECT_EQ(elements, static_cast<std::int64_t>(part_of.size()));
+    ASSERT_GE(from.part.fields.size(), 1U);
+    for (std::size_t i = 0; i < mesh.global_point.size(); ++i)
+      EXPECT_EQ(from.part.fields[0].info.type == mesh::ScalarType::float64
+                    ? from.part.fields[0].as<double>()[i]
+                    : static_cast<double>(from.part.fields[0].as<float>()[i]),
+                testing::serafin_value(f.steps - 1, 0, static_cast<std::size_t>(mesh.global_point[i])));
+  }
 }
 
 }  // namespace

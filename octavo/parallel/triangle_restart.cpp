@@ -70,6 +70,7 @@ Dealt deal_parts(MPI_Comm comm, StepParts& step) {
 struct MeshShare {
   mesh::Unstructured mesh;           ///< triangles have the points' numbers
   std::vector<mesh::Field> numbers;  ///< integer fields, plane after plane
+  std::vector<std::int32_t> part;    ///< of each triangle, where the mesh was cut when it was stored
   std::vector<std::int64_t> points;  ///< number of each rank's first one; one more than ranks
   std::vector<std::int64_t> triangles;
   mesh::PlaneBox box;
@@ -121,6 +122,7 @@ MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
     const auto& species = entry_of(step, mine.places.empty() ? 0 : mine.places[0]).segment->table.species;
     const mesh::Part joined = parts.empty() ? mesh::Part{} : store::join_meshes(std::move(parts));
     if (!mine.places.empty()) share.mesh = store::mesh_of(joined, planes);
+    share.part = store::read_cut(joined);
     share.numbers = numbers_of(joined, species);
   });
   share.points = starts_of(comm, share.mesh.x.size());
@@ -263,6 +265,40 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
   return came;
 }
 
+/// Whether the mesh was cut for as many ranks, and all know where.
+bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
+  int all = number_in(step.header, store::cut_attribute) == size_of(comm) &&
+            3 * share.part.size() == share.mesh.connectivity.size();
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all != 0;
+}
+
+/// The parts that the mesh was cut into, one a rank; each rank's by number.
+std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
+  const std::size_t triangles = share.mesh.connectivity.size() / 3;
+  const int ranks = size_of(comm);
+  agree(comm, [&] {
+    const auto [least, most] = std::minmax_element(share.part.begin(), share.part.end());
+    if (triangles > 0 && (*least < 0 || *most >= ranks))
+      throw Error(Kind::corrupt, "the cut of the mesh: expected a part from 0 to " + std::to_string(ranks - 1) +
+                                     ", found " + std::to_string(*least) + " to " + std::to_string(*most));
+  });
+  const std::int64_t first = share.triangles[static_cast<std::size_t>(rank_in(comm))];
+  std::vector<std::vector<Element>> to(static_cast<std::size_t>(ranks));
+  for (std::size_t t = 0; t < triangles; ++t) {
+    const auto corner = share.mesh.connectivity.begin() + static_cast<std::ptrdiff_t>(3 * t);
+    to[static_cast<std::size_t>(share.part[t])].push_back(
+        {first + static_cast<std::int64_t>(t), {corner[0], corner[1], corner[2]}});
+  }
+  std::vector<Element> elements;
+  std::vector<int> counts;
+  for (const std::vector<Element>& some : to) {
+    elements.insert(elements.end(), some.begin(), some.end());
+    counts.push_back(static_cast<int>(some.size()));
+  }
+  return route<Element>(comm, elements, counts).values;  // by rank, and each rank's by number
+}
+
 /// Points of no triangle stay with the rank that has read them.
 void add_lone_points(MPI_Comm comm, const MeshShare& share, std::vector<std::int64_t>& wanted) {
   std::vector<std::uint8_t> asked(share.mesh.x.size(), 0);
@@ -291,14 +327,14 @@ SeriesExchange plan_points(MPI_Comm comm, const MeshShare& share, const std::vec
   return exchange;
 }
 
-void set_mesh(MPI_Comm comm, const MeshShare& share, const RestartOptions& options, mesh::Unstructured& mesh,
-              std::vector<std::int64_t>& global_element) {
+void set_mesh(MPI_Comm comm, const MeshShare& share, bool as_cut, const RestartOptions& options,
+              mesh::Unstructured& mesh, std::vector<std::int64_t>& global_element) {
   mesh.planes = share.mesh.planes;
   if (options.points) {
     mesh.global_point = *options.points;
     return;
   }
-  const std::vector<Element> mine = share_triangles(comm, share);
+  const std::vector<Element> mine = as_cut ? keep_cut(comm, share) : share_triangles(comm, share);
   for (const Element& element : mine) {
     global_element.push_back(element.number);
     mesh.connectivity.insert(mesh.connectivity.end(), element.points.begin(), element.points.end());
@@ -349,7 +385,8 @@ void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path&
   check_options(comm, options);
   const MeshShare share = find_mesh(comm, step, store);
   mesh::Unstructured mesh;
-  set_mesh(comm, share, options, mesh, out.global_element);
+  const bool as_cut = is_cut(comm, step, share);
+  set_mesh(comm, share, as_cut && options.keep_parts, options, mesh, out.global_element);
   const SeriesExchange fetch = plan_points(comm, share, mesh.global_point);
   const std::size_t points = mesh.global_point.size();
   mesh.x = move_values<double>(comm, fetch, share.mesh.x, points);

@@ -464,6 +464,7 @@ void Writer::end_step() {
     s.put_error.reset();
     throw;
   }
+  leave_out(*step);
   s.hand_over(std::move(*step));
 }
 

@@ -124,6 +124,20 @@ TEST(WriterMpi, option_recycle_keeps_keep_last_checkpoints_in_one_slot_more_and_
   expect_sound(directory.path());
 }
 
+TEST(WriterMpi, a_run_killed_before_its_first_file_leaves_slots_that_the_next_one_uses) {
+  const testing::SharedDirectory directory;
+  if (rank() == 0) fs::create_directories(directory.path() / "checkpoint" / "slot.000");
+  testing::barrier();
+  Options options = usual();
+  options.keep_last = 1;
+  options.recycle = true;
+  Writer writer = open(directory, options);
+  write_step(writer, Flow::checkpoint, 1);
+  writer.close();
+  EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("slot.000"));
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
 TEST(WriterMpi, options_checkpoint_append_and_analysis_append_say_which_steps_share_files) {
   const testing::SharedDirectory directory;
   Options options = usual();

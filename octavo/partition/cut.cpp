@@ -15,22 +15,19 @@ using base::Kind;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// A coordinate's cell of 2^bits between lo and hi.
-struct Grid {
-  static constexpr int bits = 16;
-  double lo, scale;
-  Grid(std::span<const double> values) : lo(0), scale(0) {
-    if (values.empty()) return;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    lo = *least;
-    if (*most > *least) scale = static_cast<double>(1 << bits) / (*most - *least);
-  }
-  std::uint32_t cell(double value) const {
-    const auto last = static_cast<double>((1 << bits) - 1);
-    const double cell = (value - lo) * scale;
-    return cell > 0 ? static_cast<std::uint32_t>(std::min(cell, last)) : 0;
-  }
-};
+constexpr int curve_bits = 16;
+
+std::uint32_t cell_of(double value, double lo, double scale) {
+  const auto last = static_cast<double>((1 << curve_bits) - 1);
+  const double cell = (value - lo) * scale;
+  return cell > 0 ? static_cast<std::uint32_t>(std::min(cell, last)) : 0;
+}
+
+CurveCells::Extent extent_of(std::span<const double> values) {
+  if (values.empty()) return {0, 0};
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {*least, *most};
+}
 
 /// The edge as a number: the lower point high.
 std::uint64_t edge_key(std::int32_t a, std::int32_t b) {
@@ -89,26 +86,34 @@ void check_parts(std::int64_t parts, std::int64_t elements) {
                                  std::to_string(parts));
 }
 
+CurveCells::CurveCells(Extent x, Extent y) : lo_x_(x.lo), lo_y_(y.lo) {
+  const auto scale_of = [](Extent e) { return e.hi > e.lo ? static_cast<double>(1 << curve_bits) / (e.hi - e.lo) : 0; };
+  scale_x_ = scale_of(x);
+  scale_y_ = scale_of(y);
+  // Cells are square: stretches of the curve that are longer than wide have more edges.
+  if (scale_x_ > 0 && scale_y_ > 0) scale_x_ = scale_y_ = std::min(scale_x_, scale_y_);
+}
+
+std::uint32_t CurveCells::key(const std::array<double, 3>& x, const std::array<double, 3>& y) const {
+  const double cx = x[0] / 3 + x[1] / 3 + x[2] / 3, cy = y[0] / 3 + y[1] / 3 + y[2] / 3;
+  const auto key = mesh::curve_key(mesh::Curve::hilbert, 2, curve_bits,
+                                   {cell_of(cx, lo_x_, scale_x_), cell_of(cy, lo_y_, scale_y_), 0});
+  return static_cast<std::uint32_t>(key.low);
+}
+
 PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                        std::int32_t parts) {
   const auto elements = static_cast<std::int64_t>(connectivity.size() / 3);
   check_parts(parts, elements);
-  Grid columns(x), rows(y);
-  // Cells are square: stretches of the curve that are longer than wide have more edges.
-  if (columns.scale > 0 && rows.scale > 0) columns.scale = rows.scale = std::min(columns.scale, rows.scale);
+  const CurveCells cells(extent_of(x), extent_of(y));
   struct Keyed {
     std::uint32_t key;
     std::int32_t element;
   };
   std::vector<Keyed> order(at(elements));
   for (std::size_t e = 0; e < order.size(); ++e) {
-    double cx = 0, cy = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      cx += x[at(connectivity[3 * e + k])] / 3;
-      cy += y[at(connectivity[3 * e + k])] / 3;
-    }
-    const auto key = mesh::curve_key(mesh::Curve::hilbert, 2, Grid::bits, {columns.cell(cx), rows.cell(cy), 0});
-    order[e] = {static_cast<std::uint32_t>(key.low), static_cast<std::int32_t>(e)};
+    const std::size_t a = at(connectivity[3 * e]), b = at(connectivity[3 * e + 1]), c = at(connectivity[3 * e + 2]);
+    order[e] = {cells.key({x[a], x[b], x[c]}, {y[a], y[b], y[c]}), static_cast<std::int32_t>(e)};
   }
   std::sort(order.begin(), order.end(),
             [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.element < b.element; });

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <memory>
+
+#include "octavo/partition/scotch_context.hpp"
 #endif
 
 namespace octavo::partition {
@@ -54,10 +56,6 @@ DualGraph dual_graph(Connectivity connectivity) {
   return graph;
 }
 
-void require(int status, const char* what) {
-  if (status != 0) throw base::Error(base::Kind::unsupported, std::string("Scotch failed in ") + what);
-}
-
 }  // namespace
 
 PartVector cut_scotch(Connectivity connectivity, std::int32_t, std::int32_t parts) {
@@ -66,17 +64,27 @@ PartVector cut_scotch(Connectivity connectivity, std::int32_t, std::int32_t part
   PartVector part_of(connectivity.size() / 3, 0);
   if (parts == 1) return part_of;
   DualGraph dual = dual_graph(connectivity);
+  RepeatableScotch repeatable;
   SCOTCH_Graph graph;
   SCOTCH_Strat strategy;
   SCOTCH_graphInit(&graph);
   SCOTCH_stratInit(&strategy);
   const std::unique_ptr<SCOTCH_Graph, void (*)(SCOTCH_Graph*)> graph_end(&graph, &SCOTCH_graphExit);
   const std::unique_ptr<SCOTCH_Strat, void (*)(SCOTCH_Strat*)> strategy_end(&strategy, &SCOTCH_stratExit);
-  SCOTCH_randomReset();  // the same cut each time
-  require(SCOTCH_graphBuild(&graph, 0, static_cast<SCOTCH_Num>(part_of.size()), dual.first.data(), nullptr, nullptr,
-                            nullptr, static_cast<SCOTCH_Num>(dual.neighbours.size()), dual.neighbours.data(), nullptr),
-          "graphBuild");
-  require(SCOTCH_graphPart(&graph, parts, &strategy, part_of.data()), "graphPart");
+  require_scotch(
+      SCOTCH_graphBuild(&graph, 0, static_cast<SCOTCH_Num>(part_of.size()), dual.first.data(), nullptr, nullptr,
+                        nullptr, static_cast<SCOTCH_Num>(dual.neighbours.size()), dual.neighbours.data(), nullptr),
+      "graphBuild");
+#ifdef SCOTCH_OPTIONNUMDETERMINISTIC
+  SCOTCH_Graph bound;
+  SCOTCH_graphInit(&bound);
+  const std::unique_ptr<SCOTCH_Graph, void (*)(SCOTCH_Graph*)> bound_end(&bound, &SCOTCH_graphExit);
+  require_scotch(SCOTCH_contextBindGraph(repeatable.context(), &graph, &bound), "contextBindGraph");
+  require_scotch(SCOTCH_graphPart(&bound, parts, &strategy, part_of.data()), "graphPart");
+#else
+  SCOTCH_randomReset();
+  require_scotch(SCOTCH_graphPart(&graph, parts, &strategy, part_of.data()), "graphPart");
+#endif
   return part_of;
 }
 

@@ -1,44 +1,43 @@
 #include <algorithm>
+#include <numeric>
 
-#include "octavo/partition/cut.hpp"
+#include "octavo/partition/graph.hpp"
 
 namespace octavo::partition {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+/// Elements by part, and what they should be.
 struct Sizes {
-  std::vector<std::int64_t> of_part;
+  std::vector<std::int64_t>& of_part;
   std::int64_t least = 0, most = 0;
 };
 
-Sizes sizes_of(const PartVector& part_of, std::int32_t parts) {
-  Sizes sizes{std::vector<std::int64_t>(at(parts), 0)};
-  for (const std::int32_t part : part_of) ++sizes.of_part[at(part)];
-  const std::int64_t even = static_cast<std::int64_t>(part_of.size()) / parts;
-  sizes.least = even - even / 100;
-  sizes.most = even + even / 100 + 1;
-  return sizes;
+Sizes limits_of(std::vector<std::int64_t>& sizes) {
+  const std::int64_t even =
+      std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) / static_cast<std::int64_t>(sizes.size());
+  return {sizes, even - 3 * even / 100, even + 3 * even / 100 + 1};
 }
 
 /// Where an element would go, and how many edges fewer are cut then.
 struct Move {
   std::int32_t part = -1;
-  int gain = 0;
+  std::int64_t gain = 0;
 };
 
-Move best_move(const HaloElement& element, const PartVector& part_of, const Sizes& sizes) {
-  const std::int32_t own = part_of[at(element.element)];
+Move best_move(const CutElement& element, const Sizes& sizes) {
   const auto edges_to = [&](std::int32_t part) {
-    return static_cast<int>(std::count_if(element.behind.begin(), element.behind.end(), [&](std::int32_t other) {
-      return other >= 0 && part_of[at(other)] == part;
-    }));
+    std::int64_t edges = 0;
+    for (std::size_t side = 0; side < 3; ++side) edges += element.behind[side] >= 0 && element.parts[side] == part;
+    return edges;
   };
+  const std::int64_t own = edges_to(element.part);
   Move best;
-  for (const std::int32_t other : element.behind) {
-    if (other < 0 || part_of[at(other)] == own) continue;
-    const std::int32_t part = part_of[at(other)];
-    const int gain = edges_to(part) - edges_to(own);
+  for (std::size_t side = 0; side < 3; ++side) {
+    const std::int32_t part = element.parts[side];
+    if (element.behind[side] < 0 || part == element.part) continue;
+    const std::int64_t gain = edges_to(part) - own;
     const bool smaller = best.part >= 0 && gain == best.gain && sizes.of_part[at(part)] < sizes.of_part[at(best.part)];
     if (best.part < 0 || gain > best.gain || smaller) best = {part, gain};
   }
@@ -48,21 +47,48 @@ Move best_move(const HaloElement& element, const PartVector& part_of, const Size
 bool worth_it(const Move& move, std::int32_t own, const Sizes& sizes) {
   if (move.part < 0) return false;
   const std::int64_t from = sizes.of_part[at(own)], to = sizes.of_part[at(move.part)];
-  // As many edges, but better balance: elements drift to where a later move gains.
-  if (move.gain == 0) return to + 1 < from;
-  return move.gain > 0 && to < sizes.most && from > sizes.least;
+  // As many edges, but better balance: elements drift to where a later move gains. A part that is too large lets go at
+  // any price.
+  if (move.gain <= 0) return to + 1 < from && (move.gain == 0 || from > sizes.most);
+  return to < sizes.most && from > sizes.least;
 }
 
-std::int64_t sweep(std::span<const HaloElement> halo, bool backwards, PartVector& part_of, Sizes& sizes) {
+/// Where elements stand that lie behind others', by element and side; -1: not among them.
+std::vector<std::int32_t> places_of_others(const std::vector<CutElement>& cut) {
+  std::vector<std::int32_t> places;
+  places.reserve(3 * cut.size());
+  for (const CutElement& element : cut)
+    for (const std::int32_t other : element.behind) {
+      const auto found = std::lower_bound(cut.begin(), cut.end(), other,
+                                          [](const CutElement& e, std::int32_t number) { return e.element < number; });
+      const bool is_there = other >= 0 && found != cut.end() && found->element == other;
+      places.push_back(is_there ? static_cast<std::int32_t>(found - cut.begin()) : -1);
+    }
+  return places;
+}
+
+void tell_others(std::vector<CutElement>& cut, const std::vector<std::int32_t>& places, std::size_t moved) {
+  for (std::size_t side = 0; side < 3; ++side) {
+    const std::int32_t place = places[3 * moved + side];
+    if (place < 0) continue;
+    CutElement& other = cut[at(place)];
+    for (std::size_t back = 0; back < 3; ++back)
+      if (other.behind[back] == cut[moved].element) other.parts[back] = cut[moved].part;
+  }
+}
+
+std::int64_t sweep(std::vector<CutElement>& cut, const std::vector<std::int32_t>& places, bool backwards,
+                   const Sizes& sizes) {
   std::int64_t moved = 0;
-  for (std::size_t i = 0; i < halo.size(); ++i) {
-    const HaloElement& element = halo[backwards ? halo.size() - 1 - i : i];
-    std::int32_t& own = part_of[at(element.element)];
-    const Move move = best_move(element, part_of, sizes);
-    if (!worth_it(move, own, sizes)) continue;
-    --sizes.of_part[at(own)];
+  for (std::size_t k = 0; k < cut.size(); ++k) {
+    const std::size_t i = backwards ? cut.size() - 1 - k : k;
+    CutElement& element = cut[i];
+    const Move move = best_move(element, sizes);
+    if (!worth_it(move, element.part, sizes)) continue;
+    --sizes.of_part[at(element.part)];
     ++sizes.of_part[at(move.part)];
-    own = move.part;
+    element.part = move.part;
+    tell_others(cut, places, i);
     ++moved;
   }
   return moved;
@@ -70,19 +96,40 @@ std::int64_t sweep(std::span<const HaloElement> halo, bool backwards, PartVector
 
 }  // namespace
 
-void smooth_cuts(Connectivity connectivity, std::int32_t points, std::int32_t parts, PartVector& part_of) {
-  constexpr int rounds = 4, sweeps = 6;
-  Sizes sizes = sizes_of(part_of, parts);
-  for (int round = 0; round < rounds; ++round) {
-    const std::vector<HaloElement> halo = find_halo(connectivity, part_of, find_shared(connectivity, points, part_of));
-    std::int64_t moved = 0;
-    for (int s = 0; s < sweeps; ++s) {
-      const std::int64_t now = sweep(halo, s % 2 != 0, part_of, sizes);
-      moved += now;
-      if (now == 0) break;
-    }
-    if (50 * moved < static_cast<std::int64_t>(halo.size())) return;
+std::int64_t smooth(std::vector<CutElement>& cut, std::vector<std::int64_t>& sizes) {
+  constexpr int sweeps = 6;
+  const Sizes limits = limits_of(sizes);
+  const std::vector<std::int32_t> places = places_of_others(cut);
+  std::int64_t moved = 0;
+  for (int s = 0; s < sweeps; ++s) {
+    const std::int64_t now = sweep(cut, places, s % 2 != 0, limits);
+    moved += now;
+    if (now == 0) break;
   }
+  return moved;
+}
+
+void smooth_in_turns(std::vector<std::int64_t>& sizes, const std::function<std::vector<CutElement>()>& find,
+                     const std::function<void(const std::vector<CutElement>&)>& apply) {
+  constexpr int turns = 6;
+  for (int turn = 0; turn < turns; ++turn) {
+    std::vector<CutElement> cut = find();
+    const std::int64_t moved = smooth(cut, sizes);
+    apply(cut);
+    if (50 * moved < static_cast<std::int64_t>(cut.size())) return;
+  }
+}
+
+void smooth_cuts(std::span<const std::int32_t> behind, std::int32_t parts, PartVector& part_of) {
+  std::vector<std::int64_t> sizes(at(parts), 0);
+  for (const std::int32_t part : part_of) ++sizes[at(part)];
+  const auto find = [&] {
+    return find_cut(
+        behind, 0, [&](std::size_t e) { return part_of[e]; }, [&](std::int32_t other) { return part_of[at(other)]; });
+  };
+  smooth_in_turns(sizes, find, [&](const std::vector<CutElement>& cut) {
+    for (const CutElement& element : cut) part_of[at(element.element)] = element.part;
+  });
 }
 
 }  // namespace octavo::partition

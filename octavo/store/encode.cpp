@@ -8,6 +8,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/store/bounds.hpp"
+#include "octavo/store/held.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/store/triangles.hpp"
@@ -58,12 +59,15 @@ void finish(Stream& stream) {
 
 std::size_t bytes_of(const Values& values) { return values.size * mesh::size_of(values.info.type); }
 
-// The packed form in one range: the caller's own, or a copy in `memory`.
-std::span<const std::byte> packed(const Values& values, std::vector<std::byte>& memory) {
+// The packed form in one range: the caller's own, or a copy in `memory`. `cells`: of the tree, or particles.
+std::span<const std::byte> packed(const Values& values, std::size_t cells, std::vector<std::byte>& memory) {
   const std::size_t bytes = bytes_of(values);
-  if (bytes == 0 || values.data != nullptr) return {values.data, bytes};
+  if (bytes == 0 || (values.data != nullptr && !values.held)) return {values.data, bytes};
   memory.resize(bytes);
-  values.pack(0, memory);
+  if (values.held)
+    spread(values, bytes / cells, memory);
+  else
+    values.pack(0, memory);
   return memory;
 }
 template <class T>
@@ -77,33 +81,57 @@ bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, boo
          !(info.type == mesh::ScalarType::float64 && single_precision);
 }
 
-void add_chunk(Stream& stream, std::size_t count) {
-  const mesh::ScalarType type = stream.raw->values.info.type;
-  RawStream::Chunk chunk{codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count),
-                         count * mesh::size_of(type)};
-  stream.raw_bytes += chunk.bytes;
-  stream.stored_bytes += chunk.head.size() + chunk.bytes;
-  stream.raw->chunks.push_back(std::move(chunk));
+void add_piece(Stream& stream, codec::Piece piece) {
+  stream.stored_bytes += piece.head.size() + piece.bytes;
+  stream.raw->pieces.push_back(std::move(piece));
 }
 
-// Copies what a raw stream refers to.
+void add_chunk(Stream& stream, std::size_t count) {
+  const mesh::ScalarType type = stream.raw->values.info.type;
+  const std::size_t bytes = count * mesh::size_of(type);
+  stream.raw_bytes += bytes;
+  add_piece(stream, {codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), bytes});
+}
+
+// The same for a level of which some cells alone have values.
+void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::size_t width) {
+  const Values& values = stream.raw->values;
+  const mesh::ScalarType type = values.info.type;
+  auto held = part_of(*values.held, first, last);
+  for (codec::Range& range : held) range = {range.first * width, range.last * width};
+  const std::size_t count = (last - first) * width;
+  stream.raw_bytes += count * mesh::size_of(type);
+  for (codec::Piece& piece : codec::sparse_chunk(mesh::is_integer(type), mesh::size_of(type), count, held))
+    add_piece(stream, std::move(piece));
+}
+
+// Copies what a raw stream of a whole part refers to.
 void take_values(Stream& stream) {
   const RawStream raw = *std::exchange(stream.raw, std::nullopt);
+  std::size_t bytes = 0;
+  for (const codec::Piece& piece : raw.pieces) bytes += piece.bytes;
   std::vector<std::byte> memory;
-  auto values = packed(raw.values, memory).subspan(raw.first, static_cast<std::size_t>(stream.raw_bytes));
+  std::span<const std::byte> values;
+  if (raw.values.held) {
+    memory.resize(bytes);
+    if (bytes > 0) raw.values.pack(raw.first, memory);
+    values = memory;
+  } else if (bytes > 0) {
+    values = {raw.values.data + raw.first, bytes};
+  }
   stream.bytes.reserve(static_cast<std::size_t>(stream.stored_bytes));
-  stream.raw_checksum = base::checksum(values);
-  for (const RawStream::Chunk& chunk : raw.chunks) {
-    stream.bytes.insert(stream.bytes.end(), chunk.head.begin(), chunk.head.end());
-    stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(chunk.bytes));
-    values = values.subspan(chunk.bytes);
+  if (!raw.values.held) stream.raw_checksum = base::checksum(values);
+  for (const codec::Piece& piece : raw.pieces) {
+    stream.bytes.insert(stream.bytes.end(), piece.head.begin(), piece.head.end());
+    stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(piece.bytes));
+    values = values.subspan(piece.bytes);
   }
   finish(stream);
 }
 
 // `range`: which of stream_cuts().
 void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
-  stream.codec = mesh::is_integer(values.info.type) ? "integers" : "raw";
+  stream.codec = mesh::is_integer(values.info.type) ? "integers" : values.held ? "zstd" : "raw";
   stream.raw.emplace();
   stream.raw->values = values;
   stream.raw->checksum = checksum;
@@ -201,9 +229,16 @@ void refer_to_levels(const Values& values, std::size_t width, bool checksum, con
     const LevelGroup& group = layout.groups[g];
     Stream stream = stream_of(StreamKind::field, group);
     refer(stream, values, g, checksum);
-    stream.raw->first = layout.offsets[group.first] * width * mesh::size_of(values.info.type);
-    for (std::size_t level = group.first; level <= group.last; ++level)
-      add_chunk(stream, (layout.offsets[level + 1] - layout.offsets[level]) * width);
+    const std::size_t before = layout.offsets[group.first];
+    stream.raw->first =
+        (values.held ? cells_of(part_of(*values.held, 0, before)) : before) * width * mesh::size_of(values.info.type);
+    for (std::size_t level = group.first; level <= group.last; ++level) {
+      const std::size_t first = layout.offsets[level], last = layout.offsets[level + 1];
+      if (values.held)
+        add_sparse_chunk(stream, first, last, width);
+      else
+        add_chunk(stream, (last - first) * width);
+    }
     streams.push_back(std::move(stream));
   }
 }
@@ -237,7 +272,7 @@ const codec::Settings& settings_of(const std::string& name, const EncodeOptions&
 void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
                    bool single_precision, const Layout& layout, std::vector<Stream>& streams) {
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, memory);
+  const auto bytes = packed(values, num_cells(layout.tree), memory);
   if (info.type == mesh::ScalarType::float64 && single_precision) {
     info.type = mesh::ScalarType::float32;
     const auto singles = to_single(info.name, as<double>(bytes));
@@ -293,7 +328,7 @@ Stream encode_attribute(const Values& values, const EncodeOptions& options) {
   }
   const codec::Effort effort = options.codec.effort;
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, memory);
+  const auto bytes = packed(values, 1, memory);
   if (values.info.type == mesh::ScalarType::float64) {
     encode_plain(as<double>(bytes), width, effort, stream);
   } else if (values.info.type == mesh::ScalarType::float32) {
@@ -415,7 +450,11 @@ bool has_raw_streams(const EncodedPart& part) {
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
   if (std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header))
     return encode(fold(part, header.attributes.count(mesh_step_attribute) == 0), header, options);
-  EncodedPart encoded = encode(view_of(part), header, options);
+  PartView view = view_of(part);
+  for (Values& values : view.fields)
+    if (stays_raw(values.info, settings_of(values.info.name, options), options.single_precision))
+      leave_out_zeros(values, *view.tree);
+  EncodedPart encoded = encode(view, header, options);
   for (Stream& stream : encoded.streams)
     if (stream.raw) take_values(stream);
   return encoded;

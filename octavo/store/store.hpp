@@ -46,14 +46,20 @@ struct EncodeOptions {
 /// Values of a field or an attribute in the packed form (docs/format.md, "Streams"), where the caller has them.
 struct Values {
   mesh::FieldInfo info;
-  std::size_t size = 0;             ///< how many
+  std::size_t size = 0;             ///< how many, zeros of other cells than those held included
   const std::byte* data = nullptr;  ///< all of them; or null, where
   std::size_t cell_bytes = 0;       ///< those of a tree cell are so many bytes, and
   /// gives the bytes from `first` on, both multiples of cell_bytes.
   std::function<void(std::size_t first, std::span<std::byte> out)> pack;
   /// Of each of the ranges that stream_cuts() names, if they were taken before: compared while raw values are written.
   std::vector<std::uint64_t> checksums;
+  /// Tree cells [first, last), ascending, that have values at all; others are zeros in the store, and neither in `data`
+  /// nor in `pack` nor in `checksums`. None: all cells have.
+  std::optional<std::vector<codec::Range>> held{};
 };
+/// About what a range of cells held costs: fewer bytes of zeros are better stored.
+inline constexpr std::size_t bytes_of_range = 64;
+
 struct SpeciesValues {
   std::string species;
   std::int64_t count = 0;
@@ -76,16 +82,12 @@ std::vector<std::size_t> stream_cuts(const mesh::Octree& tree);
 /// What a stream holds.
 enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3 };
 
-/// Values that are stored as they are: chunk heads in memory, the values still where the caller has them.
+/// Values that are stored as they are: heads of chunks in memory, the values still where the caller has them.
 struct RawStream {
-  struct Chunk {
-    std::vector<std::byte> head;
-    std::size_t bytes = 0;  ///< of values behind it
-  };
   Values values;
   std::size_t first = 0;  ///< byte of the values that the stream begins with
-  std::vector<Chunk> chunks;
-  bool checksum = true;                   ///< is taken while the stream is written
+  std::vector<codec::Piece> pieces;
+  bool checksum = true;  ///< is taken while the stream is written: of what is stored, if not all is held
   std::optional<std::uint64_t> expected;  ///< what it must be
 };
 

@@ -62,6 +62,54 @@ TEST(Store, keeps_blocks_and_roots) {
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
 }
 
+// Values of cells that a part does not own become zeros, but in every `keep`-th of them.
+void clear_others(Step& step, std::size_t keep) {
+  for (mesh::Part& part : step.parts) {
+    const auto& tree = std::get<mesh::Octree>(part.mesh);
+    for (mesh::Field& field : part.fields) {
+      const std::size_t cell = field.bytes.size() / num_cells(tree);
+      std::size_t at = 0;
+      for (const auto& owned : tree.owned)
+        for (std::size_t i = 0; i < owned.size(); ++i, ++at)
+          if (!owned[i] && at % keep != 0) std::fill_n(field.bytes.data() + at * cell, cell, std::byte{0});
+    }
+  }
+}
+
+std::size_t bytes_owned(const mesh::Part& part) {
+  const auto& tree = std::get<mesh::Octree>(part.mesh);
+  std::size_t owned = 0, bytes = 0;
+  for (const auto& level : tree.owned) owned += level.count();
+  for (const mesh::Field& field : part.fields) bytes += field.bytes.size() / num_cells(tree) * owned;
+  return bytes;
+}
+
+TEST(Store, raw_streams_have_no_zeros_of_cells_that_the_part_does_not_own) {
+  StepOptions options;
+  options.block = {4, 4, 2};
+  options.roots = {7, 5, 3};
+  options.parts = 6;
+  EncodeOptions raw;
+  raw.codec.method = codec::Method::raw;
+  for (const std::size_t keep : {std::size_t{1} << 40, std::size_t{3}, std::size_t{1}}) {
+    Step step = random_step(8, options);
+    clear_others(step, keep);
+    for (const mesh::Part& part : step.parts) {
+      const EncodedPart encoded = encode(part, step.header, raw);
+      std::size_t stored = 0;
+      for (const Stream& stream : encoded.streams)
+        if (stream.kind == StreamKind::field) stored += stream.bytes.size();
+      if (keep > 3) {
+        EXPECT_LT(stored, bytes_owned(part) + bytes_owned(part) / 5);
+      }
+    }
+    TemporaryDirectory dir;
+    write_step(step, dir / "s", plan_of(1, 1, 2), raw);
+    EXPECT_TRUE(same_parts(read_all(open_step(dir / "s")), step.parts));
+    EXPECT_TRUE(verify(dir / "s", 2).findings.empty());
+  }
+}
+
 TEST(Store, the_bytes_depend_on_nothing_but_the_part) {
   const Step step = random_step(3);
   const EncodedPart a = encode(step.parts[0], step.header, {}), b = encode(step.parts[0], step.header, {});

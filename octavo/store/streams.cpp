@@ -130,30 +130,73 @@ void for_each_tile(const Values& values, std::size_t first, std::size_t bytes, s
   }
 }
 
-void check_expected(const Stream& stream) {
-  if (stream.raw->expected && *stream.raw->expected != stream.raw_checksum)
-    throw Error(Kind::corrupt,
-                "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
-        .at("field " + stream.field);
+Error changed(const Stream& stream) {
+  return Error(Kind::corrupt,
+               "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
+      .at("field " + stream.field);
 }
 
+// Heads and values one after another: a tile's values go to as many pieces as they are for.
+class Pieces {
+ public:
+  Pieces(Sequence& sequence, const std::vector<codec::Piece>& pieces, base::RunningChecksum* sum)
+      : sequence_(sequence), next_(pieces.begin()), end_(pieces.end()), sum_(sum) {}
+
+  void put_values(std::span<const std::byte> tile) {
+    while (!tile.empty()) {
+      if (left_ == 0) put_head();
+      const auto part = tile.first(std::min(left_, tile.size()));
+      put(part);
+      left_ -= part.size();
+      tile = tile.subspan(part.size());
+    }
+  }
+  /// Heads without values behind the last that has some.
+  void finish() {
+    while (next_ != end_) put_head();
+  }
+
+ private:
+  void put_head() {
+    left_ = next_->bytes;
+    put((next_++)->head);
+  }
+  void put(std::span<const std::byte> bytes) {
+    sequence_.put(bytes);
+    if (sum_ != nullptr) sum_->add(bytes);
+  }
+
+  Sequence& sequence_;
+  std::vector<codec::Piece>::const_iterator next_, end_;
+  base::RunningChecksum* sum_;
+  std::size_t left_ = 0;
+};
+
+std::size_t bytes_of(const std::vector<codec::Piece>& pieces) {
+  std::size_t bytes = 0;
+  for (const codec::Piece& piece : pieces) bytes += piece.bytes;
+  return bytes;
+}
+
+// What is there of a stream that is not all there has a checksum of its own, to be compared; the table's is that of the
+// bytes stored, so that nobody sums zeros.
 void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memory) {
   const RawStream& raw = *stream.raw;
-  const bool whole = raw.values.data != nullptr && !raw.checksum;
-  std::optional<base::RunningChecksum> sum;
-  if (raw.checksum) sum.emplace();
-  std::size_t first = raw.first;
-  for (const RawStream::Chunk& chunk : raw.chunks) {
-    sequence.put(chunk.head);
-    for_each_tile(raw.values, first, chunk.bytes, whole ? chunk.bytes : tile_bytes, memory, [&](auto tile) {
-      sequence.put(tile);
-      if (raw.values.data == nullptr) sequence.flush();
-      if (sum) sum->add(tile);
-    });
-    first += chunk.bytes;
-  }
-  stream.raw_checksum = sum ? sum->value() : 0;
-  check_expected(stream);
+  const bool sparse = raw.values.held.has_value(), whole = raw.values.data != nullptr && !raw.checksum;
+  const std::size_t bytes = bytes_of(raw.pieces);
+  std::optional<base::RunningChecksum> of_values, of_stored;
+  if (raw.checksum && (!sparse || raw.expected)) of_values.emplace();
+  if (raw.checksum && sparse) of_stored.emplace();
+  Pieces pieces(sequence, raw.pieces, of_stored ? &*of_stored : nullptr);
+  for_each_tile(raw.values, raw.first, bytes, whole ? bytes : tile_bytes, memory, [&](auto tile) {
+    pieces.put_values(tile);
+    if (raw.values.data == nullptr) sequence.flush();
+    if (of_values) of_values->add(tile);
+  });
+  pieces.finish();
+  if (raw.expected && *raw.expected != of_values->value()) throw changed(stream);
+  if (of_stored) stream.stored_checksum = of_stored->value();
+  if (of_values && !sparse) stream.raw_checksum = of_values->value();
 }
 
 }  // namespace

@@ -308,7 +308,28 @@ mesh::Part fold(const mesh::Part& part, bool with_mesh) {
   const auto triangles = static_cast<std::int64_t>(mesh.connectivity.size() / 3);
   out.particles = {std::move(points),
                    {triangles_species, triangles, {array_of("points", triangle_steps(mesh.connectivity), 3)}}};
+  for (const mesh::Particles& particles : part.particles)
+    if (particles.species == triangles_species) {
+      auto& attributes = out.particles.back().attributes;
+      attributes.insert(attributes.end(), particles.attributes.begin(), particles.attributes.end());
+    }
   return out;
+}
+
+mesh::Particles cut_of(std::span<const std::int32_t> part_of) {
+  const std::vector<std::int32_t> values(part_of.begin(), part_of.end());
+  return {triangles_species, static_cast<std::int64_t>(values.size()), {array_of(part_attribute, values, 1)}};
+}
+
+std::vector<std::int32_t> read_cut(const mesh::Part& part) {
+  for (const mesh::Particles& particles : part.particles)
+    if (particles.species == triangles_species)
+      for (const mesh::Field& field : particles.attributes)
+        if (field.info.name == part_attribute && field.info.type == ScalarType::int32) {
+          const auto values = field.as<std::int32_t>();
+          return {values.begin(), values.end()};
+        }
+  return {};
 }
 
 void unfold(mesh::Dataset& dataset, const std::filesystem::path& store, Flow flow) {

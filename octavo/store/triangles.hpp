@@ -14,6 +14,15 @@ constexpr std::size_t most_triangle_points = std::size_t{1} << 24;  ///< a part'
 constexpr const char* points_species = "mesh points";
 constexpr const char* triangles_species = "mesh triangles";
 
+/// A cut of the mesh, where it has one: the header's attribute says into how many parts, and an attribute of the
+/// triangles which one each is in. A restart by as many ranks gives each its part.
+constexpr const char* cut_attribute = "cut_parts";
+constexpr const char* part_attribute = "part";
+/// The cut as particles, for a part that fold() is given.
+mesh::Particles cut_of(std::span<const std::int32_t> part_of);
+/// Parts of the triangles that a part as stored has; empty where it has none.
+std::vector<std::int32_t> read_cut(const mesh::Part& part);
+
 /// Steps of several parts: each has so many values a plane of the points along the curve, the last ones filled up.
 inline std::size_t stretch_of(std::size_t points, int parts) {
   return (points + static_cast<std::size_t>(parts) - 1) / static_cast<std::size_t>(parts);

@@ -248,7 +248,7 @@ void bind_patches(nb::module_& m) {
 
 mesh::Header make_header(const std::string& code, int dim, const Extents& roots, const Extents& block,
                          const std::optional<std::vector<double>>& lo, const std::optional<std::vector<double>>& hi,
-                         const std::optional<std::vector<bool>>& periodic, int level_origin,
+                         const std::optional<std::vector<bool>>& periodic, int level_origin, int unfolded,
                          const std::array<double, 3>& units, std::map<std::string, mesh::Attribute> attributes) {
   mesh::Header header;
   header.code = code;
@@ -259,6 +259,7 @@ mesh::Header make_header(const std::string& code, int dim, const Extents& roots,
   if (hi) header.hi = along_axes<double>(*hi, dim, 1, "hi");
   if (periodic) header.periodic = along_axes<bool>(*periodic, dim, false, "periodic");
   header.level_origin = level_origin;
+  header.unfolded = unfolded;
   header.unit_length = units[0];
   header.unit_density = units[1];
   header.unit_time = units[2];
@@ -274,24 +275,27 @@ void bind_header(nb::module_& m) {
           [](Header* self, const std::string& code, int dim, const Extents& roots, const Extents& block,
              const std::optional<std::vector<double>>& lo, const std::optional<std::vector<double>>& hi,
              const std::optional<std::vector<bool>>& periodic, int level_origin, double unit_length,
-             double unit_density, double unit_time, std::map<std::string, mesh::Attribute> attributes) {
-            new (self) Header(make_header(code, dim, roots, block, lo, hi, periodic, level_origin,
+             double unit_density, double unit_time, std::map<std::string, mesh::Attribute> attributes, int unfolded) {
+            new (self) Header(make_header(code, dim, roots, block, lo, hi, periodic, level_origin, unfolded,
                                           {unit_length, unit_density, unit_time}, std::move(attributes)));
           },
           nb::kw_only(), nb::arg("code") = "", nb::arg("dim") = 3, nb::arg("roots") = nb::none(),
           nb::arg("block") = nb::none(), nb::arg("lo") = nb::none(), nb::arg("hi") = nb::none(),
           nb::arg("periodic") = nb::none(), nb::arg("level_origin") = 0, nb::arg("unit_length") = 1.0,
           nb::arg("unit_density") = 1.0, nb::arg("unit_time") = 1.0,
-          nb::arg("attributes") = std::map<std::string, mesh::Attribute>{},
+          nb::arg("attributes") = std::map<std::string, mesh::Attribute>{}, nb::arg("unfolded") = 0,
           "code: the simulation code's name. roots: level-0 cells of the whole domain; block: values a tree cell, "
           "both\n"
           "with `dim` entries (nothing: 1). lo, hi: domain corners [code length] (nothing: 0 and 1). level_origin: "
           "the\n"
-          "code's own number of level 0. unit_*: one code unit in cgs.")
+          "code's own number of level 0. unit_*: one code unit in cgs. unfolded: Patches have their level 0 that many "
+          "levels\n"
+          "below the roots, so that roots are its cells / (block << unfolded).")
       .def_ro("code", &Header::code)
       .def_ro("time", &Header::time)
       .def_ro("dim", &Header::dim)
       .def_ro("level_origin", &Header::level_origin)
+      .def_ro("unfolded", &Header::unfolded)
       .def_prop_ro("roots", [](const Header& h) { return of_axes(h.roots, h.dim); })
       .def_prop_ro("block", [](const Header& h) { return of_axes(h.block, h.dim); })
       .def_prop_ro("lo", [](const Header& h) { return of_axes(h.lo, h.dim); })

@@ -57,7 +57,7 @@ class NativeWriter {
     writer().put_field(name, hold(array, type), unit, centring_named(centring));
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
-                 const std::string& unit) {
+                 const std::string& unit, const std::string&) {
     std::vector<parallel::ArrayView> views;
     for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
     writer().put_field(name, views, unit);

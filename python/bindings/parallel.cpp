@@ -5,9 +5,11 @@
 #include <memory>
 
 #include "arguments.hpp"
+#include "graph_cut.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/restart.hpp"
+#include "octavo/parallel/scotch.hpp"
 #include "octavo/parallel/world.hpp"
 #include "octavo/parallel/writer.hpp"
 
@@ -65,7 +67,8 @@ class Writer {
     held_.clear();
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
-  void put_mesh(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_tree(const mesh::Octree& tree) { writer().put_mesh(tree); }
+  void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
   void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
                      int planes, const std::optional<Numbers>& element) {
     mesh::Unstructured piece;
@@ -85,6 +88,12 @@ class Writer {
       view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
     }
     writer().put_field(name, view, unit, centring_named(centring));
+  }
+  void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
+                 const std::string& unit, const std::string& centring) {
+    std::vector<parallel::ArrayView> views;
+    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
+    writer().put_field(name, views, unit, centring_named(centring));
   }
   void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
                      const std::string& type, const std::string& unit) {
@@ -156,8 +165,13 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
                                          std::optional<std::vector<std::string>> fields, bool particles,
                                          bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill,
                                          const std::string& fill_by, std::optional<std::int64_t> max_box,
-                                         std::optional<std::vector<std::int64_t>> points) {
+                                         std::optional<std::vector<std::int64_t>> points, const Settings& settings,
+                                         const Path& file) {
   parallel::RestartOptions options;
+  {
+    nb::gil_scoped_release release;
+    parallel::agree(comm_from(comm), [&] { options = restart_options(options_from(settings, file)); });
+  }
   options.flow = flow_named(flow);
   options.step = step;
   options.fields = std::move(fields);
@@ -270,7 +284,9 @@ void bind_writer(nb::module_& m) {
            nb::arg("resumed_from").none())
       .def("begin_step", &Writer::begin_step)
       .def("put_attribute", &Writer::put_attribute)
-      .def("put_mesh", &Writer::put_mesh)
+      .def("put_mesh", &Writer::put_tree)
+      .def("put_mesh", &Writer::put_patches)
+      .def("put_boxes", &Writer::put_boxes)
       .def("put_triangles", &Writer::put_triangles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
            nb::arg().none())
       .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
@@ -332,7 +348,7 @@ void bind_restart(nb::module_& m) {
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
         nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none(),
-        nb::arg("points").none());
+        nb::arg("points").none(), nb::arg("settings"), nb::arg("file"));
 }
 
 }  // namespace
@@ -342,6 +358,13 @@ NB_MODULE(_mpi, m) {
   using namespace octavo;
   nb::module_::import_("octavo._core");  // binds Ranks, Header and Octree
   m.def("world", &parallel::world, "The processes that mpirun started; starts MPI where nobody has.");
+  m.def(
+      "scotch",
+      []() -> std::optional<bindings::BoundGraphCut> {
+        if (!parallel::has_scotch()) return std::nullopt;
+        return bindings::BoundGraphCut{parallel::cut_by_scotch};
+      },
+      "What cuts a mesh that all ranks share by PT-Scotch; None where the build has it not.");
   m.def("abort", &parallel::abort, nb::arg("code"), "Ends all ranks with this exit code.");
   m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
   bindings::bind_restart(m);

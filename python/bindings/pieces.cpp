@@ -1,4 +1,5 @@
 #include "bindings.hpp"
+#include "graph_cut.hpp"
 #include "octavo/jobs/merge_pieces.hpp"
 #include "octavo/jobs/partition.hpp"
 #include "octavo/jobs/partition_ranks.hpp"
@@ -16,13 +17,15 @@ jobs::PieceLayout layout_named(const std::string& name) {
   if (name == "concat") return jobs::PieceLayout::concat;
   if (name == "files") return jobs::PieceLayout::files;
   if (name == "med") return jobs::PieceLayout::med;
-  throw base::Error(base::Kind::usage, "no layout " + name + ": there are concat, files, med");
+  if (name == "octavo") return jobs::PieceLayout::octavo;
+  throw base::Error(base::Kind::usage, "no layout " + name + ": there are concat, files, med, octavo");
 }
 
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
                    const std::string& layout, std::optional<Path> boundary,
                    std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
-                   std::optional<Path> zones, std::optional<Path> weirs, nb::object progress, const nb::object& ranks) {
+                   std::optional<Path> zones, std::optional<Path> weirs, nb::object progress, const nb::object& ranks,
+                   const nb::object& scotch) {
   jobs::PartitionOptions options;
   options.parts = parts;
   options.method = partition::method_named(method);
@@ -36,9 +39,10 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   StopOnSignal guard;
   jobs::PartitionReport report;
   const base::Ranks among = ranks_from(ranks);
+  const jobs::GraphCut by_ranks = scotch.is_none() ? jobs::GraphCut{} : nb::cast<BoundGraphCut>(scotch).cut;
   {
     nb::gil_scoped_release release;
-    report = among.size > 1 ? jobs::partition_by_ranks(mesh, prefix, options, among)
+    report = among.size > 1 ? jobs::partition_by_ranks(mesh, prefix, options, among, by_ranks)
                             : jobs::partition_mesh(mesh, prefix, options);
   }
   nb::dict result;
@@ -124,11 +128,13 @@ nb::dict refine(const Path& mesh, const Path& out, int times, std::optional<Path
 }  // namespace
 
 void bind_pieces(nb::module_& m) {
+  nb::class_<BoundGraphCut>(m, "GraphCut", "Cuts a graph that ranks share: what _mpi.scotch() gives.");
   m.def("partition", &partition, nb::arg("mesh"), nb::arg("prefix"), nb::kw_only(), nb::arg("parts"),
         nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
         nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
         nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("progress") = nb::none(),
-        nb::arg("ranks") = nb::none(), "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
+        nb::arg("ranks") = nb::none(), nb::arg("scotch") = nb::none(),
+        "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
   m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::kw_only(), nb::arg("mesh") = nb::none(),
         nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
         "Puts SERAFIN pieces of a result together. Releases the GIL.");

@@ -2,6 +2,7 @@
 
 #include "bindings.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/over_time.hpp"
 #include "octavo/jobs/to_med.hpp"
 #include "octavo/jobs/to_serafin.hpp"
@@ -68,6 +69,19 @@ nb::dict to_med(const std::filesystem::path& path, const std::filesystem::path& 
   return row;
 }
 
+nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesystem::path& out,
+                            const std::optional<std::filesystem::path>& codes, bool overwrite) {
+  jobs::BoundaryOfGroupsReport report;
+  {
+    nb::gil_scoped_release release;
+    report = jobs::boundary_of_groups(path, out, {codes, overwrite});
+  }
+  nb::dict row;
+  row["points"] = report.points;
+  row["notes"] = report.notes;
+  return row;
+}
+
 nb::dict to_vtkhdf(const std::filesystem::path& path, const std::filesystem::path& out,
                    const std::optional<std::vector<std::string>>& fields, bool single_precision, bool overwrite,
                    nb::object progress) {
@@ -108,6 +122,9 @@ void bind_triangles(nb::module_& m) {
   m.def("to_med", &to_med, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
         nb::arg("single_precision") = false, nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false,
         nb::arg("progress") = nb::none(), "Writes all steps of a mesh of triangles as one MED file. Releases the GIL.");
+  m.def("boundary_of_groups", &boundary_of_groups, nb::arg("path"), nb::arg("out"), nb::kw_only(),
+        nb::arg("codes") = nb::none(), nb::arg("overwrite") = false,
+        "Writes the boundary file (.cli) that a MED file's groups of edges say. Releases the GIL.");
   m.def("to_vtkhdf", &to_vtkhdf, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
         nb::arg("single_precision") = false, nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
         "Writes all steps of a mesh of triangles as one VTKHDF file. Releases the GIL.");

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from octavo._core import Header, Octree, Patches
-from octavo.errors import UsageError
+from octavo._core import Header, Patches
 from octavo.parallel import Attribute, Path, _handle, _mpi, _plain, _readable, _with_block
 from octavo.step_writer import StepWriter
 
@@ -46,7 +45,7 @@ class NativeWriter(StepWriter):
         checksums: bool = True, collect: bool = False, names: Mapping[str, str] | None = None, files: int = 0,
         max_box: int = 64, title: str = "Checkpoint file for AmrCore", multifab: str = "phi",
     ) -> None:  # fmt: skip
-        self._dim, self._block, self._boxes = header.dim, tuple(header.block), False
+        self._dim, self._block = header.dim, tuple(header.block)
         self._writer = _mpi().NativeWriter(
             _handle(comm), header, format, mode, sync, checksums, collect, dict(names or {}), files, max_box, title,
             multifab,
@@ -66,18 +65,6 @@ class NativeWriter(StepWriter):
         for name, value in values.items():
             self.put_attribute(name, value)
 
-    def put_mesh(self, mesh: Octree | Patches) -> None:
-        """What this rank owns, before its fields. Copied at once. FLASH: the header's roots and block, patches are cut
-        into them. AMReX: any; the cells or blocks of a tree are merged to boxes."""
-        self._boxes = isinstance(mesh, Patches)
-
-        def put() -> None:
-            if not isinstance(mesh, (Octree, Patches)):
-                raise UsageError(f"expected an Octree or Patches, found {type(mesh).__name__}")
-            self._writer.put_mesh(mesh)
-
-        self._put("mesh", put)
-
     def put_field(
         self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "", *, centring: str = "cell"
     ) -> None:
@@ -90,9 +77,7 @@ class NativeWriter(StepWriter):
 
         def put() -> None:
             if isinstance(array, (list, tuple)):
-                boxes = [_box(_readable(box), self._dim) for box in array]
-                self._writer.put_boxes(name, boxes, [box.dtype.name for box in boxes], unit)
-                return
+                return self._put_boxes(name, [_readable(box) for box in array], unit, centring)
             values = _readable(array)
             shaped = _with_block(values, 1, (1,)) if self._boxes else self._shaped(name, values, centring)
             self._writer.put_field(name, shaped, values.dtype.name, unit, centring)
@@ -122,10 +107,3 @@ class NativeWriter(StepWriter):
     def finished(self) -> bool:
         """Whether nothing is in flight any more, on any rank. Does not wait; a step that is complete gets its name."""
         return self._writer.finished()
-
-
-def _box(values: np.ndarray, dim: int) -> np.ndarray:
-    """The values of one box with axes (1, z, y, x, 1)."""
-    if values.ndim != dim:
-        raise UsageError(f"expected a box of {dim} axes, found shape {values.shape}")
-    return values[(None, *[None] * (3 - dim), ..., None)]

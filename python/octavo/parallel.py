@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from octavo._core import Header, Octree
+from octavo._core import Header, Octree, Patches
 from octavo.errors import Unsupported, UsageError
 from octavo.step_writer import StepWriter
 
-__all__ = ["Header", "Octree", "Writer", "restart"]
+__all__ = ["Header", "Octree", "Patches", "Writer", "restart"]
 
 Path = str | os.PathLike[str]
 Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | Sequence[str]
@@ -63,6 +63,7 @@ class Writer(StepWriter):
     def begin_step(self, flow: str, step: int, time: float) -> None:
         """Begins a step of the flow "checkpoint" or "analysis"; `time` in code time. Waits for lent arrays."""
         self._writer.begin_step(flow, step, time)
+        self._boxes = False
 
     def put_attribute(self, name: str, value: Attribute) -> None:
         """A number, a text, or a one-dimensional array or list of either; the same on all ranks."""
@@ -72,10 +73,6 @@ class Writer(StepWriter):
         """Several attributes."""
         for name, value in values.items():
             self.put_attribute(name, value)
-
-    def put_mesh(self, tree: Octree) -> None:
-        """This rank's tree, with what it owns. Copied at once."""
-        self._put("mesh", lambda: self._writer.put_mesh(tree))
 
     def put_triangles(
         self, x: np.ndarray, y: np.ndarray, triangles: np.ndarray, global_point: np.ndarray | None = None, *,
@@ -96,25 +93,30 @@ class Writer(StepWriter):
         self._put("mesh", put)
 
     def put_field(
-        self, name: str, array: np.ndarray, unit: str = "", *, centring: str = "cell", order: np.ndarray | None = None
-    ) -> None:
+        self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "", *, centring: str = "cell",
+        order: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         """A value on every tree cell, breadth first: shape (cells,) or (cells, components), and where the header has
-        blocks (cells, z, y, x) or (cells, z, y, x, components), with as many block axes as dimensions.
+        blocks (cells, z, y, x) or (cells, z, y, x, components), with as many block axes as dimensions. Of Patches a list of
+        arrays, one a box, level after level, with axes (z, y, x); or one array (cells,) of all boxes, x fastest.
 
         Any strides will do: a view without its ghosts, one variable of many, components first. Such views are not
         copied here; they are read in end_step(), and must stay as they are until then, or with the option lend until
         the next begin_step, wait or close. The writer keeps them alive. Only what cannot be read in place is copied now:
-        foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in `array`.
+        foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in `array`;
+        -1: nowhere, as of another rank's roots, which cost a store no bytes.
         `centring`: cell, face_x, face_y, face_z or node.
         """
 
         def put() -> None:
+            if self._boxes and isinstance(array, (list, tuple)):
+                return self._put_boxes(name, [_readable(box) for box in array], unit, centring)
             values, places = _readable(array), order
             if self._planes > 1 and values.ndim == 2:
                 values = values.reshape(-1)
             if places is not None:
                 places = _order(places, len(values))
-            shaped = _with_block(values, self._dim, self._block)
+            shaped = _with_block(values, 1, (1,)) if self._boxes else _with_block(values, self._dim, self._block)
             self._writer.put_field(name, shaped, values.dtype.name, unit, centring, places)
 
         self._put(f"field {name}", put)
@@ -154,7 +156,7 @@ def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
     particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
     fill: bool | str = False, as_patches: bool = False, max_box: int = 64,
-    points: Sequence[int] | np.ndarray | None = None,
+    points: Sequence[int] | np.ndarray | None = None, options: Path | None = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
@@ -170,6 +172,9 @@ def restart(
     "linear" with limited slopes, "constant" with their value. `as_patches`: `mesh` is Patches, boxes at most `max_box`
     cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
+    Further keywords and `options` are the Writer's: of those it uses staging_directory (steps that are on local disks
+    only are drained first), ranks_per_node and remember_failed_restarts; variables override them.
+
     `path` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Shares are equal then.
 
     A step of triangles has `x`, `y`, `triangles`, `global_point`, `global_triangle` and `planes` in place of `mesh`: equal
@@ -183,7 +188,7 @@ def restart(
     return _mpi().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
         refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", max_box if as_patches else None,
-        None if points is None else [int(point) for point in points],
+        None if points is None else [int(point) for point in points], _texts(settings), os.fspath(options or ""),
     )  # fmt: skip
 
 
@@ -267,9 +272,11 @@ def _order(order: Any, cells: int) -> np.ndarray:
     places = np.asarray(order)
     if places.ndim != 1 or places.dtype.kind not in "iu":
         raise UsageError("order: expected a one-dimensional array of integers")
-    if places.size and (places.min() < 0 or places.max() >= cells):
-        raise UsageError(f"order: expected entries from 0 to {cells - 1}, found {places.min()} to {places.max()}")
-    return np.ascontiguousarray(places, dtype="uint32")
+    if places.size and (places.min() < -1 or places.max() >= cells):
+        raise UsageError(
+            f"order: expected entries from 0 to {cells - 1}, or -1, found {places.min()} to {places.max()}"
+        )
+    return np.ascontiguousarray(places.astype("int64"), dtype="uint32")
 
 
 def _with_block(values: np.ndarray, dim: int, block: tuple[int, ...]) -> np.ndarray:

@@ -25,7 +25,7 @@ def partition(
     parts: int,
     *,
     boundary: Path | None = None,
-    method: str = "metis",
+    method: str | None = None,
     layout: str = "concat",
     also: Mapping[str, Path] | None = None,
     sections: Path | None = None,
@@ -34,15 +34,17 @@ def partition(
     ranks: Any = None,
     progress: Progress = None,
 ) -> dict[str, Any]:
-    """Cuts a SERAFIN mesh into the pieces that TELEMAC reads. `method`: metis, scotch, inertial or hilbert; `layout`:
-    concat, files or med; `also`: results on the mesh by the name that PREFIX gets. `ranks`: octavo.ranks.world(), collective."""
+    """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
+    (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
+    gets. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
+    from octavo.ranks import scotch
 
     return _core.partition(
         mesh,
         prefix,
         parts=parts,
-        method=method,
+        method=method or ("metis" if ranks is None else "inertial"),
         layout=layout,
         boundary=boundary,
         also=list((also or {}).items()),
@@ -51,6 +53,7 @@ def partition(
         weirs=weirs,
         progress=progress,
         ranks=ranks,
+        scotch=scotch() if ranks is not None and method == "scotch" else None,
     )
 
 

@@ -39,3 +39,12 @@ def world() -> Any:
             "this build of octavo has no MPI", [str(error)], "run it without mpirun: it uses threads (-j)"
         ) from None
     return _mpi.world()
+
+
+def scotch() -> Any:
+    """What cuts a mesh that all ranks share by PT-Scotch; None without mpirun, or where the build has it not."""
+    if launched()[1] == 1:
+        return None
+    from octavo import _mpi
+
+    return _mpi.scotch()

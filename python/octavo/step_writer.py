@@ -6,6 +6,9 @@ import json
 from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
+
+from octavo._core import Octree, Patches
 from octavo.errors import Error, UsageError, kind_of
 
 
@@ -13,6 +16,21 @@ class StepWriter:
     """Ends, statistics, and errors that wait for the other ranks. `_writer` is the engine's."""
 
     _writer: Any
+    _dim: int
+    _boxes = False
+
+    def put_mesh(self, mesh: Octree | Patches) -> None:
+        """This rank's tree, with what it owns, or its boxes; before its fields. Copied at once. In a store, and in a FLASH
+        file, boxes are cut into the header's blocks, and are made of whole ones; in AMReX's outputs the cells or blocks of a
+        tree are merged to boxes."""
+        self._boxes = isinstance(mesh, Patches)
+
+        def put() -> None:
+            if not isinstance(mesh, (Octree, Patches)):
+                raise UsageError(f"expected an Octree or Patches, found {type(mesh).__name__}")
+            self._writer.put_mesh(mesh)
+
+        self._put("mesh", put)
 
     def wait(self) -> None:
         """Returns once every step so far is on disk on all ranks, and native outputs have their names; raises where one
@@ -35,6 +53,14 @@ class StepWriter:
             self.close()
         else:
             self._writer.abandon()
+
+    def _put_boxes(self, name: str, arrays: list[np.ndarray], unit: str, centring: str) -> None:
+        """An array a box, axes (z, y, x) as far as there are dimensions."""
+        for box in arrays:
+            if box.ndim != self._dim:
+                raise UsageError(f"expected a box of {self._dim} axes, found shape {box.shape}")
+        shaped = [box[(None, *[None] * (3 - self._dim), ..., None)] for box in arrays]
+        self._writer.put_boxes(name, shaped, [box.dtype.name for box in arrays], unit, centring)
 
     def _put(self, place: str, work: Callable[[], None]) -> None:
         # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().

@@ -1,6 +1,7 @@
 """A solver for test_engine_faults.py to hurt:     mpirun -n 2 python engine_faults.py STORE RUN FROM LAST OPTIONS
 
-Writes checkpoints FROM + 1 ... LAST, after a restart from step FROM where that is not 0, and tells in STORE.log, a line
+Writes checkpoints FROM + 1 ... LAST, after a restart from step FROM where that is not 0 (-1: the newest there is, if there
+is one, on whatever disk), and tells in STORE.log, a line
 each, the steps that are durable, and in STORE.RANK.pid who it is. Values follow from place, step and run. An error that
 the engine raises is told in STORE.RANK.error, and the solver goes on, as a simulation may.
 """
@@ -49,7 +50,9 @@ def main(store: str, run: int, first: int, last: int, options: dict) -> None:
     os.makedirs(os.path.dirname(store), exist_ok=True)
     Path(f"{store}.{comm.rank}.pid.new").write_text(str(os.getpid()))
     os.rename(f"{store}.{comm.rank}.pid.new", f"{store}.{comm.rank}.pid")
-    start = octavo.restart(comm, store, step=first) if first else None
+    staging = {"staging_directory": options["staging_directory"]} if "staging_directory" in options else {}
+    start = octavo.restart(comm, store, step=first if first > 0 else None, **staging) if first else None
+    first = start.step if start else 0
     tree, places = tree_of(comm.rank, comm.size), all_places()
     if start:
         before = start.attributes["run"]
@@ -57,6 +60,7 @@ def main(store: str, run: int, first: int, last: int, options: dict) -> None:
         assert np.array_equal(start.fields["density"][owned], values(places, first, before)[owned])
         assert comm.allreduce(int(owned.sum())) == EDGE**3
     told = None
+    options = {"staging_bytes": "4M"} | options  # a step is 220 kB
     roots = octavo.Header(code="test", roots=tree.roots)
     with octavo.Writer(comm, store, roots, resumed_from=start and start.id, **options) as writer:
         for step in range(first + 1, last + 1):

@@ -95,10 +95,10 @@ def write_patches(writer, path, dim: int, comm, *, flat: bool = False, particles
     writer.end_step()
 
 
-def expect_boxes(start, comm) -> None:
+def expect_boxes(start, comm, step: int | None = None) -> None:
     """A run goes on from the output, whatever its format: every cell is on one rank, with its value."""
     assert start.time == 0.5 and isinstance(start.mesh, octavo.Patches)
-    assert start.attributes.get("step", start.attributes.get("integer scalars/nstep")) == 7
+    assert (step or start.attributes.get("step", start.attributes.get("integer scalars/nstep"))) == 7
     arrays = iter(start.fields["dens"])
     mine = 0
     for level, boxes in enumerate(start.mesh.boxes):
@@ -112,6 +112,31 @@ def expect_boxes(start, comm) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- cases
+
+
+def store(directory: str) -> None:
+    """A store from boxes, by arrays of boxes and flat, read on fewer ranks as boxes and as blocks."""
+    comm = everyone()
+    for dim, unfolded in ((2, 0), (2, 1), (3, 0)):
+        path = Path(directory) / f"{dim}d_{unfolded}.octavo"
+        roots = (EDGE // (BOX // 2) >> unfolded,) * dim
+        described = octavo.Header(dim=dim, roots=roots, block=(BOX // 2,) * dim, hi=(2.0,) * dim, unfolded=unfolded)
+        patches, arrays = share(dim, comm.rank, comm.size)
+        with octavo.Writer(comm, path, described, staging_bytes="4M") as writer:
+            writer.begin_step("checkpoint", 7, 0.5)
+            writer.put_mesh(patches)
+            writer.put_field("dens", arrays)
+            writer.put_field("temp", np.concatenate([[], *(-a.ravel() for a in arrays)]).astype("float32"))
+            writer.end_step()
+        fewer = comm.Split(0 if comm.rank < max(1, comm.size - 1) else 1)
+        start = octavo.restart(fewer, path, as_patches=True, max_box=BOX)
+        for dens, temp in zip(start.fields["dens"], start.fields["temp"], strict=True):
+            assert np.array_equal(temp, -dens.astype("float32"))
+        expect_boxes(start, fewer, step=7)
+        tree = octavo.restart(fewer, path)
+        leaf = np.concatenate(tree.mesh.owned) & ~np.concatenate(tree.mesh.refined)
+        found = np.concatenate([[], *fewer.allgather(tree.fields["dens"][leaf].ravel())])
+        assert np.array_equal(np.sort(found), leaves(dim))
 
 
 def patches(directory: str) -> None:

@@ -39,8 +39,8 @@ def library(tmp_path_factory) -> Path:
     return path
 
 
-def fault(library: Path, rank, call: str, nth: int, action) -> dict[str, str]:
-    return {"LD_PRELOAD": str(library), "OCTAVO_FAULT": f"{rank} {call} {nth} {action}"}
+def fault(library: Path, rank, call: str, nth: int, action, where: str = "") -> dict[str, str]:
+    return {"LD_PRELOAD": str(library), "OCTAVO_FAULT": f"{rank} {call} {nth} {action} {where}"}
 
 
 def newest(store: Path) -> int:
@@ -48,9 +48,10 @@ def newest(store: Path) -> int:
 
 
 def kill_and_go_on(store, library, ranks, victim, call, nth, **options) -> bool:
-    """Whether the call was reached."""
+    """Whether the call was reached; nothing goes on where it was not."""
     process = start(store, ranks, 1, 0, 8, env=fault(library, victim, call, nth, "kill"), **options)
-    code = process.wait(timeout=BOUND)
+    if process.wait(timeout=BOUND) == 0:
+        return False
     promised = newest(store)
     listed = expect_whole(store)
     kept = options.get("keep_last", promised)
@@ -63,7 +64,7 @@ def kill_and_go_on(store, library, ranks, victim, call, nth, **options) -> bool:
     assert {again[s] for s in again if s > first} == {2}
     assert {s for s in range(first + 1, first + 4) if s > first + 3 - options.get("keep_last", 3)} <= set(again)
     assert max(again) == first + 3
-    return code != 0
+    return True
 
 
 POINTS = [  # ranks, victim, call, the how manieth, layout, mode, contributors a file
@@ -81,23 +82,68 @@ def test_kill_9_at_a_named_call(tmp_path, library, ranks, victim, call, nth, lay
     assert kill_and_go_on(tmp_path / "run.octavo", library, ranks, victim, call, nth, **options)
 
 
+def counts(folder: Path, library: Path, ranks: int, **options) -> list[tuple[int, str, int]]:
+    """(rank, call, how often) of a run of 8 steps that nothing happens to."""
+    folder.mkdir()
+    told_counts = folder / "counts"
+    env = fault(library, "all", "none", 0, "count") | {"OCTAVO_FAULT_COUNTS": str(told_counts)}
+    assert start(folder / "run.octavo", ranks, 1, 0, 8, env=env, **options).wait(timeout=BOUND) == 0
+    rows = [line.split() for line in told_counts.read_text().splitlines()]
+    return [(int(rank), call, int(often)) for rank, call, often in rows if int(often)]
+
+
 @pytest.mark.long
 def test_kill_9_at_any_call(tmp_path, library):
+    """48 kills, all of calls that there are: a run without one first counts them. Two minutes on two idle cores."""
     rng = random.Random(3)
     reached = 0
-    for turn in range(80):
-        ranks, mode = rng.randint(1, 4), rng.choice(["sync", "background"])
-        call = rng.choice(["create", "reserve", "write", "record", "sync", "directory", "remove"])
-        layout = "keep" if call == "remove" else rng.choice(list(LAYOUTS))
-        per_file = rng.choice([0, 1, 2])
+    for turn in range(12):
+        layout, mode, per_file = list(LAYOUTS)[turn % 4], rng.choice(["sync", "background"]), turn // 4
         options = LAYOUTS[layout] | {"mode": mode, "contributors_per_file": per_file}
-        victim = rng.choice(["all", rng.randrange(ranks)])
-        nth = rng.randint(1, 20 if call in ("write", "sync", "record") else 5)
-        folder = tmp_path / f"{turn}-{ranks}-ranks-{victim}-{call}-{nth}-{layout}-{mode}-{per_file}"
-        folder.mkdir()
-        reached += kill_and_go_on(folder / "run.octavo", library, ranks, victim, call, nth, **options)
-        shutil.rmtree(folder)
-    assert reached > 30
+        ranks = rng.randint(1, 4)
+        known = counts(tmp_path / f"{turn}", library, ranks, **options)
+        for call in rng.sample(sorted({call for _, call, _ in known}), 4):
+            rank, often = rng.choice([(rank, often) for rank, name, often in known if name == call])
+            victim, nth = rng.choice(["all", rank]), rng.randint(1, often)
+            folder = tmp_path / f"{turn}-{ranks}-ranks-{victim}-{call}-{nth}-{layout}-{mode}-{per_file}"
+            folder.mkdir()
+            reached += kill_and_go_on(folder / "run.octavo", library, ranks, victim, call, nth, **options)
+            shutil.rmtree(folder)
+    assert reached > 40  # a run in the background may make fewer calls than another
+
+
+# Each phase of a drain: the store's file made, written, committed and synced, the local copy removed; and of the step
+# on the local disk before it.
+DRAINS = [  # ranks, victim, call, the how manieth, on which disk
+    (2, 1, "write", 4, "run.octavo/"),
+    (3, "all", "record", 3, "run.octavo/"),
+    (2, 0, "sync", 5, "run.octavo/"),
+    (2, "all", "remove", 3, "/local/"),
+    (1, 0, "record", 5, "/local/"),
+]
+
+
+def kill_at_the_drain(tmp_path, library, ranks, victim, call, nth, where) -> bool:
+    """What was told to be durable is there after the next run, which finds it on the local disk or in the store."""
+    store, options = tmp_path / "run.octavo", {"staging_directory": str(tmp_path / "local")}
+    process = start(store, ranks, 1, 0, 8, env=fault(library, victim, call, nth, "kill", where), **options)
+    if process.wait(timeout=BOUND) == 0:
+        return False
+    expect_whole(store)
+    promised = newest(store)
+    process = start(store, ranks % 4 + 1, 2, -1, 11, **options)
+    assert process.wait(timeout=BOUND) == 0 and not errors(store, 0)
+    listed = expect_whole(store)
+    began = min(step for step, run in listed.items() if run == 2)
+    assert began > promised and set(range(1, 12)) == set(listed)
+    assert {run for step, run in listed.items() if step < began} <= {1}
+    assert not list((tmp_path / "local").rglob("data.*"))
+    return True
+
+
+@pytest.mark.parametrize(("ranks", "victim", "call", "nth", "where"), DRAINS)
+def test_kill_9_at_each_phase_of_a_drain(tmp_path, library, ranks, victim, call, nth, where):
+    assert kill_at_the_drain(tmp_path, library, ranks, victim, call, nth, where)
 
 
 FAILURES = [

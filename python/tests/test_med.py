@@ -93,6 +93,32 @@ def test_telemacs_own_file_is_read_written_and_read(med, files, run, tmp_path):
     assert np.array_equal(octavo.open(tmp_path / "geo.slf").part(0).fields["IPOBO"], twin.fields["IPOBO"])
 
 
+@pytest.mark.parametrize("name", ["gouttedo", "malpasset-small", "malpasset-large"])
+def test_a_boundary_file_comes_back_from_groups(med, files, run, tmp_path, name):
+    cli, geometry = files / f"geo_{name}.cli", files / f"geo_{name}.slf"
+    run("convert", geometry, tmp_path / "geo.med", "--boundary", cli)
+    run("convert", tmp_path / "geo.med", tmp_path / "geo.slf", "--boundary-out", tmp_path / "geo.cli")
+    assert np.array_equal(np.loadtxt(tmp_path / "geo.cli"), np.loadtxt(cli))
+
+
+def test_telemacs_own_groups_become_a_boundary_file(med, files, run, tmp_path):
+    words = ["convert", files / "geo_gouttedo.med", tmp_path / "geo.slf", "--boundary-out", tmp_path / "geo.cli"]
+    run(*words, "--boundary", files / "geo_gouttedo_med.cli")
+    assert np.array_equal(np.loadtxt(tmp_path / "geo.cli"), np.loadtxt(files / "geo_gouttedo.cli"))
+    (tmp_path / "geo.slf").unlink()
+    (tmp_path / "geo.cli").unlink()
+    done = run(*words, check=False)
+    assert done.returncode == 3 and "no group with boundary codes" in done.stderr and "--boundary" in done.stderr
+
+
+def test_a_result_is_split_into_med_pieces_and_merged(med, files, run, tmp_path):
+    result, geometry = files / "f2d_malpasset-small_pos.slf", files / "geo_malpasset-small.slf"
+    run("partition", geometry, "-o", tmp_path / "T2D", "--parts", 5)
+    run("split", result, "--like", tmp_path / "T2DGEO", "-o", tmp_path / "RES", "--layout", "med")
+    run("merge", tmp_path / "RES", "-o", tmp_path / "merged.slf", "--mesh", geometry)
+    assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+
+
 def test_pieces_in_one_med_file_are_merged_to_the_same_bytes(med, files, run, run_json, tmp_path):
     result, geometry = files / "f2d_malpasset-small_pos.slf", files / "geo_malpasset-small.slf"
     words = ["partition", geometry, "-o", tmp_path / "T2D", "--parts", 4, "--layout", "med", "--also", f"RES={result}"]

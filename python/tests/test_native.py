@@ -76,7 +76,10 @@ def test_face_variables_stand_in_the_file_as_the_solver_has_them(tmp_path, ranks
         assert file["unknown names"][...].ravel().tolist() == [b"dens"]
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("large", 1), ("large", 2), ("errors", 1), ("errors", 3), ("leaving", 2)])
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [("store", 1), ("store", 3), ("large", 1), ("large", 2), ("errors", 1), ("errors", 3), ("leaving", 2)],
+)
 def test_case(tmp_path, name, ranks):
     case(name, tmp_path, ranks)
 

@@ -66,10 +66,11 @@ def test_refined_twice_it_can_be_cut(run, run_json, serafin, tmp_path):
     words = ["--boundary", tmp_path / "fine.cli", "--parts", 42]
     cut = {
         method: run_json("partition", tmp_path / "fine.slf", "-o", tmp_path / "T2D", "--method", method, *words)
-        for method in ("metis", "inertial")
+        for method in ("metis", "inertial", "hilbert")
     }
-    assert cut["inertial"]["most_elements"] - cut["inertial"]["fewest_elements"] <= 1
-    assert cut["inertial"]["cut_edges"] <= 1.6 * cut["metis"]["cut_edges"]
+    for method, worse in {"inertial": 1.3, "hilbert": 1.6}.items():
+        assert cut[method]["most_elements"] <= 1.03 * 416000 / 42 + 1
+        assert cut[method]["cut_edges"] <= worse * cut["metis"]["cut_edges"]
 
 
 def test_wrong_wishes_and_damage_have_their_exit_codes(run, serafin, tmp_path):
@@ -123,10 +124,24 @@ def test_from_python_as_from_the_command(serafin, result, tmp_path):
 
     mesh = serafin / "geo_malpasset-small.slf"
     cut = pieces.partition(mesh, tmp_path / "T2D", 3, method="inertial", also={"RES": result})
-    assert cut["most_elements"] - cut["fewest_elements"] <= 1
+    assert cut["most_elements"] <= 1.03 * 26000 / 3 + 1
     again = pieces.split(result, tmp_path / "T2DRES", tmp_path / "AGAIN")
     assert again["steps"] == 2
     merged = pieces.merge(tmp_path / "AGAIN", tmp_path / "merged.slf", mesh=mesh)
     assert merged["parts"] == 3
     assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
     assert pieces.refine(mesh, tmp_path / "fine.slf")["elements"] == 104000
+
+
+def test_a_store_of_parts_is_a_store_and_is_merged(run, run_json, serafin, tmp_path):
+    result, geometry = serafin / "f2d_malpasset-small_pos.slf", serafin / "geo_malpasset-small.slf"
+    words = ["partition", geometry, "-o", tmp_path / "T2D", "--parts", 7, "--method", "inertial", "--layout", "octavo"]
+    run(*words, "--also", f"RES={result}", "--boundary", serafin / "geo_malpasset-small.cli")
+    names = ["CLI-CONCAT", "CLI-INDEX", "GEO.octavo", "PAR-CONCAT", "PAR-INDEX", "RES.octavo"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["T2D" + name for name in names]
+    assert run_json("info", tmp_path / "T2DRES.octavo")["cells"] == 26000
+    assert run_json("diff", result, tmp_path / "T2DRES.octavo")["equal"]
+    assert run_json("merge", tmp_path / "T2DRES", "-o", tmp_path / "merged.slf")["parts"] == 7
+    assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
+    done = run(*words, "--also", result, "--also", result, check=False)
+    assert done.returncode == 2 and "NAME=FILE" in done.stderr

@@ -1,11 +1,12 @@
 // Faults from below the engine, by LD_PRELOAD: neither octavo/file nor its observer knows.
 //
-//     OCTAVO_FAULT="RANK CALL NTH ACTION"
+//     OCTAVO_FAULT="RANK CALL NTH ACTION [WHERE]"
 //
 // RANK of Open MPI, or all; CALL: create, reserve, write, record (a write to the head of a file), sync, directory (its
-// sync), remove; on data files and their directories only. ACTION at the NTH such call of the process, 1 the first:
-// kill
-// (-9), an error number (the call fails), or short (from then on each write takes a third of what it is given).
+// sync), remove; on data files and their directories only, whose path contains WHERE. ACTION at the NTH such call of
+// the process, 1 the first: kill (-9), an error number (the call fails), short (from then on each write takes a third
+// of what it is given), or count: nothing, but at the end a line "RANK CALL HOW-MANY" for each call goes to the file
+// that OCTAVO_FAULT_COUNTS names.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>
@@ -27,16 +29,18 @@
 namespace {
 
 struct Fault {
-  std::string call, action;
+  std::string call, action, where, rank;
   int nth = 0;
   Fault() {
     const char* text = std::getenv("OCTAVO_FAULT");
     const char* mine = std::getenv("OMPI_COMM_WORLD_RANK");
     if (text == nullptr || mine == nullptr) return;
-    char rank[16], name[16], what[16];
+    char of[16], name[16], what[16], path[256] = "";
     int number = 0;
-    if (std::sscanf(text, "%15s %15s %d %15s", rank, name, &number, what) != 4) return;
-    if (std::strcmp(rank, "all") != 0 && std::strcmp(rank, mine) != 0) return;
+    if (std::sscanf(text, "%15s %15s %d %15s %255s", of, name, &number, what, path) < 4) return;
+    rank = mine;
+    where = path;
+    if (std::strcmp(of, "all") != 0 && std::strcmp(of, mine) != 0) return;
     call = name;
     action = what;
     nth = number;
@@ -48,11 +52,31 @@ const Fault& fault() {
   return one;
 }
 std::atomic<int> calls = 0;
+constexpr std::array names{"create", "reserve", "write", "record", "sync", "directory", "remove"};
+std::array<std::atomic<int>, names.size()> counts{};
+
+void count(const char* call) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (std::strcmp(names[i], call) == 0) ++counts[i];
+}
+
+__attribute__((destructor)) void tell_counts() {
+  const char* path = std::getenv("OCTAVO_FAULT_COUNTS");
+  if (path == nullptr || fault().action != "count") return;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += fault().rank + " " + names[i] + " " + std::to_string(counts[i]) + "\n";
+  if (FILE* file = std::fopen(path, "a")) {
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  }
+}
 
 enum class Now { as_asked, fails, is_short };
 
 Now now(const char* call) {
-  if (fault().call != call) return Now::as_asked;
+  if (fault().action == "count") count(call);
+  if (fault().action == "count" || fault().call != call) return Now::as_asked;
   const int number = ++calls;
   if (fault().action == "short") return number >= fault().nth ? Now::is_short : Now::as_asked;
   if (number != fault().nth) return Now::as_asked;
@@ -67,7 +91,8 @@ Function next(const char* name) {
 }
 
 bool is_data(const std::string& path) {
-  return path.substr(path.rfind('/') + 1).rfind("data.", 0) == 0 && path.find("checkpoint") != std::string::npos;
+  return path.substr(path.rfind('/') + 1).rfind("data.", 0) == 0 && path.find("checkpoint") != std::string::npos &&
+         path.find(fault().where) != std::string::npos;
 }
 
 std::string path_of(int descriptor) {
@@ -78,6 +103,7 @@ std::string path_of(int descriptor) {
 
 Now now_writing(int descriptor, off_t offset) {
   if (!is_data(path_of(descriptor))) return Now::as_asked;
+  if (fault().action == "count" && offset < 4096) count("record");
   return now(fault().call == "record" && offset < 4096 ? "record" : "write");
 }
 
@@ -121,7 +147,10 @@ int fdatasync(int descriptor) {
 }
 
 int fsync(int descriptor) {
-  if (path_of(descriptor).find("/checkpoint") != std::string::npos && now("directory") == Now::fails) return -1;
+  const std::string path = path_of(descriptor);
+  if (path.find("/checkpoint") != std::string::npos && path.find(fault().where) != std::string::npos &&
+      now("directory") == Now::fails)
+    return -1;
   return next<int (*)(int)>("fsync")(descriptor);
 }
 

@@ -24,6 +24,7 @@ EXAMPLES = [
     "octavo convert r2d.slf r2d.octavo --codec abs:1e-3",
     "octavo convert r2d.octavo r2d.slf",
     "octavo convert geo.slf geo.med --boundary geo.cli",
+    "octavo convert geo.med geo.slf --boundary-out geo.cli",
     "octavo convert r2d.slf r2d.vtkhdf",
     "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
@@ -89,7 +90,11 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--refine", type=options.positive, default=0, metavar="N",
                         help="N levels more, to go on with a finer mesh: the leaves of the finest level are refined, "
                              "conservatively, fields of faces with the divergence they have")  # fmt: skip
-    native.add_argument("--boundary", metavar="F.cli", help="MED: the boundary's edges, in groups named by their codes")
+    native.add_argument("--boundary", metavar="F.cli",
+                        help="to MED: the boundary's edges, in groups named by their codes; with --boundary-out: which "
+                             "codes MED's groups have, as TELEMAC's boundary file for MED says it")  # fmt: skip
+    native.add_argument("--boundary-out", metavar="OUT.cli",
+                        help="MED to SERAFIN: the boundary file that the groups of its edges say")  # fmt: skip
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
                         help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
 
@@ -229,12 +234,19 @@ def _series(arguments: argparse.Namespace) -> int:
     out = arguments.paths[-1]
     single = arguments.precision == "single"
     how = {"double_precision": False if single else None} if arguments.to == "serafin" else {"single_precision": single}
-    if arguments.boundary:
+    if arguments.boundary and arguments.to == "med":
         how["boundary"] = arguments.boundary
+    if arguments.boundary_out:
+        options.check_output(arguments.boundary_out, arguments.force)
     with console.Progress("convert", arguments.quiet, unit="steps") as progress:
         report = getattr(_core, "to_" + arguments.to)(
             inputs[0], out, fields=arguments.field, overwrite=arguments.force, progress=progress, **how
         )
+    if arguments.boundary_out:
+        boundary = _core.boundary_of_groups(
+            inputs[0], arguments.boundary_out, codes=arguments.boundary, overwrite=arguments.force
+        )
+        report["boundary_points"] = boundary["points"]
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
     if arguments.json:
@@ -270,8 +282,10 @@ def run(arguments: argparse.Namespace) -> int:
             "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
         )
     arguments.to = _target(arguments)
-    if arguments.boundary and arguments.to != "med":
-        raise UsageError("--boundary goes with --to med", [], "")
+    if arguments.boundary and arguments.to != "med" and not arguments.boundary_out:
+        raise UsageError("--boundary goes with --to med, or with --boundary-out", [], "")
+    if arguments.boundary_out and arguments.to != "serafin":
+        raise UsageError("--boundary-out goes with --to serafin, of a MED file", [], "")
     if arguments.domains is not None and arguments.to != "ramses":
         raise UsageError("--domains goes with --to ramses", [], "")
     if arguments.domains is not None and arguments.domains < 1:

@@ -14,6 +14,7 @@ EXAMPLES = [
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 64 --also PRE=previous.slf --also wind.slf",
     "octavo partition geo.slf -o run/T2D --boundary geo.cli --parts 8 --layout files --method scotch",
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
+    "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000 --method scotch    # PT-Scotch",
     "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
 ]
 
@@ -27,13 +28,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--method",
         choices=["metis", "scotch", "hilbert", "inertial"],
         help="metis and scotch cut the fewest edges; inertial (halves across the longest extent) and hilbert (a curve) take "
-        "little memory and time (default: metis; under mpirun inertial, the only one there)",
+        "little memory and time (default: metis; under mpirun, where metis is not, inertial). inertial and hilbert give the "
+        "same pieces by any number of processes, scotch may give others by another number",
     )
     parser.add_argument(
         "--layout",
-        choices=["concat", "files", "med"],
+        choices=["concat", "files", "med", "octavo"],
         default="concat",
-        help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med (default: concat)",
+        help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med; octavo: a store an "
+        "input, PREFIX + GEO.octavo, which as many ranks start from by their parts (default: concat)",
     )
     parser.add_argument(
         "--also",
@@ -55,21 +58,31 @@ def named(text: str) -> tuple[str, str]:
     return (name, path) if found else (Path(text).stem, text)
 
 
+def also_of(texts: list[str]) -> dict[str, str]:
+    from octavo.errors import UsageError
+
+    pairs = [named(text) for text in texts]
+    twice = sorted({name for name, _ in pairs if [other for other, _ in pairs].count(name) > 1})
+    if twice:
+        raise UsageError(f"--also: several inputs would be called {twice[0]}", [], "--also NAME=FILE gives each a name")
+    return dict(pairs)
+
+
 def run(arguments: argparse.Namespace) -> int:
-    from octavo import _core
+    from octavo import pieces
     from octavo.cli import console
     from octavo.ranks import is_root, world
 
     ranks = world()
     with console.Progress("partition", arguments.quiet) as progress:
-        report = _core.partition(
+        report = pieces.partition(
             arguments.mesh,
             arguments.out,
-            parts=arguments.parts,
-            method=arguments.method or ("metis" if ranks is None else "inertial"),
+            arguments.parts,
+            method=arguments.method,
             layout=arguments.layout,
             boundary=arguments.boundary,
-            also=[named(text) for text in arguments.also],
+            also=also_of(arguments.also),
             sections=arguments.sections,
             zones=arguments.zones,
             weirs=arguments.weirs,

@@ -20,7 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="what the new pieces' names begin with")
     parser.add_argument(
-        "--layout", choices=["concat", "files"], default="concat", help="two files, or one a part (default: concat)"
+        "--layout",
+        choices=["concat", "files", "med"],
+        default="concat",
+        help="two files, or one a part, or meshes of one MED file, PREFIX.med (default: concat)",
     )
     options.add_json(parser)
 

@@ -1,0 +1,23 @@
+# octavo_one_thread(TARGET LIBRARY ...): the test program TARGET ends where a thread other than its first calls MPI or
+# HDF5 through one of the libraries (tests/support/one_thread.cpp).
+function(octavo_one_thread target)
+  if(NOT TARGET ${target} OR NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
+    return()
+  endif()
+  set(names ${CMAKE_CURRENT_BINARY_DIR}/${target}_names/one_thread_names.inc)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${target}_names)
+  set(objects)
+  foreach(library ${ARGN})
+    list(APPEND objects $<TARGET_FILE:${library}>)
+  endforeach()
+  set(pattern "(MPI_[A-Z][a-z_]*)")
+  if(OCTAVO_HDF5 AND hdf5_FOUND)
+    set(pattern "(MPI_[A-Z][a-z_]*|H5[A-Z]*[a-z_]+[0-9]*)")
+  endif()
+  add_custom_command(OUTPUT ${names} DEPENDS ${ARGN} VERBATIM
+    COMMAND sh -c "${CMAKE_NM} -u $* | sed -En 's/^ +U ${pattern}$/ONE_THREAD(\\1)/p' | sort -u > ${names}" sh ${objects})
+  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/one_thread.cpp ${names})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_names)
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  octavo_link_hdf5(${target})
+endfunction()

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "octavo/jobs/shared_mesh.hpp"
+
+/// Cutting a mesh that ranks share.
+namespace octavo::jobs {
+
+/// This rank's share of the graph of elements that share an edge.
+struct SharedDual {
+  std::int64_t first = 0;             ///< of its elements
+  std::vector<std::int32_t> behind;   ///< shape (elements, 3): what lies behind their sides, -1: nothing
+  std::vector<std::int32_t> strange;  ///< elements of others among those, ascending
+};
+
+/// Cuts such a graph into parts; gives those of a rank's elements. Collective.
+using GraphCut = std::function<partition::PartVector(const SharedDual&, std::int32_t parts)>;
+
+/// Collective.
+SharedDual share_dual(const SharedJob& job, const Block& block);
+
+/// Parts of a block's elements by the job's method. Methods hilbert and inertial cut as one process does; `scotch` is
+/// asked for the method of its name. Collective.
+partition::PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& scotch);
+
+}  // namespace octavo::jobs

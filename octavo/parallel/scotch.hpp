@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+
+#include "octavo/jobs/shared_cut.hpp"
+
+namespace octavo::parallel {
+
+/// Whether this build has PT-Scotch.
+bool has_scotch() noexcept;
+
+/// Cuts the graph of elements into parts by PT-Scotch, over all ranks (MPI_COMM_WORLD), whose shares follow one
+/// another. The same numbers of ranks and parts give the same cut; another number of ranks may give another one. Sizes
+/// stay within PT-Scotch's tolerance. Collective. Throws Error(unsupported) where the build has it not, or where it
+/// fails.
+partition::PartVector cut_by_scotch(const jobs::SharedDual& dual, std::int32_t parts);
+
+}  // namespace octavo::parallel

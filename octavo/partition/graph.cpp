@@ -1,0 +1,112 @@
+#include "octavo/partition/graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace octavo::partition {
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+std::vector<std::int32_t> find_behind(Connectivity connectivity, std::int32_t points) {
+  constexpr std::int32_t none = -1;
+  // Sides that wait for their other element hang in a list at their lower point; its links stand where the answers
+  // will.
+  std::vector<std::int32_t> behind(connectivity.size()), waiting(at(points), none);
+  const auto next_corner = [](std::size_t i) { return i % 3 == 2 ? i - 2 : i + 1; };
+  for (std::size_t i = 0; i < connectivity.size(); ++i) {
+    const auto [low, high] = std::minmax(connectivity[i], connectivity[next_corner(i)]);
+    std::int32_t* link = &waiting[at(low)];
+    while (*link != none) {
+      const std::size_t k = at(*link);
+      if (std::max(connectivity[k], connectivity[next_corner(k)]) == high) break;
+      link = &behind[k];
+    }
+    if (*link == none) {
+      behind[i] = waiting[at(low)];
+      waiting[at(low)] = static_cast<std::int32_t>(i);
+      continue;
+    }
+    const std::size_t k = at(*link);
+    *link = behind[k];
+    behind[k] = static_cast<std::int32_t>(i / 3);
+    behind[i] = static_cast<std::int32_t>(k / 3);
+  }
+  for (std::int32_t side : waiting)
+    while (side != none) side = std::exchange(behind[at(side)], none);
+  return behind;
+}
+
+std::vector<GroupEdge> add_up(std::vector<GroupEdge> edges) {
+  std::sort(edges.begin(), edges.end(),
+            [](const GroupEdge& x, const GroupEdge& y) { return x.a != y.a ? x.a < y.a : x.b < y.b; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (kept > 0 && edges[kept - 1].a == edges[i].a && edges[kept - 1].b == edges[i].b)
+      edges[kept - 1].edges += edges[i].edges;
+    else
+      edges[kept++] = edges[i];
+  }
+  edges.resize(kept);
+  edges.shrink_to_fit();
+  return edges;
+}
+
+Graph graph_of(const std::vector<GroupEdge>& edges, std::vector<std::int32_t> weight) {
+  Graph graph{std::move(weight), {}, {}, {}};
+  graph.first.assign(graph.weight.size() + 1, 0);
+  for (const GroupEdge& edge : edges) {
+    ++graph.first[at(edge.a) + 1];
+    ++graph.first[at(edge.b) + 1];
+  }
+  std::partial_sum(graph.first.begin(), graph.first.end(), graph.first.begin());
+  graph.to.resize(2 * edges.size());
+  graph.edge_weight.resize(graph.to.size());
+  std::vector<std::int64_t> next(graph.first.begin(), graph.first.end() - 1);
+  const auto add = [&](std::int32_t from, std::int32_t to, std::int32_t edges_between) {
+    const std::size_t i = at(next[at(from)]++);
+    graph.to[i] = to;
+    graph.edge_weight[i] = edges_between;
+  };
+  for (const GroupEdge& edge : edges) {
+    add(edge.a, edge.b, edge.edges);
+    add(edge.b, edge.a, edge.edges);
+  }
+  return graph;
+}
+
+std::int32_t stretches_a_part(std::int64_t elements, std::int32_t parts) {
+  const auto many = static_cast<std::int32_t>(std::min<std::int64_t>(64, elements / std::max(parts, 1)));
+  return many < 8 ? 1 : many;
+}
+
+PartVector join_stretches(const std::vector<GroupEdge>& edges, std::int64_t elements, std::int32_t stretches,
+                          std::int32_t parts) {
+  std::vector<std::int32_t> weight;
+  for (std::int64_t s = 0; s < stretches; ++s)
+    weight.push_back(static_cast<std::int32_t>((s + 1) * elements / stretches - s * elements / stretches));
+  return join_to_parts(graph_of(edges, std::move(weight)), parts);
+}
+
+PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
+                      std::int32_t parts) {
+  const auto elements = static_cast<std::int64_t>(connectivity.size() / 3);
+  check_parts(parts, elements);
+  if (parts == 1) return PartVector(at(elements), 0);
+  const std::int32_t stretches = stretches_a_part(elements, parts) * parts;
+  PartVector part_of = cut_hilbert(connectivity, x, y, stretches);
+  const std::vector<std::int32_t> behind = find_behind(connectivity, static_cast<std::int32_t>(x.size()));
+  if (stretches > parts) {
+    const auto edges = count_edges(
+        behind, [&](std::size_t e) { return part_of[e]; }, [&](std::int32_t other) { return part_of[at(other)]; });
+    const PartVector joined = join_stretches(edges, elements, stretches, parts);
+    for (std::int32_t& of : part_of) of = joined[at(of)];
+  }
+  smooth_cuts(behind, parts, part_of);
+  return part_of;
+}
+
+}  // namespace octavo::partition
