@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "capi/octavo.h"
+#include "octavo/file/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/parallel/mpi_run.hpp"
@@ -160,7 +161,8 @@ TEST(CapiSeriesMpi, the_file_is_the_serial_one_and_a_second_run_goes_on) {
 }
 
 TEST(CapiSeriesMpi, a_name_that_ends_in_med_makes_a_med_file_of_the_same) {
-  if (!octavo::formats::med::available()) GTEST_SKIP() << "no MED in this build, or no libmedC here";
+  if (!octavo::formats::med::available() || !octavo::file::hdf5::available())
+    GTEST_SKIP() << "no MED or HDF5 in this build";
   const octavo::testing::SharedDirectory directory;
   Piece piece = make_piece();
   piece.fixture.tag = "SERAFIND";

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "octavo/file/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/jobs/to_med.hpp"
 #include "octavo/jobs/to_serafin.hpp"
@@ -29,7 +30,7 @@ struct SeriesMedMpi : ::testing::Test {
   fs::path path = directory.path() / "r2d.med";
 
   void SetUp() override {
-    if (!formats::med::available()) GTEST_SKIP() << "no MED in this build, or no libmedC here";
+    if (!formats::med::available() || !file::hdf5::available()) GTEST_SKIP() << "no MED or HDF5 in this build";
   }
 
   /// A SERAFIN file is made of it, which is to be the serial writer's of the first `steps` steps. Collective.
