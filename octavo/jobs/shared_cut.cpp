@@ -63,13 +63,20 @@ partition::CurveCells::Extent extent(const SharedJob& job, const std::vector<dou
   return all;
 }
 
-/// Positions on the curve with elements, which make them different: position * 2^32 + element, ascending.
-std::vector<std::uint64_t> keys_of(const SharedJob& job, const Block& block) {
+partition::CurveCells cells_of(const SharedJob& job, const Block& block) {
   const auto x = extent(job, block.places.x), y = extent(job, block.places.y);
-  const partition::CurveCells cells(x, y);
+  return {x, y};
+}
+
+partition::CurveCells::Cell cell_of(const partition::CurveCells& cells, const Block& block, std::size_t element) {
+  return cells.cell(of_corners(block.places.x, block, element), of_corners(block.places.y, block, element));
+}
+
+/// Positions on the curve with elements, which make them different: position * 2^32 + element, ascending.
+std::vector<std::uint64_t> keys_of(const partition::CurveCells& cells, const Block& block) {
   std::vector<std::uint64_t> keys(block.triangles.size() / 3);
   for (std::size_t e = 0; e < keys.size(); ++e) {
-    const std::uint64_t key = cells.key(of_corners(block.places.x, block, e), of_corners(block.places.y, block, e));
+    const std::uint64_t key = partition::CurveCells::key(cell_of(cells, block, e));
     keys[e] = key << 32 | static_cast<std::uint64_t>(block.first + static_cast<std::int64_t>(e));
   }
   std::sort(keys.begin(), keys.end());
@@ -109,13 +116,14 @@ std::vector<std::uint64_t> sort_keys(const SharedJob& job, std::vector<std::uint
 }
 
 /// Equal stretches of the curve: those of the block's elements.
-PartVector cut_stretches(const SharedJob& job, const Block& block, std::int32_t stretches) {
+PartVector cut_stretches(const SharedJob& job, const Block& block, const partition::CurveCells& cells,
+                         std::int32_t stretches) {
   struct Told {
     std::int32_t element, stretch;
   };
   std::int64_t position = 0;
   std::vector<std::vector<Told>> to(job.size());
-  for (const std::uint64_t key : sort_keys(job, keys_of(job, block), position)) {
+  for (const std::uint64_t key : sort_keys(job, keys_of(cells, block), position)) {
     const auto element = static_cast<std::int32_t>(key & 0xffffffffU);
     const auto stretch = static_cast<std::int32_t>(owner(position++, job.elements, stretches));
     to[job.owner_of_element(element)].push_back({element, stretch});
@@ -165,13 +173,17 @@ class Numbers {
   PartVector own_, strange_;
 };
 
-std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
-  const auto count = at(job.options.parts);
-  std::vector<std::int64_t> mine(count, 0), sizes(count, 0);
-  for (std::size_t e = 0; 3 * e < dual.behind.size(); ++e) ++mine[at(parts.own(e))];
+std::vector<std::int64_t> sum_of_all(const SharedJob& job, const std::vector<std::int64_t>& mine) {
   const auto all = gather(job.ranks, mine);
-  for (std::size_t i = 0; i < all.size(); ++i) sizes[i % count] += all[i];
-  return sizes;
+  std::vector<std::int64_t> sums(mine.size(), 0);
+  for (std::size_t i = 0; i < all.size(); ++i) sums[i % sums.size()] += all[i];
+  return sums;
+}
+
+std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
+  std::vector<std::int64_t> mine(at(job.options.parts), 0);
+  for (std::size_t e = 0; 3 * e < dual.behind.size(); ++e) ++mine[at(parts.own(e))];
+  return sum_of_all(job, mine);
 }
 
 /// As partition::smooth_cuts: every rank knows all elements along the cuts, and moves them alike.
@@ -191,14 +203,19 @@ void smooth(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
 PartVector cut_joined(const SharedJob& job, const Block& block) {
   const std::int32_t parts = job.options.parts;
   const std::int32_t stretches = partition::stretches_a_part(job.elements, parts) * parts;
-  PartVector stretch_of = cut_stretches(job, block, stretches);
+  const partition::CurveCells cells = cells_of(job, block);
+  PartVector stretch_of = cut_stretches(job, block, cells, stretches);
+  std::vector<std::int64_t> sums = partition::no_sums(stretches);
+  for (std::size_t e = 0; e < stretch_of.size(); ++e)
+    partition::add_cell(sums, stretch_of[e], cell_of(cells, block, e));
   const SharedDual dual = share_dual(job, block);
   Numbers numbers(job, dual, std::move(stretch_of));
   if (stretches > parts) {
     const auto edges = partition::count_edges(
         dual.behind, [&](std::size_t e) { return numbers.own(e); },
         [&](std::int32_t other) { return *numbers.find(other); });
-    numbers.map(partition::join_stretches(partition::add_up(gather(job.ranks, edges)), job.elements, stretches, parts));
+    numbers.map(partition::join_stretches(partition::add_up(gather(job.ranks, edges)), sum_of_all(job, sums),
+                                          job.elements, parts));
   }
   smooth(job, dual, numbers);
   return numbers.take();

@@ -94,18 +94,22 @@ CurveCells::CurveCells(Extent x, Extent y) : lo_x_(x.lo), lo_y_(y.lo) {
   if (scale_x_ > 0 && scale_y_ > 0) scale_x_ = scale_y_ = std::min(scale_x_, scale_y_);
 }
 
-std::uint32_t CurveCells::key(const std::array<double, 3>& x, const std::array<double, 3>& y) const {
+CurveCells::Cell CurveCells::cell(const std::array<double, 3>& x, const std::array<double, 3>& y) const {
   const double cx = x[0] / 3 + x[1] / 3 + x[2] / 3, cy = y[0] / 3 + y[1] / 3 + y[2] / 3;
-  const auto key = mesh::curve_key(mesh::Curve::hilbert, 2, curve_bits,
-                                   {cell_of(cx, lo_x_, scale_x_), cell_of(cy, lo_y_, scale_y_), 0});
-  return static_cast<std::uint32_t>(key.low);
+  return {cell_of(cx, lo_x_, scale_x_), cell_of(cy, lo_y_, scale_y_)};
 }
+
+std::uint32_t CurveCells::key(const Cell& cell) {
+  return static_cast<std::uint32_t>(mesh::curve_key(mesh::Curve::hilbert, 2, curve_bits, {cell[0], cell[1], 0}).low);
+}
+
+CurveCells cells_over(std::span<const double> x, std::span<const double> y) { return {extent_of(x), extent_of(y)}; }
 
 PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                        std::int32_t parts) {
   const auto elements = static_cast<std::int64_t>(connectivity.size() / 3);
   check_parts(parts, elements);
-  const CurveCells cells(extent_of(x), extent_of(y));
+  const CurveCells cells = cells_over(x, y);
   struct Keyed {
     std::uint32_t key;
     std::int32_t element;
@@ -113,7 +117,7 @@ PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std
   std::vector<Keyed> order(at(elements));
   for (std::size_t e = 0; e < order.size(); ++e) {
     const std::size_t a = at(connectivity[3 * e]), b = at(connectivity[3 * e + 1]), c = at(connectivity[3 * e + 2]);
-    order[e] = {cells.key({x[a], x[b], x[c]}, {y[a], y[b], y[c]}), static_cast<std::int32_t>(e)};
+    order[e] = {CurveCells::key(cells.cell({x[a], x[b], x[c]}, {y[a], y[b], y[c]})), static_cast<std::int32_t>(e)};
   }
   std::sort(order.begin(), order.end(),
             [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.element < b.element; });

@@ -43,13 +43,19 @@ class CurveCells {
     double lo, hi;
   };
   CurveCells(Extent x, Extent y);
-  /// Where the centre of an element stands on the curve, by its points' coordinates.
-  std::uint32_t key(const std::array<double, 3>& x, const std::array<double, 3>& y) const;
+  using Cell = std::array<std::uint32_t, 2>;  ///< column and row, below 2^16
+  /// Where the centre of an element lies, by its points' coordinates.
+  Cell cell(const std::array<double, 3>& x, const std::array<double, 3>& y) const;
+  /// Where a cell stands on the curve.
+  static std::uint32_t key(const Cell& cell);
 
  private:
   double lo_x_, lo_y_, scale_x_, scale_y_;
 };
-/// Up to 64 such stretches a part, joined to parts with few edges between them, whose cuts are smoothed (graph.hpp);
+/// Over all points.
+CurveCells cells_over(std::span<const double> x, std::span<const double> y);
+
+/// Up to 256 such stretches a part, joined to parts with few edges between them, whose cuts are smoothed (graph.hpp);
 /// sizes stay within 3 hundredths of even ones. Memory: 18 bytes an element.
 PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                       std::int32_t parts);

@@ -56,7 +56,7 @@ std::vector<GroupEdge> add_up(std::vector<GroupEdge> edges) {
 }
 
 Graph graph_of(const std::vector<GroupEdge>& edges, std::vector<std::int32_t> weight) {
-  Graph graph{std::move(weight), {}, {}, {}};
+  Graph graph{{}, std::move(weight), {}, {}, {}};
   graph.first.assign(graph.weight.size() + 1, 0);
   for (const GroupEdge& edge : edges) {
     ++graph.first[at(edge.a) + 1];
@@ -79,16 +79,31 @@ Graph graph_of(const std::vector<GroupEdge>& edges, std::vector<std::int32_t> we
 }
 
 std::int32_t stretches_a_part(std::int64_t elements, std::int32_t parts) {
-  const auto many = static_cast<std::int32_t>(std::min<std::int64_t>(64, elements / std::max(parts, 1)));
+  const auto many = static_cast<std::int32_t>(std::min<std::int64_t>(256, elements / std::max(parts, 1)));
   return many < 8 ? 1 : many;
 }
 
-PartVector join_stretches(const std::vector<GroupEdge>& edges, std::int64_t elements, std::int32_t stretches,
-                          std::int32_t parts) {
+std::vector<std::int64_t> no_sums(std::int32_t stretches) { return std::vector<std::int64_t>(2 * at(stretches), 0); }
+
+void add_cell(std::vector<std::int64_t>& sums, std::int32_t stretch, const CurveCells::Cell& cell) {
+  sums[at(stretch)] += cell[0];
+  sums[sums.size() / 2 + at(stretch)] += cell[1];
+}
+
+PartVector join_stretches(const std::vector<GroupEdge>& edges, const std::vector<std::int64_t>& sums,
+                          std::int64_t elements, std::int32_t parts) {
+  const auto stretches = static_cast<std::int64_t>(sums.size() / 2);
   std::vector<std::int32_t> weight;
   for (std::int64_t s = 0; s < stretches; ++s)
     weight.push_back(static_cast<std::int32_t>((s + 1) * elements / stretches - s * elements / stretches));
-  return join_to_parts(graph_of(edges, std::move(weight)), parts);
+  Graph graph = graph_of(edges, std::move(weight));
+  for (std::size_t s = 0; s < graph.weight.size(); ++s) {
+    const auto mean = [&](std::size_t i) {
+      return static_cast<float>(static_cast<double>(sums[i]) / static_cast<double>(graph.weight[s]));
+    };
+    graph.place.push_back({mean(s), mean(at(stretches) + s)});
+  }
+  return join_to_parts(graph, parts);
 }
 
 PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
@@ -102,7 +117,13 @@ PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std:
   if (stretches > parts) {
     const auto edges = count_edges(
         behind, [&](std::size_t e) { return part_of[e]; }, [&](std::int32_t other) { return part_of[at(other)]; });
-    const PartVector joined = join_stretches(edges, elements, stretches, parts);
+    const CurveCells cells = cells_over(x, y);
+    std::vector<std::int64_t> sums = no_sums(stretches);
+    for (std::size_t e = 0; e < part_of.size(); ++e) {
+      const std::size_t a = at(connectivity[3 * e]), b = at(connectivity[3 * e + 1]), c = at(connectivity[3 * e + 2]);
+      add_cell(sums, part_of[e], cells.cell({x[a], x[b], x[c]}, {y[a], y[b], y[c]}));
+    }
+    const PartVector joined = join_stretches(edges, sums, elements, parts);
     for (std::int32_t& of : part_of) of = joined[at(of)];
   }
   smooth_cuts(behind, parts, part_of);

@@ -18,6 +18,10 @@ std::vector<std::int32_t> find_behind(Connectivity connectivity, std::int32_t po
 
 /// Vertices with weights, and edges with weights, each from both its ends.
 struct Graph {
+  struct Place {
+    float x, y;
+  };
+  std::vector<Place> place;          ///< of each vertex; may be empty
   std::vector<std::int32_t> weight;  ///< of each vertex
   std::vector<std::int64_t> first;   ///< of each vertex's edges; one more than vertices
   std::vector<std::int32_t> to, edge_weight;
@@ -35,23 +39,27 @@ std::vector<GroupEdge> count_edges(std::span<const std::int32_t> behind, OfEleme
 /// The same edges of several lists together: each once.
 std::vector<GroupEdge> add_up(std::vector<GroupEdge> edges);
 
-/// `weight` by group.
+/// `weight` by group. Places are left out.
 Graph graph_of(const std::vector<GroupEdge>& edges, std::vector<std::int32_t> weight);
 
 /// Joins vertices to parts of even weight (to about a fiftieth, where vertices are that light) with few edges between
-/// them. Vertices are halved again and again: along their numbers or along their distance from the farthest of them,
-/// whichever becomes the better cut by the moves of Fiduccia and Mattheyses 1982 ("A linear-time heuristic for
-/// improving network partitions"). Gives the part of each vertex. Needs eight vertices a part of about the same weight,
-/// else parts might stay empty.
+/// them. Vertices are halved again and again: along their numbers, along their distance from the farthest of them, or
+/// along the axis that their places vary most on, whichever becomes the best cut by the moves of Fiduccia and
+/// Mattheyses 1982 ("A linear-time heuristic for improving network partitions"). Gives the part of each vertex. Needs
+/// eight vertices a part of about the same weight, else parts might stay empty.
 PartVector join_to_parts(const Graph& graph, std::int32_t parts);
 
-/// Stretches a part that a curve is cut into before they are joined: as many as there are elements, up to 64.
+/// Stretches a part that a curve is cut into before they are joined: as many as there are elements, up to 256.
 /// 1 where they would be fewer than eight: then stretches are the parts.
 std::int32_t stretches_a_part(std::int64_t elements, std::int32_t parts);
 
+/// Sums of the curve's cells by stretch: columns, then rows. Integers, so that any order of adding gives the same.
+std::vector<std::int64_t> no_sums(std::int32_t stretches);
+void add_cell(std::vector<std::int64_t>& sums, std::int32_t stretch, const CurveCells::Cell& cell);
+
 /// The part of each stretch, of those that cut_hilbert makes of so many elements.
-PartVector join_stretches(const std::vector<GroupEdge>& edges, std::int64_t elements, std::int32_t stretches,
-                          std::int32_t parts);
+PartVector join_stretches(const std::vector<GroupEdge>& edges, const std::vector<std::int64_t>& sums,
+                          std::int64_t elements, std::int32_t parts);
 
 /// An element with an edge to another part.
 struct CutElement {

@@ -1,32 +1,12 @@
 #include <algorithm>
-#include <cmath>
 
+#include "octavo/partition/axis.hpp"
 #include "octavo/partition/cut.hpp"
 
 namespace octavo::partition {
 namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// The direction that places vary most along: that of the larger eigenvalue of their covariance.
-template <class Samples>
-std::array<float, 2> principal_axis(const Samples& some) {
-  double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
-  for (const auto& s : some) {
-    mx += static_cast<double>(s.x);
-    my += static_cast<double>(s.y);
-  }
-  mx /= static_cast<double>(some.size());
-  my /= static_cast<double>(some.size());
-  for (const auto& s : some) {
-    const double u = static_cast<double>(s.x) - mx, v = static_cast<double>(s.y) - my;
-    xx += u * u;
-    xy += u * v;
-    yy += v * v;
-  }
-  const double angle = std::atan2(2 * xy, xx - yy) / 2;
-  return {static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
-}
 
 /// The middle of an element, as both the cuts and those who ask them have it.
 std::array<float, 2> centre(Connectivity connectivity, std::span<const double> x, std::span<const double> y,

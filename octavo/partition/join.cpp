@@ -4,6 +4,7 @@
 #include <numeric>
 #include <queue>
 
+#include "octavo/partition/axis.hpp"
 #include "octavo/partition/graph.hpp"
 
 namespace octavo::partition {
@@ -177,18 +178,35 @@ Order from_the_end(const Graph& graph) {
   return by_distance(graph, by_distance(graph, far).back());
 }
 
+/// Vertices along the axis that their places vary most on.
+Order along_axis(const Graph& graph) {
+  const auto [dx, dy] = principal_axis(graph.place);
+  std::vector<float> where;
+  for (const Graph::Place& place : graph.place) where.push_back(place.x * dx + place.y * dy);
+  Order order(where.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](Vertex a, Vertex b) { return where[at(a)] < where[at(b)]; });
+  return order;
+}
+
+/// By numbers first.
+std::vector<Order> orders_of(const Graph& graph) {
+  std::vector<Order> orders{Order(graph.weight.size()), from_the_end(graph)};
+  std::iota(orders[0].begin(), orders[0].end(), 0);
+  if (!graph.place.empty()) orders.push_back(along_axis(graph));
+  return orders;
+}
+
 Halves halve(const Graph& graph, const Balance& balance) {
-  Order along(graph.weight.size());
-  std::iota(along.begin(), along.end(), 0);
   Halves best;
-  for (const bool by_number : {true, false}) {
-    Halves halves = halve_along(graph, by_number ? along : from_the_end(graph), balance);
+  for (const Order& order : orders_of(graph)) {
+    Halves halves = halve_along(graph, order, balance);
     for (int pass = 0; pass < 4; ++pass) {
       const std::int64_t cut = halves.cut, off = halves.off;
       Pass(graph, balance, halves).run();
       if (!better(halves.cut, halves.off, cut, off, balance.good)) break;
     }
-    if (by_number || better(halves.cut, halves.off, best.cut, best.off, balance.good)) best = std::move(halves);
+    if (best.far.empty() || better(halves.cut, halves.off, best.cut, best.off, balance.good)) best = std::move(halves);
   }
   return best;
 }
@@ -207,6 +225,7 @@ Subgraph side_of(const Subgraph& from, const std::vector<char>& far, char side) 
       number[v] = static_cast<Vertex>(part.whole.size());
       part.whole.push_back(from.whole[v]);
       part.graph.weight.push_back(from.graph.weight[v]);
+      if (!from.graph.place.empty()) part.graph.place.push_back(from.graph.place[v]);
     }
   part.graph.first.push_back(0);
   for (std::size_t v = 0; v < far.size(); ++v) {
