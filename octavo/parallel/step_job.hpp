@@ -81,9 +81,9 @@ std::uint64_t bytes_of(StepJob& job);
 /// What stage() takes of an arena.
 std::uint64_t staged_bytes_of(StepJob& job);
 
-/// Makes fields whose order says `nowhere` in long stretches fields of the other cells, for all that follows, and fields
-/// without an order that are zeros wherever the rank owns nothing: what is not there is neither copied nor written. Of
-/// trees, and before stage().
+/// Makes fields whose order says `nowhere` in long stretches fields of the other cells, for all that follows, and
+/// fields without an order that are zeros wherever the rank owns nothing: what is not there is neither copied nor
+/// written. Of trees, and before stage().
 void leave_out(StepJob& job);
 /// Copies all arrays into a block of `staging`, which must be large enough, once there is room. Returns the seconds
 /// waited.

@@ -43,12 +43,15 @@ struct Through<Result(Arguments...)> {
 }  // namespace
 
 // An indirect function: its address is what its resolver returns, so that no signature need be written out here.
-#define ONE_THREAD(function)                                       \
-  static constexpr char name_of_##function[] = #function;          \
-  extern "C" decltype(&function) resolve_##function() {            \
-    return &Through<decltype(function)>::call<name_of_##function>; \
-  }                                                                \
-  extern "C" __attribute__((visibility("default"), ifunc("resolve_" #function))) decltype(function) function;
+// Hidden: other libraries in the process, such as libmed with an HDF5 of its own, keep calling what they were linked
+// with.
+#define ONE_THREAD(function)                                                           \
+  static constexpr char name_of_##function[] = #function;                              \
+  extern "C" decltype(&function) resolve_##function() {                                \
+    return &Through<decltype(function)>::call<name_of_##function>;                     \
+  }                                                                                    \
+  extern "C" __attribute__((ifunc("resolve_" #function))) decltype(function) function; \
+  asm(".hidden " #function);
 #include "one_thread_names.inc"
 
 #ifdef __GLIBCXX__
