@@ -237,7 +237,9 @@ PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& s
     return smoothed(job, share_dual(job, block), std::move(halves));
   }
   const SharedDual dual = share_dual(job, block);
-  return smoothed(job, dual, scotch(dual, job.options.parts));  // its parts differ more in size
+  PartVector part_of;
+  base::agree(job.ranks, [&] { part_of = scotch(dual, job.options.parts); });
+  return smoothed(job, dual, std::move(part_of));  // its parts differ more in size
 }
 
 }  // namespace octavo::jobs

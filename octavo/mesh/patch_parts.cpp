@@ -80,6 +80,8 @@ PatchTree plan_patch_tree(const Patches& patches, int unfolded, const Index3& bl
   PatchTree tree;
   tree.dim = patches.dim;
   tree.unfolded = unfolded;
+  if (unfolded < 0 || unfolded > 32)
+    throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(unfolded));
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(patches.dim); ++axis) {
     const std::int64_t cells = patches.domain[0].hi[axis] - patches.domain[0].lo[axis];
     const std::int64_t root = block[axis] << unfolded;

@@ -59,9 +59,11 @@ partition::PartVector cut_by_scotch(const jobs::SharedDual& dual, std::int32_t p
   require_scotch(SCOTCH_dgraphBuild(&graph, 0, vertices, vertices, adjacency.first.data(), nullptr, nullptr, nullptr,
                                     edges, edges, adjacency.neighbours.data(), nullptr, nullptr),
                  "dgraphBuild");
-  partition::PartVector part_of(dual.behind.size() / 3);
+  // One more: without elements there would be a null pointer, by which PT-Scotch understands that no cut is wanted.
+  partition::PartVector part_of(dual.behind.size() / 3 + 1);
   require_scotch(SCOTCH_contextBindDgraph(repeatable.context(), &graph, &bound), "contextBindDgraph");
   require_scotch(SCOTCH_dgraphPart(&bound, parts, &strategy, part_of.data()), "dgraphPart");
+  part_of.pop_back();
   return part_of;
 }
 

@@ -52,5 +52,22 @@ TEST(ScotchMpi, ranks_cut_few_edges_and_again_the_same_ones) {
   testing::barrier();
 }
 
+TEST(ScotchMpi, ranks_without_elements_cut_too) {
+  if (!has_scotch()) GTEST_SKIP() << "no PT-Scotch in this build";
+  const testing::SharedDirectory shared;
+  testing::SerafinFixture f = testing::fixture(1);
+  f.mesh = testing::random_triangles(1, 1, 1);
+  f.numbers = testing::ranks_of(f.mesh);
+  if (testing::rank() == 0) testing::put_file(shared.path() / "geo.slf", serafin_bytes(f));
+  testing::barrier();
+  jobs::PartitionOptions options;
+  options.parts = 2;
+  options.method = partition::Method::scotch;
+  const jobs::PartitionReport report =
+      jobs::partition_by_ranks(shared.path() / "geo.slf", shared.path() / "A", options, world(), cut_by_scotch);
+  EXPECT_EQ(report.elements, 2);
+  EXPECT_EQ(report.quality.cut_edges, 1);
+}
+
 }  // namespace
 }  // namespace octavo::parallel

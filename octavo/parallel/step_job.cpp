@@ -210,26 +210,54 @@ std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_che
   return with_checksum ? base::checksum(out) : 0;
 }
 
-void leave_out(StepJob& job) {
-  if (!job.tree) return;
+namespace {
+
+// What fields of one order have in common.
+struct Places {
+  std::optional<std::vector<codec::Range>> ranges;  // none: all cells are there
+  std::shared_ptr<const std::vector<std::uint32_t>> order;
+};
+
+// Where the cells of the ranges are.
+std::shared_ptr<const std::vector<std::uint32_t>> order_of(const std::vector<codec::Range>& ranges,
+                                                           std::span<const std::uint32_t> order) {
+  auto out = std::make_shared<std::vector<std::uint32_t>>();
+  std::size_t cells = 0;
+  for (const codec::Range& range : ranges) cells += range.last - range.first;
+  out->reserve(cells);
+  for (const codec::Range& range : ranges)
+    for (std::size_t i = range.first; i < range.last; ++i)
+      out->push_back(order.empty() ? static_cast<std::uint32_t>(i) : order[i]);
+  return out;
+}
+
+void leave_out(Source& source, Places& places) {
+  const auto order = source.view.order;
+  if (!places.ranges || !worth_it(*places.ranges, source.view)) return;
+  if (order.empty() && !others_are_zero(*places.ranges, source.view)) return;
+  if (!places.order) places.order = order_of(*places.ranges, order);
+  source.there = places.ranges;
+  source.order = places.order;
+  source.view.order = *places.order;
+  source.view.cells = places.order->size();
+}
+
+}  // namespace
+
+void leave_out(StepJob& job) try {
+  if (!job.tree || num_cells(*job.tree) >= ArrayView::nowhere) return;
+  Places ordered, owned;
   const std::uint32_t* last = nullptr;  // fields have one order, as a rule
-  std::optional<std::vector<codec::Range>> of_order, owned;
   if (std::any_of(job.fields.begin(), job.fields.end(), [](const Source& s) { return s.view.order.empty(); }))
-    owned = ranges_owned(*job.tree);
+    owned.ranges = ranges_owned(*job.tree);
   for (Source& source : job.fields) {
     const auto order = source.view.order;
     if (!order.empty() && std::exchange(last, order.data()) != order.data())
-      of_order = ranges_where(order.size(), [&](std::size_t i) { return order[i] != ArrayView::nowhere; });
-    const auto& ranges = order.empty() ? owned : of_order;
-    if (!ranges || !worth_it(*ranges, source.view)) continue;
-    if (order.empty() && !others_are_zero(*ranges, source.view)) continue;
-    source.there = ranges;
-    for (const codec::Range& range : *ranges)
-      for (std::size_t i = range.first; i < range.last; ++i)
-        source.order.push_back(order.empty() ? static_cast<std::uint32_t>(i) : order[i]);
-    source.view.order = source.order;
-    source.view.cells = source.order.size();
+      ordered = {ranges_where(order.size(), [&](std::size_t i) { return order[i] != ArrayView::nowhere; }), {}};
+    leave_out(source, order.empty() ? owned : ordered);
   }
+} catch (const std::bad_alloc&) {
+  // Other fields are written whole: nothing but room was to be gained.
 }
 
 std::uint64_t bytes_of(StepJob& job) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct Source {
   /// Where the application has no values of some cells: tree cells [first, last) that it has, which alone `view` is of
   /// then, and where they are. See leave_out().
   std::optional<std::vector<codec::Range>> there{};
-  std::vector<std::uint32_t> order{};
+  std::shared_ptr<const std::vector<std::uint32_t>> order{};
 };
 
 std::size_t packed_bytes(const Source& source);

@@ -134,6 +134,8 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   agree(s.comm.get(), [&] {
     check(options);
     check_threads(options);
+    if (header.unfolded < 0 || header.unfolded > 32)
+      throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
     if (s.rank == 0) check_log(options.log);
     s.lock_store();
   });

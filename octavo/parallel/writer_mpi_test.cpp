@@ -393,6 +393,17 @@ TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call
   EXPECT_FALSE(writer.newest_durable(Flow::checkpoint));
 }
 
+TEST(WriterMpi, a_header_that_no_reader_takes_is_refused_at_once_on_all) {
+  const testing::SharedDirectory directory;
+  mesh::Header header = make_domain(1, 0, 1).header;
+  if (rank() == size() - 1) header.unfolded = 40;
+  Options options;
+  options.mode = Mode::sync;
+  const std::string message = message_of([&] { Writer(everyone(), directory.path() / "s", header, options); });
+  EXPECT_THAT(message, HasSubstr("unfolded levels: expected 0 to 32, found 40"));
+  expect_same_everywhere(message);
+}
+
 TEST(WriterMpi, statistics_are_one_json_object) {
   const testing::SharedDirectory directory;
   Options options;

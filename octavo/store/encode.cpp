@@ -451,6 +451,11 @@ EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const Enc
   if (std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header))
     return encode(fold(part, header.attributes.count(mesh_step_attribute) == 0), header, options);
   PartView view = view_of(part);
+  try {
+    check(*view.tree, header);
+  } catch (Error& error) {
+    throw error.at("part " + std::to_string(part.index));
+  }
   for (Values& values : view.fields)
     if (stays_raw(values.info, settings_of(values.info.name, options), options.single_precision))
       leave_out_zeros(values, *view.tree);

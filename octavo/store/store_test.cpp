@@ -266,6 +266,13 @@ TEST(Store, refuses_what_it_cannot_keep) {
   mesh::Part torn = step.parts[0];
   torn.fields[0].bytes.pop_back();
   EXPECT_EQ(kind_of([&] { encode(torn, step.header, {}); }), Kind::usage);
+  mesh::Part without_levels = step.parts[0], longer = step.parts[0];
+  without_levels.mesh = mesh::Octree{};
+  std::get<mesh::Octree>(longer.mesh).owned.emplace_back(8);
+  EncodeOptions raw;
+  raw.codec.method = codec::Method::raw;
+  for (const mesh::Part& wrong : {without_levels, longer})
+    EXPECT_EQ(kind_of([&] { encode(wrong, step.header, raw); }), Kind::corrupt);
   mesh::Part fewer = step.parts[1];
   fewer.fields.pop_back();
   SegmentPlan plan = plan_of(1, 1);

@@ -124,8 +124,8 @@ void parse_header(const cbor::Map& map, Table& table) {
   header.dim = static_cast<int>(cbor::integer(map, "dim", 1, 3));
   header.roots = triple<std::int64_t>(map, "roots");
   header.block = triple<std::int64_t>(map, "block");
-  header.level_origin = static_cast<int>(cbor::integer(map, "level_origin", -1000, 1000));
-  header.unfolded = static_cast<int>(cbor::integer(map, "unfolded", 0, 32));
+  header.level_origin = static_cast<int>(cbor::integer(map, "level_origin", -most_level_origin, most_level_origin));
+  header.unfolded = static_cast<int>(cbor::integer(map, "unfolded", 0, most_unfolded));
   header.lo = triple<double>(map, "lo");
   header.hi = triple<double>(map, "hi");
   header.periodic = triple<bool>(map, "periodic");

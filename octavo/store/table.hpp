@@ -8,6 +8,7 @@
 
 namespace octavo::store {
 
+constexpr int most_unfolded = 32, most_level_origin = 1000;
 constexpr std::int64_t most_roots = 0xFFFFFFFF;               ///< along an axis
 constexpr std::uint64_t most_cells = std::uint64_t{1} << 32;  ///< of a level: positions in it are 32 bits
 constexpr std::uint64_t most_levels = 33;                     ///< positions of cells are 32 bits

@@ -121,6 +121,10 @@ void check_table(const Table& table, const Footer& footer) {
 
 void check_header(const mesh::Header& header) {
   if (header.dim < 1 || header.dim > 3) throw inconsistent("dimensions: expected 1 to 3");
+  if (header.unfolded < 0 || header.unfolded > most_unfolded)
+    throw inconsistent("unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
+  if (std::abs(header.level_origin) > most_level_origin)
+    throw inconsistent("level of the roots: expected -1000 to 1000, found " + std::to_string(header.level_origin));
   std::int64_t roots = 1, block = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const bool used = axis < static_cast<std::size_t>(header.dim);
