@@ -287,6 +287,8 @@ std::uint64_t Growing::add(const std::string& member, const Values& member_value
                "make values");
   const haddr_t at = H5Dget_offset(set());
   if (at == HADDR_UNDEF) throw failure("find room for values");
+  // What describes a step that failed may be there still, to be written.
+  forget(state_->overlay, at, H5Dget_storage_size(set()));
   state_->changes.push_back({member, groups[0].name, member_values, step});
   return at;
 }
