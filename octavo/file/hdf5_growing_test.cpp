@@ -198,6 +198,55 @@ TEST_P(Growth, what_failed_leaves_nothing_in_the_values_of_a_later_step) {
   }
 }
 
+/// The second sync of a commit fails, behind the superblock; then what is written to the superblock, too, if it must.
+std::function<file::Verdict(const file::Event&)> failing_last_sync(bool superblock) {
+  return [superblock, syncs = 0](const file::Event& event) mutable {
+    if (event.operation == Operation::sync) return ++syncs == 2 ? file::Verdict{EIO, 0} : file::Verdict{};
+    const bool back = event.operation == Operation::write && event.offset == 0 && syncs >= 2;
+    return back && superblock ? file::Verdict{EIO, 0} : file::Verdict{};
+  };
+}
+
+TEST_P(Growth, a_step_that_may_not_be_on_disk_is_not_shown_and_its_space_is_the_next_ones) {
+  Growing file(path_, "FIELDS", 64);
+  add_step(file, path_, 0);
+  file.commit(true);
+  for (int failures = 0; failures < 3; ++failures) {
+    add_step(file, path_, 1);
+    file::set_observer(failing_last_sync(false));
+    EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("Input/output error"));
+    file::set_observer({});
+    EXPECT_THAT(shown(path_), ElementsAre(0));
+  }
+  for (int step = 1; step < 4; ++step) {
+    add_step(file, path_, step);
+    file.commit(true);
+  }
+  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2, 3));
+}
+
+TEST_P(Growth, nothing_is_added_where_nobody_knows_which_steps_the_disk_shows) {
+  {
+    Growing file(path_, "FIELDS", 64);
+    add_step(file, path_, 0);
+    file.commit(true);
+    add_step(file, path_, 1);
+    file::set_observer(failing_last_sync(true));
+    EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("Input/output error"));
+    file::set_observer({});
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_THAT(message_of([&] { add_step(file, path_, 2); }), HasSubstr("nothing can be added"));
+      EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("nothing can be added"));
+      file.abandon();
+      EXPECT_THAT(shown(path_), ElementsAre(0, 1));
+    }
+  }
+  Growing file(path_, "FIELDS", 64);
+  add_step(file, path_, 2);
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2));
+}
+
 /// What was asked of the file system.
 struct Done {
   Operation operation{};
