@@ -1,6 +1,5 @@
 #include "octavo/file/hdf5_growing.hpp"
 
-#include <array>
 #include <utility>
 
 #ifdef OCTAVO_HAVE_HDF5
@@ -193,15 +192,15 @@ struct Growing::State {
 };
 
 void Growing::State::open(const std::filesystem::path& path, std::uint64_t alignment) {
+  if (!has_signature(path)) throw Error(Kind::unsupported, "expected HDF5 from the file's first byte on");
   overlay.file = file::open_write(path);
   overlay.length = overlay.end = size(overlay.file);
-  std::array<std::byte, 9> begin;
-  pread_all(overlay.file, 0, begin);
+  const std::byte version = superblock(overlay.file, 0, 0)[8];
   const Id access = overlay_access(overlay);
   check(H5Pset_alignment(access(), 4 * alignment, alignment), "align values");
   // As those who made the file: old readers take what they made.
-  if (begin[8] >= std::byte{2})
-    check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, H5F_LIBVER_V18), "choose a version");
+  const H5F_libver_t latest = version == std::byte{3} ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
+  if (version >= std::byte{2}) check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, latest), "choose a version");
   id.emplace(H5Fopen(path.c_str(), H5F_ACC_RDWR, access()), H5Fclose, "open the file");
   const Tree found = open_tree((*id)(), group);
   shown = std::make_unique<Tree>(copy_of(found, (*id)(), group));

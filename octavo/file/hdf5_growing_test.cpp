@@ -22,19 +22,24 @@ using ::testing::HasSubstr;
 
 const std::vector<std::string> names{"depth", "speed"};
 
+/// Of the library that made a file: 1.6 (superblock 0), 1.8 (2), 1.10 (3).
+enum class Age { old, modern, newest };
+
 /// A file with FIELDS/depth and FIELDS/speed that have no steps; something else beside it.
-void make_file(const fs::path& path, bool modern) {
+void make_file(const fs::path& path, Age age, hsize_t user_block = 0) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), group = H5Pcreate(H5P_GROUP_CREATE);
-  if (modern) H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  const hid_t whole_file = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_userblock(whole_file, user_block);
+  if (age == Age::modern) H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  if (age == Age::newest) H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_link_creation_order(group, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_EXCL, whole_file, access);
   H5Gclose(H5Gcreate2(file, "MESH", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   H5Gclose(H5Gcreate2(file, "FIELDS", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   for (const std::string& name : names)
     H5Gclose(H5Gcreate2(file, ("FIELDS/" + name).c_str(), H5P_DEFAULT, group, H5P_DEFAULT));
   H5Fclose(file);
-  H5Pclose(group);
-  H5Pclose(access);
+  for (const hid_t list : {group, access, whole_file}) H5Pclose(list);
   const File whole = open_write(path);
   const std::vector<double> points{1, 2, 3};
   make(whole, "MESH/points", float64_type, std::vector<std::uint64_t>{3});
@@ -90,7 +95,7 @@ std::vector<int> shown(const fs::path& path, int most = 32) {
   return steps;
 }
 
-class Growth : public ::testing::TestWithParam<bool> {
+class Growth : public ::testing::TestWithParam<Age> {
  protected:
   Growth() { make_file(path_, GetParam()); }
   ~Growth() override { file::set_observer({}); }
@@ -319,15 +324,28 @@ TEST_P(Growth, whatever_of_the_writes_a_crash_leaves_the_file_shows_whole_steps)
   EXPECT_EQ(whole, 12U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hdf5, Growth, ::testing::Bool(),
-                         [](const auto& which) { return which.param ? "modern" : "old"; });
+INSTANTIATE_TEST_SUITE_P(Hdf5, Growth, ::testing::Values(Age::old, Age::modern, Age::newest), [](const auto& which) {
+  return which.param == Age::old ? "old" : which.param == Age::modern ? "modern" : "newest";
+});
 
 TEST(Hdf5Growing, a_file_without_the_group_is_refused_with_its_name) {
   const octavo::testing::TemporaryFolder folder;
-  make_file(folder / "a.h5", false);
+  make_file(folder / "a.h5", Age::old);
   EXPECT_THAT(message_of([&] { Growing(folder / "a.h5", "CHA", 64); }), HasSubstr("a.h5"));
   std::ofstream(folder / "b.h5") << "no HDF5";
   EXPECT_THAT(message_of([&] { Growing(folder / "b.h5", "CHA", 64); }), HasSubstr("b.h5"));
+}
+
+TEST(Hdf5Growing, a_file_that_does_not_begin_at_its_first_byte_is_refused_at_once) {
+  const octavo::testing::TemporaryFolder folder;
+  for (const Age age : {Age::old, Age::modern}) {
+    const fs::path path = folder / (age == Age::old ? "a.h5" : "b.h5");
+    make_file(path, age, 512);
+    const base::Error error = octavo::testing::error_of([&] { Growing(path, "FIELDS", 64); });
+    EXPECT_EQ(error.kind(), base::Kind::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("first byte"));
+    EXPECT_THAT(error.what(), HasSubstr(path.filename().string()));
+  }
 }
 
 }  // namespace
