@@ -393,6 +393,7 @@ void SeriesWriter::end_step() {
     exchange_values(s.comm.get(), s.exchange, s.header.variables.size(), s.header.real_bytes, s.out,
                     s.flight.share.values);
   } catch (...) {
+    if (s.med) s.med->abandon();  // what it has of this step's fields
     reset();
     throw;
   }
