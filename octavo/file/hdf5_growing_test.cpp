@@ -95,6 +95,15 @@ std::vector<int> shown(const fs::path& path, int most = 32) {
   return steps;
 }
 
+/// Behind step 0.
+void expect_three_more(Growing& file, const fs::path& path) {
+  for (int step = 1; step < 4; ++step) {
+    add_step(file, path, step);
+    file.commit(true);
+  }
+  EXPECT_THAT(shown(path), ElementsAre(0, 1, 2, 3));
+}
+
 class Growth : public ::testing::TestWithParam<Age> {
  protected:
   Growth() { make_file(path_, GetParam()); }
@@ -158,11 +167,7 @@ TEST_P(Growth, a_full_disk_loses_the_step_alone) {
     file::set_observer({});
     EXPECT_THAT(shown(path_), ElementsAre(0));
   }
-  for (int step = 1; step < 4; ++step) {
-    add_step(file, path_, step);
-    file.commit(true);
-  }
-  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2, 3));
+  expect_three_more(file, path_);
 }
 
 /// Of a field, with lengths and values at random: 1 to 8000 bytes.
@@ -223,11 +228,7 @@ TEST_P(Growth, a_step_that_may_not_be_on_disk_is_not_shown_and_its_space_is_the_
     file::set_observer({});
     EXPECT_THAT(shown(path_), ElementsAre(0));
   }
-  for (int step = 1; step < 4; ++step) {
-    add_step(file, path_, step);
-    file.commit(true);
-  }
-  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2, 3));
+  expect_three_more(file, path_);
 }
 
 TEST_P(Growth, nothing_is_added_where_nobody_knows_which_steps_the_disk_shows) {
