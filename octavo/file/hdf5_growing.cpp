@@ -1,6 +1,5 @@
 #include "octavo/file/hdf5_growing.hpp"
 
-#include <array>
 #include <utility>
 
 #ifdef OCTAVO_HAVE_HDF5
@@ -183,22 +182,25 @@ struct Growing::State {
   std::unique_ptr<Tree> shown, other;
   std::vector<Change> changes, behind;  ///< to come; and what the other tree has not yet
   bool broken = false;                  ///< the other tree is neither as it was nor as it should be
+  bool doubtful = false;                ///< the disk may show either tree
 
   void open(const std::filesystem::path& path, std::uint64_t alignment);
   void emit(const Tree& tree, bool sync);
+  void show(std::span<const std::byte> begin, bool sync);
+  void require_whole() const;
   ~State();
 };
 
 void Growing::State::open(const std::filesystem::path& path, std::uint64_t alignment) {
+  if (!has_signature(path)) throw Error(Kind::unsupported, "expected HDF5 from the file's first byte on");
   overlay.file = file::open_write(path);
   overlay.length = overlay.end = size(overlay.file);
-  std::array<std::byte, 9> begin;
-  pread_all(overlay.file, 0, begin);
+  const std::byte version = superblock(overlay.file, 0, 0)[8];
   const Id access = overlay_access(overlay);
   check(H5Pset_alignment(access(), 4 * alignment, alignment), "align values");
   // As those who made the file: old readers take what they made.
-  if (begin[8] >= std::byte{2})
-    check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, H5F_LIBVER_V18), "choose a version");
+  const H5F_libver_t latest = version == std::byte{3} ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
+  if (version >= std::byte{2}) check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, latest), "choose a version");
   id.emplace(H5Fopen(path.c_str(), H5F_ACC_RDWR, access()), H5Fclose, "open the file");
   const Tree found = open_tree((*id)(), group);
   shown = std::make_unique<Tree>(copy_of(found, (*id)(), group));
@@ -225,9 +227,35 @@ void Growing::State::emit(const Tree& tree, bool sync) {
     pwrite_all(overlay.file, at + skipped, std::span(bytes).subspan(skipped));
   }
   if (sync) file::sync(overlay.file);
-  pwrite_all(overlay.file, 0, begin);
-  if (sync) file::sync(overlay.file);
+  show(begin, sync);
   overlay.changed.clear();
+}
+
+// The space of a step that failed is the next one's: the file must not show it, on disk neither.
+void Growing::State::show(std::span<const std::byte> begin, bool sync) {
+  std::vector<std::byte> old(begin.size()), now(begin.size());
+  pread_all(overlay.file, 0, old);
+  try {
+    pwrite_all(overlay.file, 0, begin);
+    if (sync) file::sync(overlay.file);
+  } catch (...) {
+    try {
+      pread_all(overlay.file, 0, now);
+      if (now != old) {
+        pwrite_all(overlay.file, 0, old);
+        if (sync) file::sync(overlay.file);
+      }
+    } catch (...) {
+      doubtful = true;
+    }
+    throw;
+  }
+}
+
+void Growing::State::require_whole() const {
+  if (broken || doubtful)
+    throw Error(Kind::unreadable, "an earlier failure left in doubt which steps the file shows: nothing can be added")
+        .hint("open it again");
 }
 
 Growing::Growing(const std::filesystem::path& path, const std::string& group, std::uint64_t alignment)
@@ -265,6 +293,7 @@ std::optional<double> Growing::number(const std::string& object, const std::stri
 std::uint64_t Growing::add(const std::string& member, const Values& member_values, std::span<const NewGroup> groups,
                            const std::string& numbers, const ItemType& type, std::uint64_t count) {
   const Locked locked;
+  state_->require_whole();
   const hid_t file = (*state_->id)();
   member_of(*state_->shown, member);
   const auto step = std::make_shared<Id>(H5Gcreate_anon(file, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, "make a group");
@@ -287,6 +316,8 @@ std::uint64_t Growing::add(const std::string& member, const Values& member_value
                "make values");
   const haddr_t at = H5Dget_offset(set());
   if (at == HADDR_UNDEF) throw failure("find room for values");
+  // What describes a step that failed may be there still, to be written.
+  forget(state_->overlay, at, H5Dget_storage_size(set()));
   state_->changes.push_back({member, groups[0].name, member_values, step});
   return at;
 }
@@ -298,7 +329,7 @@ void Growing::drop(const std::string& member, const std::string& step, const Val
 void Growing::commit(bool sync) {
   const Locked locked;
   State& s = *state_;
-  if (s.broken) throw Error(Kind::unreadable, "an earlier failure left the copy of the file's groups half changed");
+  s.require_whole();
   s.broken = true;
   for (const Change& change : std::exchange(s.behind, {})) apply(*s.other, change, false);
   for (const Change& change : s.changes) apply(*s.other, change, true);

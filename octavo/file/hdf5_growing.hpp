@@ -61,7 +61,8 @@ class Growing {
   /// Takes a step away from a member, and attaches `member_values` to it.
   void drop(const std::string& member, const std::string& step, const Values& member_values);
   /// What was added and dropped shows. Where that fails (a full disk) the file shows what it did before, and the
-  /// changes are forgotten. `sync`: on disk afterwards.
+  /// changes are forgotten. `sync`: on disk afterwards. Where the disk fails so that nobody knows which of the two it
+  /// shows, add() and commit() throw Error(unreadable) from then on.
   void commit(bool sync);
   /// Forgets what was added and dropped.
   void abandon();

@@ -22,19 +22,24 @@ using ::testing::HasSubstr;
 
 const std::vector<std::string> names{"depth", "speed"};
 
+/// Of the library that made a file: 1.6 (superblock 0), 1.8 (2), 1.10 (3).
+enum class Age { old, modern, newest };
+
 /// A file with FIELDS/depth and FIELDS/speed that have no steps; something else beside it.
-void make_file(const fs::path& path, bool modern) {
+void make_file(const fs::path& path, Age age, hsize_t user_block = 0) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), group = H5Pcreate(H5P_GROUP_CREATE);
-  if (modern) H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  const hid_t whole_file = H5Pcreate(H5P_FILE_CREATE);
+  H5Pset_userblock(whole_file, user_block);
+  if (age == Age::modern) H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  if (age == Age::newest) H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
   H5Pset_link_creation_order(group, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_EXCL, whole_file, access);
   H5Gclose(H5Gcreate2(file, "MESH", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   H5Gclose(H5Gcreate2(file, "FIELDS", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
   for (const std::string& name : names)
     H5Gclose(H5Gcreate2(file, ("FIELDS/" + name).c_str(), H5P_DEFAULT, group, H5P_DEFAULT));
   H5Fclose(file);
-  H5Pclose(group);
-  H5Pclose(access);
+  for (const hid_t list : {group, access, whole_file}) H5Pclose(list);
   const File whole = open_write(path);
   const std::vector<double> points{1, 2, 3};
   make(whole, "MESH/points", float64_type, std::vector<std::uint64_t>{3});
@@ -52,18 +57,21 @@ std::vector<double> values_of(std::size_t field, int step) {
   return values;
 }
 
-void add_step(Growing& file, const fs::path& path, int step) {
+void add_step(Growing& file, const fs::path& path, int step, const std::vector<std::vector<double>>& values) {
   const file::File bytes = file::open_write(path);
   for (std::size_t f = 0; f < names.size(); ++f) {
     const std::vector<NewGroup> groups{{step_name(step), {{"time", 0.5 * step}, {"number", step}}},
                                        {"points", {{"profile", std::string("none")}, {"kinds", Flags{8}}}}};
-    const std::vector<double> values = values_of(f, step);
     const std::uint64_t at =
-        file.add(names[f], {{"last", std::int32_t{step}}}, groups, "values", float64_type, values.size());
-    EXPECT_EQ(at % 64, 0U);
-    file::pwrite_all(bytes, at, std::as_bytes(std::span(values)));
+        file.add(names[f], {{"last", std::int32_t{step}}}, groups, "values", float64_type, values[f].size());
+    EXPECT_TRUE(at % 64 == 0 || values[f].size() < 32);
+    file::pwrite_all(bytes, at, std::as_bytes(std::span(values[f])));
   }
   file::sync(bytes);
+}
+
+void add_step(Growing& file, const fs::path& path, int step) {
+  add_step(file, path, step, {values_of(0, step), values_of(1, step)});
 }
 
 /// Steps that the file shows, after a look at all that it has.
@@ -87,7 +95,16 @@ std::vector<int> shown(const fs::path& path, int most = 32) {
   return steps;
 }
 
-class Growth : public ::testing::TestWithParam<bool> {
+/// Behind step 0.
+void expect_three_more(Growing& file, const fs::path& path) {
+  for (int step = 1; step < 4; ++step) {
+    add_step(file, path, step);
+    file.commit(true);
+  }
+  EXPECT_THAT(shown(path), ElementsAre(0, 1, 2, 3));
+}
+
+class Growth : public ::testing::TestWithParam<Age> {
  protected:
   Growth() { make_file(path_, GetParam()); }
   ~Growth() override { file::set_observer({}); }
@@ -150,11 +167,90 @@ TEST_P(Growth, a_full_disk_loses_the_step_alone) {
     file::set_observer({});
     EXPECT_THAT(shown(path_), ElementsAre(0));
   }
-  for (int step = 1; step < 4; ++step) {
-    add_step(file, path_, step);
-    file.commit(true);
+  expect_three_more(file, path_);
+}
+
+/// Of a field, with lengths and values at random: 1 to 8000 bytes.
+std::vector<double> any_values(std::mt19937& random) {
+  std::vector<double> values(1 + random() % 1000);
+  for (double& value : values) value = 1 + static_cast<double>(random());
+  return values;
+}
+
+TEST_P(Growth, what_failed_leaves_nothing_in_the_values_of_a_later_step) {
+  std::mt19937 random(3);
+  for (int run = 0; run < 8; ++run) {
+    const fs::path path = folder_ / (std::to_string(run) + ".h5");
+    make_file(path, GetParam());
+    Growing file(path, "FIELDS", 64);
+    std::vector<std::vector<double>> expected;
+    for (int step = 0; step < 6; ++step) {
+      for (int failures = static_cast<int>(random() % 3); failures > 0; --failures) {
+        add_step(file, path, step, {any_values(random), any_values(random)});
+        file::set_observer([left = random() % 20](const file::Event& event) mutable {
+          const bool superblock = event.operation == file::Operation::write && event.offset == 0;
+          const bool full = event.operation == file::Operation::write && (superblock || left-- == 0);
+          return full ? file::Verdict{ENOSPC, 0} : file::Verdict{};
+        });
+        EXPECT_THAT(message_of([&] { file.commit(false); }), HasSubstr("No space left"));
+        file::set_observer({});
+      }
+      const std::vector<std::vector<double>> values{any_values(random), any_values(random)};
+      add_step(file, path, step, values);
+      file.commit(false);
+      expected.insert(expected.end(), values.begin(), values.end());
+    }
+    const File whole = open(path);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::string name = "FIELDS/" + names[i % 2] + "/" + step_name(static_cast<int>(i / 2)) + "/points";
+      ASSERT_EQ(read_all<double>(whole, list(whole, name).at(0)), expected[i]) << name << ", run " << run;
+    }
   }
-  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2, 3));
+}
+
+/// The second sync of a commit fails, behind the superblock; then what is written to the superblock, too, if it must.
+std::function<file::Verdict(const file::Event&)> failing_last_sync(bool superblock) {
+  return [superblock, syncs = 0](const file::Event& event) mutable {
+    if (event.operation == Operation::sync) return ++syncs == 2 ? file::Verdict{EIO, 0} : file::Verdict{};
+    const bool back = event.operation == Operation::write && event.offset == 0 && syncs >= 2;
+    return back && superblock ? file::Verdict{EIO, 0} : file::Verdict{};
+  };
+}
+
+TEST_P(Growth, a_step_that_may_not_be_on_disk_is_not_shown_and_its_space_is_the_next_ones) {
+  Growing file(path_, "FIELDS", 64);
+  add_step(file, path_, 0);
+  file.commit(true);
+  for (int failures = 0; failures < 3; ++failures) {
+    add_step(file, path_, 1);
+    file::set_observer(failing_last_sync(false));
+    EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("Input/output error"));
+    file::set_observer({});
+    EXPECT_THAT(shown(path_), ElementsAre(0));
+  }
+  expect_three_more(file, path_);
+}
+
+TEST_P(Growth, nothing_is_added_where_nobody_knows_which_steps_the_disk_shows) {
+  {
+    Growing file(path_, "FIELDS", 64);
+    add_step(file, path_, 0);
+    file.commit(true);
+    add_step(file, path_, 1);
+    file::set_observer(failing_last_sync(true));
+    EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("Input/output error"));
+    file::set_observer({});
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_THAT(message_of([&] { add_step(file, path_, 2); }), HasSubstr("nothing can be added"));
+      EXPECT_THAT(message_of([&] { file.commit(true); }), HasSubstr("nothing can be added"));
+      file.abandon();
+      EXPECT_THAT(shown(path_), ElementsAre(0, 1));
+    }
+  }
+  Growing file(path_, "FIELDS", 64);
+  add_step(file, path_, 2);
+  file.commit(true);
+  EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2));
 }
 
 /// What was asked of the file system.
@@ -229,15 +325,28 @@ TEST_P(Growth, whatever_of_the_writes_a_crash_leaves_the_file_shows_whole_steps)
   EXPECT_EQ(whole, 12U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Hdf5, Growth, ::testing::Bool(),
-                         [](const auto& which) { return which.param ? "modern" : "old"; });
+INSTANTIATE_TEST_SUITE_P(Hdf5, Growth, ::testing::Values(Age::old, Age::modern, Age::newest), [](const auto& which) {
+  return which.param == Age::old ? "old" : which.param == Age::modern ? "modern" : "newest";
+});
 
 TEST(Hdf5Growing, a_file_without_the_group_is_refused_with_its_name) {
   const octavo::testing::TemporaryFolder folder;
-  make_file(folder / "a.h5", false);
+  make_file(folder / "a.h5", Age::old);
   EXPECT_THAT(message_of([&] { Growing(folder / "a.h5", "CHA", 64); }), HasSubstr("a.h5"));
   std::ofstream(folder / "b.h5") << "no HDF5";
   EXPECT_THAT(message_of([&] { Growing(folder / "b.h5", "CHA", 64); }), HasSubstr("b.h5"));
+}
+
+TEST(Hdf5Growing, a_file_that_does_not_begin_at_its_first_byte_is_refused_at_once) {
+  const octavo::testing::TemporaryFolder folder;
+  for (const Age age : {Age::old, Age::modern}) {
+    const fs::path path = folder / (age == Age::old ? "a.h5" : "b.h5");
+    make_file(path, age, 512);
+    const base::Error error = octavo::testing::error_of([&] { Growing(path, "FIELDS", 64); });
+    EXPECT_EQ(error.kind(), base::Kind::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("first byte"));
+    EXPECT_THAT(error.what(), HasSubstr(path.filename().string()));
+  }
 }
 
 }  // namespace

@@ -11,10 +11,9 @@
 
 namespace octavo::file::hdf5 {
 
-void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return;
+void forget(Overlay& overlay, std::uint64_t at, std::uint64_t size) {
   auto& changed = overlay.changed;
-  const std::uint64_t past = at + bytes.size();
+  const std::uint64_t past = at + size;
   auto next = changed.upper_bound(at);
   if (next != changed.begin()) --next;
   while (next != changed.end() && next->first < past) {
@@ -27,7 +26,12 @@ void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes) {
     if (begin < at) changed[begin] = {was.begin(), upto(at)};
     if (end > past) changed[past] = {upto(past), was.end()};
   }
-  changed[at] = {bytes.begin(), bytes.end()};
+}
+
+void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  forget(overlay, at, bytes.size());
+  overlay.changed[at] = {bytes.begin(), bytes.end()};
 }
 
 void get(const Overlay& overlay, std::uint64_t at, std::span<std::byte> out) {

@@ -21,6 +21,8 @@ struct Overlay {
 };
 
 void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes);
+/// What was put there is gone: the bytes are somebody else's, who writes them on disk.
+void forget(Overlay& overlay, std::uint64_t at, std::uint64_t size);
 /// What is neither changed nor on disk is 0.
 void get(const Overlay& overlay, std::uint64_t at, std::span<std::byte> out);
 

@@ -19,6 +19,19 @@ void require(bool same, const char* what, const std::filesystem::path& there) {
     throw Error(Kind::usage, std::string("the file has ") + what + ": nothing can be added").at(there.string());
 }
 
+/// Of the values: a file made of another one has its own, whatever the SERAFIN file that its header tells of had.
+void require_precision(const jobs::TriangleSeries& mine, const jobs::TriangleSeries& other,
+                       const std::filesystem::path& there) {
+  const bool single = jobs::attribute<std::int64_t>(mine.first.header, "real_bytes") == 4;
+  const mesh::ScalarType expected = single ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
+  for (const mesh::FieldInfo& info : other.variables)
+    if (info.type != expected)
+      throw Error(Kind::usage, "field " + info.name + ": expected " + std::string(mesh::name_of(expected)) +
+                                   ", found " + std::string(mesh::name_of(info.type)))
+          .at(there.string())
+          .hint("resume goes on in the precision that the file has");
+}
+
 }  // namespace
 
 bool is_med(const std::filesystem::path& path) { return path.extension() == ".med"; }
@@ -35,12 +48,11 @@ void require_same_series(const std::filesystem::path& geometry, const std::files
   std::vector<std::string> notes;
   const auto& own = mine.first.header.attributes;
   const auto& found = other.first.header.attributes;
-  for (const char* name : {"iparam", "date", "byte_order", "real_bytes"}) {
+  for (const char* name : {"iparam", "date", "byte_order"}) {
     const auto a = own.find(name), b = found.find(name);
     // MED has a date always.
     const bool none = a == own.end() && std::string(name) == "date";
-    require(none || (a != own.end() && b != found.end() && a->second == b->second), "another precision, date or header",
-            there);
+    require(none || (a != own.end() && b != found.end() && a->second == b->second), "another date or header", there);
   }
   require(mine.mesh == other.mesh && jobs::boundary_ranks(mine, notes) == jobs::boundary_ranks(other, notes),
           "another mesh", there);
@@ -50,6 +62,7 @@ void require_same_series(const std::filesystem::path& geometry, const std::files
     return names;
   };
   require(names_of(mine) == names_of(other), "other variables", there);
+  require_precision(mine, other, there);
 }
 
 }  // namespace octavo::parallel

@@ -11,7 +11,8 @@ bool is_med(const std::filesystem::path& path);
 /// Replaces `out`: the mesh and its fields, without steps. Throws Error(unsupported) where there is no libmedC.
 void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes);
 
-/// Throws Error(usage) where a file has another mesh, precision or date, or other variables. Titles may differ.
+/// Throws Error(usage) where a file has another mesh or date, other variables, or values of another precision. Titles
+/// may differ, and what SERAFIN file it was made of.
 void require_same_series(const std::filesystem::path& geometry, const std::filesystem::path& there);
 
 }  // namespace octavo::parallel

@@ -126,8 +126,35 @@ TEST_F(SeriesMedMpi, nothing_is_added_to_another_mesh_precision_or_other_variabl
   other = series_header(f);
   other.real_bytes = 12 - other.real_bytes;
   EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, other, piece_of(f, 1), options); }),
-              HasSubstr("another precision"));
+              HasSubstr("expected float"));
   expect_steps(f, 0);
+}
+
+TEST_F(SeriesMedMpi, a_file_goes_on_in_the_precision_of_its_values_whatever_it_was_made_of) {
+  for (const std::uint32_t seed : {8U, 9U}) {  // doubles of a SERAFIN file of floats, and floats of one of doubles
+    const SerafinFixture f = fixture(seed);
+    const SeriesMesh mesh = piece_of(f, seed);
+    path = directory.path() / (std::to_string(seed) + ".med");
+    if (rank() == 0) {
+      const fs::path made = directory.path() / (std::to_string(seed) + ".slf");
+      testing::put_file(made, testing::serafin_bytes(f));
+      jobs::to_med(made, path, {.single_precision = f.doubles});
+    }
+    MPI_Barrier(everyone());
+    SeriesOptions options = options_for(seed);
+    options.resume = std::numeric_limits<double>::infinity();
+    formats::serafin::Header header = series_header(f);
+    const std::string message = message_of([&] { SeriesWriter(everyone(), path, header, mesh, options); });
+    EXPECT_THAT(message, HasSubstr(f.doubles ? "field VARIABLE 0: expected float64, found float32"
+                                             : "field VARIABLE 0: expected float32, found float64"));
+    testing::expect_same_everywhere(message);
+    expect_steps(f, f.steps);
+    header.real_bytes = 12 - header.real_bytes;
+    SeriesWriter writer(everyone(), path, header, mesh, options);
+    for (int step = f.steps; step < 5; ++step) write_step(writer, f, mesh, step);
+    writer.close();
+    expect_steps(f, 5);
+  }
 }
 
 TEST_F(SeriesMedMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {

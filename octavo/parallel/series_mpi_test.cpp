@@ -229,6 +229,16 @@ TEST(SeriesMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
   EXPECT_EQ(difference(bytes_of(path), testing::serafin_bytes(f)), "none");
 }
 
+TEST(SeriesMpi, what_lies_beside_the_file_stays) {
+  const testing::SharedDirectory directory;
+  const SerafinFixture f = fixture(4);
+  const fs::path path = directory.path() / "r2d.slf", beside = path.string() + ".geometry";
+  if (rank() == 0) testing::put_file(beside, "somebody else's");
+  MPI_Barrier(everyone());
+  SeriesWriter(everyone(), path, series_header(f), piece_of(f, 4), options_for(4)).close();
+  EXPECT_EQ(bytes_of(beside), "somebody else's");
+}
+
 TEST(SeriesMpi, points_and_triangles_that_no_rank_holds_are_named) {
   const testing::SharedDirectory directory;
   const SerafinFixture f = fixture(2);

@@ -132,7 +132,9 @@ void SeriesWriter::State::put_mesh(const SeriesMesh& mesh, const SharedMesh& sha
 
 void SeriesWriter::State::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   const fs::path partial = path.string() + ".partial";
-  const Scratch scratch{rank_in(comm.get()) == 0 ? std::vector{partial, geometry()} : std::vector<fs::path>{}};
+  Scratch scratch;
+  if (rank_in(comm.get()) == 0) scratch.files = {partial};
+  if (rank_in(comm.get()) == 0 && is_med(path)) scratch.files.push_back(geometry());
   std::optional<file::File> made;
   agree(comm.get(), [&] {
     if (rank_in(comm.get()) != 0) return;
@@ -393,6 +395,7 @@ void SeriesWriter::end_step() {
     exchange_values(s.comm.get(), s.exchange, s.header.variables.size(), s.header.real_bytes, s.out,
                     s.flight.share.values);
   } catch (...) {
+    if (s.med) s.med->abandon();  // what it has of this step's fields
     reset();
     throw;
   }
