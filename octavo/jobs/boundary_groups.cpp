@@ -117,9 +117,13 @@ std::map<Ends, Codes> codes_of_edges(const med::Groups& groups, const CodesByNam
   return of_edge;
 }
 
-/// Points of the boundary, from 0, as IPOBO ranks them.
+/// Points of the boundary, from 0, as IPOBO ranks them, or the mesh's outline where it ranks none.
 std::vector<std::int32_t> ranked_points(const TriangleSeries& series, std::vector<std::string>& notes) {
-  const std::vector<std::int32_t> ranks = boundary_ranks(series, notes);
+  std::vector<std::int32_t> ranks = boundary_ranks(series, notes);
+  if (std::none_of(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank > 0; })) {
+    notes.emplace_back("IPOBO is zero everywhere: the boundary was found from the mesh");
+    ranks = ranks_of_mesh(series.mesh);
+  }
   std::vector<std::int32_t> points;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i] > 0) points.push_back(static_cast<std::int32_t>(i));

@@ -123,6 +123,30 @@ TEST_F(ToMed, a_boundary_file_comes_back_from_groups) {
   }
 }
 
+std::map<std::int32_t, std::array<int, 4>> codes_by_point(const fs::path& boundary) {
+  std::map<std::int32_t, std::array<int, 4>> codes;
+  for (const auto& line : formats::serafin::read_boundary(boundary, 1000))
+    codes[line.point] = {line.depth, line.u, line.v, line.tracer};
+  return codes;
+}
+
+TEST_F(ToMed, a_boundary_file_is_made_where_ipobo_is_zero_everywhere) {
+  auto f = fixture(3);
+  testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
+  f.numbers.assign(f.mesh.x.size(), 0);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  to_med(slf, out, {.boundary = folder / "a.cli"});
+  const BoundaryOfGroupsReport report = boundary_of_groups(out, folder / "b.cli", {});
+  EXPECT_EQ(codes_by_point(folder / "b.cli"), codes_by_point(folder / "a.cli"));  // its first point may be another
+  EXPECT_EQ(report.points, 18);
+  EXPECT_THAT(report.notes, ::testing::ElementsAre(::testing::HasSubstr("IPOBO is zero everywhere")));
+  to_med(slf, folder / "bare.med", {});
+  const auto error = testing::error_of([&] { boundary_of_groups(folder / "bare.med", folder / "c.cli", {}); });
+  EXPECT_EQ(error.kind(), base::Kind::corrupt);
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("is in no group with boundary codes"));
+  EXPECT_FALSE(fs::exists(folder / "c.cli"));
+}
+
 TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   auto f = fixture(2);
   f.numbers = testing::ranks_of(f.mesh);

@@ -35,18 +35,6 @@ std::vector<std::int32_t> stored_ranks(const mesh::Dataset& dataset) {
   return {};
 }
 
-std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh) {
-  const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
-  const auto boundary = partition::find_boundary(connectivity, mesh.x, mesh.y);
-  const auto count = static_cast<std::int32_t>(boundary.size());
-  std::vector<std::int32_t> ranks(mesh.x.size() * static_cast<std::size_t>(mesh.planes), 0);
-  for (std::int32_t plane = 0; plane < mesh.planes; ++plane)
-    for (std::int32_t k = 0; k < count; ++k)
-      ranks[static_cast<std::size_t>(plane) * mesh.x.size() +
-            static_cast<std::size_t>(boundary[static_cast<std::size_t>(k)])] = plane * count + k + 1;
-  return ranks;
-}
-
 }  // namespace
 
 TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<std::string>>& fields,
@@ -109,6 +97,18 @@ std::vector<std::int32_t> boundary_ranks(const TriangleSeries& series, std::vect
   if (!ranks.empty()) return ranks;
   notes.emplace_back("the boundary has no numbers (IPOBO): they were found from the mesh");
   return ranks_of_mesh(series.mesh);
+}
+
+std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh) {
+  const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
+  const auto boundary = partition::find_boundary(connectivity, mesh.x, mesh.y);
+  const auto count = static_cast<std::int32_t>(boundary.size());
+  std::vector<std::int32_t> ranks(mesh.x.size() * static_cast<std::size_t>(mesh.planes), 0);
+  for (std::int32_t plane = 0; plane < mesh.planes; ++plane)
+    for (std::int32_t k = 0; k < count; ++k)
+      ranks[static_cast<std::size_t>(plane) * mesh.x.size() +
+            static_cast<std::size_t>(boundary[static_cast<std::size_t>(k)])] = plane * count + k + 1;
+  return ranks;
 }
 
 std::vector<double> plane_heights(const TriangleSeries& series) {

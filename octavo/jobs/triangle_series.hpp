@@ -42,6 +42,9 @@ std::vector<double> values_of(const TriangleSeries& series, const mesh::Dataset&
 /// IPOBO of all planes, as the step has it; where it has none, as the mesh's boundary runs, with a note.
 std::vector<std::int32_t> boundary_ranks(const TriangleSeries& series, std::vector<std::string>& notes);
 
+/// The same of all planes as the mesh's boundary runs, whatever a step has.
+std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh);
+
 /// 0 at the lowest plane's points, 1 at the next: for a mesh of planes without steps.
 std::vector<double> plane_heights(const TriangleSeries& series);
 
