@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "octavo/base/error.hpp"
@@ -56,7 +57,7 @@ CodesByName read_codes(const fs::path& path) {
   std::string line;
   std::getline(in, line);
   std::int64_t expected = -1;
-  std::istringstream(line) >> expected;
+  if (!(std::istringstream(line) >> expected)) expected = -1;  // a failed >> leaves 0
   for (std::int64_t number = 2; static_cast<std::int64_t>(codes.size()) < expected && std::getline(in, line);
        ++number) {
     std::istringstream words(line);
@@ -88,6 +89,13 @@ std::optional<Codes> codes_in(const std::string& name) {
     codes[k] = digit - '0';
   }
   return codes;
+}
+
+void note_strangers(const CodesByName& given, const med::Groups& groups, std::vector<std::string>& notes) {
+  std::set<std::string> known;
+  for (const med::Family& family : groups.families) known.insert(family.groups.begin(), family.groups.end());
+  for (const auto& [name, codes] : given)
+    if (known.count(name) == 0) notes.push_back("no group of the mesh has the name \"" + name + "\"");
 }
 
 /// By number of family.
@@ -194,7 +202,9 @@ BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& 
   try {
     const std::vector<std::int32_t> points = ranked_points(series, report.notes);
     const CodesByName given = options.codes ? read_codes(*options.codes) : CodesByName{};
-    text = lines_of(points, contour_of(series.mesh, points), codes_of_edges(med::read_groups(path), given));
+    const med::Groups groups = med::read_groups(path);
+    note_strangers(given, groups, report.notes);
+    text = lines_of(points, contour_of(series.mesh, points), codes_of_edges(groups, given));
     report.points = static_cast<std::int64_t>(points.size());
   } catch (Error& error) {
     error.at(path.string());

@@ -157,6 +157,9 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   testing::put_file(folder / "codes.cli", "1\n4 5 5 4 CONLIM_5445\n");
   boundary_of_groups(out, folder / "b.cli", {.codes = folder / "codes.cli"});
   EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), lines_of(f, {{2, 2, 2, 2}, {4, 5, 5, 4}}));
+  testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n4 5 5 4 OUTLET # east\n");
+  EXPECT_THAT(boundary_of_groups(out, folder / "d.cli", {.codes = folder / "codes.cli"}).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("has the name \"OUTLET # east\"")));
   const auto message = [&](const fs::path& med, const BoundaryOfGroupsOptions& options) {
     return std::string(testing::error_of([&] { boundary_of_groups(med, folder / "c.cli", options); }).what());
   };
@@ -165,6 +168,11 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   EXPECT_THAT(message(slf, {}), HasSubstr("groups of edges are MED's"));
   testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n");
   EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
+  const std::string mark = "\xEF\xBB\xBF";  // of the byte order: no digit
+  for (const std::string& first : {std::string("groups"), std::string(), mark + "1"}) {
+    testing::put_file(folder / "codes.cli", first + "\n4 5 5 4 CONLIM_5445\n");
+    EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
+  }
   testing::put_file(folder / "codes.cli", "1\n4 5 5 CONLIM_5445\n");
   EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected four codes"));
   EXPECT_EQ(testing::error_of([&] { boundary_of_groups(out, folder / "b.cli", {}); }).kind(), base::Kind::usage);
