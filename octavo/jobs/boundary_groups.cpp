@@ -115,12 +115,19 @@ std::map<std::int32_t, Codes> codes_of_families(const med::Groups& groups, const
 using Ends = std::pair<std::int32_t, std::int32_t>;
 Ends ends_of(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
 
+std::string edge_text(std::int32_t a, std::int32_t b) {
+  return "the boundary's edge from point " + std::to_string(a + 1) + " to " + std::to_string(b + 1);
+}
+
 std::map<Ends, Codes> codes_of_edges(const med::Groups& groups, const CodesByName& given) {
   const auto of_family = codes_of_families(groups, given);
   std::map<Ends, Codes> of_edge;
   for (std::size_t e = 0; e < groups.of_edge.size(); ++e) {
     const auto found = of_family.find(groups.of_edge[e]);
-    if (found != of_family.end()) of_edge[ends_of(groups.edges[2 * e], groups.edges[2 * e + 1])] = found->second;
+    if (found == of_family.end()) continue;
+    const std::int32_t a = groups.edges[2 * e], b = groups.edges[2 * e + 1];
+    if (of_edge.emplace(ends_of(a, b), found->second).first->second != found->second)
+      throw Error(Kind::corrupt, edge_text(a, b) + " is in groups of different boundary codes");
   }
   return of_edge;
 }
@@ -138,10 +145,6 @@ std::vector<std::int32_t> ranked_points(const TriangleSeries& series, std::vecto
   std::stable_sort(points.begin(), points.end(),
                    [&](std::int32_t a, std::int32_t b) { return ranks[at(a)] < ranks[at(b)]; });
   return points;
-}
-
-std::string edge_text(std::int32_t a, std::int32_t b) {
-  return "the boundary's edge from point " + std::to_string(a + 1) + " to " + std::to_string(b + 1);
 }
 
 std::string lines_of(const std::vector<std::int32_t>& points, const partition::Contour& contour,

@@ -178,6 +178,29 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   EXPECT_EQ(testing::error_of([&] { boundary_of_groups(out, folder / "b.cli", {}); }).kind(), base::Kind::usage);
 }
 
+TEST_F(ToMed, an_edge_in_groups_of_different_codes_is_refused) {
+  const auto f = fixture(2);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
+  to_med(slf, out, {.boundary = folder / "a.cli"});
+  med::Groups groups = med::read_groups(out);
+  const auto twice = [&](std::int32_t family) {
+    groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first, turned round
+    groups.of_edge.push_back(family);
+    med::Writer writer(folder / "twice.med", {"AN EDGE TWICE", false});
+    writer.add_mesh("MESH", std::get<mesh::Unstructured>(open(slf).read(0, {}).mesh), {}, f.numbers);
+    writer.add_groups("MESH", groups);
+    writer.close();
+  };
+  twice(groups.of_edge.at(0));
+  boundary_of_groups(folder / "twice.med", folder / "b.cli", {});
+  EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), testing::bytes_of_file(folder / "a.cli"));
+  twice(groups.of_edge.at(5));
+  const auto error = testing::error_of([&] { boundary_of_groups(folder / "twice.med", folder / "c.cli", {}); });
+  EXPECT_EQ(error.kind(), base::Kind::corrupt);
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("is in groups of different boundary codes"));
+}
+
 TEST_F(ToMed, names_that_are_no_names_of_groups_and_names_twice_are_kept) {
   auto f = fixture(2);
   std::string bytes = testing::serafin_bytes(f);
