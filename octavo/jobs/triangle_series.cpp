@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/layout.hpp"
+#include "octavo/jobs/one_mesh.hpp"
 #include "octavo/mesh/announced.hpp"
 #include "octavo/partition/contour.hpp"
 
@@ -74,8 +75,11 @@ std::int64_t num_points(const TriangleSeries& series) {
 void for_each_step(const TriangleSeries& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each) {
   std::int64_t done = 0;
+  OneMesh mesh(series.mesh);
   for (const store::StepInfo& info : series.steps) {
-    each(done++, series.open(info));
+    const mesh::Dataset step = series.open(info);
+    mesh.require(step, info);
+    each(done++, step);
     if (progress && !progress(done, static_cast<std::int64_t>(series.steps.size())))
       throw Error(Kind::interrupted, "interrupted");
   }

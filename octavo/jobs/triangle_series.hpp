@@ -32,7 +32,8 @@ TriangleSeries open_triangles(const std::filesystem::path& path, const std::opti
 /// Points of all planes.
 std::int64_t num_points(const TriangleSeries& series);
 
-/// Calls `each` with the number from 0 and the step. Throws Error(interrupted) where progress says stop.
+/// Calls `each` with the number from 0 and the step. Throws Error(interrupted) where progress says stop,
+/// Error(unsupported) where a step of a store has another mesh.
 void for_each_step(const TriangleSeries& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
 
