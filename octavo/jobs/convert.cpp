@@ -41,8 +41,11 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
       for (const store::StepInfo& info : store::list_steps(path))
         sources.push_back({path, info.step, [path, info] { return open(path, {info.flow, info.step}); }});
     } else if (formats::format_of(path).times != nullptr) {
-      for (const store::StepInfo& info : steps(path))
+      const std::vector<store::StepInfo> all = steps(path);
+      for (const store::StepInfo& info : all)
         sources.push_back({path, info.step, [path, info] { return open(path, {{}, info.step}); }});
+      // A geometry: its mesh, and the names of its variables.
+      if (all.empty() && open(path).unstructured) sources.push_back({path, 0, [path] { return open(path); }});
     } else {
       const auto number = step_number(open(path)).value_or(static_cast<std::int64_t>(sources.size()));
       sources.push_back({path, number, [path] { return open(path); }});

@@ -10,6 +10,8 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/store/triangles.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -83,6 +85,23 @@ TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
   partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
   EXPECT_TRUE(bytes_of_file(folder_.path() / "T2DGEO00001-00001") ==
               bytes_of_file(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
+}
+
+TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
+  const octavo::testing::TemporaryFolder folder;
+  octavo::testing::SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(1, 6, 5);
+  f.steps = 0;
+  octavo::testing::put_file(folder / "geo.slf", octavo::testing::serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 3;
+  options.method = partition::Method::hilbert;
+  options.layout = PieceLayout::octavo;
+  partition_mesh(folder / "geo.slf", folder / "T2D", options);
+  const mesh::Dataset cut = open(folder / "T2DGEO.octavo");
+  EXPECT_EQ(std::get<std::int64_t>(cut.header.attributes.at(store::cut_attribute)), 3);
+  EXPECT_TRUE(std::get<mesh::Unstructured>(cut.read(0, {}).mesh) ==
+              std::get<mesh::Unstructured>(open(folder / "geo.slf").read(0, {}).mesh));
 }
 
 }  // namespace

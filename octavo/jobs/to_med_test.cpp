@@ -226,8 +226,12 @@ TEST_F(ToMed, without_a_step_the_names_of_variables_stay_through_every_format) {
   testing::put_file(slf, testing::serafin_bytes(f));
   to_med(slf, out, {});
   to_vtkhdf(out, folder / "d.vtkhdf", {});
-  convert({folder / "d.vtkhdf"}, folder / "s.octavo", {});
-  for (const fs::path& path : {out, folder / "d.vtkhdf", folder / "s.octavo"}) {
+  std::vector<fs::path> all{out, folder / "d.vtkhdf"};
+  for (const fs::path& path : {slf, out, folder / "d.vtkhdf"}) {
+    all.emplace_back(path.string() + ".octavo");
+    EXPECT_EQ(convert({path}, all.back(), {}).steps, 1);
+  }
+  for (const fs::path& path : all) {
     to_serafin(path, back, {.overwrite = true});
     EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << path;
     EXPECT_EQ(open(path).header.fields.size(), 1U) << path;  // IPOBO
