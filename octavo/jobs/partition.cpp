@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
@@ -127,7 +128,17 @@ void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutTe
 
 }  // namespace
 
+void require_own_names(const PartitionOptions& options) {
+  std::set<std::string> taken{"GEO", "CLI", "PAR", "SEC", "ZFI", "SEU"};
+  for (const auto& [name, path] : options.also)
+    if (!taken.insert(name).second)
+      throw Error(Kind::usage, "two inputs would have pieces called " + name)
+          .at(path.string())
+          .hint("--also NAME=FILE gives it a name; GEO, CLI, PAR, SEC, ZFI and SEU are taken");
+}
+
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
+  require_own_names(options);
   const InputsAsSerafin inputs({}, path, prefix, options);
   PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
@@ -141,6 +152,7 @@ std::int64_t peak_memory() {
 }
 
 PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
+  require_own_names(options);
   PartitionReport report;
   const serafin::Series series = serafin::open_series(path);
   CutMesh mesh = read_cut_mesh(series);

@@ -8,6 +8,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -102,6 +103,24 @@ TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
+TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_written) {
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+  PartitionOptions options;
+  options.method = partition::Method::inertial;
+  for (const char* name : {"GEO", "CLI", "PAR", "SEC", "ZFI", "SEU", "RES"}) {
+    options.also = {{"RES", folder / "geo.slf"}, {name, folder / "geo.slf"}};
+    const std::string text = std::string("two inputs would have pieces called ") + name;
+    EXPECT_THAT(run(2, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr(text)));
+    for (auto* job : {&partition_mesh, &partition_serafin}) {
+      const auto error = testing::error_of([&] { job(folder / "geo.slf", folder / "T2D", options); });
+      EXPECT_EQ(error.kind(), base::Kind::usage);
+      EXPECT_THAT(error.what(), HasSubstr(text));
+    }
+  }
+  EXPECT_EQ(contents(folder / ".").size(), 1U);
 }
 
 TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
