@@ -16,6 +16,7 @@
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
 #include "octavo/partition/graph.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -75,6 +76,15 @@ void add_input(Output& output, const fs::path& path, const fs::path& prefix, con
   require_same_mesh(input.series, mesh.points);
   if (layout == PieceLayout::octavo) input.store = prefix.string() + ".octavo";
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
+}
+
+/// Before any work: what a store cannot hold is not cut for one.
+void require_room(const serafin::Series& series, const fs::path& path, PieceLayout layout) {
+  if (layout == PieceLayout::octavo && at(serafin::plane_points(series.header)) >= store::most_triangle_points)
+    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(store::most_triangle_points - 1) +
+                                       " points a plane, found " + std::to_string(serafin::plane_points(series.header)))
+        .at(path.string())
+        .hint("--layout concat");
 }
 
 /// Room for all parts' points at once: vectors that double would take twice the memory.
@@ -155,6 +165,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   require_own_names(options);
   PartitionReport report;
   const serafin::Series series = serafin::open_series(path);
+  require_room(series, path, options.layout);  // and of further inputs: they are on this mesh
   CutMesh mesh = read_cut_mesh(series);
   mesh.parts = options.parts;
   partition::check_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3));
