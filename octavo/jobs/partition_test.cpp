@@ -11,6 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/formats/serafin/write.hpp"
+#include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/store/triangles.hpp"
@@ -105,6 +106,9 @@ TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
   EXPECT_EQ(std::get<std::int64_t>(cut.header.attributes.at(store::cut_attribute)), 3);
   EXPECT_TRUE(std::get<mesh::Unstructured>(cut.read(0, {}).mesh) ==
               std::get<mesh::Unstructured>(open(folder / "geo.slf").read(0, {}).mesh));
+  EXPECT_THAT(convert({folder / "T2DGEO.octavo"}, folder / "plain.octavo", {}).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("the cut is not kept")));
+  EXPECT_EQ(open(folder / "plain.octavo").header.attributes.count(store::cut_attribute), 0U);
 }
 
 /// A SERAFIN file of one triangle and that many points, nearly all of it a hole.
