@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -89,6 +90,28 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
       EXPECT_EQ(report.files.size(), one.files.size());
     }
   }
+}
+
+TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
+  const TemporaryFolder folder;
+  SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(1, 20, 20);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 10;
+  options.method = partition::Method::hilbert;
+  std::atomic<std::size_t> most = 0;
+  octavo::testing::run_ranks(4, [&](const base::Ranks& ranks) {
+    base::Ranks counting = ranks;
+    counting.all_gather = [&](const std::string& mine) {
+      for (std::size_t now = most; now < mine.size() && !most.compare_exchange_weak(now, mine.size());) continue;
+      return ranks.all_gather(mine);
+    };
+    partition_by_ranks(folder / "geo.slf", folder / "T2D", options, counting);
+  });
+  constexpr std::size_t stretches = 80 * 10;  // 80 elements a part, each a stretch
+  EXPECT_GT(most, 0U);
+  EXPECT_LT(most, stretches * 2 * sizeof(std::int64_t));  // their sums, whole
 }
 
 TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
