@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "octavo/base/error.hpp"
@@ -56,7 +57,7 @@ CodesByName read_codes(const fs::path& path) {
   std::string line;
   std::getline(in, line);
   std::int64_t expected = -1;
-  std::istringstream(line) >> expected;
+  if (!(std::istringstream(line) >> expected)) expected = -1;  // a failed >> leaves 0
   for (std::int64_t number = 2; static_cast<std::int64_t>(codes.size()) < expected && std::getline(in, line);
        ++number) {
     std::istringstream words(line);
@@ -90,6 +91,13 @@ std::optional<Codes> codes_in(const std::string& name) {
   return codes;
 }
 
+void note_strangers(const CodesByName& given, const med::Groups& groups, std::vector<std::string>& notes) {
+  std::set<std::string> known;
+  for (const med::Family& family : groups.families) known.insert(family.groups.begin(), family.groups.end());
+  for (const auto& [name, codes] : given)
+    if (known.count(name) == 0) notes.push_back("no group of the mesh has the name \"" + name + "\"");
+}
+
 /// By number of family.
 std::map<std::int32_t, Codes> codes_of_families(const med::Groups& groups, const CodesByName& given) {
   std::map<std::int32_t, Codes> of_family;
@@ -107,29 +115,36 @@ std::map<std::int32_t, Codes> codes_of_families(const med::Groups& groups, const
 using Ends = std::pair<std::int32_t, std::int32_t>;
 Ends ends_of(std::int32_t a, std::int32_t b) { return {std::min(a, b), std::max(a, b)}; }
 
+std::string edge_text(std::int32_t a, std::int32_t b) {
+  return "the boundary's edge from point " + std::to_string(a + 1) + " to " + std::to_string(b + 1);
+}
+
 std::map<Ends, Codes> codes_of_edges(const med::Groups& groups, const CodesByName& given) {
   const auto of_family = codes_of_families(groups, given);
   std::map<Ends, Codes> of_edge;
   for (std::size_t e = 0; e < groups.of_edge.size(); ++e) {
     const auto found = of_family.find(groups.of_edge[e]);
-    if (found != of_family.end()) of_edge[ends_of(groups.edges[2 * e], groups.edges[2 * e + 1])] = found->second;
+    if (found == of_family.end()) continue;
+    const std::int32_t a = groups.edges[2 * e], b = groups.edges[2 * e + 1];
+    if (of_edge.emplace(ends_of(a, b), found->second).first->second != found->second)
+      throw Error(Kind::corrupt, edge_text(a, b) + " is in groups of different boundary codes");
   }
   return of_edge;
 }
 
-/// Points of the boundary, from 0, as IPOBO ranks them.
+/// Points of the boundary, from 0, as IPOBO ranks them, or the mesh's outline where it ranks none.
 std::vector<std::int32_t> ranked_points(const TriangleSeries& series, std::vector<std::string>& notes) {
-  const std::vector<std::int32_t> ranks = boundary_ranks(series, notes);
+  std::vector<std::int32_t> ranks = boundary_ranks(series, notes);
+  if (std::none_of(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank > 0; })) {
+    notes.emplace_back("IPOBO is zero everywhere: the boundary was found from the mesh");
+    ranks = ranks_of_mesh(series.mesh);
+  }
   std::vector<std::int32_t> points;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i] > 0) points.push_back(static_cast<std::int32_t>(i));
   std::stable_sort(points.begin(), points.end(),
                    [&](std::int32_t a, std::int32_t b) { return ranks[at(a)] < ranks[at(b)]; });
   return points;
-}
-
-std::string edge_text(std::int32_t a, std::int32_t b) {
-  return "the boundary's edge from point " + std::to_string(a + 1) + " to " + std::to_string(b + 1);
 }
 
 std::string lines_of(const std::vector<std::int32_t>& points, const partition::Contour& contour,
@@ -190,7 +205,9 @@ BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& 
   try {
     const std::vector<std::int32_t> points = ranked_points(series, report.notes);
     const CodesByName given = options.codes ? read_codes(*options.codes) : CodesByName{};
-    text = lines_of(points, contour_of(series.mesh, points), codes_of_edges(med::read_groups(path), given));
+    const med::Groups groups = med::read_groups(path);
+    note_strangers(given, groups, report.notes);
+    text = lines_of(points, contour_of(series.mesh, points), codes_of_edges(groups, given));
     report.points = static_cast<std::int64_t>(points.size());
   } catch (Error& error) {
     error.at(path.string());

@@ -41,8 +41,11 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
       for (const store::StepInfo& info : store::list_steps(path))
         sources.push_back({path, info.step, [path, info] { return open(path, {info.flow, info.step}); }});
     } else if (formats::format_of(path).times != nullptr) {
-      for (const store::StepInfo& info : steps(path))
+      const std::vector<store::StepInfo> all = steps(path);
+      for (const store::StepInfo& info : all)
         sources.push_back({path, info.step, [path, info] { return open(path, {{}, info.step}); }});
+      // A geometry: its mesh, and the names of its variables.
+      if (all.empty() && open(path).unstructured) sources.push_back({path, 0, [path] { return open(path); }});
     } else {
       const auto number = step_number(open(path)).value_or(static_cast<std::int64_t>(sources.size()));
       sources.push_back({path, number, [path] { return open(path); }});
@@ -252,9 +255,11 @@ void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
   }
 }
 
-/// The cut goes to the store with the mesh.
+/// The cut goes to the store with the mesh. One that the input has is left behind.
 void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
-  dataset.header.attributes.erase(store::cut_attribute);  // another mesh's
+  const bool had_one = dataset.header.attributes.erase(store::cut_attribute) > 0;
+  if (had_one && options.part_of.empty())
+    dataset.notes.emplace_back("its mesh is cut for ranks: the cut is not kept (octavo partition makes one)");
   if (options.part_of.empty()) return;
   if (!dataset.unstructured) throw Error(Kind::unsupported, "a cut of a mesh that is not of triangles");
   dataset.header.attributes[store::cut_attribute] = std::int64_t{options.cut_parts};
@@ -342,7 +347,11 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   });
   totals.report.input_bytes += static_cast<std::uint64_t>(dataset.bytes);
   ++totals.report.steps;
-  for (const std::string& note : dataset.notes) totals.report.notes.push_back(source.path.string() + ": " + note);
+  auto& notes = totals.report.notes;
+  for (const std::string& text : dataset.notes) {
+    std::string note = source.path.string() + ": " + text;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  }
 }
 
 // ------------------------------------------------------------------ reports of all ranks

@@ -1,9 +1,11 @@
 #include "octavo/jobs/over_time.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/one_mesh.hpp"
 #include "octavo/jobs/open.hpp"
 
 namespace octavo::jobs {
@@ -68,6 +70,14 @@ void reduce_field(const std::filesystem::path& path, const std::vector<store::St
   });
 }
 
+void require_one_mesh(const std::filesystem::path& path, const std::vector<store::StepInfo>& steps,
+                      const std::function<mesh::Part(int, const mesh::Request&)>& last) {
+  mesh::Request only;
+  only.fields = std::vector<std::string>{};
+  OneMesh mesh(std::get<mesh::Unstructured>(last(0, only).mesh));
+  for (const store::StepInfo& info : steps) mesh.require(open(path, {{}, info.step}), info);
+}
+
 }  // namespace
 
 OverTime over_time_named(std::string_view name) {
@@ -86,6 +96,7 @@ mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind) {
   dataset.header.attributes["over_time"] = std::string(names[static_cast<std::size_t>(kind)]);
   dataset.read = [path, kind, last = dataset.read, all = steps(path)](int part, const mesh::Request& request) {
     mesh::Part out = last(part, request);
+    if (store::recognise(path) && !out.fields.empty()) require_one_mesh(path, all, last);
     for (mesh::Field& field : out.fields) reduce_field(path, all, kind, part, field);
     return out;
   };

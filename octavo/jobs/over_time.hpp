@@ -18,7 +18,7 @@ OverTime over_time_named(std::string_view name);
 
 /// The path's last step, but each value is the largest, smallest or mean of its point over all steps; NaN are passed
 /// over. Reading takes one field of one step in memory beside the result. Throws Error(unsupported) for meshes of
-/// cells.
+/// cells, or that change from step to step.
 mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind);
 
 struct ProbeOptions {

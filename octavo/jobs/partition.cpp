@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
@@ -15,6 +16,7 @@
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
 #include "octavo/partition/graph.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -76,6 +78,15 @@ void add_input(Output& output, const fs::path& path, const fs::path& prefix, con
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
 }
 
+/// Before any work: what a store cannot hold is not cut for one.
+void require_room(const serafin::Series& series, const fs::path& path, PieceLayout layout) {
+  if (layout == PieceLayout::octavo && at(serafin::plane_points(series.header)) >= store::most_triangle_points)
+    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(store::most_triangle_points - 1) +
+                                       " points a plane, found " + std::to_string(serafin::plane_points(series.header)))
+        .at(path.string())
+        .hint("--layout concat");
+}
+
 /// Room for all parts' points at once: vectors that double would take twice the memory.
 void reserve_points(const CutMesh& mesh, Buckets& points) {
   points.first.reserve(at(mesh.parts) + 1);
@@ -127,7 +138,17 @@ void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutTe
 
 }  // namespace
 
+void require_own_names(const PartitionOptions& options) {
+  std::set<std::string> taken{"GEO", "CLI", "PAR", "SEC", "ZFI", "SEU"};
+  for (const auto& [name, path] : options.also)
+    if (!taken.insert(name).second)
+      throw Error(Kind::usage, "two inputs would have pieces called " + name)
+          .at(path.string())
+          .hint("--also NAME=FILE gives it a name; GEO, CLI, PAR, SEC, ZFI and SEU are taken");
+}
+
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
+  require_own_names(options);
   const InputsAsSerafin inputs({}, path, prefix, options);
   PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
@@ -141,8 +162,10 @@ std::int64_t peak_memory() {
 }
 
 PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
+  require_own_names(options);
   PartitionReport report;
   const serafin::Series series = serafin::open_series(path);
+  require_room(series, path, options.layout);  // and of further inputs: they are on this mesh
   CutMesh mesh = read_cut_mesh(series);
   mesh.parts = options.parts;
   partition::check_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3));

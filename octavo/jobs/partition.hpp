@@ -34,6 +34,9 @@ struct PartitionReport {
   std::vector<std::string> notes;
 };
 
+/// Throws Error(usage) where two inputs would get one name, or a further one the mesh's or that of a side file.
+void require_own_names(const PartitionOptions& options);
+
 /// The most memory that this process has had [bytes].
 std::int64_t peak_memory();
 
@@ -43,8 +46,9 @@ std::int64_t peak_memory();
 /// meshes are cut by columns and have no PAR piece.
 ///
 /// Memory: the partitioner's, and after it about 36 bytes a triangle plus one variable of one step.
-/// Throws Error(usage) for more parts than elements, Error(corrupt) for a mesh with points of no element, or a boundary
-/// file or result that disagrees with it, Error(unsupported) for a point of more than 10 parts, which PAR cannot say.
+/// Throws Error(usage) for more parts than elements and for names as require_own_names(), Error(corrupt) for a mesh
+/// with points of no element, or a boundary file or result that disagrees with it, Error(unsupported) for a point of
+/// more than 10 parts, which PAR cannot say.
 PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                   const PartitionOptions& options);
 

@@ -106,6 +106,7 @@ partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& 
 }
 
 void require_possible(const PartitionOptions& options, const base::Ranks& ranks, const GraphCut& scotch) {
+  require_own_names(options);
   if (options.part_of) throw Error(Kind::unsupported, "several processes do not cut by a part vector");
   if (options.method == partition::Method::metis)
     throw Error(Kind::unsupported, "METIS cuts in one process only")

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
@@ -90,6 +92,28 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
   }
 }
 
+TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
+  const TemporaryFolder folder;
+  SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(1, 20, 20);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 10;
+  options.method = partition::Method::hilbert;
+  std::atomic<std::size_t> most = 0;
+  octavo::testing::run_ranks(4, [&](const base::Ranks& ranks) {
+    base::Ranks counting = ranks;
+    counting.all_gather = [&](const std::string& mine) {
+      for (std::size_t now = most; now < mine.size() && !most.compare_exchange_weak(now, mine.size());) continue;
+      return ranks.all_gather(mine);
+    };
+    partition_by_ranks(folder / "geo.slf", folder / "T2D", options, counting);
+  });
+  constexpr std::size_t stretches = 80 * 10;  // 80 elements a part, each a stretch
+  EXPECT_GT(most, 0U);
+  EXPECT_LT(most, stretches * 2 * sizeof(std::int64_t));  // their sums, whole
+}
+
 TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   const TemporaryFolder folder;
   put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
@@ -102,6 +126,24 @@ TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
+TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_written) {
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+  PartitionOptions options;
+  options.method = partition::Method::inertial;
+  for (const char* name : {"GEO", "CLI", "PAR", "SEC", "ZFI", "SEU", "RES"}) {
+    options.also = {{"RES", folder / "geo.slf"}, {name, folder / "geo.slf"}};
+    const std::string text = std::string("two inputs would have pieces called ") + name;
+    EXPECT_THAT(run(2, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr(text)));
+    for (auto* job : {&partition_mesh, &partition_serafin}) {
+      const auto error = testing::error_of([&] { job(folder / "geo.slf", folder / "T2D", options); });
+      EXPECT_EQ(error.kind(), base::Kind::usage);
+      EXPECT_THAT(error.what(), HasSubstr(text));
+    }
+  }
+  EXPECT_EQ(contents(folder / ".").size(), 1U);
 }
 
 TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {

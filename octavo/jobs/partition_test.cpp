@@ -10,6 +10,12 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/formats/serafin/write.hpp"
+#include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/new_file.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/store/triangles.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -83,6 +89,58 @@ TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
   partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
   EXPECT_TRUE(bytes_of_file(folder_.path() / "T2DGEO00001-00001") ==
               bytes_of_file(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
+}
+
+TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
+  const octavo::testing::TemporaryFolder folder;
+  octavo::testing::SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(1, 6, 5);
+  f.steps = 0;
+  octavo::testing::put_file(folder / "geo.slf", octavo::testing::serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 3;
+  options.method = partition::Method::hilbert;
+  options.layout = PieceLayout::octavo;
+  partition_mesh(folder / "geo.slf", folder / "T2D", options);
+  const mesh::Dataset cut = open(folder / "T2DGEO.octavo");
+  EXPECT_EQ(std::get<std::int64_t>(cut.header.attributes.at(store::cut_attribute)), 3);
+  EXPECT_TRUE(std::get<mesh::Unstructured>(cut.read(0, {}).mesh) ==
+              std::get<mesh::Unstructured>(open(folder / "geo.slf").read(0, {}).mesh));
+  EXPECT_THAT(convert({folder / "T2DGEO.octavo"}, folder / "plain.octavo", {}).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("the cut is not kept")));
+  EXPECT_EQ(open(folder / "plain.octavo").header.attributes.count(store::cut_attribute), 0U);
+}
+
+/// A SERAFIN file of one triangle and that many points, nearly all of it a hole.
+void put_points(const fs::path& path, std::int32_t points) {
+  serafin::Header header;
+  header.variables = {serafin::variable("BOTTOM", "M")};
+  header.elements = 1;
+  header.points = points;
+  NewFile file(path, true);
+  const serafin::Put put = [&](std::uint64_t at, std::span<const std::byte> bytes) { file.put(at, bytes); };
+  serafin::write_header(put, header);
+  serafin::write_connectivity(put, header, 0, std::vector<std::int32_t>{1, 2, 3});
+  for (const std::int64_t i : {0, points - 1}) {
+    serafin::write_numbers(put, header, i, std::vector<std::int32_t>{0});
+    for (const int axis : {0, 1}) serafin::write_coordinates(put, header, axis, i, std::vector<double>{0});
+  }
+  file.finish();
+}
+
+TEST(Partition, a_mesh_too_large_for_a_store_is_refused_before_it_is_read) {
+  const octavo::testing::TemporaryFolder folder;
+  PartitionOptions options;
+  options.layout = PieceLayout::octavo;
+  const auto error_with = [&](std::int32_t points) {
+    put_points(folder / "geo.slf", points);
+    return octavo::testing::error_of([&] { partition_mesh(folder / "geo.slf", folder / "T2D", options); });
+  };
+  const auto error = error_with(1 << 24);
+  EXPECT_EQ(error.kind(), base::Kind::unsupported);
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("1 to 16777215 points a plane, found 16777216"));
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("geo.slf"));
+  EXPECT_NE(error_with(10).kind(), base::Kind::unsupported);  // points of no element
 }
 
 }  // namespace

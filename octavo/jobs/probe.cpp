@@ -4,6 +4,7 @@
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/one_mesh.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/over_time.hpp"
 
@@ -89,13 +90,22 @@ struct Found {
   analysis::TrianglePlace place;
 };
 
-std::vector<Found> locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& options) {
-  std::vector<Found> found(options.places.size());
+struct Located {
+  std::vector<Found> found;
+  std::vector<std::size_t> sizes;  ///< values of a field in each part
+  mesh::Unstructured mesh;         ///< of the first part; a store has one
+};
+
+Located locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& options) {
+  Located out;
+  std::vector<Found>& found = out.found;
+  found.resize(options.places.size());
   mesh::Request only;
   only.fields = std::vector<std::string>{};
   for (int part = 0; part < dataset.num_parts; ++part) {
-    const mesh::Part read = dataset.read(part, only);
-    const auto& mesh = std::get<mesh::Unstructured>(read.mesh);
+    mesh::Part read = dataset.read(part, only);
+    auto& mesh = std::get<mesh::Unstructured>(read.mesh);
+    out.sizes.push_back(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
     const std::int64_t first = first_of_plane(mesh.planes, static_cast<std::int64_t>(mesh.x.size()), options.plane);
     const auto places = analysis::locate(mesh, options.places);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -103,8 +113,9 @@ std::vector<Found> locate_in_parts(const mesh::Dataset& dataset, const ProbeOpti
       found[i] = {part, *places[i]};
       for (std::int64_t& point : found[i].place.points) point += first;
     }
+    if (part == 0) out.mesh = std::move(mesh);
   }
-  return found;
+  return out;
 }
 
 double value_at(const mesh::Field& field, const analysis::TrianglePlace& place) {
@@ -117,7 +128,8 @@ double value_at(const mesh::Field& field, const analysis::TrianglePlace& place) 
   });
 }
 
-void read_step(const mesh::Dataset& dataset, const std::vector<Found>& places, std::size_t step, ProbeSeries& out) {
+void read_step(const mesh::Dataset& dataset, const Located& located, std::size_t step, ProbeSeries& out) {
+  const std::vector<Found>& places = located.found;
   const std::size_t fields = out.fields.size(), steps = out.times.size();
   for (int part = 0; part < dataset.num_parts; ++part)
     for (std::size_t f = 0; f < fields; ++f) {
@@ -126,9 +138,8 @@ void read_step(const mesh::Dataset& dataset, const std::vector<Found>& places, s
         if (places[i].part != part) continue;
         if (read.fields.empty()) read = dataset.read(part, {.fields = {{out.fields[f]}}, .mesh = false});
         const mesh::Field& field = read.fields.at(0);
-        for (const std::int64_t point : places[i].place.points)
-          if (static_cast<std::size_t>(point) >= field.size())
-            throw Error(Kind::unsupported, "the mesh changes from step to step").at(dataset.path);
+        if (field.size() != located.sizes[static_cast<std::size_t>(part)])
+          throw Error(Kind::unsupported, "the mesh changes from step to step").at(dataset.path);
         out.values[(i * fields + f) * steps + step] = value_at(field, places[i].place);
       }
     }
@@ -139,7 +150,8 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
   if (!dataset.unstructured)
     throw Error(Kind::unsupported, "time series are read of meshes of triangles").at(path.string());
   const std::vector<store::StepInfo> all = steps_of_flow(path);
-  const std::vector<Found> places = locate_in_parts(dataset, options);
+  Located located = locate_in_parts(dataset, options);
+  OneMesh mesh(std::move(located.mesh));
   ProbeSeries out;
   for (const std::size_t f : mesh::select_fields(dataset.header, options.fields)) {
     const mesh::FieldInfo& info = dataset.header.fields[f];
@@ -148,11 +160,14 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
     out.units.push_back(info.unit);
   }
   for (const store::StepInfo& step : all) out.times.push_back(step.time);
-  for (const Found& place : places) out.inside.push_back(place.part >= 0 ? 1 : 0);
-  out.values.assign(places.size() * out.fields.size() * all.size(), outside);
+  for (const Found& place : located.found) out.inside.push_back(place.part >= 0 ? 1 : 0);
+  out.values.assign(located.found.size() * out.fields.size() * all.size(), outside);
   const bool flows = store::recognise(path);
-  for (std::size_t s = 0; s < all.size(); ++s)
-    read_step(open(path, {flows ? std::optional(all[s].flow) : std::nullopt, all[s].step}), places, s, out);
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    const mesh::Dataset step = open(path, {flows ? std::optional(all[s].flow) : std::nullopt, all[s].step});
+    mesh.require(step, all[s]);
+    read_step(step, located, s, out);
+  }
   return out;
 }
 

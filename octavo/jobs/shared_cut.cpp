@@ -173,11 +173,19 @@ class Numbers {
   PartVector own_, strange_;
 };
 
+/// Each rank adds up its share of the numbers: gathered as they are, they would grow with parts times ranks.
 std::vector<std::int64_t> sum_of_all(const SharedJob& job, const std::vector<std::int64_t>& mine) {
-  const auto all = gather(job.ranks, mine);
-  std::vector<std::int64_t> sums(mine.size(), 0);
-  for (std::size_t i = 0; i < all.size(); ++i) sums[i % sums.size()] += all[i];
-  return sums;
+  const auto count = static_cast<std::int64_t>(mine.size());
+  std::vector<std::vector<std::int64_t>> to;
+  for (int rank = 0; rank < job.ranks.size; ++rank) {
+    const auto [first, last] = share(count, rank, job.ranks.size);
+    to.emplace_back(mine.begin() + first, mine.begin() + last);
+  }
+  const auto [first, last] = share(count, job.ranks.rank, job.ranks.size);
+  const auto came = exchange(job.ranks, std::move(to));
+  std::vector<std::int64_t> sums(at(last - first), 0);
+  for (std::size_t i = 0; i < came.size(); ++i) sums[i % sums.size()] += came[i];
+  return gather(job.ranks, sums);
 }
 
 std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbers& parts) {

@@ -123,6 +123,30 @@ TEST_F(ToMed, a_boundary_file_comes_back_from_groups) {
   }
 }
 
+std::map<std::int32_t, std::array<int, 4>> codes_by_point(const fs::path& boundary) {
+  std::map<std::int32_t, std::array<int, 4>> codes;
+  for (const auto& line : formats::serafin::read_boundary(boundary, 1000))
+    codes[line.point] = {line.depth, line.u, line.v, line.tracer};
+  return codes;
+}
+
+TEST_F(ToMed, a_boundary_file_is_made_where_ipobo_is_zero_everywhere) {
+  auto f = fixture(3);
+  testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
+  f.numbers.assign(f.mesh.x.size(), 0);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  to_med(slf, out, {.boundary = folder / "a.cli"});
+  const BoundaryOfGroupsReport report = boundary_of_groups(out, folder / "b.cli", {});
+  EXPECT_EQ(codes_by_point(folder / "b.cli"), codes_by_point(folder / "a.cli"));  // its first point may be another
+  EXPECT_EQ(report.points, 18);
+  EXPECT_THAT(report.notes, ::testing::ElementsAre(::testing::HasSubstr("IPOBO is zero everywhere")));
+  to_med(slf, folder / "bare.med", {});
+  const auto error = testing::error_of([&] { boundary_of_groups(folder / "bare.med", folder / "c.cli", {}); });
+  EXPECT_EQ(error.kind(), base::Kind::corrupt);
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("is in no group with boundary codes"));
+  EXPECT_FALSE(fs::exists(folder / "c.cli"));
+}
+
 TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   auto f = fixture(2);
   f.numbers = testing::ranks_of(f.mesh);
@@ -133,6 +157,9 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   testing::put_file(folder / "codes.cli", "1\n4 5 5 4 CONLIM_5445\n");
   boundary_of_groups(out, folder / "b.cli", {.codes = folder / "codes.cli"});
   EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), lines_of(f, {{2, 2, 2, 2}, {4, 5, 5, 4}}));
+  testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n4 5 5 4 OUTLET # east\n");
+  EXPECT_THAT(boundary_of_groups(out, folder / "d.cli", {.codes = folder / "codes.cli"}).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("has the name \"OUTLET # east\"")));
   const auto message = [&](const fs::path& med, const BoundaryOfGroupsOptions& options) {
     return std::string(testing::error_of([&] { boundary_of_groups(med, folder / "c.cli", options); }).what());
   };
@@ -141,9 +168,37 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   EXPECT_THAT(message(slf, {}), HasSubstr("groups of edges are MED's"));
   testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n");
   EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
+  const std::string mark = "\xEF\xBB\xBF";  // of the byte order: no digit
+  for (const std::string& first : {std::string("groups"), std::string(), mark + "1"}) {
+    testing::put_file(folder / "codes.cli", first + "\n4 5 5 4 CONLIM_5445\n");
+    EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
+  }
   testing::put_file(folder / "codes.cli", "1\n4 5 5 CONLIM_5445\n");
   EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected four codes"));
   EXPECT_EQ(testing::error_of([&] { boundary_of_groups(out, folder / "b.cli", {}); }).kind(), base::Kind::usage);
+}
+
+TEST_F(ToMed, an_edge_in_groups_of_different_codes_is_refused) {
+  const auto f = fixture(2);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
+  to_med(slf, out, {.boundary = folder / "a.cli"});
+  med::Groups groups = med::read_groups(out);
+  const auto twice = [&](std::int32_t family) {
+    groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first, turned round
+    groups.of_edge.push_back(family);
+    med::Writer writer(folder / "twice.med", {"AN EDGE TWICE", false});
+    writer.add_mesh("MESH", std::get<mesh::Unstructured>(open(slf).read(0, {}).mesh), {}, f.numbers);
+    writer.add_groups("MESH", groups);
+    writer.close();
+  };
+  twice(groups.of_edge.at(0));
+  boundary_of_groups(folder / "twice.med", folder / "b.cli", {});
+  EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), testing::bytes_of_file(folder / "a.cli"));
+  twice(groups.of_edge.at(5));
+  const auto error = testing::error_of([&] { boundary_of_groups(folder / "twice.med", folder / "c.cli", {}); });
+  EXPECT_EQ(error.kind(), base::Kind::corrupt);
+  EXPECT_THAT(error.what(), ::testing::HasSubstr("is in groups of different boundary codes"));
 }
 
 TEST_F(ToMed, names_that_are_no_names_of_groups_and_names_twice_are_kept) {
@@ -171,8 +226,12 @@ TEST_F(ToMed, without_a_step_the_names_of_variables_stay_through_every_format) {
   testing::put_file(slf, testing::serafin_bytes(f));
   to_med(slf, out, {});
   to_vtkhdf(out, folder / "d.vtkhdf", {});
-  convert({folder / "d.vtkhdf"}, folder / "s.octavo", {});
-  for (const fs::path& path : {out, folder / "d.vtkhdf", folder / "s.octavo"}) {
+  std::vector<fs::path> all{out, folder / "d.vtkhdf"};
+  for (const fs::path& path : {slf, out, folder / "d.vtkhdf"}) {
+    all.emplace_back(path.string() + ".octavo");
+    EXPECT_EQ(convert({path}, all.back(), {}).steps, 1);
+  }
+  for (const fs::path& path : all) {
     to_serafin(path, back, {.overwrite = true});
     EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << path;
     EXPECT_EQ(open(path).header.fields.size(), 1U) << path;  // IPOBO

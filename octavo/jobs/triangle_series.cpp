@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/layout.hpp"
+#include "octavo/jobs/one_mesh.hpp"
 #include "octavo/mesh/announced.hpp"
 #include "octavo/partition/contour.hpp"
 
@@ -33,18 +34,6 @@ std::vector<std::int32_t> stored_ranks(const mesh::Dataset& dataset) {
     return {values.begin(), values.end()};
   }
   return {};
-}
-
-std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh) {
-  const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
-  const auto boundary = partition::find_boundary(connectivity, mesh.x, mesh.y);
-  const auto count = static_cast<std::int32_t>(boundary.size());
-  std::vector<std::int32_t> ranks(mesh.x.size() * static_cast<std::size_t>(mesh.planes), 0);
-  for (std::int32_t plane = 0; plane < mesh.planes; ++plane)
-    for (std::int32_t k = 0; k < count; ++k)
-      ranks[static_cast<std::size_t>(plane) * mesh.x.size() +
-            static_cast<std::size_t>(boundary[static_cast<std::size_t>(k)])] = plane * count + k + 1;
-  return ranks;
 }
 
 }  // namespace
@@ -86,8 +75,11 @@ std::int64_t num_points(const TriangleSeries& series) {
 void for_each_step(const TriangleSeries& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each) {
   std::int64_t done = 0;
+  OneMesh mesh(series.mesh);
   for (const store::StepInfo& info : series.steps) {
-    each(done++, series.open(info));
+    const mesh::Dataset step = series.open(info);
+    mesh.require(step, info);
+    each(done++, step);
     if (progress && !progress(done, static_cast<std::int64_t>(series.steps.size())))
       throw Error(Kind::interrupted, "interrupted");
   }
@@ -109,6 +101,18 @@ std::vector<std::int32_t> boundary_ranks(const TriangleSeries& series, std::vect
   if (!ranks.empty()) return ranks;
   notes.emplace_back("the boundary has no numbers (IPOBO): they were found from the mesh");
   return ranks_of_mesh(series.mesh);
+}
+
+std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh) {
+  const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
+  const auto boundary = partition::find_boundary(connectivity, mesh.x, mesh.y);
+  const auto count = static_cast<std::int32_t>(boundary.size());
+  std::vector<std::int32_t> ranks(mesh.x.size() * static_cast<std::size_t>(mesh.planes), 0);
+  for (std::int32_t plane = 0; plane < mesh.planes; ++plane)
+    for (std::int32_t k = 0; k < count; ++k)
+      ranks[static_cast<std::size_t>(plane) * mesh.x.size() +
+            static_cast<std::size_t>(boundary[static_cast<std::size_t>(k)])] = plane * count + k + 1;
+  return ranks;
 }
 
 std::vector<double> plane_heights(const TriangleSeries& series) {

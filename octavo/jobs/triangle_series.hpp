@@ -32,7 +32,8 @@ TriangleSeries open_triangles(const std::filesystem::path& path, const std::opti
 /// Points of all planes.
 std::int64_t num_points(const TriangleSeries& series);
 
-/// Calls `each` with the number from 0 and the step. Throws Error(interrupted) where progress says stop.
+/// Calls `each` with the number from 0 and the step. Throws Error(interrupted) where progress says stop,
+/// Error(unsupported) where a step of a store has another mesh.
 void for_each_step(const TriangleSeries& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
 
@@ -41,6 +42,9 @@ std::vector<double> values_of(const TriangleSeries& series, const mesh::Dataset&
 
 /// IPOBO of all planes, as the step has it; where it has none, as the mesh's boundary runs, with a note.
 std::vector<std::int32_t> boundary_ranks(const TriangleSeries& series, std::vector<std::string>& notes);
+
+/// The same of all planes as the mesh's boundary runs, whatever a step has.
+std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh);
 
 /// 0 at the lowest plane's points, 1 at the next: for a mesh of planes without steps.
 std::vector<double> plane_heights(const TriangleSeries& series);

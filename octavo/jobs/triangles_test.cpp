@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
@@ -13,6 +14,7 @@
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/jobs/verify.hpp"
 #include "octavo/store/triangles.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -257,6 +259,22 @@ TEST(Triangles, a_store_becomes_the_same_serafin_file_again) {
     EXPECT_TRUE(bytes == testing::serafin_bytes(stored.fixture)) << "seed " << seed;
     EXPECT_THROW(to_serafin(stored.store, again, {}), base::Error);
   }
+}
+
+TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
+  const Stored one(1), other(7);  // as many points, not in the same places
+  const mesh::Dataset first = open(one.path, {{}, 0}), second = open(other.path, {{}, 1});
+  ConvertOptions append;
+  append.append = true;
+  convert(first, 0, one.store, {});
+  convert(first, 1, one.store, append);
+  EXPECT_EQ(probe(one.store, {{{1.3, 2.2}}}).times.size(), 2U);
+  convert(second, 2, one.store, append);
+  const auto message = [&](const std::function<void()>& job) { return std::string(testing::error_of(job).what()); };
+  EXPECT_THAT(message([&] { probe(one.store, {{{1.3, 2.2}}}); }), HasSubstr("the mesh changes from step to step"));
+  EXPECT_THAT(message([&] { to_serafin(one.store, one.folder / "b.slf", {}); }), HasSubstr("the mesh changes"));
+  EXPECT_FALSE(fs::exists(one.folder / "b.slf"));
+  EXPECT_THAT(message([&] { over_time(one.store, OverTime::maximum).read(0, {}); }), HasSubstr("the mesh changes"));
 }
 
 TEST(Triangles, a_bound_holds_for_every_value_in_a_store) {

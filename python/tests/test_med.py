@@ -111,6 +111,27 @@ def test_telemacs_own_groups_become_a_boundary_file(med, files, run, tmp_path):
     assert done.returncode == 3 and "no group with boundary codes" in done.stderr and "--boundary" in done.stderr
 
 
+def test_a_boundary_that_cannot_be_made_leaves_no_output(med, files, run, run_json, tmp_path):
+    run("convert", files / "geo_gouttedo.slf", tmp_path / "bare.med")
+    words = ["convert", tmp_path / "bare.med", tmp_path / "geo.slf", "--boundary-out"]
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for place, text, code in [
+        (tmp_path / "geo.cli", "no group with boundary codes", 3),
+        (tmp_path / "sub" / ".." / "geo.slf", "a file of its own", 2),
+        (tmp_path / "bare.med", "a file of its own", 2),
+    ]:
+        (tmp_path / "sub").mkdir(exist_ok=True)
+        done = run(*words, place, "-f", check=False)
+        (tmp_path / "sub").rmdir()
+        assert done.returncode == code and text in done.stderr, done.stderr
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    run("convert", files / "geo_gouttedo.slf", tmp_path / "geo.med", "--boundary", files / "geo_gouttedo.cli")
+    (tmp_path / "codes.txt").write_text("1\n2 2 2 2 NOBODY\n")
+    words = ["convert", tmp_path / "geo.med", tmp_path / "geo.slf", "--boundary-out", tmp_path / "geo.cli"]
+    report = run_json(*words, "--boundary", tmp_path / "codes.txt")
+    assert report["boundary_points"] == 268 and any("NOBODY" in note for note in report["notes"])
+
+
 def test_a_result_is_split_into_med_pieces_and_merged(med, files, run, tmp_path):
     result, geometry = files / "f2d_malpasset-small_pos.slf", files / "geo_malpasset-small.slf"
     run("partition", geometry, "-o", tmp_path / "T2D", "--parts", 5)

@@ -216,6 +216,19 @@ def _cross(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _boundary(arguments: argparse.Namespace, source: str) -> dict:
+    """Makes the boundary file: before OUT, which is not written where the groups say too little."""
+    from octavo import _core
+
+    path = arguments.boundary_out
+    others = {os.path.realpath(other) for other in (arguments.paths[-1], source, arguments.boundary) if other}
+    if os.path.realpath(path) in others:
+        raise UsageError("--boundary-out is a file of its own, not OUT nor what is read", [path], "give another name")
+    for written in (path, arguments.paths[-1]):
+        options.check_output(written, arguments.force)
+    return _core.boundary_of_groups(source, path, codes=arguments.boundary, overwrite=arguments.force)
+
+
 def _series(arguments: argparse.Namespace) -> int:
     """Writes all steps of a mesh of triangles as one file."""
     from octavo import _core
@@ -236,17 +249,14 @@ def _series(arguments: argparse.Namespace) -> int:
     how = {"double_precision": False if single else None} if arguments.to == "serafin" else {"single_precision": single}
     if arguments.boundary and arguments.to == "med":
         how["boundary"] = arguments.boundary
-    if arguments.boundary_out:
-        options.check_output(arguments.boundary_out, arguments.force)
+    boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out else None
     with console.Progress("convert", arguments.quiet, unit="steps") as progress:
         report = getattr(_core, "to_" + arguments.to)(
             inputs[0], out, fields=arguments.field, overwrite=arguments.force, progress=progress, **how
         )
-    if arguments.boundary_out:
-        boundary = _core.boundary_of_groups(
-            inputs[0], arguments.boundary_out, codes=arguments.boundary, overwrite=arguments.force
-        )
+    if boundary:
         report["boundary_points"] = boundary["points"]
+        report["notes"] = boundary["notes"] + [note for note in report["notes"] if note not in boundary["notes"]]
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
     if arguments.json:

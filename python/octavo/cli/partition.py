@@ -43,7 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="a result on the mesh, 2-D or 3-D; becomes PREFIX + NAME (default: the file's name). Any number",
+        help="a result on the mesh, 2-D or 3-D; becomes PREFIX + NAME (default: the file's name), which is not GEO, CLI, "
+        "PAR, SEC, ZFI or SEU. Any number",
     )
     parser.add_argument("--sections", metavar="FILE", help="control sections; become PREFIX + SEC")
     parser.add_argument("--zones", metavar="FILE", help="friction zones; become PREFIX + ZFI")
