@@ -23,6 +23,8 @@ function(octavo_room name)
     target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock)
     # Optimised less, tests compile in two thirds of the time and run as long.
     target_compile_options(octavo_${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
-    gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
+    # Suites ...Mpi run under mpirun, one process each: a process a test would be hundreds of MPI_Finalize, in which Open
+    # MPI 4 crashes about once in a thousand times (its issue 10117).
+    gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. TEST_FILTER -*Mpi.* DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()
