@@ -51,19 +51,10 @@ std::uint64_t RunningChecksum::value() const noexcept { return XXH3_64bits_diges
 
 namespace {
 
-// Small enough to be in the first-level cache twice.
-constexpr std::size_t tile_bytes = 8192;
+// One block of XXH3: small enough that the processor takes up the next tile's copy while it still sums this one.
+constexpr std::size_t tile_bytes = 1024;
 
 constexpr std::size_t line_bytes = 64;
-
-void copy_past_caches(const std::byte* from, std::byte* to, std::size_t size) noexcept {
-  const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
-  const std::size_t before = std::min(size, (line_bytes - past) % line_bytes);
-  std::memcpy(to, from, before);
-  const std::size_t lines = (size - before) / line_bytes, end = before + lines * line_bytes;
-  vectors().copy_lines(from + before, to + before, lines);
-  std::memcpy(to + end, from + end, size - end);
-}
 
 void finish_stores() noexcept {
 #if defined(__SSE2__)
@@ -74,11 +65,19 @@ void finish_stores() noexcept {
 }  // namespace
 
 void copy_out(std::span<const std::byte> from, std::byte* to, RunningChecksum* sum) noexcept {
-  for (std::size_t begin = 0; begin < from.size(); begin += tile_bytes) {
-    const auto tile = from.subspan(begin, std::min(tile_bytes, from.size() - begin));
-    copy_past_caches(tile.data(), to + begin, tile.size());
-    if (sum != nullptr) sum->add(tile);
+  // Up to the first whole line of `to`, then tiles of lines, then what is left. Sums are of tiles from the beginning
+  // on: they follow the copy by less than a line.
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
+  std::size_t copied = std::min(from.size(), (line_bytes - past) % line_bytes), summed = 0;
+  std::memcpy(to, from.data(), copied);
+  for (; from.size() - copied >= tile_bytes; copied += tile_bytes) {
+    vectors().copy_lines(from.data() + copied, to + copied, tile_bytes / line_bytes);
+    if (sum == nullptr) continue;
+    sum->add(from.subspan(summed, tile_bytes));
+    summed += tile_bytes;
   }
+  std::memcpy(to + copied, from.data() + copied, from.size() - copied);
+  if (sum != nullptr) sum->add(from.subspan(summed));
   finish_stores();
 }
 

@@ -26,7 +26,7 @@ TEST(Checksum, of_pieces_is_that_of_the_whole) {
 
 TEST(Checksum, copy_out_copies_every_byte_and_no_other_wherever_it_begins) {
   const auto bytes = some_bytes(20000);
-  for (std::size_t size : {0U, 1U, 63U, 64U, 200U, 8192U, 8193U, 19000U})
+  for (std::size_t size : {0U, 1U, 63U, 64U, 200U, 1023U, 1024U, 1087U, 8192U, 8193U, 19000U})
     for (std::size_t from : {0U, 1U, 8U})
       for (std::size_t to : {0U, 3U, 16U, 63U}) {
         std::vector<std::byte> out(20000, std::byte{0xA5});
