@@ -40,6 +40,20 @@ TEST(BitArray, holds_what_was_pushed) {
   EXPECT_EQ(BitArray(70, true).count(), 70u);
 }
 
+TEST(BitArray, finds_the_next_bit_of_either_value) {
+  for (const std::size_t size : {1U, 64U, 70U, 200U})
+    for (const std::size_t step : {1U, 3U, 67U}) {
+      BitArray bits(size);
+      for (std::size_t i = 0; i < size; ++i) bits.set(i, i % step == 0);
+      for (std::size_t begin = 0; begin <= size; ++begin)
+        for (const bool value : {false, true}) {
+          std::size_t expected = begin;
+          while (expected < size && bits[expected] != value) ++expected;
+          EXPECT_EQ(bits.find(value, begin), expected);
+        }
+    }
+}
+
 TEST(ByteOrder, loads_what_was_stored_in_either_order) {
   std::byte bytes[8];
   store<std::uint32_t>(bytes, 0x01020304, std::endian::big);

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -41,6 +42,14 @@ class BitArray {
     std::size_t n = 0;
     for (std::uint64_t w : words_) n += static_cast<std::size_t>(std::popcount(w));
     return n;
+  }
+  /// The first bit from `begin` on that is `value`, size() if there is none.
+  std::size_t find(bool value, std::size_t begin) const noexcept {
+    for (std::size_t w = begin >> 6, skip = begin & 63; w < words_.size(); ++w, skip = 0) {
+      const std::uint64_t found = (value ? words_[w] : ~words_[w]) & (~std::uint64_t{0} << skip);
+      if (found != 0) return std::min(size_, (w << 6) + static_cast<std::size_t>(std::countr_zero(found)));
+    }
+    return size_;
   }
   /// Calls f(i) for each set bit, in order.
   template <class F>

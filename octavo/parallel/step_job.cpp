@@ -67,11 +67,21 @@ std::optional<std::vector<codec::Range>> ranges_where(std::size_t cells, There&&
 }
 
 std::optional<std::vector<codec::Range>> ranges_owned(const mesh::Octree& tree) {
-  std::vector<bool> owned;
-  owned.reserve(num_cells(tree));
-  for (const base::BitArray& level : tree.owned)
-    for (std::size_t i = 0; i < level.size(); ++i) owned.push_back(level[i]);
-  return ranges_where(owned.size(), [&](std::size_t i) { return owned[i]; });
+  std::vector<codec::Range> ranges;
+  std::size_t level_begin = 0;
+  for (const base::BitArray& owned : tree.owned) {
+    for (std::size_t first = owned.find(true, 0); first < owned.size();) {
+      const std::size_t last = owned.find(false, first);
+      if (!ranges.empty() && ranges.back().last == level_begin + first)
+        ranges.back().last = level_begin + last;
+      else
+        ranges.push_back({level_begin + first, level_begin + last});
+      first = owned.find(true, last);
+    }
+    level_begin += owned.size();
+  }
+  if (ranges.size() == 1 && ranges[0].first == 0 && ranges[0].last == level_begin) return {};
+  return ranges;
 }
 
 // Whether all cells outside the ranges are zeros; the first that is not ends the search.
