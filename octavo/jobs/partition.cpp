@@ -126,14 +126,24 @@ void collect(PartitionReport& report, PieceWriter& writer) {
   for (fs::path& path : writer.finish()) report.files.push_back(std::move(path));
 }
 
-using CutText = std::vector<std::string> (*)(const fs::path&, const CutMesh&, const Buckets&);
-
-void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutText how, const CutMesh& mesh,
-              const Buckets& points, PieceLayout layout, PartitionReport& report) {
-  if (!path) return;
-  PieceWriter writer(prefix, mesh.parts, layout, IndexKind::lines);
-  for (const std::string& text : how(*path, mesh, points)) writer.next(text);
+void write_texts(const std::vector<std::string>& texts, const fs::path& prefix, PieceLayout layout,
+                 PartitionReport& report) {
+  PieceWriter writer(prefix, static_cast<std::int32_t>(texts.size()), layout, IndexKind::lines);
+  for (const std::string& text : texts) writer.next(text);
   collect(report, writer);
+}
+
+void write_sides(const fs::path& prefix, const CutMesh& mesh, const Buckets& points, const PartitionOptions& options,
+                 PartitionReport& report) {
+  const base::Ranks alone;
+  const PieceLayout layout = side_layout(options);
+  const SideParts parts{alone, mesh.points, mesh.parts, 0, points};
+  if (options.sections) {
+    const SideElements elements{alone, mesh.points, mesh.connectivity, nullptr, mesh.x, mesh.y};
+    write_texts(cut_sections(trace_sections(*options.sections, elements), parts), named(prefix, "SEC"), layout, report);
+  }
+  if (options.zones) write_texts(cut_zones(*options.zones, parts), named(prefix, "ZFI"), layout, report);
+  if (options.weirs) write_texts(cut_weirs(*options.weirs, parts), named(prefix, "SEU"), layout, report);
 }
 
 }  // namespace
@@ -145,6 +155,10 @@ void require_own_names(const PartitionOptions& options) {
       throw Error(Kind::usage, "two inputs would have pieces called " + name)
           .at(path.string())
           .hint("--also NAME=FILE gives it a name; GEO, CLI, PAR, SEC, ZFI and SEU are taken");
+}
+
+PieceLayout side_layout(const PartitionOptions& options) {
+  return options.concat_sides || options.layout == PieceLayout::files ? options.layout : PieceLayout::files;
 }
 
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
@@ -203,9 +217,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   }
   if (boundary) collect(report, output.conditions);
   if (parallel) collect(report, output.neighbours);
-  cut_text(options.sections, named(prefix, "SEC"), cut_sections, mesh, output.points, options.layout, report);
-  cut_text(options.zones, named(prefix, "ZFI"), cut_zones, mesh, output.points, options.layout, report);
-  cut_text(options.weirs, named(prefix, "SEU"), cut_weirs, mesh, output.points, options.layout, report);
+  write_sides(prefix, mesh, output.points, options, report);
   report.peak_bytes = peak_memory();
   return report;
 }

@@ -22,8 +22,11 @@ struct PartitionOptions {
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
   std::vector<Named> also;                        ///< SERAFIN files on the same mesh, 2-D or 3-D, cut along
   std::optional<std::filesystem::path> sections, zones, weirs;  ///< become SEC, ZFI and SEU
-  std::optional<partition::PartVector> part_of;                 ///< part of each element; then `method` is not asked
-  base::Progress progress;                                      ///< in bytes of steps cut
+  /// Sections, zones and weirs in the layout's -CONCAT and -INDEX, too; else they are numbered files, a part each: what
+  /// TELEMAC opens (V8P4), with concatenated pieces as well.
+  bool concat_sides = false;
+  std::optional<partition::PartVector> part_of;  ///< part of each element; then `method` is not asked
+  base::Progress progress;                       ///< in bytes of steps cut
 };
 
 struct PartitionReport {
@@ -36,6 +39,9 @@ struct PartitionReport {
 
 /// Throws Error(usage) where two inputs would get one name, or a further one the mesh's or that of a side file.
 void require_own_names(const PartitionOptions& options);
+
+/// In which layout the texts of sections, zones and weirs are.
+PieceLayout side_layout(const PartitionOptions& options);
 
 /// The most memory that this process has had [bytes].
 std::int64_t peak_memory();

@@ -31,6 +31,7 @@ class PointSet {
     while (points_[i] < point) ++i;
     return i;
   }
+  bool has(std::int32_t point) const { return std::binary_search(points_.begin(), points_.end(), point); }
   const std::vector<std::int32_t>& points() const { return points_; }
 
  private:

@@ -31,12 +31,13 @@ def partition(
     sections: Path | None = None,
     zones: Path | None = None,
     weirs: Path | None = None,
+    concat_sides: bool = False,
     ranks: Any = None,
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
     (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
-    gets. `ranks`: octavo.ranks.world(), collective."""
+    gets. Sections, zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.ranks import scotch
 
@@ -51,6 +52,7 @@ def partition(
         sections=sections,
         zones=zones,
         weirs=weirs,
+        concat_sides=concat_sides,
         progress=progress,
         ranks=ranks,
         scotch=scotch() if ranks is not None and method == "scotch" else None,

@@ -48,7 +48,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sections", metavar="FILE", help="control sections; become PREFIX + SEC")
     parser.add_argument("--zones", metavar="FILE", help="friction zones; become PREFIX + ZFI")
-    parser.add_argument("--weirs", metavar="FILE", help="weirs; become PREFIX + SEU")
+    parser.add_argument("--weirs", metavar="FILE", help="weirs of type 2; become PREFIX + SEU")
+    parser.add_argument(
+        "--concat-sides",
+        action="store_true",
+        help="sections, zones and weirs as -CONCAT and -INDEX, too, in place of one numbered file a part, which is what TELEMAC "
+        "opens (V8P4) whatever the layout",
+    )
     options.add_json(parser)
 
 
@@ -87,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             sections=arguments.sections,
             zones=arguments.zones,
             weirs=arguments.weirs,
+            concat_sides=arguments.concat_sides,
             progress=progress,
             ranks=ranks,
         )
