@@ -38,7 +38,8 @@ void check_options(const serafin::Header& header, const SeriesOptions& options) 
 }
 
 std::string describe(const fs::path& path, const serafin::Header& header, const SeriesOptions& options) {
-  std::string text = path.string() + ": " + std::to_string(header.real_bytes) + " bytes a real, variables ";
+  std::string text = path.string() + ": " + std::to_string(header.real_bytes) + " bytes a real, ";
+  text += header.order == std::endian::big ? "big endian, variables " : "little endian, variables ";
   for (const serafin::Variable& variable : header.variables) text += serafin::name_of(variable) + ", ";
   text += options.resume ? "resumed at " + std::to_string(*options.resume) : "new";
   return text + ", " + std::to_string(options.writers) + " writers, bounds at " + std::to_string(options.alignment);

@@ -41,14 +41,6 @@ parallel::Options options_from(const Settings& settings, const Path& file) {
   return parallel::read_options(options, file);
 }
 
-using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
-
-template <class T, class... Constraints>
-std::vector<std::remove_const_t<T>> copy_of(const nb::ndarray<T, Constraints...>& array) {
-  return {array.data(), array.data() + array.size()};
-}
-
 /// The engine's writer, and the arrays that it reads later than Python hands them over.
 class Writer {
  public:
@@ -71,13 +63,9 @@ class Writer {
   void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
   void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
                      int planes, const std::optional<Numbers>& element) {
-    mesh::Unstructured piece;
-    piece.x = copy_of(x);
-    piece.y = copy_of(y);
-    piece.connectivity = copy_of(triangles);
-    piece.planes = planes;
-    if (number) piece.global_point = copy_of(*number);
-    writer().put_mesh(piece, element ? copy_of(*element) : std::vector<std::int64_t>{});
+    std::vector<std::int64_t> numbers;
+    if (element) numbers.assign(element->data(), element->data() + element->size());
+    writer().put_mesh(piece_from(x, y, triangles, number, planes), numbers);
   }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
                  const std::string& centring, nb::handle order) {
@@ -99,10 +87,7 @@ class Writer {
                      const std::string& type, const std::string& unit) {
     writer().put_particles(species, attribute, hold(array, type), unit);
   }
-  void put_error(int kind, const std::string& message, const std::vector<std::string>& places,
-                 const std::string& hint) {
-    writer().put_error(error_from(kind, message, places, hint));
-  }
+  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
   void end_step() {
     call([](parallel::Writer& writer) { writer.end_step(); });
     if (!lend_) held_.clear();
@@ -370,4 +355,5 @@ NB_MODULE(_mpi, m) {
   bindings::bind_restart(m);
   bindings::bind_writer(m);
   bindings::bind_native(m);
+  bindings::bind_series(m);
 }

@@ -25,7 +25,7 @@ import numpy as np
 
 from octavo._core import Header, Octree, Patches
 from octavo.errors import Unsupported, UsageError
-from octavo.step_writer import StepWriter
+from octavo.step_writer import MeshWriter
 
 __all__ = ["Header", "Octree", "Patches", "Writer", "restart"]
 
@@ -35,7 +35,7 @@ Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | S
 _TYPES = {"float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint8"}
 
 
-class Writer(StepWriter):
+class Writer(MeshWriter):
     """Writes the steps of a simulation. Collective: this, `end_step`, `wait`, `close` and `total_statistics`; they release
     the GIL. All calls belong to the thread that initialised MPI.
 
@@ -84,11 +84,9 @@ class Writer(StepWriter):
         then have shape (points,), or (planes, points); the lowest rank's value counts. Copied at once."""
 
         def put() -> None:
-            numbers = [None if n is None else np.ascontiguousarray(n, "int64") for n in (global_point, global_triangle)]
-            places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
-            nodes = np.ascontiguousarray(triangles, "int64").reshape(-1, 3)
+            numbers = None if global_triangle is None else np.ascontiguousarray(global_triangle, "int64")
             self._planes = planes
-            self._writer.put_triangles(*places, nodes, numbers[0], planes, numbers[1])
+            self._writer.put_triangles(*_piece(x, y, triangles, global_point), planes, numbers)
 
         self._put("mesh", put)
 
@@ -266,6 +264,13 @@ def _readable(array: Any) -> np.ndarray:
     ):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
     return values
+
+
+def _piece(x: Any, y: Any, triangles: Any, global_point: Any) -> tuple[Any, Any, Any, Any]:
+    """A piece of a mesh of triangles as the compiled library takes it."""
+    numbers = None if global_point is None else np.ascontiguousarray(global_point, "int64")
+    places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
+    return *places, np.ascontiguousarray(triangles, "int64").reshape(-1, 3), numbers
 
 
 def _order(order: Any, cells: int) -> np.ndarray:
