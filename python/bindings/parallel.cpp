@@ -8,6 +8,7 @@
 #include "graph_cut.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/neighbour_arrays.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/scotch.hpp"
 #include "octavo/parallel/world.hpp"
@@ -259,6 +260,35 @@ nb::dict particles_of(nb::handle self) {
   return all;
 }
 
+nb::dict neighbours(std::optional<int> comm, const parallel::Restart& start) {
+  parallel::NeighbourArrays found;
+  {
+    nb::gil_scoped_release release;
+    found = parallel::arrays_of(parallel::find_neighbours(comm_from(comm), start));
+  }
+  nb::dict out;
+  const auto add = [&](const char* name, auto& values, std::size_t width) {
+    std::vector<std::size_t> shape{values.size() / width};
+    if (width > 1) shape.push_back(width);
+    out[name] = to_array(std::move(values), shape);
+  };
+  add("shared", found.shared, 1);
+  add("first", found.first, 1);
+  add("ranks", found.ranks, 1);
+  add("halo_triangle", found.halo_triangle, 1);
+  add("behind_rank", found.behind_rank, 3);
+  add("behind_triangle", found.behind_triangle, 3);
+  add("boundary_point", found.boundary_point, 1);
+  add("place", found.place, 1);
+  add("liquid", found.liquid, 1);
+  add("next", found.next, 1);
+  add("previous", found.previous, 1);
+  add("codes", found.codes, 4);
+  add("values", found.values, 7);
+  add("colour", found.colour, 1);
+  return out;
+}
+
 // ------------------------------------------------------------------ the module
 
 void bind_writer(nb::module_& m) {
@@ -330,6 +360,7 @@ void bind_restart(nb::module_& m) {
           "{name: [array of a box, ...]}: views that can be written.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
+  m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
         nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none(),

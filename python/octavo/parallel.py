@@ -27,7 +27,7 @@ from octavo._core import Header, Octree, Patches
 from octavo.errors import Unsupported, UsageError
 from octavo.step_writer import MeshWriter
 
-__all__ = ["Header", "Octree", "Patches", "Writer", "restart"]
+__all__ = ["Header", "Octree", "Patches", "Writer", "neighbours", "restart"]
 
 Path = str | os.PathLike[str]
 Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | Sequence[str]
@@ -188,6 +188,22 @@ def restart(
         refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", max_box if as_patches else None,
         None if points is None else [int(point) for point in points], _texts(settings), os.fspath(options or ""),
     )  # fmt: skip
+
+
+def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
+    """What lies around this rank's share of a step of triangles, as `restart` gave it: what TELEMAC's PAR and CLI files
+    tell a process. Collective. Points and triangles are the share's own, from 0; ranks are those of `comm`.
+
+    `shared`: points that other ranks have, too, by ascending number in the whole mesh; those of shared[i] are
+    ranks[first[i]:first[i + 1]]. `halo_triangle`: triangles with an edge to another rank's; `behind_rank` and
+    `behind_triangle` (n, 3): what lies behind their edges (points 0-1, 1-2, 2-0), -1: nothing.
+
+    Where the store holds the boundary (octavo partition --layout octavo --boundary), along it: `boundary_point`;
+    `place` along the whole boundary, from 0; `liquid`, the number of the liquid boundary, 0: a wall; `next` and
+    `previous`, numbers in the whole mesh of the points beside it where the edge to them is another rank's, else -1;
+    `codes` (n, 4), `values` (n, 7) and `colour`: the boundary file's.
+    """
+    return _mpi().neighbours(_handle(comm), start)
 
 
 # ---------------------------------------------------------------------------------------------------------- MPI

@@ -380,6 +380,47 @@ def triangles(store: str) -> None:
     assert np.array_equal(wanted.x, x[[5, 0, 5]])
 
 
+def neighbours(store: str) -> None:
+    """A cut store tells each rank its shared points, what lies behind its edges, and its boundary."""
+    from octavo import pieces
+
+    comm = everyone()
+    x, y, whole, *_ = strip(comm, 12)
+    with octavo.SeriesWriter(comm, store + ".slf", ["BOTTOM"], x, y, whole, mode="sync"):
+        pass
+    line = [*range(0, 12, 2), *range(11, 0, -2)]  # round the strip; its far end is open
+    if comm.rank == 0:
+        codes = ["5 4 4 1.5" if point >= 10 else "2 2 2 0." for point in line]
+        text = "".join(
+            f"{c} 0. 0. 0. 2 0. 0. 0. {p + 1} {k + 1}\n" for k, (c, p) in enumerate(zip(codes, line, strict=True))
+        )
+        Path(store + ".cli").write_text(text)
+        pieces.partition(store + ".slf", store, comm.size, method="hilbert", layout="octavo", boundary=store + ".cli")
+    comm.barrier()
+    start = octavo.restart(comm, store + "GEO.octavo")
+    found = octavo.neighbours(comm, start)
+    held = comm.allgather(set(start.global_point[start.triangles.ravel()].tolist()))
+    triangles = comm.allgather(start.global_point[start.triangles].tolist())
+    for i, point in enumerate(found["shared"]):
+        others = [r for r, points in enumerate(held) if r != comm.rank and start.global_point[point] in points]
+        assert found["ranks"][found["first"][i] : found["first"][i + 1]].tolist() == others
+    assert (comm.size > 1) == (len(found["shared"]) > 0)
+    for e, ranks, behind in zip(
+        *(found[name] for name in ("halo_triangle", "behind_rank", "behind_triangle")), strict=True
+    ):
+        corners = triangles[comm.rank][e]
+        for k in range(3):
+            if ranks[k] >= 0:
+                assert {corners[k], corners[(k + 1) % 3]} < set(triangles[ranks[k]][behind[k]])
+    assert [line[place] for place in found["place"]] == start.global_point[found["boundary_point"]].tolist()
+    open_end = start.global_point[found["boundary_point"]] >= 10
+    assert np.array_equal(found["liquid"], open_end) and np.array_equal(found["values"][:, 0], 1.5 * open_end)
+    assert np.array_equal(found["codes"][:, 0], np.where(open_end, 5, 2))
+    assert comm.size > 1 or np.all(found["next"] == -1)
+    away = comm.allreduce(int((found["next"] >= 0).sum())) == comm.allreduce(int((found["previous"] >= 0).sum()))
+    assert away and comm.allreduce(len(found["place"])) >= len(line)
+
+
 def open_series(path: str, planes: int = 1, **words):
     """A writer of the strip, and the numbers of this rank's points."""
     comm = everyone()

@@ -61,6 +61,8 @@ def test_written_on_three_ranks_read_on_any(tmp_path, run):
         ("gil", 2),
         ("leaving", 2),
         ("triangles", 3),
+        ("neighbours", 1),
+        ("neighbours", 3),
         ("series", 1),
         ("series", 3),
         ("series_errors", 2),
