@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/jobs/piece_files.hpp"
 #include "octavo/partition/cut.hpp"
 
@@ -16,7 +17,7 @@ struct PartitionOptions {
   /// A further input: what PREFIX gets behind it, and the file.
   using Named = std::pair<std::string, std::filesystem::path>;
 
-  std::int32_t parts = 2;
+  std::int32_t parts = 2;  ///< 0, of partition_mesh: those of the cut that the store of the mesh has
   partition::Method method = partition::Method::metis;
   PieceLayout layout = PieceLayout::concat;
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
@@ -26,10 +27,13 @@ struct PartitionOptions {
   /// TELEMAC opens (V8P4), with concatenated pieces as well.
   bool concat_sides = false;
   std::optional<partition::PartVector> part_of;  ///< part of each element; then `method` is not asked
-  base::Progress progress;                       ///< in bytes of steps cut
+  /// In place of `boundary`: its lines, points from 1.
+  std::optional<std::vector<formats::serafin::BoundaryPoint>> conditions{};
+  base::Progress progress;  ///< in bytes of steps cut
 };
 
 struct PartitionReport {
+  std::int32_t parts = 0;
   std::int64_t elements = 0, points = 0;
   partition::Quality quality;
   std::int64_t peak_bytes = 0;               ///< of this process's memory so far
@@ -59,7 +63,9 @@ PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::
                                   const PartitionOptions& options);
 
 /// The same of any file of triangles (MED, VTKHDF, a store), and such among `also`: each is written as a SERAFIN file
-/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting.
+/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting. With no
+/// parts the mesh is a store that was cut (PieceLayout::octavo): its cut is taken, and without a boundary file the
+/// boundary that it holds, so that its pieces come out as they were, or would have been, of the mesh file.
 PartitionReport partition_mesh(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                const PartitionOptions& options);
 

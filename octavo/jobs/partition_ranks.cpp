@@ -148,10 +148,60 @@ void require_possible(const PartitionOptions& options, const base::Ranks& ranks,
   if (options.method == partition::Method::scotch && !scotch)
     throw Error(Kind::unsupported, "this build has no PT-Scotch, by which several processes cut")
         .hint("install libptscotch-dev and build again, or take --method inertial");
-  if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
-    throw Error(Kind::unsupported, "one process writes pieces in MED or a store").hint("run it without mpirun");
+  if (options.parts == 0)
+    throw Error(Kind::unsupported, "the cut that a store has is taken by one process").hint("run it without mpirun");
   if (ranks.size > 1 && !ranks.all_to_all)
     throw Error(Kind::usage, "several processes need an exchange of all with all");
+}
+
+/// What rank 0 found, on all of them.
+void tell_report(const base::Ranks& ranks, PartitionReport& report) {
+  const auto texts_of_root = [&](std::vector<std::string> texts) {
+    std::string mine;
+    if (ranks.rank == 0)
+      for (const std::string& text : texts) mine += text + '\0';
+    texts.clear();
+    const std::string all = base::all_gather(ranks, mine)[0];
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
+      end = all.find('\0', begin);
+      texts.push_back(all.substr(begin, end - begin));
+    }
+    return texts;
+  };
+  report.notes = texts_of_root(std::move(report.notes));
+  std::vector<std::string> files;
+  for (const fs::path& file : report.files) files.push_back(file.string());
+  files = texts_of_root(std::move(files));
+  report.files.assign(files.begin(), files.end());
+  const partition::Quality& mine = report.quality;
+  std::vector<std::array<std::int64_t, 5>> numbers;
+  if (ranks.rank == 0) numbers = {{mine.fewest, mine.most, mine.cut_edges, mine.shared_points, mine.most_neighbours}};
+  const auto found = gather(ranks, numbers).at(0);
+  report.quality = {};
+  report.quality.fewest = found[0];
+  report.quality.most = found[1];
+  report.quality.cut_edges = found[2];
+  report.quality.shared_points = found[3];
+  report.quality.most_neighbours = static_cast<std::int32_t>(found[4]);
+}
+
+/// Into one file that one process writes, MED or a store: rank 0 has the whole mesh then.
+PartitionReport write_by_root(const SharedJob& job, const partition::PartVector& mine, const fs::path& path,
+                              const fs::path& prefix) {
+  std::vector<partition::PartVector> to(job.size());
+  to[0] = mine;
+  PartitionOptions options = job.options;
+  options.part_of = exchange(job.ranks, std::move(to));
+  PartitionReport report;
+  base::agree(job.ranks, [&] {
+    if (job.ranks.rank == 0) report = partition_serafin(path, prefix, options);
+  });
+  report.parts = job.options.parts;
+  report.elements = job.elements;
+  report.points = job.points;
+  report.peak_bytes = peak_memory();
+  tell_report(job.ranks, report);
+  return report;
 }
 
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
@@ -170,8 +220,10 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
                       serafin::plane_elements(series.header),
                       {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])}};
   Block block = read_block(job);
-  const std::vector<Section> sections = trace(job, block);
   const partition::PartVector part_of = cut_block(job, block, scotch);
+  if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
+    return write_by_root(job, part_of, path, prefix);
+  const std::vector<Section> sections = trace(job, block);
   std::vector<Growing> pieces = make_pieces(job, move_elements(job, std::move(block), part_of));
   std::int64_t cut_edges = 0;
   const auto edges = pair_borders(job, pieces, cut_edges);
@@ -183,6 +235,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
     growing.border = {};
     growing.border_points = {};
   }
+  report.parts = options.parts;
   report.elements = job.elements;
   report.points = job.points;
   report.quality = quality_of(job, pieces, cut_edges, shared);

@@ -27,7 +27,8 @@ using ::testing::HasSubstr;
 /// Names and contents of all files below a folder.
 std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> all;
-  for (const auto& entry : fs::directory_iterator(folder)) all[entry.path().filename().string()] = bytes_of_file(entry);
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) all[fs::relative(entry.path(), folder).string()] = bytes_of_file(entry);
   return all;
 }
 
@@ -198,6 +199,54 @@ TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
+/// Contents of a folder where stores are the pieces that their cut makes: each store has an identity of its own.
+std::map<std::string, std::string> contents_cut_again(const fs::path& folder) {
+  auto all = contents(folder);
+  std::erase_if(all, [](const auto& file) { return file.first.find(".octavo/") != std::string::npos; });
+  PartitionOptions kept;
+  kept.parts = 0;
+  kept.also = {{"PRE", folder / "T2DPRE.octavo"}};
+  if (!fs::exists(folder / "T2DGEO.octavo")) return all;
+  const TemporaryFolder again;
+  partition_mesh(folder / "T2DGEO.octavo", again / "T2D", kept);
+  all.merge(contents(again / "."));
+  return all;
+}
+
+TEST(PartitionRanks, a_store_and_a_med_file_of_several_ranks_are_those_of_one_process) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(0);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
+  PartitionOptions options;
+  options.parts = 5;
+  options.boundary = folder / "geo.cli";
+  options.also = {{"PRE", folder / "geo.slf"}};
+  for (const PieceLayout layout : {PieceLayout::octavo, PieceLayout::med}) {
+    options.layout = layout;
+    options.method = layout == PieceLayout::med ? partition::Method::inertial : partition::Method::hilbert;
+    const fs::path one = folder / ("one" + std::to_string(static_cast<int>(layout)));
+    fs::create_directory(one);
+    PartitionReport expected;
+    try {
+      expected = partition_serafin(folder / "geo.slf", one / "T2D", options);
+    } catch (const base::Error& error) {
+      if (error.kind() == base::Kind::unsupported) GTEST_SKIP() << error.what();
+      throw;
+    }
+    for (const int size : {2, 3}) {
+      const fs::path many = one.string() + "many" + std::to_string(size);
+      fs::create_directory(many);
+      PartitionReport report;
+      EXPECT_THAT(run(size, folder / "geo.slf", many / "T2D", options, &report), ::testing::Each(""));
+      EXPECT_TRUE(contents_cut_again(many) == contents_cut_again(one)) << size << " ranks";
+      EXPECT_EQ(report.files.size(), expected.files.size());
+      EXPECT_EQ(report.quality.cut_edges, expected.quality.cut_edges);
+      EXPECT_EQ(report.notes, expected.notes);
+    }
+  }
 }
 
 TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_written) {

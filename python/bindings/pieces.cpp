@@ -47,7 +47,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
                             : jobs::partition_mesh(mesh, prefix, options);
   }
   nb::dict result;
-  result["parts"] = parts;
+  result["parts"] = report.parts;
   result["elements"] = report.elements;
   result["points"] = report.points;
   result["fewest_elements"] = report.quality.fewest;

@@ -16,13 +16,19 @@ EXAMPLES = [
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000 --method scotch    # PT-Scotch",
     "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
+    "octavo partition run/T2DGEO.octavo -o classic/T2D --layout files    # the pieces of a store's cut",
 ]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mesh", metavar="MESH", help="the geometry, .slf or .med; its steps are cut, too")
     parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="pieces become PREFIX + GEO, CLI, PAR ...")
-    parser.add_argument("--parts", type=options.positive, required=True, metavar="P", help="number of parts")
+    parser.add_argument(
+        "--parts",
+        type=options.positive,
+        metavar="P",
+        help="number of parts; without it MESH is a store that --layout octavo made, whose cut and boundary are taken",
+    )
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
     parser.add_argument(
         "--method",
@@ -36,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=["concat", "files", "med", "octavo"],
         default="concat",
         help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med; octavo: a store an "
-        "input, PREFIX + GEO.octavo, which as many ranks start from by their parts (default: concat)",
+        "input, PREFIX + GEO.octavo, with the boundary, which as many ranks start from by their parts (default: concat)",
     )
     parser.add_argument(
         "--also",
