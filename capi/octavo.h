@@ -379,6 +379,34 @@ OCTAVO_API int octavo_restart_triangle_counts(const octavo_restart* restart, int
 OCTAVO_API int octavo_restart_triangles(const octavo_restart* restart, double* x, double* y, int64_t* connectivity,
                                         int64_t* global_point, int64_t* global_element, octavo_error* error);
 
+/* What lies around this rank's share: what TELEMAC's PAR and CLI files tell a process. Points and triangles are the
+ * share's own, from 0; ranks are the communicator's. The arrays are the library's, until octavo_neighbours_free. */
+typedef struct octavo_neighbours {
+  int64_t shared;              /* points that other ranks have, too, by ascending number in the whole mesh */
+  const int32_t* shared_point; /* [shared] */
+  const int64_t* first;        /* [shared + 1] the ranks of the i-th are rank[first[i]] to rank[first[i + 1]] */
+  const int32_t* rank;
+  int64_t halo;                   /* triangles with an edge to another rank's: what lies behind points 0-1, 1-2, 2-0 */
+  const int32_t* halo_triangle;   /* [halo] */
+  const int32_t* behind_rank;     /* [halo][3] -1: nothing */
+  const int32_t* behind_triangle; /* [halo][3] as that rank numbers it, -1: nothing */
+  int64_t boundary;               /* points on the boundary, along it, where the store holds it; else 0 */
+  const int32_t* boundary_point;  /* [boundary] */
+  const int32_t* place;           /* [boundary] along the whole boundary, from 0 */
+  const int32_t* liquid;          /* [boundary] number of the liquid boundary from 1, 0: a wall */
+  const int64_t* next; /* [boundary] number in the whole mesh of the next point along the boundary, where the edge
+                          to it is another rank's; else -1 */
+  const int64_t* previous;
+  const int32_t* codes;  /* [boundary][4] LIHBOR, LIUBOR, LIVBOR, LITBOR */
+  const double* values;  /* [boundary][7] HBOR, UBOR, VBOR, AUBOR, TBOR, ATBOR, BTBOR */
+  const int32_t* colour; /* [boundary] the boundary file's last number */
+  void* owner;
+} octavo_neighbours;
+/* Collective. An error where the step is not of triangles, or was read by points. */
+OCTAVO_API int octavo_restart_neighbours(MPI_Comm comm, const octavo_restart* restart, octavo_neighbours* neighbours,
+                                         octavo_error* error);
+OCTAVO_API void octavo_neighbours_free(octavo_neighbours* neighbours);
+
 #ifdef __cplusplus
 }
 #endif

@@ -92,6 +92,21 @@ TEST(CapiSeriesMpi, triangles_in_a_store_come_back_by_number_on_any_rank) {
   std::int64_t all = triangles;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, everyone());
   EXPECT_EQ(static_cast<std::size_t>(3 * all), piece.fixture.mesh.connectivity.size());
+
+  std::vector<std::int64_t> holders(depth.size(), 0);
+  for (const std::int64_t point : number) ++holders[static_cast<std::size_t>(point)];
+  MPI_Allreduce(MPI_IN_PLACE, holders.data(), static_cast<int>(holders.size()), MPI_INT64_T, MPI_SUM, everyone());
+  octavo_neighbours around{};
+  ASSERT_EQ(octavo_restart_neighbours(everyone(), restart, &around, &error), 0) << error.message;
+  for (std::int64_t i = 0; i < around.shared; ++i)
+    EXPECT_EQ(holders[static_cast<std::size_t>(number[static_cast<std::size_t>(around.shared_point[i])])],
+              1 + around.first[i + 1] - around.first[i]);
+  EXPECT_EQ(std::count_if(number.begin(), number.end(),
+                          [&](std::int64_t point) { return holders[static_cast<std::size_t>(point)] > 1; }),
+            around.shared);
+  EXPECT_EQ(around.boundary, 0);  // the store has none
+  octavo_neighbours_free(&around);
+  EXPECT_EQ(around.owner, nullptr);
   octavo_restart_free(&restart);
 
   const std::int64_t wanted[] = {count - 1, 4};

@@ -266,6 +266,7 @@ void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
   dataset.read = [read = dataset.read, &options](int index, const mesh::Request& request) {
     mesh::Part part = read(index, request);
     if (request.mesh) part.particles.push_back(store::cut_of(options.part_of));
+    if (request.mesh && options.boundary) part.particles.push_back(*options.boundary);
     return part;
   };
 }

@@ -139,8 +139,13 @@ PieceBoundaryPoint boundary_point(const CutBoundary& boundary, std::int32_t part
 }
 
 CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& mesh) {
+  return trace_cut_boundary(serafin::read_boundary(path, mesh.points), mesh, path);
+}
+
+CutBoundary trace_cut_boundary(std::vector<serafin::BoundaryPoint> lines, const CutMesh& mesh,
+                               const std::filesystem::path& from) {
   CutBoundary boundary;
-  boundary.points = serafin::read_boundary(path, mesh.points);
+  boundary.points = std::move(lines);
   std::vector<std::int32_t> points;
   for (const serafin::BoundaryPoint& p : boundary.points) {
     points.push_back(p.point - 1);
@@ -151,7 +156,7 @@ CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& 
     boundary.contour = partition::trace_contour(mesh.connectivity, mesh.points, points);
     boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
   } catch (Error& error) {
-    error.at(path.string());
+    error.at(from.string());
     throw;
   }
   return boundary;

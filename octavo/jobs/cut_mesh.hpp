@@ -56,6 +56,9 @@ PieceBoundaryPoint boundary_point(const CutBoundary& boundary, std::int32_t part
 
 /// The boundary file of a mesh. Throws Error(corrupt) where its points are not those of the mesh's boundary.
 CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& mesh);
+/// The same of lines that were read; `from` is where, for errors.
+CutBoundary trace_cut_boundary(std::vector<formats::serafin::BoundaryPoint> lines, const CutMesh& mesh,
+                               const std::filesystem::path& from);
 
 /// Ranks on the boundary: those of the boundary file, which the mesh's own numbers must not contradict (else
 /// Error(corrupt)); without one, the mesh's own numbers. Numbers that are all zero are found from the mesh, and a note

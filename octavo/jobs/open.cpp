@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "octavo/base/error.hpp"
@@ -48,6 +49,24 @@ std::vector<store::StepInfo> steps(const std::filesystem::path& path) {
     info.time = time;
     all.push_back(info);
   }
+  return all;
+}
+
+std::vector<store::StepInfo> steps_of_flow(const std::filesystem::path& path, std::optional<store::Flow> flow) {
+  std::vector<store::StepInfo> all = steps(path);
+  if (!store::recognise(path)) {
+    if (flow) throw base::Error(base::Kind::usage, "a flow can be chosen of a store").at(path.string());
+    return all;
+  }
+  const auto has = [&](store::Flow wanted) {
+    return std::any_of(all.begin(), all.end(), [&](const store::StepInfo& step) { return step.flow == wanted; });
+  };
+  const store::Flow chosen =
+      flow.value_or(has(store::Flow::analysis) ? store::Flow::analysis : store::Flow::checkpoint);
+  if (flow && !has(chosen))
+    throw base::Error(base::Kind::usage, "there is no complete step of the flow " + to_string(chosen))
+        .at(path.string());
+  std::erase_if(all, [&](const store::StepInfo& step) { return step.flow != chosen; });
   return all;
 }
 

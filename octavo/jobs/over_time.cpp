@@ -51,6 +51,10 @@ T as_type(double value) {
     return static_cast<T>(value);
 }
 
+mesh::Dataset open_one(const std::filesystem::path& path, const store::StepInfo& step) {
+  return open(path, {store::recognise(path) ? std::optional(step.flow) : std::nullopt, step.step});
+}
+
 void reduce_field(const std::filesystem::path& path, const std::vector<store::StepInfo>& steps, OverTime kind, int part,
                   mesh::Field& field) {
   Reduction all(kind, field.size());
@@ -58,7 +62,7 @@ void reduce_field(const std::filesystem::path& path, const std::vector<store::St
   request.fields = std::vector{field.info.name};
   request.mesh = false;
   for (const store::StepInfo& step : steps) {
-    const mesh::Part now = open(path, {{}, step.step}).read(part, request);
+    const mesh::Part now = open_one(path, step).read(part, request);
     if (now.fields.size() != 1 || now.fields[0].size() != field.size())
       throw Error(Kind::unsupported, "the mesh changes from step to step").at(path.string());
     mesh::visit_values(now.fields[0], [&](auto values) { all.add(values); });
@@ -75,7 +79,7 @@ void require_one_mesh(const std::filesystem::path& path, const std::vector<store
   mesh::Request only;
   only.fields = std::vector<std::string>{};
   OneMesh mesh(std::get<mesh::Unstructured>(last(0, only).mesh));
-  for (const store::StepInfo& info : steps) mesh.require(open(path, {{}, info.step}), info);
+  for (const store::StepInfo& info : steps) mesh.require(open_one(path, info), info);
 }
 
 }  // namespace
@@ -87,14 +91,15 @@ OverTime over_time_named(std::string_view name) {
   throw Error(Kind::usage, "over time: expected max, min or mean, found " + std::string(name));
 }
 
-mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind) {
-  mesh::Dataset dataset = open(path);
+mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind, std::optional<store::Flow> flow) {
+  const std::vector<store::StepInfo> all = steps_of_flow(path, flow);
+  mesh::Dataset dataset = open(path, {flow, {}});
   if (!dataset.unstructured)
     throw Error(Kind::unsupported, "values over time are for meshes of triangles, which stay the same")
         .at(path.string());
   const char* names[] = {"max", "min", "mean"};
   dataset.header.attributes["over_time"] = std::string(names[static_cast<std::size_t>(kind)]);
-  dataset.read = [path, kind, last = dataset.read, all = steps(path)](int part, const mesh::Request& request) {
+  dataset.read = [path, kind, last = dataset.read, all](int part, const mesh::Request& request) {
     mesh::Part out = last(part, request);
     if (store::recognise(path) && !out.fields.empty()) require_one_mesh(path, all, last);
     for (mesh::Field& field : out.fields) reduce_field(path, all, kind, part, field);

@@ -15,6 +15,7 @@
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
+#include "octavo/jobs/stored_cut.hpp"
 #include "octavo/partition/graph.hpp"
 #include "octavo/store/triangles.hpp"
 
@@ -112,11 +113,13 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
 }
 
 /// All steps, as checkpoints: what runs start from.
-void write_store(const Input& input, const CutMesh& mesh, const PartitionOptions& options) {
+void write_store(const Input& input, const CutMesh& mesh, const CutBoundary* boundary,
+                 const PartitionOptions& options) {
   ConvertOptions convert_options;
   convert_options.flow = store::Flow::checkpoint;
   convert_options.part_of = mesh.part_of;
   convert_options.cut_parts = mesh.parts;
+  if (boundary != nullptr) convert_options.boundary = stored_boundary(boundary->points);
   convert_options.overwrite = true;
   convert_options.progress = options.progress;
   convert({input.series.file->path()}, *input.store, convert_options);
@@ -126,14 +129,24 @@ void collect(PartitionReport& report, PieceWriter& writer) {
   for (fs::path& path : writer.finish()) report.files.push_back(std::move(path));
 }
 
-using CutText = std::vector<std::string> (*)(const fs::path&, const CutMesh&, const Buckets&);
-
-void cut_text(const std::optional<fs::path>& path, const fs::path& prefix, CutText how, const CutMesh& mesh,
-              const Buckets& points, PieceLayout layout, PartitionReport& report) {
-  if (!path) return;
-  PieceWriter writer(prefix, mesh.parts, layout, IndexKind::lines);
-  for (const std::string& text : how(*path, mesh, points)) writer.next(text);
+void write_texts(const std::vector<std::string>& texts, const fs::path& prefix, PieceLayout layout,
+                 PartitionReport& report) {
+  PieceWriter writer(prefix, static_cast<std::int32_t>(texts.size()), layout, IndexKind::lines);
+  for (const std::string& text : texts) writer.next(text);
   collect(report, writer);
+}
+
+void write_sides(const fs::path& prefix, const CutMesh& mesh, const Buckets& points, const PartitionOptions& options,
+                 PartitionReport& report) {
+  const base::Ranks alone;
+  const PieceLayout layout = side_layout(options);
+  const SideParts parts{alone, mesh.points, mesh.parts, 0, points};
+  if (options.sections) {
+    const SideElements elements{alone, mesh.points, mesh.connectivity, nullptr, mesh.x, mesh.y};
+    write_texts(cut_sections(trace_sections(*options.sections, elements), parts), named(prefix, "SEC"), layout, report);
+  }
+  if (options.zones) write_texts(cut_zones(*options.zones, parts), named(prefix, "ZFI"), layout, report);
+  if (options.weirs) write_texts(cut_weirs(*options.weirs, parts), named(prefix, "SEU"), layout, report);
 }
 
 }  // namespace
@@ -147,9 +160,13 @@ void require_own_names(const PartitionOptions& options) {
           .hint("--also NAME=FILE gives it a name; GEO, CLI, PAR, SEC, ZFI and SEU are taken");
 }
 
+PieceLayout side_layout(const PartitionOptions& options) {
+  return options.concat_sides || options.layout == PieceLayout::files ? options.layout : PieceLayout::files;
+}
+
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
   require_own_names(options);
-  const InputsAsSerafin inputs({}, path, prefix, options);
+  const InputsAsSerafin inputs({}, path, prefix, options.parts == 0 ? with_stored_cut(path, options) : options);
   PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
   return report;
@@ -176,12 +193,16 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   add_input(output, path, named(prefix, "GEO"), mesh, options.layout);
   for (const auto& [name, also] : options.also) add_input(output, also, named(prefix, name), mesh, options.layout);
   std::optional<CutBoundary> boundary;
-  if (options.boundary) boundary = read_cut_boundary(*options.boundary, mesh);
+  if (options.boundary)
+    boundary = read_cut_boundary(*options.boundary, mesh);
+  else if (options.conditions)
+    boundary = trace_cut_boundary(*options.conditions, mesh, path);
   mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, mesh, report.notes);
   mesh.part_of = cut(mesh, options);
   check_part_vector(mesh);
   find_neighbours(mesh);
   if (boundary) share_boundary(mesh, *boundary);
+  report.parts = mesh.parts;
   report.elements = static_cast<std::int64_t>(mesh.part_of.size());
   report.points = mesh.points;
   report.quality = partition::quality_of(mesh.lists, mesh.part_of, mesh.shared, mesh.halo);
@@ -190,7 +211,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
     if (input.store) {
-      write_store(input, mesh, options);
+      write_store(input, mesh, boundary ? &*boundary : nullptr, options);
       report.files.push_back(*input.store);
       continue;
     }
@@ -203,9 +224,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   }
   if (boundary) collect(report, output.conditions);
   if (parallel) collect(report, output.neighbours);
-  cut_text(options.sections, named(prefix, "SEC"), cut_sections, mesh, output.points, options.layout, report);
-  cut_text(options.zones, named(prefix, "ZFI"), cut_zones, mesh, output.points, options.layout, report);
-  cut_text(options.weirs, named(prefix, "SEU"), cut_weirs, mesh, output.points, options.layout, report);
+  write_sides(prefix, mesh, output.points, options, report);
   report.peak_bytes = peak_memory();
   return report;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/jobs/piece_files.hpp"
 #include "octavo/partition/cut.hpp"
 
@@ -16,17 +17,23 @@ struct PartitionOptions {
   /// A further input: what PREFIX gets behind it, and the file.
   using Named = std::pair<std::string, std::filesystem::path>;
 
-  std::int32_t parts = 2;
+  std::int32_t parts = 2;  ///< 0, of partition_mesh: those of the cut that the store of the mesh has
   partition::Method method = partition::Method::metis;
   PieceLayout layout = PieceLayout::concat;
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
   std::vector<Named> also;                        ///< SERAFIN files on the same mesh, 2-D or 3-D, cut along
   std::optional<std::filesystem::path> sections, zones, weirs;  ///< become SEC, ZFI and SEU
-  std::optional<partition::PartVector> part_of;                 ///< part of each element; then `method` is not asked
-  base::Progress progress;                                      ///< in bytes of steps cut
+  /// Sections, zones and weirs in the layout's -CONCAT and -INDEX, too; else they are numbered files, a part each: what
+  /// TELEMAC opens (V8P4), with concatenated pieces as well.
+  bool concat_sides = false;
+  std::optional<partition::PartVector> part_of;  ///< part of each element; then `method` is not asked
+  /// In place of `boundary`: its lines, points from 1.
+  std::optional<std::vector<formats::serafin::BoundaryPoint>> conditions{};
+  base::Progress progress;  ///< in bytes of steps cut
 };
 
 struct PartitionReport {
+  std::int32_t parts = 0;
   std::int64_t elements = 0, points = 0;
   partition::Quality quality;
   std::int64_t peak_bytes = 0;               ///< of this process's memory so far
@@ -36,6 +43,9 @@ struct PartitionReport {
 
 /// Throws Error(usage) where two inputs would get one name, or a further one the mesh's or that of a side file.
 void require_own_names(const PartitionOptions& options);
+
+/// In which layout the texts of sections, zones and weirs are.
+PieceLayout side_layout(const PartitionOptions& options);
 
 /// The most memory that this process has had [bytes].
 std::int64_t peak_memory();
@@ -53,7 +63,9 @@ PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::
                                   const PartitionOptions& options);
 
 /// The same of any file of triangles (MED, VTKHDF, a store), and such among `also`: each is written as a SERAFIN file
-/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting.
+/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting. With no
+/// parts the mesh is a store that was cut (PieceLayout::octavo): its cut is taken, and without a boundary file the
+/// boundary that it holds, so that its pieces come out as they were, or would have been, of the mesh file.
 PartitionReport partition_mesh(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                const PartitionOptions& options);
 

@@ -9,6 +9,7 @@
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/shared_mesh.hpp"
+#include "octavo/jobs/side_files.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -21,6 +22,17 @@ using base::Kind;
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
+
+/// Global numbers of the own parts' points.
+Buckets points_of(const std::vector<Growing>& pieces) {
+  Buckets points;
+  points.first.push_back(0);
+  for (const Growing& growing : pieces) {
+    points.items.insert(points.items.end(), growing.piece.points.begin(), growing.piece.points.end());
+    points.first.push_back(static_cast<std::int64_t>(points.items.size()));
+  }
+  return points;
+}
 
 /// Pieces of a SERAFIN file: all parts are planned by what they count, the own ones written.
 void write_series(const SharedJob& job, const fs::path& path, const fs::path& prefix,
@@ -47,32 +59,20 @@ void write_series(const SharedJob& job, const fs::path& path, const fs::path& pr
     }
   });
   base::agree(job.ranks, [&] {
-    Buckets points;
-    points.first.push_back(0);
-    for (std::size_t p = 0; p < pieces.size(); ++p) {
-      const Piece& piece = pieces[p].piece;
-      writer.put(own[p], 0, encode_piece(own[p].header, piece, job.points));
-      points.items.insert(points.items.end(), piece.points.begin(), piece.points.end());
-      points.first.push_back(static_cast<std::int64_t>(points.items.size()));
-    }
-    cut_steps(series, writer, own, points, job.options.progress);
+    for (std::size_t p = 0; p < pieces.size(); ++p)
+      writer.put(own[p], 0, encode_piece(own[p].header, pieces[p].piece, job.points));
+    cut_steps(series, writer, own, points_of(pieces), job.options.progress);
     for (fs::path& file : writer.finish()) report.files.push_back(std::move(file));
   });
 }
 
-void write_texts(const SharedJob& job, const fs::path& prefix, IndexKind kind, std::string (*text_of)(const Piece&),
-                 const std::vector<Growing>& pieces, PartitionReport& report) {
-  std::vector<std::string> texts;
+void write_texts(const SharedJob& job, const fs::path& prefix, PieceLayout layout, IndexKind kind,
+                 const std::vector<std::string>& texts, PartitionReport& report) {
   std::vector<std::array<std::int64_t, 2>> sizes;
-  base::agree(job.ranks, [&] {
-    for (const Growing& growing : pieces) {
-      texts.push_back(text_of(growing.piece));
-      sizes.push_back(
-          {static_cast<std::int64_t>(texts.back().size()), std::count(texts.back().begin(), texts.back().end(), '\n')});
-    }
-  });
+  for (const std::string& text : texts)
+    sizes.push_back({static_cast<std::int64_t>(text.size()), std::count(text.begin(), text.end(), '\n')});
   sizes = gather(job.ranks, sizes);
-  PieceWriter writer(prefix, job.options.parts, job.options.layout, kind, job.own);
+  PieceWriter writer(prefix, job.options.parts, layout, kind, job.own);
   std::vector<PiecePlace> places;
   base::agree(job.ranks, [&] {
     for (const auto& [bytes, lines] : sizes) places.push_back(writer.next(static_cast<std::uint64_t>(bytes), lines));
@@ -82,6 +82,40 @@ void write_texts(const SharedJob& job, const fs::path& prefix, IndexKind kind, s
       writer.put(places[at(job.own.first) + p], 0, std::as_bytes(std::span(texts[p])));
     for (fs::path& file : writer.finish()) report.files.push_back(std::move(file));
   });
+}
+
+void write_boundary(const SharedJob& job, const fs::path& prefix, const std::vector<Growing>& pieces,
+                    PartitionReport& report) {
+  std::vector<std::string> conditions, neighbours;
+  const bool parallel = serafin::planes(job.series.header) == 1 && job.options.parts > 1;
+  base::agree(job.ranks, [&] {
+    for (const Growing& growing : pieces) {
+      conditions.push_back(boundary_text(growing.piece));
+      if (parallel) neighbours.push_back(parallel_text(growing.piece));
+    }
+  });
+  write_texts(job, named(prefix, "CLI"), job.options.layout, IndexKind::lines, conditions, report);
+  if (parallel) write_texts(job, named(prefix, "PAR"), job.options.layout, IndexKind::text, neighbours, report);
+}
+
+std::vector<Section> trace(const SharedJob& job, const Block& block) {
+  if (!job.options.sections) return {};
+  return trace_sections(*job.options.sections,
+                        {job.ranks, job.points, block.triangles, &block.places.set, block.places.x, block.places.y});
+}
+
+void write_sides(const SharedJob& job, const fs::path& prefix, const std::vector<Section>& sections,
+                 const std::vector<Growing>& pieces, PartitionReport& report) {
+  const PartitionOptions& options = job.options;
+  if (!options.sections && !options.zones && !options.weirs) return;
+  const Buckets points = points_of(pieces);
+  const SideParts parts{job.ranks, job.points, job.options.parts, job.own.first, points};
+  const auto write = [&](const char* name, const std::vector<std::string>& texts) {
+    write_texts(job, named(prefix, name), side_layout(job.options), IndexKind::lines, texts, report);
+  };
+  if (options.sections) write("SEC", cut_sections(sections, parts));
+  if (options.zones) write("ZFI", cut_zones(*options.zones, parts));
+  if (options.weirs) write("SEU", cut_weirs(*options.weirs, parts));
 }
 
 partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& pieces, std::int64_t cut_edges,
@@ -114,13 +148,60 @@ void require_possible(const PartitionOptions& options, const base::Ranks& ranks,
   if (options.method == partition::Method::scotch && !scotch)
     throw Error(Kind::unsupported, "this build has no PT-Scotch, by which several processes cut")
         .hint("install libptscotch-dev and build again, or take --method inertial");
-  if (options.sections || options.zones || options.weirs)
-    throw Error(Kind::unsupported, "sections, zones and weirs are cut by one process only")
-        .hint("run it without mpirun");
-  if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
-    throw Error(Kind::unsupported, "one process writes pieces in MED or a store").hint("run it without mpirun");
+  if (options.parts == 0)
+    throw Error(Kind::unsupported, "the cut that a store has is taken by one process").hint("run it without mpirun");
   if (ranks.size > 1 && !ranks.all_to_all)
     throw Error(Kind::usage, "several processes need an exchange of all with all");
+}
+
+/// What rank 0 found, on all of them.
+void tell_report(const base::Ranks& ranks, PartitionReport& report) {
+  const auto texts_of_root = [&](std::vector<std::string> texts) {
+    std::string mine;
+    if (ranks.rank == 0)
+      for (const std::string& text : texts) mine += text + '\0';
+    texts.clear();
+    const std::string all = base::all_gather(ranks, mine)[0];
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
+      end = all.find('\0', begin);
+      texts.push_back(all.substr(begin, end - begin));
+    }
+    return texts;
+  };
+  report.notes = texts_of_root(std::move(report.notes));
+  std::vector<std::string> files;
+  for (const fs::path& file : report.files) files.push_back(file.string());
+  files = texts_of_root(std::move(files));
+  report.files.assign(files.begin(), files.end());
+  const partition::Quality& mine = report.quality;
+  std::vector<std::array<std::int64_t, 5>> numbers;
+  if (ranks.rank == 0) numbers = {{mine.fewest, mine.most, mine.cut_edges, mine.shared_points, mine.most_neighbours}};
+  const auto found = gather(ranks, numbers).at(0);
+  report.quality = {};
+  report.quality.fewest = found[0];
+  report.quality.most = found[1];
+  report.quality.cut_edges = found[2];
+  report.quality.shared_points = found[3];
+  report.quality.most_neighbours = static_cast<std::int32_t>(found[4]);
+}
+
+/// Into one file that one process writes, MED or a store: rank 0 has the whole mesh then.
+PartitionReport write_by_root(const SharedJob& job, const partition::PartVector& mine, const fs::path& path,
+                              const fs::path& prefix) {
+  std::vector<partition::PartVector> to(job.size());
+  to[0] = mine;
+  PartitionOptions options = job.options;
+  options.part_of = exchange(job.ranks, std::move(to));
+  PartitionReport report;
+  base::agree(job.ranks, [&] {
+    if (job.ranks.rank == 0) report = partition_serafin(path, prefix, options);
+  });
+  report.parts = job.options.parts;
+  report.elements = job.elements;
+  report.points = job.points;
+  report.peak_bytes = peak_memory();
+  tell_report(job.ranks, report);
+  return report;
 }
 
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
@@ -140,6 +221,9 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
                       {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])}};
   Block block = read_block(job);
   const partition::PartVector part_of = cut_block(job, block, scotch);
+  if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
+    return write_by_root(job, part_of, path, prefix);
+  const std::vector<Section> sections = trace(job, block);
   std::vector<Growing> pieces = make_pieces(job, move_elements(job, std::move(block), part_of));
   std::int64_t cut_edges = 0;
   const auto edges = pair_borders(job, pieces, cut_edges);
@@ -151,16 +235,14 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
     growing.border = {};
     growing.border_points = {};
   }
+  report.parts = options.parts;
   report.elements = job.elements;
   report.points = job.points;
   report.quality = quality_of(job, pieces, cut_edges, shared);
   write_series(job, path, named(prefix, "GEO"), pieces, report);
   for (const auto& [name, also] : options.also) write_series(job, also, named(prefix, name), pieces, report);
-  if (options.boundary) {
-    write_texts(job, named(prefix, "CLI"), IndexKind::lines, boundary_text, pieces, report);
-    if (serafin::planes(series.header) == 1 && options.parts > 1)
-      write_texts(job, named(prefix, "PAR"), IndexKind::text, parallel_text, pieces, report);
-  }
+  if (options.boundary) write_boundary(job, prefix, pieces, report);
+  write_sides(job, prefix, sections, pieces, report);
   report.peak_bytes = peak_memory();
   return report;
 }

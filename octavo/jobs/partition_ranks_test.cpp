@@ -27,7 +27,8 @@ using ::testing::HasSubstr;
 /// Names and contents of all files below a folder.
 std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> all;
-  for (const auto& entry : fs::directory_iterator(folder)) all[entry.path().filename().string()] = bytes_of_file(entry);
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) all[fs::relative(entry.path(), folder).string()] = bytes_of_file(entry);
   return all;
 }
 
@@ -92,6 +93,78 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
   }
 }
 
+/// Zones of all points, sections across the mesh, and weirs on neighbouring points, in either layout.
+void put_sides(const fs::path& folder, const SerafinFixture& f, std::uint32_t seed, PartitionOptions& options) {
+  const std::size_t count = f.mesh.x.size();
+  std::string zones, weirs = seed % 2 == 0 ? "weirs\n3 1\n" : "weirs\n1 1 .5\na group\n3\nx\ny\nz\n";
+  for (std::size_t i = count; i > 0; --i) zones += std::to_string(i) + " " + std::to_string(7 * i % 5) + "\n";
+  for (std::size_t w = 0; w < 3; ++w) {
+    weirs += std::to_string(w + 1);
+    for (std::size_t side = 0; side < 2; ++side) {
+      weirs += " 0.5 1.5 2";
+      for (std::size_t k = 0; k < 4; ++k)
+        weirs +=
+            " " + std::to_string(f.mesh.connectivity[(37 * w + 19 * side + k + seed) % f.mesh.connectivity.size()] + 1);
+    }
+    weirs += seed % 2 == 0 ? "\n" : " 0 1 .5 .25\n";
+  }
+  const std::string sections =
+      seed % 4 < 2 ? "sections\n3 0\na\n0 0 0 8\nb\n0 8 9 8\n'c d'\n9 8 9 0\n"
+                   : "sections\n1 -1\na\n" + std::to_string(seed + 1) + " " + std::to_string(seed + 1) + "\n";
+  options.zones = folder / "zones";
+  options.weirs = folder / "weirs";
+  options.sections = folder / "sections";
+  put_file(*options.zones, zones);
+  put_file(*options.weirs, weirs);
+  put_file(*options.sections, sections);
+}
+
+TEST(PartitionRanks, sections_zones_and_weirs_are_those_of_one_process) {
+  for (std::uint32_t seed = 0; seed < 8; ++seed) {
+    const SerafinFixture f = fixture(seed);
+    const TemporaryFolder folder;
+    put_file(folder / "geo.slf", serafin_bytes(f));
+    PartitionOptions options;
+    options.parts = 1 + static_cast<std::int32_t>(seed);
+    options.method = seed % 2 == 0 ? partition::Method::inertial : partition::Method::hilbert;
+    options.layout = seed % 3 == 0 ? PieceLayout::files : PieceLayout::concat;
+    options.concat_sides = seed % 3 == 2;
+    put_sides(folder / ".", f, seed, options);
+    fs::create_directory(folder / "one");
+    partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+    const auto expected = contents(folder / "one");
+    EXPECT_TRUE(
+        expected.contains("T2DSEU" + std::string(seed == 0              ? ""
+                                                 : options.concat_sides ? "-INDEX"
+                                                                        : "0000" + std::to_string(seed) + "-00000")));
+    for (const int size : {1, 2, 3, 4}) {
+      const fs::path many = folder / ("many" + std::to_string(size));
+      fs::create_directory(many);
+      EXPECT_THAT(run(size, folder / "geo.slf", many / "T2D", options), ::testing::Each(""));
+      EXPECT_TRUE(contents(many) == expected) << "seed " << seed << ", " << size << " ranks";
+    }
+  }
+}
+
+TEST(PartitionRanks, damaged_side_files_are_everybody_s_error) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(0);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 3;
+  options.method = partition::Method::hilbert;
+  put_sides(folder / ".", f, 0, options);
+  const auto errors = [&] { return run(3, folder / "geo.slf", folder / "T2D", options); };
+  EXPECT_THAT(errors(), ::testing::Each(""));
+  put_file(folder / "zones", "1 1\n1 2\n");
+  EXPECT_THAT(errors(), ::testing::Each(HasSubstr("point 1 has a zone already")));
+  put_file(folder / "weirs", "weirs\n1 1\n1 0 0 0 1 2 3 4 0 0 0 5 6 7 100000\n");
+  options.zones.reset();
+  EXPECT_THAT(errors(), ::testing::Each(HasSubstr("found 100000")));
+  put_file(folder / "sections", "sections\n1 -1\na\n1\n");
+  EXPECT_THAT(errors(), ::testing::Each(HasSubstr("the file ends here")));
+}
+
 TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
   const TemporaryFolder folder;
   SerafinFixture f;
@@ -126,6 +199,54 @@ TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
+/// Contents of a folder where stores are the pieces that their cut makes: each store has an identity of its own.
+std::map<std::string, std::string> contents_cut_again(const fs::path& folder) {
+  auto all = contents(folder);
+  std::erase_if(all, [](const auto& file) { return file.first.find(".octavo/") != std::string::npos; });
+  PartitionOptions kept;
+  kept.parts = 0;
+  kept.also = {{"PRE", folder / "T2DPRE.octavo"}};
+  if (!fs::exists(folder / "T2DGEO.octavo")) return all;
+  const TemporaryFolder again;
+  partition_mesh(folder / "T2DGEO.octavo", again / "T2D", kept);
+  all.merge(contents(again / "."));
+  return all;
+}
+
+TEST(PartitionRanks, a_store_and_a_med_file_of_several_ranks_are_those_of_one_process) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(0);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
+  PartitionOptions options;
+  options.parts = 5;
+  options.boundary = folder / "geo.cli";
+  options.also = {{"PRE", folder / "geo.slf"}};
+  for (const PieceLayout layout : {PieceLayout::octavo, PieceLayout::med}) {
+    options.layout = layout;
+    options.method = layout == PieceLayout::med ? partition::Method::inertial : partition::Method::hilbert;
+    const fs::path one = folder / ("one" + std::to_string(static_cast<int>(layout)));
+    fs::create_directory(one);
+    PartitionReport expected;
+    try {
+      expected = partition_serafin(folder / "geo.slf", one / "T2D", options);
+    } catch (const base::Error& error) {
+      if (error.kind() == base::Kind::unsupported) GTEST_SKIP() << error.what();
+      throw;
+    }
+    for (const int size : {2, 3}) {
+      const fs::path many = one.string() + "many" + std::to_string(size);
+      fs::create_directory(many);
+      PartitionReport report;
+      EXPECT_THAT(run(size, folder / "geo.slf", many / "T2D", options, &report), ::testing::Each(""));
+      EXPECT_TRUE(contents_cut_again(many) == contents_cut_again(one)) << size << " ranks";
+      EXPECT_EQ(report.files.size(), expected.files.size());
+      EXPECT_EQ(report.quality.cut_edges, expected.quality.cut_edges);
+      EXPECT_EQ(report.notes, expected.notes);
+    }
+  }
 }
 
 TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_written) {

@@ -62,23 +62,43 @@ class PartitionReal : public ::testing::Test {
   octavo::testing::TemporaryFolder folder_;
 };
 
-TEST_F(PartitionReal, pieces_are_partel_s_byte_for_byte) {
-  const fs::path example = data() / "partel_example_gouttedo_p2";
+const char* example = "partel_example_gouttedo_p2";
+
+/// partel's cut of the example, and its boundary.
+PartitionOptions cut_of_example() {
   PartitionOptions options;
   options.boundary = data() / "geo_gouttedo.cli";
-  options.part_of =
-      vector_of(data() / "geo_gouttedo.slf", {example / "T2DGEO00001-00000", example / "T2DGEO00001-00001"});
+  options.part_of = vector_of(data() / "geo_gouttedo.slf",
+                              {data() / example / "T2DGEO00001-00000", data() / example / "T2DGEO00001-00001"});
+  return options;
+}
+
+/// Both layouts' files of a mesh are the example's.
+void expect_example(const fs::path& mesh, PartitionOptions options, const fs::path& folder) {
   for (const PieceLayout layout : {PieceLayout::files, PieceLayout::concat}) {
     options.layout = layout;
-    partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
+    EXPECT_EQ(partition_mesh(mesh, folder / "T2D", options).parts, 2);
   }
   std::size_t compared = 0;
-  for (const auto& entry : fs::directory_iterator(example)) {
-    EXPECT_TRUE(bytes_of_file(entry.path()) == bytes_of_file(folder_.path() / entry.path().filename()))
+  for (const auto& entry : fs::directory_iterator(data() / example)) {
+    EXPECT_TRUE(bytes_of_file(entry.path()) == bytes_of_file(folder / entry.path().filename()))
         << entry.path().filename();
     ++compared;
   }
   EXPECT_EQ(compared, 12U);
+}
+
+TEST_F(PartitionReal, pieces_are_partel_s_byte_for_byte) {
+  expect_example(data() / "geo_gouttedo.slf", cut_of_example(), folder_.path());
+}
+
+TEST_F(PartitionReal, pieces_of_a_store_s_cut_and_boundary_are_partel_s_byte_for_byte) {
+  PartitionOptions options = cut_of_example();
+  options.layout = PieceLayout::octavo;
+  partition_mesh(data() / "geo_gouttedo.slf", folder_.path() / "CUT", options);
+  PartitionOptions kept;
+  kept.parts = 0;
+  expect_example(folder_.path() / "CUTGEO.octavo", kept, folder_.path());
 }
 
 TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
@@ -109,6 +129,20 @@ TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
   EXPECT_THAT(convert({folder / "T2DGEO.octavo"}, folder / "plain.octavo", {}).notes,
               ::testing::ElementsAre(::testing::HasSubstr("the cut is not kept")));
   EXPECT_EQ(open(folder / "plain.octavo").header.attributes.count(store::cut_attribute), 0U);
+}
+
+TEST(Partition, without_parts_the_mesh_is_a_store_that_was_cut) {
+  const octavo::testing::TemporaryFolder folder;
+  octavo::testing::SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(1, 6, 5);
+  octavo::testing::put_file(folder / "geo.slf", octavo::testing::serafin_bytes(f));
+  convert({folder / "geo.slf"}, folder / "plain.octavo", {});
+  PartitionOptions kept;
+  kept.parts = 0;
+  for (const auto& [mesh, text] : {std::pair("geo.slf", "it is no store"), {"plain.octavo", "its mesh has no cut"}})
+    EXPECT_THAT(
+        octavo::testing::error_of([&, mesh = mesh] { partition_mesh(folder / mesh, folder / "T2D", kept); }).what(),
+        ::testing::HasSubstr(text));
 }
 
 /// A SERAFIN file of one triangle and that many points, nearly all of it a hole.

@@ -75,15 +75,6 @@ ProbeSeries probe_serafin(const std::filesystem::path& path, const ProbeOptions&
 
 // ------------------------------------------------------------------ others: a field of a step and part at a time
 
-/// The steps that open() takes the newest of.
-std::vector<store::StepInfo> steps_of_flow(const std::filesystem::path& path) {
-  std::vector<store::StepInfo> all = steps(path);
-  const auto analysed = [](const store::StepInfo& step) { return step.flow == store::Flow::analysis; };
-  if (store::recognise(path) && std::any_of(all.begin(), all.end(), analysed))
-    std::erase_if(all, [&](const store::StepInfo& step) { return !analysed(step); });
-  return all;
-}
-
 /// A place in a part of the mesh.
 struct Found {
   int part = -1;
@@ -146,10 +137,10 @@ void read_step(const mesh::Dataset& dataset, const Located& located, std::size_t
 }
 
 ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& options) {
-  const mesh::Dataset dataset = open(path);
+  const std::vector<store::StepInfo> all = steps_of_flow(path, options.flow);
+  const mesh::Dataset dataset = open(path, {options.flow, {}});
   if (!dataset.unstructured)
     throw Error(Kind::unsupported, "time series are read of meshes of triangles").at(path.string());
-  const std::vector<store::StepInfo> all = steps_of_flow(path);
   Located located = locate_in_parts(dataset, options);
   OneMesh mesh(std::move(located.mesh));
   ProbeSeries out;
@@ -174,7 +165,7 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
 }  // namespace
 
 ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options) {
-  return serafin::looks_like_series(path) ? probe_serafin(path, options) : probe_steps(path, options);
+  return serafin::looks_like_series(path) && !options.flow ? probe_serafin(path, options) : probe_steps(path, options);
 }
 
 }  // namespace octavo::jobs

@@ -57,26 +57,25 @@ void require_agreement(const SharedJob& job, const Ranked& ranks, const std::vec
   });
 }
 
+std::vector<std::int32_t> points_of(const std::vector<serafin::BoundaryPoint>& lines) {
+  std::vector<std::int32_t> points;
+  for (const serafin::BoundaryPoint& line : lines) points.push_back(line.point - 1);
+  return points;
+}
+
 CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges) {
   CutBoundary boundary;
   base::agree(job.ranks, [&] {
-    boundary.points = serafin::read_boundary(*job.options.boundary, job.points);
-    std::vector<std::int32_t> points;
-    for (const serafin::BoundaryPoint& p : boundary.points) points.push_back(p.point - 1);
+    std::vector<serafin::BoundaryPoint> lines = serafin::read_boundary(*job.options.boundary, job.points);
+    const std::vector<std::int32_t> points = points_of(lines);
     const Places places = read_places(job.series, PointSet(points, job.points));
+    std::vector<double> x, y;
     for (const std::int32_t point : points) {
-      boundary.x.push_back(places.x[places.set.of(point)]);
-      boundary.y.push_back(places.y[places.set.of(point)]);
+      x.push_back(places.x[places.set.of(point)]);
+      y.push_back(places.y[places.set.of(point)]);
     }
-    try {
-      boundary.contour = partition::link_edges(edges, points);
-      boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
-    } catch (Error& error) {
-      error.at(job.options.boundary->string());
-      throw;
-    }
+    boundary = link_boundary(std::move(lines), std::move(x), std::move(y), edges, job.options.boundary->string());
   });
-  boundary.edge_part = boundary.contour.element;  // the edges name parts, not elements
   return boundary;
 }
 
@@ -106,6 +105,23 @@ Ranked gather_numbers(const SharedJob& job, const std::vector<std::int32_t>& own
 
 }  // namespace
 
+CutBoundary link_boundary(std::vector<serafin::BoundaryPoint> lines, std::vector<double> x, std::vector<double> y,
+                          std::span<const partition::BoundaryEdge> edges, const std::string& from) {
+  CutBoundary boundary;
+  boundary.points = std::move(lines);
+  boundary.x = std::move(x);
+  boundary.y = std::move(y);
+  try {
+    boundary.contour = partition::link_edges(edges, points_of(boundary.points));
+    boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
+  } catch (Error& error) {
+    error.at(from);
+    throw;
+  }
+  boundary.edge_part = boundary.contour.element;  // the edges name parts, not elements
+  return boundary;
+}
+
 void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges, std::vector<Growing>& pieces,
                   PartitionReport& report) {
   std::int64_t numbered = 0;
@@ -115,9 +131,7 @@ void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdg
   Ranked ranks;
   if (job.options.boundary) {
     boundary = read_boundary(job, edges);
-    std::vector<std::int32_t> points;
-    for (const serafin::BoundaryPoint& p : boundary->points) points.push_back(p.point - 1);
-    ranks = ranked(points);
+    ranks = ranked(points_of(boundary->points));
     if (numbered != 0) require_agreement(job, ranks, own, numbered);
   } else {
     ranks = numbered == 0 ? find_lost_ranks(job, edges) : gather_numbers(job, own);

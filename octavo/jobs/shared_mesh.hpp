@@ -10,6 +10,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/partition.hpp"
 #include "octavo/jobs/piece.hpp"
 #include "octavo/jobs/rank_exchange.hpp"
@@ -31,6 +32,7 @@ class PointSet {
     while (points_[i] < point) ++i;
     return i;
   }
+  bool has(std::int32_t point) const { return std::binary_search(points_.begin(), points_.end(), point); }
   const std::vector<std::int32_t>& points() const { return points_; }
 
  private:
@@ -110,6 +112,11 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
                                                   std::int64_t& cut_edges);
 /// Fills in who shares which points; counts those that are owned here.
 std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces);
+/// The lines of a boundary file along edges that name parts for elements; `from`: where the lines are, for errors.
+/// Throws Error(corrupt). Not collective.
+CutBoundary link_boundary(std::vector<formats::serafin::BoundaryPoint> lines, std::vector<double> x,
+                          std::vector<double> y, std::span<const partition::BoundaryEdge> edges,
+                          const std::string& from);
 /// Fills in the boundary.
 void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges, std::vector<Growing>& pieces,
                   PartitionReport& report);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/jobs/rank_exchange.hpp"
 
 namespace octavo::jobs {
 
@@ -57,15 +58,16 @@ void Lines::add_numbers(std::string line, std::vector<double>& values) const {
   }
 }
 
-LocalNumbers::LocalNumbers(std::vector<std::int32_t> wanted, const Buckets& points) {
+LocalNumbers::LocalNumbers(std::vector<std::int32_t> wanted, const SideParts& parts) {
   std::sort(wanted.begin(), wanted.end());
-  const auto parts = static_cast<std::int32_t>(points.first.size() - 1);
-  for (std::int32_t part = 0; part < parts; ++part) {
-    const auto mine = points.of(part);
+  std::vector<std::array<std::int32_t, 3>> found;  // point, part, local number
+  for (std::int32_t part = 0; static_cast<std::size_t>(part) + 1 < parts.own.first.size(); ++part) {
+    const auto mine = parts.own.of(part);
     for (std::size_t i = 0; i < mine.size(); ++i)
       if (std::binary_search(wanted.begin(), wanted.end(), mine[i]))
-        of_[mine[i]].emplace_back(part, static_cast<std::int32_t>(i + 1));
+        found.push_back({mine[i], parts.first + part, static_cast<std::int32_t>(i + 1)});
   }
+  for (const auto& [point, part, local] : gather(parts.ranks, found)) of_[point].emplace_back(part, local);
 }
 
 std::int32_t LocalNumbers::in(std::int32_t point, std::int32_t part) const {

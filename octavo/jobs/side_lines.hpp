@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
-#include "octavo/jobs/cut_mesh.hpp"
+#include "octavo/jobs/side_files.hpp"
 
 namespace octavo::jobs {
 
@@ -37,7 +37,8 @@ class Lines {
 /// Parts and local numbers (from 1) of some points.
 class LocalNumbers {
  public:
-  LocalNumbers(std::vector<std::int32_t> wanted, const Buckets& points);
+  /// Collective; all want the same.
+  LocalNumbers(std::vector<std::int32_t> wanted, const SideParts& parts);
   /// By part, ascending.
   const std::vector<std::pair<std::int32_t, std::int32_t>>& at(std::int32_t point) const { return of_.at(point); }
   /// 0: the part has it not.

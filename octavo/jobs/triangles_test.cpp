@@ -30,7 +30,7 @@ struct Linear {
   testing::SerafinFixture fixture;
   fs::path path = folder / "linear.slf";
 
-  explicit Linear(std::uint32_t seed, int planes = 1) {
+  explicit Linear(std::uint32_t seed, int planes = 1, int steps = 3) {
     fixture.mesh = testing::random_triangles(seed, 6, 5, seed % 2 == 0);
     fixture.doubles = true;
     fixture.variables = 1;
@@ -38,7 +38,7 @@ struct Linear {
     fixture.steps = 0;
     std::string bytes = testing::serafin_bytes(fixture);
     testing::SerafinBytes out{fixture.big_endian, {}};
-    for (int step = 0; step < 3; ++step) {
+    for (int step = 0; step < steps; ++step) {
       out.record(std::vector<double>{2.0 * step});
       std::vector<double> values;
       for (int plane = 0; plane < planes; ++plane)
@@ -142,6 +142,33 @@ TEST(Triangles, time_series_are_linear_within_the_triangle_and_nan_outside) {
     EXPECT_NEAR(series.values[6 + step], Linear::value(static_cast<int>(step), 6, 5), 1e-11);
   }
   EXPECT_THROW(probe(linear.path, {.places = {{0, 0}}, .plane = 1}), base::Error);
+}
+
+TEST(Triangles, of_a_store_with_both_flows_all_steps_are_those_of_one) {
+  const Linear whole(1), first(1, 1, 1);
+  const fs::path both = whole.folder / "both.octavo";
+  ConvertOptions checkpoints, more;
+  checkpoints.flow = store::Flow::checkpoint;
+  convert({whole.path}, both, checkpoints);
+  more.append = true;
+  convert({first.path}, both, more);
+  const double x = whole.fixture.mesh.x[0], y = whole.fixture.mesh.y[0];
+  for (const auto& [flow, steps, most] : {std::tuple(std::optional<store::Flow>{}, 1U, 0),
+                                          {store::Flow::analysis, 1U, 0},
+                                          {store::Flow::checkpoint, 3U, 1}}) {
+    ProbeOptions options{{{x, y}}};
+    options.flow = flow;
+    EXPECT_EQ(probe(both, options).times.size(), steps);
+    const mesh::Part part = over_time(both, OverTime::maximum, flow).read(0, {});
+    EXPECT_EQ(part.fields.at(0).as<double>()[0], Linear::value(most, x, y));
+  }
+  EXPECT_THAT(testing::error_of([&] { over_time(whole.path, OverTime::mean, store::Flow::analysis); }).what(),
+              HasSubstr("a flow can be chosen of a store"));
+  convert({first.path}, whole.folder / "one.octavo", {});
+  EXPECT_THAT(testing::error_of([&] {
+                over_time(whole.folder / "one.octavo", OverTime::mean, store::Flow::checkpoint);
+              }).what(),
+              HasSubstr("no complete step of the flow checkpoint"));
 }
 
 TEST(Triangles, differences_are_found_point_by_point) {

@@ -72,6 +72,8 @@ struct Restart {
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
   /// `header.unfolded` on (ratio 2).
   mesh::Part part;
+  /// Of triangles cut with a boundary `part` has its lines as a species, all of them on every rank
+  /// (store/triangle_boundary.hpp); triangle_neighbours.hpp makes of them, and of the mesh, what a rank needs.
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
   std::vector<std::string> notes{};  ///< what a user should know: damage, steps passed over; the same on all ranks
 };

@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "octavo/parallel/communicator.hpp"
 #include "octavo/partition/scotch_context.hpp"
 #endif
 
@@ -38,31 +39,63 @@ Adjacency adjacency_of(const jobs::SharedDual& dual) {
   return adjacency;
 }
 
+/// One of PT-Scotch's objects, ended where it was begun.
+template <class T>
+class Ended {
+ public:
+  explicit Ended(void (*end)(T*)) : end_(end) {}
+  ~Ended() {
+    if (begun_) end_(&value_);
+  }
+  Ended(const Ended&) = delete;
+  Ended& operator=(const Ended&) = delete;
+  template <class Begin>
+  void begin(Begin&& call, const char* name) {
+    require_scotch(call(&value_), name);
+    begun_ = true;
+  }
+  T* get() { return &value_; }
+
+ private:
+  T value_{};
+  void (*end_)(T*);
+  bool begun_ = false;
+};
+
 }  // namespace
 
 bool has_scotch() noexcept { return true; }
 
 partition::PartVector cut_by_scotch(const jobs::SharedDual& dual, std::int32_t parts) {
   static_assert(sizeof(SCOTCH_Num) == sizeof(std::int32_t), "Scotch built with 32-bit numbers");
-  Adjacency adjacency = adjacency_of(dual);
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  Adjacency adjacency;
+  std::unique_ptr<partition::RepeatableScotch> repeatable;
+  // One more: without elements there would be a null pointer, by which PT-Scotch understands that no cut is wanted.
+  partition::PartVector part_of;
+  Ended<SCOTCH_Dgraph> graph(&SCOTCH_dgraphExit), bound(&SCOTCH_dgraphExit);
+  Ended<SCOTCH_Strat> strategy(&SCOTCH_stratExit);
+  agree(comm, [&] {  // all that a rank alone can fail at, memory first
+    adjacency = adjacency_of(dual);
+    part_of.resize(dual.behind.size() / 3 + 1);
+    repeatable = std::make_unique<partition::RepeatableScotch>();
+    strategy.begin([](SCOTCH_Strat* value) { return SCOTCH_stratInit(value); }, "stratInit");
+  });
+  // Each call is collective, or is followed by one: where a rank fails, all leave before the next.
+  agree(comm, [&] { graph.begin([&](SCOTCH_Dgraph* value) { return SCOTCH_dgraphInit(value, comm); }, "dgraphInit"); });
+  agree(comm, [&] { bound.begin([&](SCOTCH_Dgraph* value) { return SCOTCH_dgraphInit(value, comm); }, "dgraphInit"); });
   const auto vertices = static_cast<SCOTCH_Num>(dual.behind.size() / 3);
   const auto edges = static_cast<SCOTCH_Num>(adjacency.neighbours.size());
-  partition::RepeatableScotch repeatable;
-  SCOTCH_Dgraph graph, bound;
-  SCOTCH_Strat strategy;
-  require_scotch(SCOTCH_dgraphInit(&graph, MPI_COMM_WORLD), "dgraphInit");
-  const std::unique_ptr<SCOTCH_Dgraph, void (*)(SCOTCH_Dgraph*)> graph_end(&graph, &SCOTCH_dgraphExit);
-  require_scotch(SCOTCH_dgraphInit(&bound, MPI_COMM_WORLD), "dgraphInit");
-  const std::unique_ptr<SCOTCH_Dgraph, void (*)(SCOTCH_Dgraph*)> bound_end(&bound, &SCOTCH_dgraphExit);
-  SCOTCH_stratInit(&strategy);
-  const std::unique_ptr<SCOTCH_Strat, void (*)(SCOTCH_Strat*)> strategy_end(&strategy, &SCOTCH_stratExit);
-  require_scotch(SCOTCH_dgraphBuild(&graph, 0, vertices, vertices, adjacency.first.data(), nullptr, nullptr, nullptr,
-                                    edges, edges, adjacency.neighbours.data(), nullptr, nullptr),
-                 "dgraphBuild");
-  // One more: without elements there would be a null pointer, by which PT-Scotch understands that no cut is wanted.
-  partition::PartVector part_of(dual.behind.size() / 3 + 1);
-  require_scotch(SCOTCH_contextBindDgraph(repeatable.context(), &graph, &bound), "contextBindDgraph");
-  require_scotch(SCOTCH_dgraphPart(&bound, parts, &strategy, part_of.data()), "dgraphPart");
+  agree(comm, [&] {
+    require_scotch(SCOTCH_dgraphBuild(graph.get(), 0, vertices, vertices, adjacency.first.data(), nullptr, nullptr,
+                                      nullptr, edges, edges, adjacency.neighbours.data(), nullptr, nullptr),
+                   "dgraphBuild");
+  });
+  agree(comm, [&] {
+    require_scotch(SCOTCH_contextBindDgraph(repeatable->context(), graph.get(), bound.get()), "contextBindDgraph");
+  });
+  agree(comm,
+        [&] { require_scotch(SCOTCH_dgraphPart(bound.get(), parts, strategy.get(), part_of.data()), "dgraphPart"); });
   part_of.pop_back();
   return part_of;
 }

@@ -63,6 +63,26 @@ TEST_F(SeriesMedMpi, the_values_are_a_serial_writers_for_any_ranks_writers_and_a
   }
 }
 
+TEST_F(SeriesMedMpi, a_users_file_with_the_name_of_its_geometry_stays) {
+  const SerafinFixture f = fixture(3);
+  const SeriesMesh mesh = piece_of(f, 3);
+  const fs::path beside = path.string() + ".geometry", second = beside.string() + "-1";
+  if (rank() == 0) testing::put_file(beside, "somebody else's");
+  MPI_Barrier(everyone());
+  SeriesOptions options = options_for(3);
+  for (int step = 0; step < 2; ++step) {
+    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+    write_step(writer, f, mesh, step);
+    writer.close();
+    options.resume = std::numeric_limits<double>::infinity();
+  }
+  EXPECT_EQ(testing::bytes_of_file(beside), "somebody else's");
+  EXPECT_FALSE(fs::exists(second));
+  MPI_Barrier(everyone());
+  if (rank() == 0) fs::remove(beside);
+  expect_steps(f, 2);
+}
+
 TEST_F(SeriesMedMpi, a_step_shows_only_when_all_of_it_is_written) {
   const SerafinFixture f = fixture(7);
   const SeriesMesh mesh = piece_of(f, 7);

@@ -39,7 +39,8 @@ void check_options(const serafin::Header& header, const SeriesOptions& options) 
 }
 
 std::string describe(const fs::path& path, const serafin::Header& header, const SeriesOptions& options) {
-  std::string text = path.string() + ": " + std::to_string(header.real_bytes) + " bytes a real, variables ";
+  std::string text = path.string() + ": " + std::to_string(header.real_bytes) + " bytes a real, ";
+  text += header.order == std::endian::big ? "big endian, variables " : "little endian, variables ";
   for (const serafin::Variable& variable : header.variables) text += serafin::name_of(variable) + ", ";
   text += options.resume ? "resumed at " + std::to_string(*options.resume) : "new";
   return text + ", " + std::to_string(options.writers) + " writers, bounds at " + std::to_string(options.alignment);
@@ -60,6 +61,15 @@ struct Scratch {
   }
   ~Scratch() { clear(); }
 };
+
+/// Beside a MED file, for the time of its making: the mesh as a SERAFIN file, under a name that no file has.
+file::File create_geometry(const fs::path& path, Scratch& scratch) {
+  fs::path name = path.string() + ".geometry";
+  for (int n = 1; fs::exists(fs::symlink_status(name)); ++n) name = path.string() + ".geometry-" + std::to_string(n);
+  file::File made = file::create(name);
+  scratch.files.push_back(std::move(name));
+  return made;
+}
 
 /// A step handed over. What the thread needs, and what it says.
 struct Flight {
@@ -112,7 +122,6 @@ struct SeriesWriter::State {
   void put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, const file::File* to);
   std::uint64_t resume_file(const SeriesMesh& mesh, const SharedMesh& shared);
   std::uint64_t resume_med(const SeriesMesh& mesh, const SharedMesh& shared);
-  fs::path geometry() const { return path.string() + ".geometry"; }
   void open(const SeriesMesh& mesh);
   bool is_last_writer() const { return exchange.writer + 1 == plan.writers; }
   void encode(std::size_t variable, const ArrayView& view);
@@ -135,20 +144,19 @@ void SeriesWriter::State::make_file(const SeriesMesh& mesh, const SharedMesh& sh
   const fs::path partial = path.string() + ".partial";
   Scratch scratch;
   if (rank_in(comm.get()) == 0) scratch.files = {partial};
-  if (rank_in(comm.get()) == 0 && is_med(path)) scratch.files.push_back(geometry());
   std::optional<file::File> made;
   agree(comm.get(), [&] {
     if (rank_in(comm.get()) != 0) return;
     if (fs::exists(fs::symlink_status(path)))
       throw Error(Kind::usage, "the output exists already").at(path.string()).hint("resume goes on behind its steps");
     scratch.clear();
-    made = file::create(is_med(path) ? geometry() : partial);
+    made = is_med(path) ? create_geometry(path, scratch) : file::create(partial);
   });
   put_mesh(mesh, shared, made ? &*made : nullptr);
   agree(comm.get(), [&] {
     if (!made) return;
     if (is_med(path)) {
-      make_med(geometry(), partial, header.real_bytes);
+      make_med(made->path(), partial, header.real_bytes);
       formats::med::Steps(partial, options.alignment).commit(options.sync);
       made = file::open_write(partial);
     }
@@ -161,19 +169,18 @@ void SeriesWriter::State::make_file(const SeriesMesh& mesh, const SharedMesh& sh
 
 // Returns how many steps stay.
 std::uint64_t SeriesWriter::State::resume_med(const SeriesMesh& mesh, const SharedMesh& shared) {
-  const Scratch scratch{rank_in(comm.get()) == 0 ? std::vector{geometry()} : std::vector<fs::path>{}};
+  Scratch scratch;
   std::optional<file::File> made;
   std::uint64_t keep = 0;
   agree(comm.get(), [&] {
     if (rank_in(comm.get()) != 0) return;
-    scratch.clear();
     file::open_read(path);
-    made = file::create(geometry());
+    made = create_geometry(path, scratch);
   });
   put_mesh(mesh, shared, made ? &*made : nullptr);
   agree(comm.get(), [&] {
     if (!made) return;
-    require_same_series(geometry(), path);
+    require_same_series(made->path(), path);
     med.emplace(path, options.alignment);
     const std::vector<double>& times = med->times();
     while (keep < times.size() && !(times[keep] > *options.resume)) ++keep;

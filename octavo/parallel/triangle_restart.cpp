@@ -1,13 +1,16 @@
 #include "octavo/parallel/triangle_restart.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/rank_exchange.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/point_exchange.hpp"
 #include "octavo/parallel/route.hpp"
 #include "octavo/parallel/shares.hpp"
+#include "octavo/store/triangle_boundary.hpp"
 #include "octavo/store/triangles.hpp"
 
 namespace octavo::parallel {
@@ -70,6 +73,7 @@ Dealt deal_parts(MPI_Comm comm, StepParts& step) {
 struct MeshShare {
   mesh::Unstructured mesh;           ///< triangles have the points' numbers
   std::vector<mesh::Field> numbers;  ///< integer fields, plane after plane
+  store::BoundaryArrays boundary;    ///< all of it
   std::vector<std::int32_t> part;    ///< of each triangle, where the mesh was cut when it was stored
   std::vector<std::int64_t> points;  ///< number of each rank's first one; one more than ranks
   std::vector<std::int64_t> triangles;
@@ -108,11 +112,22 @@ void check_share(const MeshShare& share) {
                                      std::to_string(point));
 }
 
+/// The lines that ranks have read, one rank's after another's.
+store::BoundaryArrays gather_boundary(MPI_Comm comm, const store::BoundaryArrays& mine) {
+  auto lines = static_cast<std::int64_t>(mine.point.size());
+  MPI_Allreduce(MPI_IN_PLACE, &lines, 1, MPI_INT64_T, MPI_SUM, comm);
+  if (lines == 0) return {};
+  const base::Ranks ranks = ranks_of(comm);
+  return {jobs::gather(ranks, mine.point), jobs::gather(ranks, mine.codes), jobs::gather(ranks, mine.values),
+          jobs::gather(ranks, mine.colour)};
+}
+
 MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
   if (planes < 1) throw Error(Kind::corrupt, "planes: expected at least 1, found " + std::to_string(planes));
   const Dealt mine = deal_parts(comm, step);
   MeshShare share;
   share.mesh.planes = planes;
+  store::BoundaryArrays mine_of_boundary;
   agree(comm, [&] {
     mesh::Request only;
     only.fields = std::vector<std::string>{};
@@ -123,8 +138,12 @@ MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
     const mesh::Part joined = parts.empty() ? mesh::Part{} : store::join_meshes(std::move(parts));
     if (!mine.places.empty()) share.mesh = store::mesh_of(joined, planes);
     share.part = store::read_cut(joined);
+    for (const mesh::Particles& particles : joined.particles)
+      if (particles.species == store::boundary_species)
+        mine_of_boundary = store::boundary_in(particles, std::numeric_limits<std::int32_t>::max());
     share.numbers = numbers_of(joined, species);
   });
+  share.boundary = gather_boundary(comm, mine_of_boundary);
   share.points = starts_of(comm, share.mesh.x.size());
   share.triangles = starts_of(comm, share.mesh.connectivity.size() / 3);
   share.box = box_of_all(comm, share.mesh.x, share.mesh.y);
@@ -396,6 +415,8 @@ void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path&
   std::vector<std::size_t> chosen;
   agree(comm, [&] { chosen = mesh::select_fields(out.header, options.fields); });
   out.part.fields = read_fields(comm, step, share, chosen, out.header, fetch, points);
+  if (!share.boundary.point.empty() && options.particles)
+    out.part.particles.push_back(store::boundary_of(share.boundary));
   out.part.index = rank_in(comm);
   out.part.mesh = std::move(mesh);
 }

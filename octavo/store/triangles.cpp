@@ -9,6 +9,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/point_curve.hpp"
+#include "octavo/store/triangle_boundary.hpp"
 
 namespace octavo::store {
 namespace {
@@ -313,7 +314,14 @@ mesh::Part fold(const mesh::Part& part, bool with_mesh) {
       auto& attributes = out.particles.back().attributes;
       attributes.insert(attributes.end(), particles.attributes.begin(), particles.attributes.end());
     }
+  for (const mesh::Particles& particles : part.particles)
+    if (particles.species == boundary_species) out.particles.push_back(particles);
   return out;
+}
+
+mesh::Part stored_mesh(const std::filesystem::path& store, Flow flow, std::int64_t step) {
+  const mesh::Dataset dataset = open_folded(store, flow, step);
+  return part_with_mesh({dataset.read, dataset.num_parts}, dataset.header, store, flow);
 }
 
 mesh::Particles cut_of(std::span<const std::int32_t> part_of) {

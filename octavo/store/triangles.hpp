@@ -47,6 +47,9 @@ std::vector<mesh::FieldInfo> fields_beside(const std::vector<mesh::SpeciesInfo>&
 /// A step as it is stored, before unfold().
 mesh::Dataset open_folded(const std::filesystem::path& store, Flow flow, std::int64_t step);
 
+/// The species of a step's mesh, of all parts as one, wherever they are stored.
+mesh::Part stored_mesh(const std::filesystem::path& store, Flow flow, std::int64_t step);
+
 /// Whether a header is that of such a mesh: attributes "triangles" and "planes" are there.
 bool has_triangles(const mesh::Header& header);
 

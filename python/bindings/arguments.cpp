@@ -53,8 +53,26 @@ mesh::Centring centring_named(const std::string& name) {
   return static_cast<mesh::Centring>(found - names.begin());
 }
 
-Error error_from(int kind, const std::string& message, const std::vector<std::string>& places,
-                 const std::string& hint) {
+parallel::Mode mode_named(const std::string& name) {
+  if (name == "background") return parallel::Mode::background;
+  if (name == "sync") return parallel::Mode::sync;
+  throw Error(Kind::usage, "no mode '" + name + "': there are background and sync");
+}
+
+mesh::Unstructured piece_from(const Doubles& x, const Doubles& y, const Numbers& triangles,
+                              const std::optional<Numbers>& number, int planes) {
+  const auto copy = [](const auto& array, auto& to) { to.assign(array.data(), array.data() + array.size()); };
+  mesh::Unstructured piece;
+  copy(x, piece.x);
+  copy(y, piece.y);
+  copy(triangles, piece.connectivity);
+  piece.planes = planes;
+  if (number) copy(*number, piece.global_point);
+  return piece;
+}
+
+Error error_from(const Problem& problem) {
+  const auto& [kind, message, places, hint] = problem;
   Error error(static_cast<Kind>(kind), message);
   for (const std::string& place : places) error.at(place);
   if (!hint.empty()) error.hint(hint);

@@ -1,17 +1,22 @@
 #pragma once
 #include <mpi.h>
+#include <nanobind/stl/tuple.h>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "bindings.hpp"
+#include "octavo/mesh/unstructured.hpp"
 #include "octavo/parallel/array_view.hpp"
+#include "octavo/parallel/options.hpp"
 
 /// What Python hands to a writer: a communicator, and arrays that are read later than they are handed over.
 namespace octavo::bindings {
 
 void bind_native(nb::module_& m);
+void bind_series(nb::module_& m);
 
 /// None is all processes of mpirun (MPI is started where nobody has); else a Fortran handle, as mpi4py's py2f gives it.
 MPI_Comm comm_from(std::optional<int> handle);
@@ -43,8 +48,18 @@ parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType typ
 /// "cell", "face_x", "face_y", "face_z", "node"; Error(usage) for any other.
 mesh::Centring centring_named(const std::string& name);
 
-/// An error found in Python, as octavo.parallel takes it apart.
-base::Error error_from(int kind, const std::string& message, const std::vector<std::string>& places,
-                       const std::string& hint);
+/// "background" or "sync"; Error(usage) for any other.
+parallel::Mode mode_named(const std::string& name);
+
+using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
+
+/// A rank's piece of a mesh of triangles: (points,), (points,), (triangles, 3), (points,).
+mesh::Unstructured piece_from(const Doubles& x, const Doubles& y, const Numbers& triangles,
+                              const std::optional<Numbers>& number, int planes);
+
+/// An error found in Python, as octavo.errors takes it apart: kind, message, places, hint.
+using Problem = std::tuple<int, std::string, std::vector<std::string>, std::string>;
+base::Error error_from(const Problem& problem);
 
 }  // namespace octavo::bindings

@@ -19,12 +19,6 @@ parallel::NativeFormat format_named(const std::string& name) {
   throw Error(Kind::usage, "no format '" + name + "': there are flash, amrex_plotfile and amrex_checkpoint");
 }
 
-parallel::Mode mode_named(const std::string& name) {
-  if (name == "background") return parallel::Mode::background;
-  if (name == "sync") return parallel::Mode::sync;
-  throw Error(Kind::usage, "no mode '" + name + "': there are background and sync");
-}
-
 /// The engine's writer, and the arrays that end_step() reads.
 class NativeWriter {
  public:
@@ -66,10 +60,7 @@ class NativeWriter {
                      const std::string& type) {
     writer().put_particles(species, attribute, hold(array, type));
   }
-  void put_error(int kind, const std::string& message, const std::vector<std::string>& places,
-                 const std::string& hint) {
-    writer().put_error(error_from(kind, message, places, hint));
-  }
+  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
   void end_step() {
     try {
       call([](parallel::NativeWriter& writer) { writer.end_step(); });

@@ -8,6 +8,7 @@
 #include "graph_cut.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/neighbour_arrays.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/scotch.hpp"
 #include "octavo/parallel/world.hpp"
@@ -41,14 +42,6 @@ parallel::Options options_from(const Settings& settings, const Path& file) {
   return parallel::read_options(options, file);
 }
 
-using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;
-
-template <class T, class... Constraints>
-std::vector<std::remove_const_t<T>> copy_of(const nb::ndarray<T, Constraints...>& array) {
-  return {array.data(), array.data() + array.size()};
-}
-
 /// The engine's writer, and the arrays that it reads later than Python hands them over.
 class Writer {
  public:
@@ -71,13 +64,9 @@ class Writer {
   void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
   void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
                      int planes, const std::optional<Numbers>& element) {
-    mesh::Unstructured piece;
-    piece.x = copy_of(x);
-    piece.y = copy_of(y);
-    piece.connectivity = copy_of(triangles);
-    piece.planes = planes;
-    if (number) piece.global_point = copy_of(*number);
-    writer().put_mesh(piece, element ? copy_of(*element) : std::vector<std::int64_t>{});
+    std::vector<std::int64_t> numbers;
+    if (element) numbers.assign(element->data(), element->data() + element->size());
+    writer().put_mesh(piece_from(x, y, triangles, number, planes), numbers);
   }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
                  const std::string& centring, nb::handle order) {
@@ -99,10 +88,7 @@ class Writer {
                      const std::string& type, const std::string& unit) {
     writer().put_particles(species, attribute, hold(array, type), unit);
   }
-  void put_error(int kind, const std::string& message, const std::vector<std::string>& places,
-                 const std::string& hint) {
-    writer().put_error(error_from(kind, message, places, hint));
-  }
+  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
   void end_step() {
     call([](parallel::Writer& writer) { writer.end_step(); });
     if (!lend_) held_.clear();
@@ -274,6 +260,35 @@ nb::dict particles_of(nb::handle self) {
   return all;
 }
 
+nb::dict neighbours(std::optional<int> comm, const parallel::Restart& start) {
+  parallel::NeighbourArrays found;
+  {
+    nb::gil_scoped_release release;
+    found = parallel::arrays_of(parallel::find_neighbours(comm_from(comm), start));
+  }
+  nb::dict out;
+  const auto add = [&](const char* name, auto& values, std::size_t width) {
+    std::vector<std::size_t> shape{values.size() / width};
+    if (width > 1) shape.push_back(width);
+    out[name] = to_array(std::move(values), shape);
+  };
+  add("shared", found.shared, 1);
+  add("first", found.first, 1);
+  add("ranks", found.ranks, 1);
+  add("halo_triangle", found.halo_triangle, 1);
+  add("behind_rank", found.behind_rank, 3);
+  add("behind_triangle", found.behind_triangle, 3);
+  add("boundary_point", found.boundary_point, 1);
+  add("place", found.place, 1);
+  add("liquid", found.liquid, 1);
+  add("next", found.next, 1);
+  add("previous", found.previous, 1);
+  add("codes", found.codes, 4);
+  add("values", found.values, 7);
+  add("colour", found.colour, 1);
+  return out;
+}
+
 // ------------------------------------------------------------------ the module
 
 void bind_writer(nb::module_& m) {
@@ -345,6 +360,7 @@ void bind_restart(nb::module_& m) {
           "{name: [array of a box, ...]}: views that can be written.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
+  m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
         nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none(),
@@ -370,4 +386,5 @@ NB_MODULE(_mpi, m) {
   bindings::bind_restart(m);
   bindings::bind_writer(m);
   bindings::bind_native(m);
+  bindings::bind_series(m);
 }

@@ -24,8 +24,8 @@ jobs::PieceLayout layout_named(const std::string& name) {
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
                    const std::string& layout, std::optional<Path> boundary,
                    std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
-                   std::optional<Path> zones, std::optional<Path> weirs, nb::object progress, const nb::object& ranks,
-                   const nb::object& scotch) {
+                   std::optional<Path> zones, std::optional<Path> weirs, bool concat_sides, nb::object progress,
+                   const nb::object& ranks, const nb::object& scotch) {
   jobs::PartitionOptions options;
   options.parts = parts;
   options.method = partition::method_named(method);
@@ -35,6 +35,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   options.sections = std::move(sections);
   options.zones = std::move(zones);
   options.weirs = std::move(weirs);
+  options.concat_sides = concat_sides;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   jobs::PartitionReport report;
@@ -46,7 +47,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
                             : jobs::partition_mesh(mesh, prefix, options);
   }
   nb::dict result;
-  result["parts"] = parts;
+  result["parts"] = report.parts;
   result["elements"] = report.elements;
   result["points"] = report.points;
   result["fewest_elements"] = report.quality.fewest;
@@ -132,8 +133,8 @@ void bind_pieces(nb::module_& m) {
   m.def("partition", &partition, nb::arg("mesh"), nb::arg("prefix"), nb::kw_only(), nb::arg("parts"),
         nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
         nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
-        nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("progress") = nb::none(),
-        nb::arg("ranks") = nb::none(), nb::arg("scotch") = nb::none(),
+        nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("concat_sides") = false,
+        nb::arg("progress") = nb::none(), nb::arg("ranks") = nb::none(), nb::arg("scotch") = nb::none(),
         "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
   m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::kw_only(), nb::arg("mesh") = nb::none(),
         nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),

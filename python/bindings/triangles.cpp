@@ -11,14 +11,22 @@
 
 namespace octavo::bindings {
 
+store::Flow flow_named(const std::string& name);
+
 namespace {
 
+std::optional<store::Flow> flow_of(const std::optional<std::string>& name) {
+  return name ? std::optional(flow_named(*name)) : std::nullopt;
+}
+
 nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<double, 2>>& places,
-               const std::optional<std::vector<std::string>>& fields, int plane) {
+               const std::optional<std::vector<std::string>>& fields, int plane,
+               const std::optional<std::string>& flow) {
+  const jobs::ProbeOptions options{places, fields, plane, flow_of(flow)};
   jobs::ProbeSeries series;
   {
     nb::gil_scoped_release release;
-    series = jobs::probe(path, {places, fields, plane});
+    series = jobs::probe(path, options);
   }
   const std::size_t steps = series.times.size();
   nb::dict out;
@@ -107,14 +115,14 @@ void bind_triangles(nb::module_& m) {
   m.def("times", &times, nb::arg("path"), "Of all steps of a file of many; none for other formats, and stores.");
   m.def(
       "over_time",
-      [](const std::filesystem::path& path, const std::string& kind) {
-        return jobs::over_time(path, jobs::over_time_named(kind));
+      [](const std::filesystem::path& path, const std::string& kind, const std::optional<std::string>& flow) {
+        return jobs::over_time(path, jobs::over_time_named(kind), flow_of(flow));
       },
-      nb::arg("path"), nb::arg("kind"),
+      nb::arg("path"), nb::arg("kind"), nb::arg("flow") = nb::none(),
       "A dataset whose values are the largest, smallest (\"max\", \"min\") or \"mean\" of each point over all steps.");
   m.def(
       "probe", &probe, nb::arg("path"), nb::arg("places"), nb::kw_only(), nb::arg("fields") = nb::none(),
-      nb::arg("plane") = -1,
+      nb::arg("plane") = -1, nb::arg("flow") = nb::none(),
       "Values at places over all steps: times (steps), values (places, fields, steps), NaN outside. Releases the GIL.");
   m.def("to_serafin", &to_serafin, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
         nb::arg("double_precision") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),

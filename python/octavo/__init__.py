@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
     from octavo.native import NativeWriter, Patches
     from octavo.parallel import Header, Octree, Writer
+    from octavo.series_writer import SeriesWriter
 
 __all__ = [
     "Damaged",
@@ -32,12 +33,14 @@ __all__ = [
     "Octree",
     "Patches",
     "Selection",
+    "SeriesWriter",
     "Unreadable",
     "Unsupported",
     "UsageError",
     "Writer",
     "convert",
     "diff",
+    "neighbours",
     "open",
     "over_time",
     "repack",
@@ -62,8 +65,10 @@ _HOMES = {
     "Octree": "parallel",
     "Writer": "parallel",
     "NativeWriter": "native",
+    "SeriesWriter": "series_writer",
     "Patches": "native",
     "restart": "parallel",
+    "neighbours": "parallel",
     "Error": "errors",
     "UsageError": "errors",
     "Unreadable": "errors",

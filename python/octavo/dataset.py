@@ -29,19 +29,26 @@ def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dat
     return Dataset(_core.open(os.fspath(path), flow, step))
 
 
-def over_time(path: Path, kind: str) -> Dataset:
-    """A SERAFIN file as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each point over
-    all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`."""
-    return Dataset(_core.over_time(os.fspath(path), kind))
+def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
+    """A mesh of triangles as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each point
+    over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. Of a store those of one `flow`: without it analysis,
+    if it has a step, else checkpoint."""
+    return Dataset(_core.over_time(os.fspath(path), kind, flow))
 
 
 def series(
-    path: Path, places: Sequence[Sequence[float]], fields: Sequence[str] | None = None, *, plane: int = -1
+    path: Path,
+    places: Sequence[Sequence[float]],
+    fields: Sequence[str] | None = None,
+    *,
+    plane: int = -1,
+    flow: str | None = None,
 ) -> dict[str, Any]:
     """Values at places (x, y) over all steps of a mesh of triangles, linear within their triangle: `times` of shape (steps),
     `values` (places, fields, steps), NaN outside of the mesh; `fields`, `units`, `inside`. `plane` of a 3-D mesh counts
-    from 0 at the bottom (-1: the uppermost). Releases the GIL."""
-    return _core.probe(os.fspath(path), [tuple(place) for place in places], fields=_listed(fields), plane=plane)
+    from 0 at the bottom (-1: the uppermost); `flow` of a store as over_time has it. Releases the GIL."""
+    points = [tuple(place) for place in places]
+    return _core.probe(os.fspath(path), points, fields=_listed(fields), plane=plane, flow=flow)
 
 
 def steps(path: Path) -> list[dict[str, Any]]:

@@ -19,12 +19,12 @@ import numpy as np
 
 from octavo._core import Header, Patches
 from octavo.parallel import Attribute, Path, _handle, _mpi, _plain, _readable, _with_block
-from octavo.step_writer import StepWriter
+from octavo.step_writer import MeshWriter
 
 __all__ = ["NativeWriter", "Patches"]
 
 
-class NativeWriter(StepWriter):
+class NativeWriter(MeshWriter):
     """Writes steps as files of their own. Collective: this, `end_step`, `finished`, `wait` and `close`; they release the
     GIL. All calls belong to the thread that initialised MPI.
 

@@ -25,9 +25,9 @@ import numpy as np
 
 from octavo._core import Header, Octree, Patches
 from octavo.errors import Unsupported, UsageError
-from octavo.step_writer import StepWriter
+from octavo.step_writer import MeshWriter
 
-__all__ = ["Header", "Octree", "Patches", "Writer", "restart"]
+__all__ = ["Header", "Octree", "Patches", "Writer", "neighbours", "restart"]
 
 Path = str | os.PathLike[str]
 Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | Sequence[str]
@@ -35,7 +35,7 @@ Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | S
 _TYPES = {"float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint8"}
 
 
-class Writer(StepWriter):
+class Writer(MeshWriter):
     """Writes the steps of a simulation. Collective: this, `end_step`, `wait`, `close` and `total_statistics`; they release
     the GIL. All calls belong to the thread that initialised MPI.
 
@@ -84,11 +84,9 @@ class Writer(StepWriter):
         then have shape (points,), or (planes, points); the lowest rank's value counts. Copied at once."""
 
         def put() -> None:
-            numbers = [None if n is None else np.ascontiguousarray(n, "int64") for n in (global_point, global_triangle)]
-            places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
-            nodes = np.ascontiguousarray(triangles, "int64").reshape(-1, 3)
+            numbers = None if global_triangle is None else np.ascontiguousarray(global_triangle, "int64")
             self._planes = planes
-            self._writer.put_triangles(*places, nodes, numbers[0], planes, numbers[1])
+            self._writer.put_triangles(*_piece(x, y, triangles, global_point), planes, numbers)
 
         self._put("mesh", put)
 
@@ -192,6 +190,22 @@ def restart(
     )  # fmt: skip
 
 
+def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
+    """What lies around this rank's share of a step of triangles, as `restart` gave it: what TELEMAC's PAR and CLI files
+    tell a process. Collective. Points and triangles are the share's own, from 0; ranks are those of `comm`.
+
+    `shared`: points that other ranks have, too, by ascending number in the whole mesh; those of shared[i] are
+    ranks[first[i]:first[i + 1]]. `halo_triangle`: triangles with an edge to another rank's; `behind_rank` and
+    `behind_triangle` (n, 3): what lies behind their edges (points 0-1, 1-2, 2-0), -1: nothing.
+
+    Where the store holds the boundary (octavo partition --layout octavo --boundary), along it: `boundary_point`;
+    `place` along the whole boundary, from 0; `liquid`, the number of the liquid boundary, 0: a wall; `next` and
+    `previous`, numbers in the whole mesh of the points beside it where the edge to them is another rank's, else -1;
+    `codes` (n, 4), `values` (n, 7) and `colour`: the boundary file's.
+    """
+    return _mpi().neighbours(_handle(comm), start)
+
+
 # ---------------------------------------------------------------------------------------------------------- MPI
 
 
@@ -266,6 +280,13 @@ def _readable(array: Any) -> np.ndarray:
     ):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
     return values
+
+
+def _piece(x: Any, y: Any, triangles: Any, global_point: Any) -> tuple[Any, Any, Any, Any]:
+    """A piece of a mesh of triangles as the compiled library takes it."""
+    numbers = None if global_point is None else np.ascontiguousarray(global_point, "int64")
+    places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
+    return *places, np.ascontiguousarray(triangles, "int64").reshape(-1, 3), numbers
 
 
 def _order(order: Any, cells: int) -> np.ndarray:

@@ -22,7 +22,7 @@ Progress = Callable[[int, int], bool] | None
 def partition(
     mesh: Path,
     prefix: Path,
-    parts: int,
+    parts: int | None,
     *,
     boundary: Path | None = None,
     method: str | None = None,
@@ -31,19 +31,21 @@ def partition(
     sections: Path | None = None,
     zones: Path | None = None,
     weirs: Path | None = None,
+    concat_sides: bool = False,
     ranks: Any = None,
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
     (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
-    gets. `ranks`: octavo.ranks.world(), collective."""
+    gets. `parts` None: `mesh` is a store that was cut (layout octavo), whose cut and boundary are taken. Sections,
+    zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.ranks import scotch
 
     return _core.partition(
         mesh,
         prefix,
-        parts=parts,
+        parts=parts or 0,
         method=method or ("metis" if ranks is None else "inertial"),
         layout=layout,
         boundary=boundary,
@@ -51,6 +53,7 @@ def partition(
         sections=sections,
         zones=zones,
         weirs=weirs,
+        concat_sides=concat_sides,
         progress=progress,
         ranks=ranks,
         scotch=scotch() if ranks is not None and method == "scotch" else None,

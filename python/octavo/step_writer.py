@@ -16,21 +16,6 @@ class StepWriter:
     """Ends, statistics, and errors that wait for the other ranks. `_writer` is the engine's."""
 
     _writer: Any
-    _dim: int
-    _boxes = False
-
-    def put_mesh(self, mesh: Octree | Patches) -> None:
-        """This rank's tree, with what it owns, or its boxes; before its fields. Copied at once. In a store, and in a FLASH
-        file, boxes are cut into the header's blocks, and are made of whole ones; in AMReX's outputs the cells or blocks of a
-        tree are merged to boxes."""
-        self._boxes = isinstance(mesh, Patches)
-
-        def put() -> None:
-            if not isinstance(mesh, (Octree, Patches)):
-                raise UsageError(f"expected an Octree or Patches, found {type(mesh).__name__}")
-            self._writer.put_mesh(mesh)
-
-        self._put("mesh", put)
 
     def wait(self) -> None:
         """Returns once every step so far is on disk on all ranks, and native outputs have their names; raises where one
@@ -54,6 +39,46 @@ class StepWriter:
         else:
             self._writer.abandon()
 
+    def _put(self, place: str, work: Callable[[], None]) -> None:
+        # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
+        try:
+            work()
+        except REFUSALS as error:
+            self._writer.put_error(problem_of(error, place))
+
+
+# What arguments are refused with.
+REFUSALS = (Error, TypeError, ValueError, OverflowError)
+Problem = tuple[int, str, list[str], str]
+
+
+def problem_of(error: Exception, place: str) -> Problem:
+    """Kind, message, places and hint, of which the compiled library makes the error for all ranks."""
+    if isinstance(error, Error):
+        return kind_of(error), error.message, [*error.places, place], error.hint
+    text = str(error) if len(str(error)) < 200 else type(error).__name__
+    return kind_of(UsageError("")), text, [place], ""
+
+
+class MeshWriter(StepWriter):
+    """Of trees and boxes."""
+
+    _dim: int
+    _boxes = False
+
+    def put_mesh(self, mesh: Octree | Patches) -> None:
+        """This rank's tree, with what it owns, or its boxes; before its fields. Copied at once. In a store, and in a FLASH
+        file, boxes are cut into the header's blocks, and are made of whole ones; in AMReX's outputs the cells or blocks of a
+        tree are merged to boxes."""
+        self._boxes = isinstance(mesh, Patches)
+
+        def put() -> None:
+            if not isinstance(mesh, (Octree, Patches)):
+                raise UsageError(f"expected an Octree or Patches, found {type(mesh).__name__}")
+            self._writer.put_mesh(mesh)
+
+        self._put("mesh", put)
+
     def _put_boxes(self, name: str, arrays: list[np.ndarray], unit: str, centring: str) -> None:
         """An array a box, axes (z, y, x) as far as there are dimensions."""
         for box in arrays:
@@ -61,13 +86,3 @@ class StepWriter:
                 raise UsageError(f"expected a box of {self._dim} axes, found shape {box.shape}")
         shaped = [box[(None, *[None] * (3 - self._dim), ..., None)] for box in arrays]
         self._writer.put_boxes(name, shaped, [box.dtype.name for box in arrays], unit, centring)
-
-    def _put(self, place: str, work: Callable[[], None]) -> None:
-        # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
-        try:
-            work()
-        except Error as error:
-            self._writer.put_error(kind_of(error), error.message, [*error.places, place], error.hint)
-        except (TypeError, ValueError, OverflowError) as error:
-            text = str(error) if len(str(error)) < 200 else type(error).__name__
-            self._writer.put_error(kind_of(UsageError("")), text, [place], "")

@@ -345,14 +345,20 @@ def without_mpi4py(store: str) -> None:
         raise AssertionError("a text was taken for a communicator")
 
 
-def triangles(store: str) -> None:
-    """A strip of triangles, two planes of points; every rank has some, and all their points."""
-    comm = everyone()
-    points, planes = 12, 2
+def strip(comm, points: int):
+    """A strip of triangles of which every rank has some, and all their points: places of all points, all triangles, the
+    numbers of this rank's triangles and points."""
     x, y = np.arange(points) // 2, np.arange(points) % 2
     whole = np.array([[i, i + 1, i + 2] if i % 2 == 0 else [i + 1, i, i + 2] for i in range(points - 2)])
     mine = np.arange(comm.rank, len(whole), comm.size)
-    number = np.unique(whole[mine])
+    return x, y, whole, mine, np.unique(whole[mine])
+
+
+def triangles(store: str) -> None:
+    """A strip of triangles, two planes of points."""
+    comm = everyone()
+    points, planes = 12, 2
+    x, y, whole, mine, number = strip(comm, points)
     depth = 100.0 * np.arange(planes)[:, None] + np.arange(points)
     header = octavo.Header(code="test", dim=3)
     with octavo.Writer(comm, store, header) as writer:
@@ -372,6 +378,144 @@ def triangles(store: str) -> None:
     wanted = octavo.restart(comm, store, points=[5, 0, 5])
     assert np.array_equal(wanted.fields["depth"], depth[:, [5, 0, 5]] + 2) and len(wanted.triangles) == 0
     assert np.array_equal(wanted.x, x[[5, 0, 5]])
+
+
+def neighbours(store: str) -> None:
+    """A cut store tells each rank its shared points, what lies behind its edges, and its boundary."""
+    from octavo import pieces
+
+    comm = everyone()
+    x, y, whole, *_ = strip(comm, 12)
+    with octavo.SeriesWriter(comm, store + ".slf", ["BOTTOM"], x, y, whole, mode="sync"):
+        pass
+    line = [*range(0, 12, 2), *range(11, 0, -2)]  # round the strip; its far end is open
+    if comm.rank == 0:
+        codes = ["5 4 4 1.5" if point >= 10 else "2 2 2 0." for point in line]
+        text = "".join(
+            f"{c} 0. 0. 0. 2 0. 0. 0. {p + 1} {k + 1}\n" for k, (c, p) in enumerate(zip(codes, line, strict=True))
+        )
+        Path(store + ".cli").write_text(text)
+        pieces.partition(store + ".slf", store, comm.size, method="hilbert", layout="octavo", boundary=store + ".cli")
+    comm.barrier()
+    start = octavo.restart(comm, store + "GEO.octavo")
+    found = octavo.neighbours(comm, start)
+    held = comm.allgather(set(start.global_point[start.triangles.ravel()].tolist()))
+    triangles = comm.allgather(start.global_point[start.triangles].tolist())
+    for i, point in enumerate(found["shared"]):
+        others = [r for r, points in enumerate(held) if r != comm.rank and start.global_point[point] in points]
+        assert found["ranks"][found["first"][i] : found["first"][i + 1]].tolist() == others
+    assert (comm.size > 1) == (len(found["shared"]) > 0)
+    for e, ranks, behind in zip(
+        *(found[name] for name in ("halo_triangle", "behind_rank", "behind_triangle")), strict=True
+    ):
+        corners = triangles[comm.rank][e]
+        for k in range(3):
+            if ranks[k] >= 0:
+                assert {corners[k], corners[(k + 1) % 3]} < set(triangles[ranks[k]][behind[k]])
+    assert [line[place] for place in found["place"]] == start.global_point[found["boundary_point"]].tolist()
+    open_end = start.global_point[found["boundary_point"]] >= 10
+    assert np.array_equal(found["liquid"], open_end) and np.array_equal(found["values"][:, 0], 1.5 * open_end)
+    assert np.array_equal(found["codes"][:, 0], np.where(open_end, 5, 2))
+    assert comm.size > 1 or np.all(found["next"] == -1)
+    away = comm.allreduce(int((found["next"] >= 0).sum())) == comm.allreduce(int((found["previous"] >= 0).sum()))
+    assert away and comm.allreduce(len(found["place"])) >= len(line)
+
+
+def open_series(path: str, planes: int = 1, **words):
+    """A writer of the strip, and the numbers of this rank's points."""
+    comm = everyone()
+    x, y, whole, mine, number = strip(comm, 12)
+    local = np.searchsorted(number, whole[mine])
+    mesh = (x[number], y[number], local, number)
+    words.setdefault("mode", "sync")
+    return octavo.SeriesWriter(
+        comm, path, {"ELEVATION Z": "M", "SPEED": "M/S"}, *mesh, planes=planes, global_triangle=mine, **words
+    ), number  # fmt: skip
+
+
+def put_step(writer, number, step: int, planes: int = 1) -> None:
+    """Values are exact in float32: as float64, as float32, in planes, as one variable of two."""
+    values = 100.0 * np.arange(planes)[:, None] + number + 1000 * step
+    writer.begin_step(0.5 * step)
+    writer.put_field("ELEVATION Z", values if planes > 1 else values[0])
+    writer.put_field("SPEED", np.repeat(-values.ravel().astype("float32"), 2)[::2])
+    writer.end_step()
+
+
+def series(store: str) -> None:
+    """SERAFIN and MED, 2-D and 3-D: written, resumed, read back, the same values in both."""
+    for name, planes, words in (
+        ("flat.slf", 1, {"title": "MÜHLE", "date": (2026, 1, 2, 3, 4, 5), "mode": "background"}),
+        ("layers.slf", 3, {"precision": "double", "little_endian": True, "origin": (100, 200), "writers": 2}),
+        ("layers.med", 3, {"precision": "double"}),
+    ):
+        path = f"{store}.{name}"
+        try:
+            writer, number = open_series(path, planes, **words)
+        except octavo.Unsupported:
+            assert name.endswith(".med")
+            continue
+        with writer:
+            for step in range(4):
+                put_step(writer, number, step, planes)
+            writer.wait()
+            assert writer.finished() and writer.steps == 4
+            assert writer.statistics()["steps"] == 4 and writer.total_statistics()["bytes_stored"] > 0
+        for resume, there in ((0.5, 2), (True, 3)):
+            with open_series(path, planes, **words, resume=resume)[0] as writer:
+                assert writer.steps == there
+                put_step(writer, number, there, planes)
+        steps = octavo.steps(path)
+        assert [step["time"] for step in steps] == [0, 0.5, 1, 1.5], steps
+        part = octavo.open(path, step=3).part(0)
+        expected = 100.0 * np.arange(planes)[:, None] + np.arange(12) + 3000
+        assert np.array_equal(np.ravel(part.fields["ELEVATION Z"]), expected.ravel())
+        assert np.array_equal(np.ravel(part.fields["SPEED"]), -expected.ravel())
+        assert np.array_equal(part.triangles, strip(everyone(), 12)[2])
+    everyone().barrier()
+
+
+def series_errors(store: str) -> None:
+    """What is wrong on the last rank is raised on all, when the file is opened and in a step, and the writer goes on."""
+    comm = everyone()
+    last = comm.rank == comm.size - 1
+
+    def raises(kind: type[Exception], text: str, work) -> None:
+        try:
+            work()
+        except kind as error:
+            assert len(set(comm.allgather(str(error)))) == 1 and text in str(error), str(error)
+        else:
+            raise AssertionError(f"nothing was raised: {text}")
+
+    path = store + ".slf"
+    for words, kind, text in (
+        ({"precision": "half"}, octavo.UsageError, "there are single and double"),
+        ({"mode": "auto"}, octavo.UsageError, "there are background and sync"),
+        ({"alignment": "wide"}, octavo.UsageError, "alignment"),
+        ({"date": (2026, 1)}, octavo.UsageError, "date"),
+        ({"boundary": [1, 2]}, octavo.UsageError, "boundary"),
+        ({"title": 5}, octavo.UsageError, "title"),
+    ):
+        raises(kind, text, lambda words=words: open_series(path, **words if last else {}))
+    raises(octavo.UsageError, "the series", lambda: open_series(path, precision="double" if last else "single"))
+    raises(octavo.Unreadable, "No such file", lambda: open_series(path, resume=True))
+    writer, number = open_series(path)
+    for name, array, text in (
+        ("SPEED", np.ones(5), "expected shape (" + str(strip(comm, 12)[4].size)),
+        ("SPEED", np.ones(len(number), complex), "complex"),
+        ("SPEED", np.ones(len(number), int), "expected float64 or float32"),
+        ("DEPTH", np.ones(len(number)), "DEPTH"),
+    ):
+        writer.begin_step(0.0)
+        writer.put_field("ELEVATION Z", np.ones(len(number)))
+        writer.put_field(*(name, array) if last else ("SPEED", np.ones(len(number))))
+        raises(octavo.UsageError, text if last else "", writer.end_step)
+    put_step(writer, number, 0)
+    writer.close()
+    assert [step["time"] for step in octavo.steps(path)] == [0]
+    comm.barrier()
+    raises(octavo.UsageError, "exists already", lambda: open_series(path))
 
 
 if __name__ == "__main__":

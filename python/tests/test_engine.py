@@ -61,6 +61,11 @@ def test_written_on_three_ranks_read_on_any(tmp_path, run):
         ("gil", 2),
         ("leaving", 2),
         ("triangles", 3),
+        ("neighbours", 1),
+        ("neighbours", 3),
+        ("series", 1),
+        ("series", 3),
+        ("series_errors", 2),
     ],
 )
 def test_case(tmp_path, name, ranks):
@@ -79,9 +84,10 @@ def test_without_mpi4py_and_without_mpirun(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("script", "programs"), [("run", ("write.py", "read.py")), ("run_triangles", ("triangles.py",))]
+    ("script", "programs"),
+    [("run", ("write.py", "read.py")), ("run_triangles", ("triangles.py",)), ("run_series", ("series.py",))],
 )
-def test_the_example_restarts_on_another_number_of_ranks(script, programs):
+def test_the_example_does_the_same_on_another_number_of_ranks(script, programs):
     done = subprocess.run(
         [ROOT / "examples" / script, shutil.which("mpirun"), Path(sys.executable).parent, "py"],
         capture_output=True, text=True, timeout=240, env=ENVIRONMENT,

@@ -111,12 +111,20 @@ def test_json_is_json(run, serafin, tmp_path):
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks_write_what_one_process_writes(run, serafin, result, tmp_path, ranks):
     words = ["--parts", 7, "--boundary", serafin / "geo_malpasset-small.cli", "--also", f"PRE={result}"]
+    (tmp_path / "sec").write_text("sections\n2 0\nupper\n5061. 3975. 5061. 4600.\nmiddle\n6093. 4110. 6093. 4462.\n")
+    (tmp_path / "zfi").write_text("".join(f"{point} {point % 3}\n" for point in range(1, 13542)))
+    (tmp_path / "seu").write_text(
+        "weirs\n1 0 0.5\na group\n1\nx\ny\nz\n1 5061. 4332. 70. 2311 2310 2312 2316 5091. 4342. 70. 4712 11468 4742 4713 0 0 0. 0.\n"
+    )
+    words += ["--sections", tmp_path / "sec", "--zones", tmp_path / "zfi", "--weirs", tmp_path / "seu"]
     mesh = serafin / "geo_malpasset-small.slf"
     for name, options in ((f"{ranks}", {"ranks": ranks}), ("1", {})):
         (tmp_path / name).mkdir()
         run("partition", mesh, "-o", tmp_path / name / "T2D", "--method", "inertial", *words, **options)
     one, many = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("1", f"{ranks}"))
     assert one == many
+    assert "T2DSEC00006-00006" in one  # what TELEMAC opens, beside T2DGEO-CONCAT
+    assert "T2DGEO-CONCAT" in one
 
 
 def test_from_python_as_from_the_command(serafin, result, tmp_path):

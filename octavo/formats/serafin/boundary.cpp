@@ -79,6 +79,19 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
+/// So many significant digits, and so many of an exponent where it takes one.
+std::string list_directed_real(double value, int digits, int exponent_digits) {
+  const std::string scientific = formatted("%.*e", digits - 1, value);  // rounded to the digits: gives the exponent
+  const int exponent = value == 0 ? 0 : std::atoi(scientific.substr(scientific.find('e') + 1).c_str());
+  if (exponent < -1 || exponent >= digits) {
+    const std::string mantissa = scientific.substr(0, scientific.find('e'));
+    return formatted(" %*s", digits + 3, mantissa.c_str()) +
+           formatted("E%c%0*d", exponent < 0 ? '-' : '+', exponent_digits, std::abs(exponent));
+  }
+  return formatted(" %#*.*f", digits + 3, digits - 1 - exponent, value) +
+         std::string(static_cast<std::size_t>(exponent_digits) + 2, ' ');
+}
+
 }  // namespace
 
 std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std::int32_t points) {
@@ -108,16 +121,8 @@ std::string boundary_line(const BoundaryPoint& p) {
                    p.tracer_values[2], p.point, p.colour);
 }
 
-std::string list_directed(float value) {
-  const double wide = static_cast<double>(value);
-  const std::string scientific = formatted("%.8e", wide);  // rounded to 9 digits: gives the exponent
-  const int exponent = value == 0 ? 0 : std::atoi(scientific.substr(scientific.find('e') + 1).c_str());
-  if (exponent < -1 || exponent >= 9) {
-    const std::string digits = scientific.substr(0, scientific.find('e'));
-    return formatted(" %12s", digits.c_str()) + formatted("E%c%02d", exponent < 0 ? '-' : '+', std::abs(exponent));
-  }
-  return formatted(" %#12.*f    ", 8 - exponent, wide);
-}
+std::string list_directed(float value) { return list_directed_real(static_cast<double>(value), 9, 2); }
+std::string list_directed(double value) { return list_directed_real(value, 17, 3); }
 
 std::string list_directed(std::int64_t value) { return formatted("%12lld", static_cast<long long>(value)); }
 

@@ -29,6 +29,8 @@ std::string boundary_line(const BoundaryPoint& point);
 
 /// A float as gfortran writes it list-directed: a blank, 9 significant digits in 12 columns and 4 for an exponent.
 std::string list_directed(float value);
+/// The same of a double: 17 digits in 20 columns and 5.
+std::string list_directed(double value);
 /// The same of a default integer: 12 columns.
 std::string list_directed(std::int64_t value);
 

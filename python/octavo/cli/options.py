@@ -23,6 +23,10 @@ def add_step(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="step of a store (default: the newest complete one), or of a SERAFIN file, from 0",
     )
+    add_flow(parser)
+
+
+def add_flow(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--flow", choices=["analysis", "checkpoint"], help="flow of a store (default: analysis, if it has a step)"
     )
@@ -66,9 +70,9 @@ def open_dataset(arguments: argparse.Namespace):
     from octavo import _core
 
     if getattr(arguments, "over_time", None):
-        if arguments.step is not None or arguments.flow is not None:
-            raise UsageError("--over-time takes all steps", [], "leave --step and --flow away")
-        return _core.over_time(arguments.path, arguments.over_time)
+        if arguments.step is not None:
+            raise UsageError("--over-time takes all steps", [], "leave --step away")
+        return _core.over_time(arguments.path, arguments.over_time, arguments.flow)
     return _core.open(arguments.path, arguments.flow, arguments.step)
 
 

@@ -16,13 +16,19 @@ EXAMPLES = [
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000 --method scotch    # PT-Scotch",
     "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
+    "octavo partition run/T2DGEO.octavo -o classic/T2D --layout files    # the pieces of a store's cut",
 ]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mesh", metavar="MESH", help="the geometry, .slf or .med; its steps are cut, too")
     parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="pieces become PREFIX + GEO, CLI, PAR ...")
-    parser.add_argument("--parts", type=options.positive, required=True, metavar="P", help="number of parts")
+    parser.add_argument(
+        "--parts",
+        type=options.positive,
+        metavar="P",
+        help="number of parts; without it MESH is a store that --layout octavo made, whose cut and boundary are taken",
+    )
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
     parser.add_argument(
         "--method",
@@ -36,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=["concat", "files", "med", "octavo"],
         default="concat",
         help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med; octavo: a store an "
-        "input, PREFIX + GEO.octavo, which as many ranks start from by their parts (default: concat)",
+        "input, PREFIX + GEO.octavo, with the boundary, which as many ranks start from by their parts (default: concat)",
     )
     parser.add_argument(
         "--also",
@@ -48,7 +54,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sections", metavar="FILE", help="control sections; become PREFIX + SEC")
     parser.add_argument("--zones", metavar="FILE", help="friction zones; become PREFIX + ZFI")
-    parser.add_argument("--weirs", metavar="FILE", help="weirs; become PREFIX + SEU")
+    parser.add_argument("--weirs", metavar="FILE", help="weirs of type 2; become PREFIX + SEU")
+    parser.add_argument(
+        "--concat-sides",
+        action="store_true",
+        help="sections, zones and weirs as -CONCAT and -INDEX, too, in place of one numbered file a part, which is what TELEMAC "
+        "opens (V8P4) whatever the layout",
+    )
     options.add_json(parser)
 
 
@@ -87,6 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
             sections=arguments.sections,
             zones=arguments.zones,
             weirs=arguments.weirs,
+            concat_sides=arguments.concat_sides,
             progress=progress,
             ranks=ranks,
         )

@@ -22,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plane", type=int, default=-1, metavar="N", help="of 3-D meshes, from 0 at the bottom (default: top)"
     )
+    options.add_flow(parser)
     parser.add_argument("--csv", action="store_true", help="comma-separated values")
     options.add_json(parser)
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
     places = [_place(text) for text in arguments.at]
-    found = _core.probe(arguments.path, places, fields=arguments.field, plane=arguments.plane)
+    found = _core.probe(arguments.path, places, fields=arguments.field, plane=arguments.plane, flow=arguments.flow)
     for text, inside in zip(arguments.at, found["inside"], strict=True):
         if not inside:
             console.say(arguments.quiet, f"note: {text} lies outside of the mesh")

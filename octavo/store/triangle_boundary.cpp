@@ -1,0 +1,60 @@
+#include "octavo/store/triangle_boundary.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+template <class T>
+mesh::Field list(const std::string& name, const std::vector<T>& values, int components) {
+  mesh::FieldInfo info;
+  info.name = name;
+  info.type = mesh::scalar_type_of<T>();
+  info.centring = mesh::Centring::particle;
+  info.components = components;
+  mesh::Field field = mesh::make_field(info, values.size());
+  std::copy(values.begin(), values.end(), field.as<T>().begin());
+  return field;
+}
+
+template <class T>
+std::vector<T> values_of(const mesh::Particles& species, const std::string& name, int components) {
+  for (const mesh::Field& field : species.attributes) {
+    if (field.info.name != name) continue;
+    const auto expected = static_cast<std::size_t>(species.count) * static_cast<std::size_t>(components);
+    if (field.info.type != mesh::scalar_type_of<T>() || field.info.components != components || field.size() != expected)
+      throw Error(Kind::corrupt, "expected " + std::to_string(components) + " numbers a point")
+          .at(species.species + "/" + name);
+    const auto values = field.as<T>();
+    return {values.begin(), values.end()};
+  }
+  throw Error(Kind::corrupt, "the boundary of a mesh lacks " + name);
+}
+
+}  // namespace
+
+mesh::Particles boundary_of(const BoundaryArrays& boundary) {
+  return {boundary_species,
+          static_cast<std::int64_t>(boundary.point.size()),
+          {list("point", boundary.point, 1), list("codes", boundary.codes, 4), list("values", boundary.values, 7),
+           list("colour", boundary.colour, 1)}};
+}
+
+BoundaryArrays boundary_in(const mesh::Particles& species, std::int64_t points) {
+  BoundaryArrays out{values_of<std::int32_t>(species, "point", 1), values_of<std::int32_t>(species, "codes", 4),
+                     values_of<double>(species, "values", 7), values_of<std::int32_t>(species, "colour", 1)};
+  for (const std::int32_t point : out.point)
+    if (point < 0 || point >= points)
+      throw Error(Kind::corrupt, "point on the boundary: expected 0 to " + std::to_string(points - 1) + ", found " +
+                                     std::to_string(point))
+          .at(species.species);
+  return out;
+}
+
+}  // namespace octavo::store
