@@ -175,10 +175,10 @@ def shares(setup, program, ranks, words, head, row, modes=MODES):
 
 def share(setup, head, row):
     """Synchronous and asynchronous: octavo-sedov on 6 ranks, 8 checkpoints and that of the start; the throttled store
-    takes a thirtieth of the others' rate from each of the many ranks."""
+    takes a twentieth of the others' rate from each of the many ranks."""
     words = ["--roots", 1, "--min-level", 4, "--max-level", 6, "--block", 16, "--tracers", 64, "--steps", 960,
              "--checkpoint-every", 120, *CHECKPOINTS_ALONE]  # fmt: skip
-    shares(replace(setup, rate=setup.rate / 30), "octavo-sedov", 6, words, head, row)
+    shares(replace(setup, rate=setup.rate / 20), "octavo-sedov", 6, words, head, row)
 
 
 def sod(setup, head, row):

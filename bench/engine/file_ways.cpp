@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "process.hpp"
@@ -47,14 +48,21 @@ void all(std::size_t size, const char* action, const fs::path& path, Transfer&& 
 
 std::uint64_t field_bytes(const Problem& problem) { return 8 * values_of_field(problem); }
 
-void write_fields(const Problem& problem, const fs::path& path, int file, std::uint64_t offset) {
-  const std::size_t size = field_bytes(problem);
+// Whole fields; `summed`: hashed first, in pieces that stay in the second-level cache until they are written.
+void write_fields(const Problem& problem, const fs::path& path, int file, std::uint64_t offset, bool summed) {
+  const std::size_t field_size = field_bytes(problem), piece = summed ? 256 << 10 : field_size;
   for (const auto& field : problem.fields) {
     const auto* bytes = reinterpret_cast<const char*>(field.data());
-    throttle(size);
-    all(size, "write", path,
-        [&](std::size_t done) { return ::pwrite(file, bytes + done, size - done, static_cast<off_t>(offset + done)); });
-    offset += size;
+    base::RunningChecksum sum;
+    throttle(field_size);
+    for (std::size_t begin = 0; begin < field_size; begin += piece) {
+      const std::size_t size = std::min(piece, field_size - begin);
+      if (summed) sum.add(std::as_bytes(std::span(bytes + begin, size)));
+      all(size, "write", path, [&](std::size_t done) {
+        return ::pwrite(file, bytes + begin + done, size - done, static_cast<off_t>(offset + begin + done));
+      });
+    }
+    offset += field_size;
   }
 }
 
@@ -78,7 +86,12 @@ std::uint64_t offset_of(const Place& place, bool shared) {
   return shared ? static_cast<std::uint64_t>(parallel::rank_in(place.comm)) * bytes_of(*place.problem) : 0;
 }
 
-Way raw_way(const Place& place, const std::string& name, bool shared, bool preallocate) {
+struct RawKind {
+  bool shared = false, preallocate = false, summed = false;
+};
+
+Way raw_way(const Place& place, const std::string& name, RawKind kind) {
+  const bool shared = kind.shared;
   const auto write = [=](const fs::path& path) {
     if (shared) {
       // One rank makes the file, and gives it its size, before the others open it.
@@ -86,13 +99,13 @@ Way raw_way(const Place& place, const std::string& name, bool shared, bool preal
         if (parallel::rank_in(place.comm) != 0) return;
         const Descriptor file(open_at(path, O_WRONLY | O_CREAT));
         const auto whole = bytes_of(*place.problem) * static_cast<std::uint64_t>(parallel::size_of(place.comm));
-        if (!preallocate) return;
+        if (!kind.preallocate) return;
         if (const int error = ::posix_fallocate(file.number, 0, static_cast<off_t>(whole)); error != 0)
           throw base::system_error("preallocate", error).at(path.string());
       });
     }
     const Descriptor file(open_at(path, O_WRONLY | O_CREAT));
-    write_fields(*place.problem, path, file.number, offset_of(place, shared));
+    write_fields(*place.problem, path, file.number, offset_of(place, shared), kind.summed);
     sync_where_asked(place, file.number, path);
   };
   return file_way(place, name, shared, write,
@@ -195,8 +208,9 @@ Way file_way(const Place& place, const std::string& name, bool shared, std::func
 }
 
 std::vector<Way> raw_ways(const Place& place) {
-  return {raw_way(place, "raw, file a rank", false, false), raw_way(place, "raw, shared file", true, false),
-          raw_way(place, "raw, shared file preallocated", true, true)};
+  return {raw_way(place, "raw, file a rank", {}), raw_way(place, "raw, file a rank, checksums", {.summed = true}),
+          raw_way(place, "raw, shared file", {.shared = true}),
+          raw_way(place, "raw, shared file preallocated", {.shared = true, .preallocate = true})};
 }
 
 std::vector<Way> mpiio_ways(const Place& place) {

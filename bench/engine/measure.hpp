@@ -55,7 +55,8 @@ struct RunTable {
 };
 
 /// Collective. The run without output, and with it: pwrite in the same thread, a copy with a thread behind it, and the
-/// engine (sync, background, lend, auto), in turn.
+/// engine (sync, background, lend, auto), in turn. Each begins without files; `setup.rewrite`: it has written steps
+/// before the first that counts, so that every file is there, as in a run that has gone on for a while.
 RunTable measure_runs(MPI_Comm comm, const Setup& setup, const Pace& pace);
 
 }  // namespace octavo::bench

@@ -55,7 +55,8 @@ struct Place {
   Values* scratch = nullptr;  ///< where peers read to, as large as the problem's fields
 };
 
-std::vector<Way> raw_ways(const Place& place);  ///< pwrite: a file a rank, a shared one, a preallocated one
+std::vector<Way> raw_ways(
+    const Place& place);  ///< pwrite: a file a rank (hashed, too), a shared one, a preallocated one
 std::vector<Way> mpiio_ways(const Place& place);
 std::vector<Way> peer_ways(const Place& place);    ///< HDF5 and ADIOS2, where their modules were built
 std::vector<Way> octavo_ways(const Place& place);  ///< a way for each of per_file, checksums, modes

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -17,6 +18,13 @@ int thread_count(int requested) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void leave_binding() noexcept {
+  // The system takes what it does not grant out of the set; more cores than these nobody has built.
+  std::array<unsigned long, 1024> all;
+  all.fill(~0UL);
+  sched_setaffinity(0, sizeof all, reinterpret_cast<const cpu_set_t*>(all.data()));
 }
 
 namespace {

@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "octavo/base/threads.hpp"
+
 namespace octavo::parallel {
 namespace {
 
@@ -10,9 +12,13 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 }  // namespace
 
-Background::Background(Group& group, Staging& staging, bool threaded)
+Background::Background(Group& group, Staging& staging, bool threaded, bool bound)
     : group_(group), staging_(staging), threaded_(threaded) {
-  if (threaded_) thread_ = std::thread([this] { run(); });
+  if (threaded_)
+    thread_ = std::thread([this, bound] {
+      if (!bound) base::leave_binding();
+      run();
+    });
 }
 
 Background::~Background() {

@@ -24,8 +24,8 @@ struct Outcome {
 /// Carries out jobs in order: at once, or on a thread of its own, which makes no MPI call.
 class Background {
  public:
-  /// `group` and `staging` must outlive the thread.
-  Background(Group& group, Staging& staging, bool threaded);
+  /// `group` and `staging` must outlive the thread. `bound`: it stays on the cores of the calling one.
+  Background(Group& group, Staging& staging, bool threaded, bool bound = true);
   /// Finishes what was submitted.
   ~Background();
   Background(const Background&) = delete;

@@ -1,9 +1,11 @@
 #include "octavo/parallel/communicator.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <limits>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "octavo/base/error.hpp"
@@ -82,12 +84,21 @@ void agree(MPI_Comm comm, const std::function<void()>& work) {
   } catch (...) {
     mine = std::current_exception();
   }
-  int failed = mine ? 1 : 0, any = 0;
-  MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, comm);
-  if (any == 0) return;
+  std::int64_t failed = mine ? 1 : 0;
+  largest_of_all(comm, {&failed, 1});
+  if (failed == 0) return;
   base::agree(ranks_of(comm), [&] {
     if (mine) std::rethrow_exception(mine);
   });
+}
+
+void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers) {
+  using Clock = std::chrono::steady_clock;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm, &request);
+  const auto patience = Clock::now() + std::chrono::microseconds(200);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
+    if (Clock::now() > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {

@@ -1,7 +1,9 @@
 #pragma once
 #include <mpi.h>
 
+#include <cstdint>
 #include <functional>
+#include <span>
 
 #include "octavo/base/ranks.hpp"
 
@@ -13,6 +15,11 @@ base::Ranks ranks_of(MPI_Comm comm);
 /// Collective. Runs `work` on each rank; if it throws anywhere, every rank throws the error of the lowest such rank.
 /// Costs one reduction of an integer where all goes well, whatever the number of ranks.
 void agree(MPI_Comm comm, const std::function<void()>& work);
+
+/// Collective. Replaces each number by the largest of all ranks. A rank that has to wait long for others leaves its
+/// core to the threads that write behind the run: it asks again every 0.05 ms, after it has asked without a pause for
+/// 0.2.
+void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers);
 
 /// Numbers the hosts of all ranks: ranks of one host have the same number, that of their lowest rank. With
 /// `ranks_per_node` > 0 a host counts as several, so many ranks each. Collective.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/copy_segment.hpp"
 
@@ -41,7 +42,11 @@ std::uint64_t drain_now(const DrainJob& job) {
   return bytes;
 }
 
-Drain::Drain() : thread_([this] { run(); }) {}
+Drain::Drain(bool bound)
+    : thread_([this, bound] {
+        if (!bound) base::leave_binding();
+        run();
+      }) {}
 
 Drain::~Drain() {
   {

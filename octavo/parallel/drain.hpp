@@ -40,7 +40,7 @@ class Drain {
   /// Segments on the local disk that wait or are being copied, at most; one more is being written meanwhile.
   static constexpr std::size_t most_behind = 2;
 
-  Drain();
+  explicit Drain(bool bound = true);  ///< it stays on the cores of the calling thread
   ~Drain();
   Drain(const Drain&) = delete;
   Drain& operator=(const Drain&) = delete;

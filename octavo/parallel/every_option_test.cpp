@@ -75,6 +75,7 @@ std::vector<Row> rows() {
       {"mode", "auto", "\"auto\"", member(&Options::mode)},
       {"staging_bytes", "64K", "\"64K\"", member(&Options::staging_bytes)},
       {"steps_in_flight", "2", "2", member(&Options::steps_in_flight)},
+      {"bound_thread", "yes", "true", member(&Options::bound_thread)},
       {"lend", "on", "true", member(&Options::lend)},
       {"checksums", "off", "false", member(&Options::checksums)},
       {"keep_last", "3", "3", member(&Options::keep_last)},

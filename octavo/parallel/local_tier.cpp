@@ -14,7 +14,7 @@ std::vector<std::string> open_local(LocalSteps& local, MPI_Comm comm, const Opti
   local.root = tier.root;
   local.base = rescued.newest_order;
   local.leftovers = std::move(rescued.leftovers);
-  if (has_files) local.drain.emplace();
+  if (has_files) local.drain.emplace(options.bound_thread);
   return std::move(rescued.notes);
 }
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/lists.hpp"
 #include "octavo/parallel/communicator.hpp"
@@ -215,7 +216,10 @@ void NativeWriter::State::start() {
     return land();
   }
   statistics.bytes_staged += flight->work.bytes;
-  flight->thread = std::thread([this] { run(*flight); });
+  flight->thread = std::thread([this] {
+    if (!options.bound_thread) base::leave_binding();
+    run(*flight);
+  });
 }
 
 // Waits, on all ranks, until the step is written, and gives it its name.

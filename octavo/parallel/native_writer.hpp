@@ -25,6 +25,7 @@ struct NativeOptions {
   Mode mode = Mode::background;  ///< or sync
   bool sync = true;              ///< steps are on disk when they bear their name
   bool checksums = true;         ///< of each array, while it is copied; compared before it is written
+  bool bound_thread = false;     ///< as of Options
   bool collect = false;          ///< FLASH: rank 0 writes all with HDF5 in end_step(), asking one rank after another
 
   std::map<std::string, std::string> names;  ///< FLASH: field names to its own, see flash::WriteOptions

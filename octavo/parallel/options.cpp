@@ -100,6 +100,7 @@ constexpr std::array option_table{
     Row{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
     Row{"staging_bytes", [](Options& o, std::string_view v) { o.staging_bytes = parse_bytes(v); }},
     Row{"steps_in_flight", [](Options& o, std::string_view v) { o.steps_in_flight = parse_count(v); }},
+    Row{"bound_thread", [](Options& o, std::string_view v) { o.bound_thread = parse_switch(v); }},
     Row{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
     Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
     Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},

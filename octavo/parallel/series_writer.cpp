@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/steps.hpp"
 #include "octavo/formats/serafin/series.hpp"
@@ -418,7 +419,10 @@ void SeriesWriter::end_step() {
   if (s.options.mode == Mode::sync || !s.file)
     s.write();
   else
-    s.flight.thread = std::thread([state = state_.get()] { state->write(); });
+    s.flight.thread = std::thread([state = state_.get()] {
+      if (!state->options.bound_thread) base::leave_binding();
+      state->write();
+    });
   if (s.options.mode == Mode::sync) s.land();
 }
 

@@ -23,6 +23,7 @@ struct SeriesOptions {
   std::uint64_t alignment = 4096;  ///< [bytes] no two writers touch one such unit of the file; a stripe, on Lustre
   std::optional<double> resume{};  ///< goes on behind the last step whose time is no later; infinity: behind the last
   int ranks_per_node = 0;          ///< 0: as many as there are
+  bool bound_thread = false;       ///< as of Options
 };
 
 /// A file's title: 72 characters, and the tag of its precision.

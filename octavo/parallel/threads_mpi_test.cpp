@@ -1,6 +1,11 @@
 #include <gmock/gmock.h>
+#include <sched.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include "octavo/parallel/mpi_run.hpp"
@@ -18,6 +23,59 @@ using testing::everyone;
 using ::testing::HasSubstr;
 
 #ifdef __linux__
+// How many cores each thread of this process may run on.
+std::map<int, int> cores_of_threads() {
+  std::map<int, int> cores;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    const int thread = std::stoi(task.path().filename().string());
+    cpu_set_t set;
+    if (sched_getaffinity(thread, sizeof set, &set) == 0) cores[thread] = CPU_COUNT(&set);
+  }
+  return cores;
+}
+
+// As mpirun does to ranks.
+void bind_to_one_core() {
+  cpu_set_t set;
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  std::size_t core = 0;
+  while (!CPU_ISSET(core, &set)) ++core;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+TEST(ThreadsMpi, option_bound_thread_keeps_it_on_the_core_of_its_rank_and_else_it_has_all) {
+  if (testing::single_threaded()) GTEST_SKIP() << "MPI was started for one thread";
+  const testing::SharedDirectory directory;
+  const testing::Domain domain = testing::make_domain(1, testing::rank(), testing::size());
+  cpu_set_t before, all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  std::memset(&all, 0xff, sizeof all);
+  ASSERT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
+  const int granted = cores_of_threads().at(static_cast<int>(getpid()));
+  bind_to_one_core();
+  Options options;
+  options.staging_bytes = 1 << 20;
+  for (const bool bound : {true, false}) {
+    options.bound_thread = bound;
+    const auto others = cores_of_threads();
+    Writer writer(everyone(), directory.path() / "store", domain.header, options);
+    writer.begin_step(store::Flow::checkpoint, bound ? 1 : 2, 0);
+    writer.put_mesh(domain.tree);
+    writer.end_step();
+    writer.wait();  // the thread has done something: its cores are what they will be
+    const auto with_writer = cores_of_threads();
+    EXPECT_EQ(with_writer.size(), others.size() + 1);
+    writer.close();
+    for (const auto& [thread, cores] : with_writer) {
+      if (others.count(thread) != 0) continue;
+      EXPECT_EQ(cores, bound ? 1 : granted);
+    }
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
 TEST(OneThread, a_call_of_mpi_by_another_thread_ends_the_process) {
   const auto call = [] {
     std::thread([] {

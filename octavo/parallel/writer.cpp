@@ -157,7 +157,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   agree(s.comm.get(), [&] {
     const bool stages = options.mode != Mode::sync && !options.lend;
     s.staging.emplace(stages ? static_cast<std::uint64_t>(options.staging_bytes) : 0);
-    s.background.emplace(s.group, *s.staging, options.mode != Mode::sync);
+    s.background.emplace(s.group, *s.staging, options.mode != Mode::sync, options.bound_thread);
   });
   if (options.recycle) {
     s.slots = Slots(options.keep_last);
@@ -340,7 +340,7 @@ Seen Writer::State::report(bool with_step) {
     numbers[11] = -numbers[10];
     numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != numbers_checksum(*job) ? 1 : 0;
   }
-  MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm.get());
+  largest_of_all(comm.get(), numbers);
   advance(-numbers[1], -numbers[2]);
   if (local) advance_drained(-numbers[7], -numbers[8]);
   if (-numbers[2] != none) throw_failure(failures, -numbers[2]);

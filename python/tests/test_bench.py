@@ -93,7 +93,7 @@ def test_writes_of_each_way_are_counted(run_json, tmp_path, ranks):
         median = rows[name]["median"]
         assert len(rows[name]["samples"]) == 2
         assert median["seconds"] > 0 and median["ratio"] > 0
-    for name in ("raw, file a rank", "octavo, 1 file a rank"):
+    for name in ("raw, file a rank", "raw, file a rank, checksums", "octavo, 1 file a rank"):
         assert whole <= rows[name]["median"]["written"] < 1.2 * whole + 100_000 * ranks
     assert list(tmp_path.iterdir()) == []
 
@@ -124,17 +124,20 @@ def test_rewritten_synced_and_background_steps(run_json, tmp_path):
 
 
 @needs_mpi
-@pytest.mark.parametrize("flow", ["checkpoint", "analysis"])
-def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow):
+@pytest.mark.parametrize(
+    ("flow", "files"), [("checkpoint", "fresh"), ("analysis", "fresh"), ("checkpoint", "rewritten")]
+)
+def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow, files):
     """200 kB at 4 MB/s are 50 ms a step: a run that waits for them takes at least that, and computing takes longer."""
-    words = ["--steps", 3, "--throttle", "4M", "--codec", "raw", "--flow", flow]
+    words = ["--steps", 3, "--throttle", "4M", "--codec", "raw", "--flow", flow, "--files", files]
     report = run_json(*tiny(tmp_path, "async"), *words, ranks=2)
     rows = {row["name"]: row["median"] for row in report["rows"]}
     assert report["compute"] == pytest.approx(1.5 * report["bytes_per_rank"] / 4e6)
     least = 3 * report["bytes_per_rank"] / 4e6
     assert rows["pwrite"]["in_calls"] >= 0.99 * least and rows["octavo sync"]["in_calls"] >= 0.99 * least
     assert rows["off"]["visible"] == 0 and rows["off"]["gain"] is None
-    assert rows["octavo background"]["stored_per_step"] >= 2 * report["bytes_per_rank"]
+    # Of the steps that count alone, whatever was written before them.
+    assert 2 <= rows["octavo background"]["stored_per_step"] / report["bytes_per_rank"] < 2.2
     assert set(rows) >= {"copy + thread + pwrite", "octavo lend", "octavo auto"}
 
 

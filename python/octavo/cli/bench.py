@@ -28,6 +28,15 @@ EXAMPLES = [
     "octavo bench plan --ranks 16384 --bytes 4.7T --files-per-writer 4 --quota-files 2M --quota-bytes 100T",
 ]
 
+_FILES = {
+    "write": "new names each repetition, or those of the one before; the engine keeps the last checkpoint and removes "
+    "the one before (fresh)",
+    "async": "a run that makes its two files in its first steps, or one that has written three steps before (fresh)",
+}
+_ONLY = (
+    "ways whose names begin so, beside raw, file a rank: raw, octavo, MPI-IO, HDF5, ADIOS2",
+    "ways whose names begin so, beside off and octavo sync: pwrite, copy, octavo",
+)
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
 BASE = "raw, file a rank"
 
@@ -96,14 +105,11 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
     parser.add_argument("--codec", default="raw", help="raw, lossless, abs:E or point:E")
     parser.add_argument("--option", type=setting, action="append", default=[], metavar="NAME=VALUE",
                         help="any option of the engine (docs/engine.md); may be repeated")  # fmt: skip
-    if kind != "async":
-        parser.add_argument("--only", type=options.names, default=[], metavar="NAME,...",
-                            help="ways whose names begin so, beside raw, file a rank: raw, octavo, MPI-IO, HDF5, ADIOS2")  # fmt: skip
+    parser.add_argument("--only", type=options.names, default=[], metavar="NAME,...", help=_ONLY[kind == "async"])
     if kind == "write":
         parser.add_argument("--mode", type=modes, default=["sync"], metavar="M,...", help="sync, background, auto")
-        parser.add_argument("--files", choices=["fresh", "rewritten"], default="fresh",
-                            help="new names each repetition, or those of the one before; the engine keeps the last "
-                            "checkpoint and removes the one before (fresh)")  # fmt: skip
+    if kind != "read":
+        parser.add_argument("--files", choices=["fresh", "rewritten"], default="fresh", help=_FILES[kind])
     if kind == "async":
         parser.add_argument("--steps", type=options.positive, default=8, metavar="N")
         parser.add_argument("--flow", choices=["checkpoint", "analysis"], default="checkpoint")
@@ -176,7 +182,7 @@ def _setup(arguments: argparse.Namespace, directory: str) -> dict[str, Any]:
         "checksums": switches[arguments.checksums],
         "modes": getattr(arguments, "mode", ["sync"]),
         "codec": arguments.codec,
-        "only": getattr(arguments, "only", []),
+        "only": arguments.only,
         "options": arguments.option,
     }
 
@@ -278,7 +284,7 @@ def _title(report: dict[str, Any], arguments: argparse.Namespace) -> str:
     text += ", to disk" if arguments.sync else ", page cache"
     if arguments.throttle:
         text += f", {size(arguments.throttle)}/s a process"
-    if arguments.kind == "write":
+    if arguments.kind != "read":
         text += f", {arguments.files} files"
     return text + f", medians of {arguments.repetitions}"
 
