@@ -1,4 +1,4 @@
-// One SERAFIN file from all ranks of a run on triangles, four ways in the same run:
+// One SERAFIN or MED file from all ranks of a run on triangles, several ways in the same run:
 //
 //     mpirun -n R octavo_bench_series MESH.slf DIRECTORY [refinements] [variables] [steps] [seconds between steps]
 //     [writers]
@@ -7,8 +7,8 @@
 // made once, one write a step), blocking and not; a piece a rank, merged at the end by one process that keeps one
 // variable in memory. The mesh is refined 1-to-4 in memory and cut along a Hilbert curve. Between steps a rank sleeps,
 // as if it computed. Printed: seconds a rank sees of a step (median of steps, slowest rank), seconds from the first
-// step until the file is whole less those slept, CPU seconds of all ranks. Nothing is synced; the four files are
-// compared.
+// step until the file is whole less those slept, CPU seconds of all ranks. Nothing is synced; the SERAFIN files are
+// compared. Where the build has MED: octavo's MED file both ways, and a conversion of the SERAFIN file through libmedC.
 #include "octavo/formats/serafin/series.hpp"
 
 #include <mpi.h>
@@ -25,8 +25,11 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/file/hdf5.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/write.hpp"
+#include "octavo/jobs/to_med.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/series_writer.hpp"
 #include "octavo/parallel/world.hpp"
@@ -313,6 +316,25 @@ bool same_bytes(const fs::path& a, const fs::path& b) {
   return true;
 }
 
+// The same MED file of a SERAFIN file that is whole, by one process through libmedC and HDF5: mesh and steps.
+void convert_by_libmed(const fs::path& from, const fs::path& to) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  parallel::agree(MPI_COMM_WORLD, [&] {
+    if (rank() == 0) jobs::to_med(from, to, {.single_precision = true});
+  });
+  getrusage(RUSAGE_SELF, &after);
+  const auto seconds = [](const rusage& usage) {
+    return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  if (rank() == 0)
+    std::printf("%-24s %33s %8.3f s in all, %8.3f CPU s of this rank\n", "libmedC, one process", "",
+                MPI_Wtime() - begin, seconds(after) - seconds(before));
+}
+
 double argument(int argc, char** argv, int i, double otherwise) { return i < argc ? std::atof(argv[i]) : otherwise; }
 
 void measure(int argc, char** argv) {
@@ -346,6 +368,11 @@ void measure(int argc, char** argv) {
   if (rank() == 0)
     for (const char* other : {"sync.slf", "blocking.slf", "nonblocking.slf", "pieces.slf"})
       if (!same_bytes(in("background.slf"), in(other))) std::printf("%s differs from octavo's\n", other);
+  if (formats::med::available() && file::hdf5::available()) {
+    run("octavo, MED, background", problem, octavo_way(in("background.med"), problem, parallel::Mode::background));
+    run("octavo, MED, in the call", problem, octavo_way(in("sync.med"), problem, parallel::Mode::sync));
+    convert_by_libmed(in("background.slf"), in("converted.med"));
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank() == 0) fs::remove_all(directory);
 }

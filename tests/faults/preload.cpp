@@ -3,10 +3,10 @@
 //     OCTAVO_FAULT="RANK CALL NTH ACTION [WHERE]"
 //
 // RANK of Open MPI, or all; CALL: create, reserve, write, record (a write to the head of a file), sync, directory (its
-// sync), remove; on data files and their directories only, whose path contains WHERE. ACTION at the NTH such call of
-// the process, 1 the first: kill (-9), an error number (the call fails), short (from then on each write takes a third
-// of what it is given), or count: nothing, but at the end a line "RANK CALL HOW-MANY" for each call goes to the file
-// that OCTAVO_FAULT_COUNTS names.
+// sync), remove; on data files of checkpoints and their directories, and on MED files, whose path contains WHERE.
+// ACTION at the NTH such call of the process, 1 the first: kill (-9), an error number (the call fails), short (from
+// then on each write takes a third of what it is given), or count: nothing, but at the end a line "RANK CALL HOW-MANY"
+// for each call goes to the file that OCTAVO_FAULT_COUNTS names.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -91,7 +91,8 @@ Function next(const char* name) {
 }
 
 bool is_data(const std::string& path) {
-  return path.substr(path.rfind('/') + 1).rfind("data.", 0) == 0 && path.find("checkpoint") != std::string::npos &&
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return ((name.rfind("data.", 0) == 0 && path.find("checkpoint") != std::string::npos) || name.ends_with(".med")) &&
          path.find(fault().where) != std::string::npos;
 }
 
