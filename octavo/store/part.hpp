@@ -17,11 +17,16 @@ using ReadTo = std::function<void(std::uint64_t offset, std::span<std::byte> out
 /// them itself.
 using Place = std::function<std::span<std::byte>(const mesh::FieldInfo& field, std::size_t bytes)>;
 
+/// Gives what the values of a part were predicted from, where a chunk needs it: of the mesh that they stand on. It
+/// stays as long as the function does.
+using NeighbourSource = std::function<codec::Neighbours()>;
+
 /// Where a part's bytes come from, and where its fields go.
 struct Source {
   Fetch fetch;
   ReadTo read_to{};  ///< where given, values that are stored as they are take no detour
-  Place place{};     ///< only for parts that are read to their finest level
+  NeighbourSource neighbours{};
+  Place place{};  ///< only for parts that are read to their finest level
 };
 
 /// Reads one part: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what

@@ -72,6 +72,7 @@ struct PartView {
   const mesh::Octree* tree = nullptr;
   std::vector<Values> fields;
   std::vector<SpeciesValues> species;
+  codec::Neighbours neighbours{};  ///< of the values of level 0, where those are at the points of a mesh
 };
 /// A view of the part, which must stay where it is. Throws Error(unsupported) for a mesh other than an octree.
 PartView view_of(const mesh::Part& part);
