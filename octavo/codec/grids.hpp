@@ -132,8 +132,11 @@ struct PointwiseGrid {
   }
   void estimate(Cells& cells) const {
     std::array<std::int64_t, num_lanes> index;
+    if (cells.count == 1)
+      index[0] = index_on(grid, cells.estimate[0]);
+    else
+      indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
-    indices_on(grid, cells.estimate.data(), index.data(), lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const bool good = has_place(std::abs(cells.estimate[lane]));
       cells.index[lane] = good ? index[lane] : cells.index[lane];
@@ -141,8 +144,9 @@ struct PointwiseGrid {
     }
   }
   void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
-    std::array<std::int64_t, num_lanes> index{};
+    std::array<std::int64_t, num_lanes> index;
     std::array<double, num_lanes> magnitude;
+    if (cells.count < num_lanes && cells.count != 1) index.fill(0);
     for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
     if (cells.count == 1)
       magnitude[0] = value_on(grid, index[0]);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 namespace octavo::mesh {
 namespace {
@@ -10,63 +10,46 @@ namespace {
 using Near = std::array<std::uint32_t, 3>;
 constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
-/// The mesh by places; triangles of each point one after another.
-struct Places {
-  const Unstructured& mesh;
-  std::span<const std::uint32_t> along;
-  std::vector<std::uint32_t> place;  ///< of each point
-  std::vector<std::uint32_t> first;  ///< of each place: where its triangles begin
-  std::vector<std::uint32_t> triangles;
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-  std::span<const std::uint32_t> around(std::uint32_t p) const {
-    return std::span(triangles).subspan(first[p], first[p + 1] - first[p]);
+/// The mesh by places. Of each triangle every point has the two others, the lower one first: what is near in the mesh
+/// is near in memory, as places follow a curve.
+struct Places {
+  std::vector<double> x, y;
+  std::vector<std::uint32_t> first;  ///< of each place: where its pairs begin
+  std::vector<Pair> pairs;
+
+  std::span<const Pair> around(std::uint32_t p) const {
+    return std::span(pairs).subspan(first[p], first[p + 1] - first[p]);
   }
-  Near corners(std::uint32_t triangle) const {
-    const std::int64_t* points = &mesh.connectivity[3 * std::size_t{triangle}];
-    return {place[static_cast<std::size_t>(points[0])], place[static_cast<std::size_t>(points[1])],
-            place[static_cast<std::size_t>(points[2])]};
-  }
-  double x(std::uint32_t p) const { return mesh.x[along[p]]; }
-  double y(std::uint32_t p) const { return mesh.y[along[p]]; }
   double square(std::uint32_t p, std::uint32_t q) const {
-    const double dx = x(p) - x(q), dy = y(p) - y(q);
+    const double dx = x[p] - x[q], dy = y[p] - y[q];
     return dx * dx + dy * dy;
   }
 };
 
 Places places_of(const Unstructured& mesh, std::span<const std::uint32_t> along) {
-  Places out{mesh, along, std::vector<std::uint32_t>(along.size()), {}, {}};
-  for (std::uint32_t p = 0; p < along.size(); ++p) out.place[along[p]] = p;
+  Places out;
+  std::vector<std::uint32_t> place(along.size());
+  for (std::uint32_t p = 0; p < along.size(); ++p) {
+    place[along[p]] = p;
+    out.x.push_back(mesh.x[along[p]]);
+    out.y.push_back(mesh.y[along[p]]);
+  }
+  const auto at = [&](std::size_t i) { return place[static_cast<std::size_t>(mesh.connectivity[i])]; };
   out.first.assign(along.size() + 1, 0);
-  for (const std::int64_t point : mesh.connectivity) ++out.first[out.place[static_cast<std::size_t>(point)] + 1];
+  for (std::size_t i = 0; i < mesh.connectivity.size(); ++i) ++out.first[at(i) + 1];
   for (std::size_t p = 0; p < along.size(); ++p) out.first[p + 1] += out.first[p];
-  out.triangles.resize(mesh.connectivity.size());
-  for (std::size_t i = 0; i < mesh.connectivity.size(); ++i)
-    out.triangles[out.first[out.place[static_cast<std::size_t>(mesh.connectivity[i])]]++] =
-        static_cast<std::uint32_t>(i / 3);
+  out.pairs.resize(mesh.connectivity.size());
+  for (std::size_t t = 0; t < mesh.connectivity.size(); t += 3)
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::uint32_t u = at(t + (i + 1) % 3), v = at(t + (i + 2) % 3);
+      out.pairs[out.first[at(t + i)]++] = std::minmax(u, v);
+    }
   // Each beginning has moved to the next one's.
   std::copy_backward(out.first.begin(), out.first.end() - 1, out.first.end());
   out.first[0] = 0;
   return out;
-}
-
-/// The two others of a triangle, the lower one first.
-std::pair<std::uint32_t, std::uint32_t> others(const Near& corners, std::uint32_t p) {
-  const std::uint32_t u = corners[0] == p ? corners[1] : corners[0];
-  const std::uint32_t v = corners[2] == p ? corners[1] : corners[2];
-  return {std::min(u, v), std::max(u, v)};
-}
-
-/// Points that share an edge with p, ascending.
-void edges_of(const Places& places, std::uint32_t p, std::vector<std::uint32_t>& out) {
-  out.clear();
-  for (const std::uint32_t triangle : places.around(p)) {
-    const auto [u, v] = others(places.corners(triangle), p);
-    out.push_back(u);
-    out.push_back(v);
-  }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 /// A parallelogram, and how far (squared) it misses the point. Of equal ones the first by its corners.
@@ -82,16 +65,14 @@ struct Candidate {
 
 Candidate parallelogram(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit) {
   Candidate best;
-  for (const std::uint32_t triangle : places.around(p)) {
-    const auto [u, v] = others(places.corners(triangle), p);
+  for (const auto& [u, v] : places.around(p)) {
     if (visit[u] >= visit[p] || visit[v] >= visit[p]) continue;
-    for (const std::uint32_t beyond : places.around(u)) {
-      const Near corners = places.corners(beyond);
-      if (corners[0] != v && corners[1] != v && corners[2] != v) continue;
-      const std::uint32_t w = corners[0] + corners[1] + corners[2] - u - v;
+    for (const Pair& beyond : places.around(u)) {
+      if (beyond.first != v && beyond.second != v) continue;
+      const std::uint32_t w = beyond.first == v ? beyond.second : beyond.first;
       if (visit[w] >= visit[p]) continue;
-      const double dx = places.x(u) + places.x(v) - places.x(w) - places.x(p);
-      const double dy = places.y(u) + places.y(v) - places.y(w) - places.y(p);
+      const double dx = places.x[u] + places.x[v] - places.x[w] - places.x[p];
+      const double dy = places.y[u] + places.y[v] - places.y[w] - places.y[p];
       best.consider(dx * dx + dy * dy, {u, v, w});
     }
   }
@@ -100,32 +81,40 @@ Candidate parallelogram(const Places& places, std::uint32_t p, std::span<const s
   return best;
 }
 
-/// The nearest that was visited before; `never` where none was.
-std::uint32_t nearest(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit,
-                      std::span<const std::uint32_t> edges) {
+/// The nearest that was visited before, of equals the lowest; `never` where none was.
+std::uint32_t nearest(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit) {
   std::uint32_t best = never;
-  for (const std::uint32_t q : edges)
-    if (visit[q] < visit[p] && (best == never || places.square(p, q) < places.square(p, best))) best = q;
+  double least = 0;
+  for (const Pair& pair : places.around(p))
+    for (const std::uint32_t q : {pair.first, pair.second}) {
+      if (visit[q] >= visit[p]) continue;
+      const double square = places.square(p, q);
+      if (best != never && !(square < least || (square == least && q < best))) continue;
+      best = q;
+      least = square;
+    }
   return best;
 }
 
 /// Breadth first; edges to lower places first.
 std::vector<std::uint32_t> breadth_first(const Places& places, std::vector<std::uint32_t>& visit) {
-  std::vector<std::uint32_t> order, edges;
+  std::vector<std::uint32_t> order, found;
   order.reserve(visit.size());
   const auto reach = [&](std::uint32_t p) {
+    if (visit[p] != never) return;
     visit[p] = static_cast<std::uint32_t>(order.size());
     order.push_back(p);
   };
-  for (std::uint32_t root = 0; root < visit.size(); ++root) {
-    if (visit[root] != never) continue;
-    std::size_t next = order.size();
+  std::size_t next = 0;
+  for (std::uint32_t root = 0; root < visit.size(); ++root)
     for (reach(root); next < order.size(); ++next) {
-      edges_of(places, order[next], edges);
-      for (const std::uint32_t q : edges)
-        if (visit[q] == never) reach(q);
+      found.clear();
+      for (const Pair& pair : places.around(order[next]))
+        for (const std::uint32_t q : {pair.first, pair.second})
+          if (visit[q] == never) found.push_back(q);
+      std::sort(found.begin(), found.end());
+      std::for_each(found.begin(), found.end(), reach);
     }
-  }
   return order;
 }
 
@@ -133,7 +122,7 @@ std::vector<std::uint32_t> breadth_first(const Places& places, std::vector<std::
 
 PointNeighbours neighbours_along(const Unstructured& mesh, std::span<const std::uint32_t> along) {
   const Places places = places_of(mesh, along);
-  std::vector<std::uint32_t> visit(along.size(), never), edges;
+  std::vector<std::uint32_t> visit(along.size(), never);
   PointNeighbours out;
   out.order = breadth_first(places, visit);
   out.near.reserve(along.size());
@@ -144,8 +133,7 @@ PointNeighbours neighbours_along(const Unstructured& mesh, std::span<const std::
       out.near.push_back(best.near);
       continue;
     }
-    edges_of(places, p, edges);
-    const std::uint32_t like = nearest(places, p, visit, edges);
+    const std::uint32_t like = nearest(places, p, visit);
     const std::uint32_t before = like != never ? like : out.order[k == 0 ? 0 : k - 1];
     out.near.push_back({before, before, before});
   }

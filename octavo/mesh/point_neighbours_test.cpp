@@ -43,8 +43,7 @@ std::size_t check(const PointNeighbours& found, std::size_t points) {
   std::size_t three = 0;
   for (std::size_t k = 0; k < points; ++k) {
     EXPECT_EQ(visit.at(found.order[k]), points) << "visited twice";
-    if (k > 0)
-      for (const std::uint32_t near : found.near[k]) EXPECT_LT(visit.at(near), k);
+    for (const std::uint32_t near : found.near[k]) EXPECT_TRUE(k == 0 || visit.at(near) < k) << "visit " << k;
     visit[found.order[k]] = k;
     three += std::set<std::uint32_t>(found.near[k].begin(), found.near[k].end()).size() == 3 ? 1u : 0u;
   }
@@ -57,7 +56,7 @@ TEST(PointNeighbours, come_before_in_an_order_that_has_every_point_once) {
     for (const auto& [columns, rows] : {std::pair{1, 1}, {1, 9}, {7, 5}, {20, 31}}) {
       const Unstructured mesh = squares(columns, rows, moved);
       const std::size_t three = check(neighbours_along(mesh, shuffled(mesh.x.size())), mesh.x.size());
-      EXPECT_GE(three, mesh.x.size() - static_cast<std::size_t>(3 * (columns + rows)));
+      EXPECT_GE(three + static_cast<std::size_t>(3 * (columns + rows)), mesh.x.size());
     }
 }
 

@@ -476,8 +476,9 @@ EncodedPart encode_triangles(const mesh::Part& part, const mesh::Header& header,
     return !is_integer(field.info) && (method == codec::Method::automatic || method == codec::Method::tree);
   });
   const mesh::Part folded = fold(part, header.attributes.count(mesh_step_attribute) == 0);
-  const NeighbourSource neighbours = predicts ? neighbours_of(mesh) : NeighbourSource();
-  return encode_copy(folded, predicts ? neighbours() : codec::Neighbours(), header, options);
+  if (!predicts) return encode_copy(folded, {}, header, options);
+  const NeighbourSource neighbours = options.neighbours ? options.neighbours : neighbours_of(mesh);
+  return encode_copy(folded, neighbours(), header, options);
 }
 
 }  // namespace

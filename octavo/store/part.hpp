@@ -17,10 +17,6 @@ using ReadTo = std::function<void(std::uint64_t offset, std::span<std::byte> out
 /// them itself.
 using Place = std::function<std::span<std::byte>(const mesh::FieldInfo& field, std::size_t bytes)>;
 
-/// Gives what the values of a part were predicted from, where a chunk needs it: of the mesh that they stand on. It
-/// stays as long as the function does.
-using NeighbourSource = std::function<codec::Neighbours()>;
-
 /// Where a part's bytes come from, and where its fields go.
 struct Source {
   Fetch fetch;
