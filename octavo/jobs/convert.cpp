@@ -332,6 +332,8 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   base::agree(options.ranks, [&] {
     share_mesh(dataset, source.step, totals);
     encode.neighbours = totals.neighbours;
+    // Now, while no values are in memory.
+    if (encode.neighbours && options.method != codec::Method::raw) encode.neighbours();
     add_cut(dataset, options);
   });
   store::SegmentPlan segment;

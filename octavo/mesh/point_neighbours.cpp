@@ -31,6 +31,8 @@ struct Places {
 Places places_of(const Unstructured& mesh, std::span<const std::uint32_t> along) {
   Places out;
   std::vector<std::uint32_t> place(along.size());
+  out.x.reserve(along.size());
+  out.y.reserve(along.size());
   for (std::uint32_t p = 0; p < along.size(); ++p) {
     place[along[p]] = p;
     out.x.push_back(mesh.x[along[p]]);

@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "tests/support/peak_memory.hpp"
+
 namespace octavo::mesh {
 namespace {
 
@@ -88,6 +90,17 @@ TEST(PointNeighbours, of_points_without_triangles_and_of_islands_are_the_ones_be
   EXPECT_EQ(found.near[6][0], 5u);
   EXPECT_EQ(found.near[5], (std::array{3u, 3u, 3u}));
   EXPECT_TRUE(neighbours_along({}, {}).order.empty());
+}
+
+TEST(PointNeighbours, take_no_more_memory_than_is_said) {
+  const Unstructured mesh = squares(500, 400, 0.2);
+  const auto along = shuffled(mesh.x.size());
+  if (!testing::reset_peak()) GTEST_SKIP() << "the peak of memory cannot be reset here";
+  const std::int64_t before = testing::peak_memory();
+  const PointNeighbours found = neighbours_along(mesh, along);
+  const auto points = static_cast<std::int64_t>(found.order.size());
+  const auto triangles = static_cast<std::int64_t>(mesh.connectivity.size() / 3);
+  EXPECT_LT(testing::peak_memory() - before, (16 + 28) * points + 24 * triangles + (std::int64_t{2} << 20));
 }
 
 TEST(PointNeighbours, do_not_depend_on_how_points_and_triangles_are_numbered) {
