@@ -310,6 +310,7 @@ TEST(Triangles, values_that_follow_from_the_mesh_come_back_in_every_step) {
       const Linear linear(4, planes, 25);
       const fs::path store = linear.folder / "a.octavo";
       ConvertOptions options;
+      options.method = codec::Method::tree;
       if (*bound == 'a') options.accuracy = {Accuracy::Kind::absolute, 1e-6};
       if (*bound == 'r') options.accuracy = {Accuracy::Kind::pointwise_relative, 1e-6};
       convert({linear.path}, store, options);
@@ -331,7 +332,9 @@ TEST(Triangles, values_that_follow_from_the_mesh_come_back_in_every_step) {
 TEST(Triangles, another_mesh_in_the_place_of_that_which_values_follow_from_is_found) {
   const Linear one(1, 1, 12), other(7, 1, 13);
   const fs::path store = one.folder / "a.octavo";
-  convert({one.path}, store, {});
+  ConvertOptions tree;
+  tree.method = codec::Method::tree;
+  convert({one.path}, store, tree);
   const mesh::Dataset first = open(other.path, {{}, 0});
   store::SegmentPlan again;
   again.store = store;
