@@ -264,6 +264,18 @@ TEST(Triangles, a_store_becomes_the_same_serafin_file_again) {
   }
 }
 
+TEST(Triangles, a_tag_of_rubbish_comes_back_too) {
+  const Stored stored(1);
+  std::string bytes = testing::serafin_bytes(stored.fixture);
+  bytes.replace(76, 8, std::string("aE\x80\0\xf8\0\0\0", 8));
+  testing::put_file(stored.path, bytes);
+  convert({stored.path}, stored.store, {});
+  const fs::path again = stored.folder / "again.slf";
+  to_serafin(stored.store, again, {});
+  std::ifstream in(again, std::ios::binary);
+  EXPECT_TRUE((std::string{std::istreambuf_iterator<char>(in), {}}) == bytes);
+}
+
 TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
   const Stored one(1), other(7);  // as many points, not in the same places
   const mesh::Dataset first = open(one.path, {{}, 0}), second = open(other.path, {{}, 1});
