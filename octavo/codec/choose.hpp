@@ -43,6 +43,29 @@ std::uint64_t sample_cost(const Model<Grid>& model, Base base, const Stencil& st
   return bits;
 }
 
+/// Of values spread evenly over the chunk, about `wanted` of them: what neighbours promise, if that is one bit in 64
+/// less than the value before does.
+template <class Grid>
+void choose_across(Model<Grid>& model, const Numbers& numbers, std::size_t wanted) {
+  const std::size_t points = model.neighbours.order.size(), count = numbers.size();
+  if (points == 0 || count % points != 0) return;
+  const std::size_t stride = std::max<std::size_t>(1, count / std::max<std::size_t>(1, wanted));
+  std::array<std::uint64_t, 4> bits{};
+  Cells cells;
+  cells.count = 1;
+  for (std::size_t t = 0; t < count; t += stride) {
+    const bool known = t > 0 && numbers.kind[t - 1] == Kind::plain;
+    bits[0] += effort_for<Grid>(numbers, t, known ? numbers.index[t - 1] : 0, known && numbers.negative[t - 1] != 0);
+    for (std::size_t way = 1; way < (count == points ? 2u : 4u); ++way) {
+      expect_across(model, static_cast<Across>(way), numbers, t / points * points, t % points, cells);
+      bits[way] += effort_for<Grid>(numbers, cells);
+    }
+  }
+  bits[0] -= bits[0] / 64;
+  const auto end = bits.begin() + (count == points ? 2 : 4);
+  model.across = static_cast<Across>(std::min_element(bits.begin(), end) - bits.begin());
+}
+
 /// Families spread evenly over the chunk, about `cells` cells of them.
 std::vector<std::uint32_t> spread(const Place& place, std::size_t cells) {
   const std::size_t families = place.families();

@@ -14,10 +14,22 @@ using base::Error;
 
 namespace {
 
+template <class Refuse>
+void check_neighbours(const Neighbours& neighbours, const Refuse& refuse) {
+  const std::size_t points = neighbours.order.size();
+  if (neighbours.near.size() != points) refuse("neighbours are not as many as points");
+  bool inside = true;
+  for (const std::uint32_t point : neighbours.order) inside = inside && point < points;
+  for (const auto& near : neighbours.near)
+    for (const std::uint32_t point : near) inside = inside && point < points;
+  if (!inside) refuse("a neighbour is not among the " + std::to_string(points) + " points");
+}
+
 template <class T>
 void check_context(const Context<T>& context, std::size_t count) {
   const auto refuse = [](const std::string& why) { throw Error(base::Kind::usage, "codec context: " + why); };
   if (context.width == 0 || context.family == 0) refuse("width and family are at least 1");
+  check_neighbours(context.neighbours, refuse);
   if (context.parents.empty()) return;
   if (count / context.width / context.family != context.parents.size() ||
       count != context.parents.size() * context.family * context.width)
@@ -220,6 +232,21 @@ std::size_t decode(std::span<const std::byte> in, const Context<double>& context
 }
 std::size_t decode(std::span<const std::byte> in, const Context<float>& context, std::span<float> out) {
   return decode_any(in, context, out);
+}
+
+bool needs_neighbours(std::span<const std::byte> in) {
+  Reader reader(in);
+  try {
+    const Head head = read_head(reader);
+    if (head.scalar != Scalar::float64 && head.scalar != Scalar::float32) return false;
+    if (head.id == Id::log_grid || head.id == Id::linear_grid)
+      reader.number<double>();
+    else if (head.id != Id::tree)
+      return false;
+    return reader.byte() >> 4 != 0;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 ChunkInfo inspect(std::span<const std::byte> in) {

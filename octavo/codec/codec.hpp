@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,15 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+/// Values at the points of a mesh, layer after layer, the same points in each: from which ones that come before a value
+/// can be expected. Points are places in a layer, from 0. Both have one entry a point; empty: nothing is known.
+struct Neighbours {
+  std::span<const std::uint32_t> order;  ///< points in the order of visit, each once
+  /// For each visit three points a, b, c that were visited before, so that the value is about a + b - c; where fewer
+  /// are known, a three times. Of the first visit it says nothing.
+  std::span<const std::array<std::uint32_t, 3>> near;
+};
+
 /// Where the values of one tree level stand: value j of cell i is `values[i * width + j]`; the cells
 /// [f * family, (f + 1) * family) are the children of cell `parents[f]` of the level above, whose *decoded* values are
 /// `coarse` (same width). Level 0, particles and plain arrays have no parents: leave all empty.
@@ -49,6 +59,7 @@ struct Context {
   std::span<const std::uint32_t> parents;
   std::size_t family = 1;
   std::size_t width = 1;
+  Neighbours neighbours{};  ///< of values without parents; a whole number of layers
 };
 
 /// Appends one self-describing chunk holding `values` to `out`, and stores in `decoded` (same size) what decoding will
@@ -64,6 +75,10 @@ void encode(std::span<const float> values, const Context<float>& context, const 
 /// Throws Error(corrupt), at a byte of the chunk, for anything that is not a chunk of that many values.
 std::size_t decode(std::span<const std::byte> in, const Context<double>& context, std::span<double> out);
 std::size_t decode(std::span<const std::byte> in, const Context<float>& context, std::span<float> out);
+
+/// Whether the chunk at the front of `in` was predicted from neighbours, so that its context must have them. False for
+/// what is no chunk.
+bool needs_neighbours(std::span<const std::byte> in);
 
 /// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);

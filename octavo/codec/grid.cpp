@@ -12,7 +12,8 @@ namespace {
 template <class Grid>
 void put_model(const Model<Grid>& model, Bytes& out) {
   const bool twins = !model.twins.empty();
-  put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u));
+  put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u) |
+                    static_cast<std::size_t>(model.across) << 4);
   if (model.base == Base::fitted_index || model.base == Base::fitted_value)
     put_stencil(out, model.stencil, model.place.members);
   if (!twins) return;
@@ -23,12 +24,24 @@ void put_model(const Model<Grid>& model, Bytes& out) {
 }
 
 template <class Grid>
+void check_across(const Reader& in, const Model<Grid>& model, unsigned flags) {
+  const std::size_t points = model.neighbours.order.size(), count = model.layout.size();
+  if ((flags & 7) != 0) in.fail("prediction from neighbours and from parents");
+  if (points == 0) in.fail("prediction from neighbours, of which there are none");
+  if (count % points != 0)
+    in.fail("prediction from neighbours: expected layers of " + std::to_string(points) + " points, found " +
+            std::to_string(count) + " values");
+}
+
+template <class Grid>
 void get_model(Reader& in, Model<Grid>& model) {
   const unsigned flags = in.byte();
-  if (flags > 15) in.fail("unknown prediction");
+  if (flags > 63) in.fail("unknown prediction");
+  model.across = static_cast<Across>(flags >> 4);
   model.base = static_cast<Base>(flags & 3);
   model.signs = (flags & 8) != 0;
   const bool twins = (flags & 4) != 0;
+  if (model.across != Across::none) return check_across(in, model, flags);
   if (model.base == Base::previous && !twins) return;
   if (model.place.parents.empty() || model.base == Base::previous)
     in.fail("prediction from parents, of which there are none");
@@ -105,9 +118,10 @@ void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& co
   Model<Grid> model = make_model(grid, context, values.size());
   if (Grid::signs_apart)
     model.signs = std::any_of(numbers.negative.begin(), numbers.negative.end(), [](std::uint8_t n) { return n != 0; });
+  const std::size_t sample =
+      effort == Effort::max ? values.size() : std::clamp<std::size_t>(values.size() / 8, 512, 8192);
+  choose_across(model, numbers, sample);
   if (!model.place.parents.empty()) {
-    const std::size_t sample =
-        effort == Effort::max ? values.size() : std::clamp<std::size_t>(values.size() / 8, 512, 8192);
     const bool flat_is_better = choose_base(model, numbers, sample);
     choose_twins(model, numbers, shifts);
     if (flat_is_better && model.twins.empty()) forget_tree(model, values.size());

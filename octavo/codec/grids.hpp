@@ -35,6 +35,7 @@ struct ExactGrid {
   using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
   static constexpr bool signs_apart = false;
   static constexpr bool has_specials = false;
+  static constexpr bool adds_values = true;  // not indices: what is expected from neighbours
   static constexpr Base fitted_bases[] = {Base::fitted_value};
 
   static std::int64_t index_of(T x) {
@@ -55,7 +56,8 @@ struct ExactGrid {
     return std::bit_cast<T>(static_cast<Bits>(index < 0 ? bits | std::numeric_limits<Bits>::min() : bits));
   }
   void estimate(Cells& cells) const {
-    for (std::size_t lane = 0; lane < num_lanes; ++lane)
+    const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
+    for (std::size_t lane = 0; lane < lanes; ++lane)
       if (const double x = cells.estimate[lane]; std::abs(x) <= static_cast<double>(std::numeric_limits<T>::max()))
         cells.index[lane] = index_of(static_cast<T>(x));
   }
@@ -82,6 +84,7 @@ struct PointwiseGrid {
   using Value = T;
   static constexpr bool signs_apart = true;
   static constexpr bool has_specials = true;
+  static constexpr bool adds_values = true;
   static constexpr Base fitted_bases[] = {Base::fitted_index, Base::fitted_value};
   LogGrid grid;
   double bound;
@@ -129,16 +132,21 @@ struct PointwiseGrid {
   }
   void estimate(Cells& cells) const {
     std::array<std::int64_t, num_lanes> index;
-    indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
-    for (std::size_t lane = 0; lane < num_lanes; ++lane) {
+    if (cells.count == 1)
+      index[0] = index_on(grid, cells.estimate[0]);
+    else
+      indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
+    const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
       const bool good = has_place(std::abs(cells.estimate[lane]));
       cells.index[lane] = good ? index[lane] : cells.index[lane];
       cells.negative[lane] = good ? (cells.estimate[lane] < 0 ? 1 : 0) : cells.negative[lane];
     }
   }
   void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
-    std::array<std::int64_t, num_lanes> index{};
+    std::array<std::int64_t, num_lanes> index;
     std::array<double, num_lanes> magnitude;
+    if (cells.count < num_lanes && cells.count != 1) index.fill(0);
     for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
     if (cells.count == 1)
       magnitude[0] = value_on(grid, index[0]);
@@ -162,6 +170,7 @@ struct AbsoluteGrid {
   using Value = T;
   static constexpr bool signs_apart = false;
   static constexpr bool has_specials = true;
+  static constexpr bool adds_values = false;
   static constexpr Base fitted_bases[] = {Base::fitted_index};
   LinearGrid grid;
   double bound;

@@ -15,6 +15,8 @@ struct Model {
   Base base = Base::previous;
   bool signs = false;
   Stencil stencil;
+  Neighbours neighbours{};
+  Across across = Across::none;           ///< other than none: no parents, base previous
   unsigned shift = 0;                     ///< of twins' keys
   std::vector<std::uint32_t> twins;       ///< empty: none
   std::vector<std::uint8_t> orientation;  ///< per family: 0 no twin, else 1 + orientation
@@ -29,7 +31,8 @@ bool has_tree(const Context<T>& context) {
 
 template <class Grid, class T>
 Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t count) {
-  Model<Grid> model{grid, {}, {1, count, 1}, scratch().coarse, Base::previous, false, {}, 0, {}, {}};
+  Model<Grid> model{grid, {}, {1, count, 1}, scratch().coarse, Base::previous, false, {}, {}, Across::none, 0, {}, {}};
+  if (context.parents.empty()) model.neighbours = context.neighbours;
   if (!has_tree(context)) return model;
   model.place = {context.parents, context.family, context.width};
   model.coarse.resize(context.coarse.size());
@@ -134,10 +137,65 @@ void predict_flat(const Numbers& numbers, Settle&& settle) {
   }
 }
 
+/// What is expected of the value at visit k of the layer whose first value is number `layer`. Specials count as the
+/// first of a, b, c that is plain.
+template <class Grid>
+void expect_across(const Model<Grid>& model, Across across, const Numbers& numbers, std::size_t layer, std::size_t k,
+                   Cells& cells) {
+  const std::size_t points = model.neighbours.order.size(), i = layer + model.neighbours.order[k];
+  cells.position[0] = i;
+  cells.index[0] = 0;
+  cells.negative[0] = 0;
+  if (k == 0 && layer == 0) return;
+  std::array<std::size_t, 3> near;
+  for (std::size_t n = 0; n < 3; ++n) near[n] = k == 0 ? i - points : layer + model.neighbours.near[k][n];
+  std::size_t like = near[0];
+  for (std::size_t n = 3; n-- > 0;)
+    if (numbers.kind[near[n]] == Kind::plain) like = near[n];
+  const bool plain = numbers.kind[like] == Kind::plain;
+  cells.index[0] = plain ? numbers.index[like] : 0;
+  cells.negative[0] = numbers.negative[like];
+  if (k == 0) return;
+  const std::size_t step = layer == 0 ? 0 : points;
+  const bool beside = across != Across::below || step == 0, below = across != Across::beside && step != 0;
+  if constexpr (Grid::adds_values) {
+    const auto& v = numbers.value;
+    const auto fan = [&](std::size_t down) {
+      return beside ? v[near[0] - down] + (v[near[1] - down] - v[near[2] - down]) : v[near[0] - down];
+    };
+    cells.estimate[0] = below ? fan(0) + (v[i - step] - fan(step)) : fan(0);
+    model.grid.estimate(cells);
+  } else {
+    const std::int64_t otherwise = cells.index[0];
+    const auto at = [&](std::size_t n) {
+      return static_cast<std::uint64_t>(numbers.kind[n] == Kind::plain ? numbers.index[n] : otherwise);
+    };
+    const auto fan = [&](std::size_t down) {
+      return beside ? at(near[0] - down) + at(near[1] - down) - at(near[2] - down) : at(near[0] - down);
+    };
+    cells.index[0] = static_cast<std::int64_t>(below ? fan(0) + at(i - step) - fan(step) : fan(0));
+  }
+}
+
+/// Visits all values, layer after layer, each expected from points visited before.
+template <class Grid, class Settle>
+void predict_across(const Model<Grid>& model, const Numbers& numbers, Settle&& settle) {
+  const std::size_t points = model.neighbours.order.size();
+  Cells cells;
+  cells.count = 1;
+  for (std::size_t layer = 0; layer < numbers.size(); layer += points)
+    for (std::size_t k = 0; k < points; ++k) {
+      expect_across(model, model.across, numbers, layer, k, cells);
+      settle(layer + k, 0, cells);
+    }
+}
+
 /// Visits all values: settle(k, j, cells), the order in the block following from family, k and j.
 template <class Grid, class Settle>
 void predict_all(const Model<Grid>& model, const Numbers& numbers, Settle&& settle) {
-  if (model.base == Base::previous)
+  if (model.across != Across::none)
+    predict_across(model, numbers, settle);
+  else if (model.base == Base::previous)
     predict_flat(numbers, settle);
   else
     predict_tree(model, numbers, settle);
@@ -147,6 +205,12 @@ void predict_all(const Model<Grid>& model, const Numbers& numbers, Settle&& sett
 template <class Grid, class F>
 void for_each_position(const Model<Grid>& model, std::size_t count, F&& f) {
   const std::size_t m = model.place.members, w = model.place.width;
+  if (model.across != Across::none) {
+    const auto order = model.neighbours.order;
+    for (std::size_t layer = 0; layer < count; layer += order.size())
+      for (std::size_t k = 0; k < order.size(); ++k) f(layer + k, layer + order[k]);
+    return;
+  }
   if (model.base == Base::previous) {
     for (std::size_t i = 0; i < count; ++i) f(i, i);
     return;

@@ -37,6 +37,15 @@ struct Expected {
 
 enum class Base : std::uint8_t { previous = 0, parent = 1, fitted_index = 2, fitted_value = 3 };
 
+/// What a value at a point of a mesh is expected to be, of the points near[k] = a, b, c visited before (docs/codecs.md,
+/// "Neighbours").
+enum class Across : std::uint8_t {
+  none = 0,
+  beside = 1,  ///< a + b - c
+  below = 2,   ///< a, and how the layer below goes on from there
+  both = 3,    ///< a + b - c, and what the layer below differs from that
+};
+
 /// How a child follows from what is known before it: per child in order of visit, weights in 1/32 of the differences
 /// to the parent's value of the parent's siblings along each axis, and of the children before it.
 struct Stencil {

@@ -235,6 +235,7 @@ struct Totals {
   ConvertReport report;
   std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
   std::optional<std::pair<std::int64_t, std::int64_t>> mesh;  ///< of triangles, stored last: its checksum and step
+  store::NeighbourSource neighbours;                          ///< of that mesh
 };
 
 /// A mesh of triangles that the step before had too is not stored again.
@@ -242,8 +243,8 @@ void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
   if (!dataset.unstructured) return;
   mesh::Request only;
   only.fields = std::vector<std::string>{};
-  const mesh::Part part = dataset.read(0, only);
-  const std::int64_t checksum = store::mesh_checksum(std::get<mesh::Unstructured>(part.mesh));
+  auto mesh = std::get<mesh::Unstructured>(dataset.read(0, only).mesh);
+  const std::int64_t checksum = store::mesh_checksum(mesh);
   auto& attributes = dataset.header.attributes;
   attributes.erase(store::mesh_step_attribute);
   attributes.erase(store::mesh_checksum_attribute);
@@ -252,6 +253,7 @@ void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
     attributes[store::mesh_checksum_attribute] = checksum;
   } else {
     totals.mesh = {checksum, step};
+    totals.neighbours = store::neighbours_of([mesh = std::move(mesh)]() mutable { return std::move(mesh); });
   }
 }
 
@@ -330,6 +332,9 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   encode = encode_options(dataset, plan, options);
   base::agree(options.ranks, [&] {
     share_mesh(dataset, source.step, totals);
+    encode.neighbours = totals.neighbours;
+    // Now, while no values are in memory.
+    if (encode.neighbours && options.method != codec::Method::raw) encode.neighbours();
     add_cut(dataset, options);
   });
   store::SegmentPlan segment;

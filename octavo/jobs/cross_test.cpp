@@ -21,6 +21,7 @@
 #include "octavo/mesh/boxes.hpp"
 #include "tests/support/amrex_fixture.hpp"
 #include "tests/support/cell_map.hpp"
+#include "tests/support/peak_memory.hpp"
 #include "tests/support/store_fixture.hpp"
 #include "tests/support/thread_ranks.hpp"
 
@@ -32,6 +33,8 @@ using base::Error;
 using base::Kind;
 using octavo::testing::cells_of_step;
 using octavo::testing::cut;
+using octavo::testing::peak_memory;
+using octavo::testing::reset_peak;
 using octavo::testing::same;
 using octavo::testing::TemporaryDirectory;
 using ::testing::ElementsAre;
@@ -388,19 +391,6 @@ TEST(Cross, an_error_of_one_rank_is_that_of_all_and_leaves_nothing) {
   EXPECT_EQ(refused, 3);
   EXPECT_TRUE(fs::is_empty(dir.path()));
 }
-
-/// The largest resident memory since reset_peak() [bytes].
-std::int64_t peak_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "VmHWM:") {
-      std::int64_t kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  return 0;
-}
-bool reset_peak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush); }
 
 /// A tree refined everywhere, in parts whose values are made when they are read: much more than one wants in memory.
 mesh::Dataset large_step(int levels, std::int64_t side, int parts) {

@@ -24,14 +24,17 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// Steps of a file whose first variable is linear in x and y.
+/// Steps of a file whose first variable is linear in x and y. More columns: of a mesh on a lattice, where triangles
+/// complete parallelograms.
 struct Linear {
   testing::TemporaryFolder folder;
   testing::SerafinFixture fixture;
   fs::path path = folder / "linear.slf";
 
-  explicit Linear(std::uint32_t seed, int planes = 1, int steps = 3) {
-    fixture.mesh = testing::random_triangles(seed, 6, 5, seed % 2 == 0);
+  explicit Linear(std::uint32_t seed, int planes = 1, int steps = 3, std::int32_t columns = 6) {
+    fixture.mesh = testing::random_triangles(seed, columns, columns - 1, seed % 2 == 0);
+    for (auto* places : {&fixture.mesh.x, &fixture.mesh.y})
+      for (double& place : *places) place = columns > 6 ? std::floor(place) : place;
     fixture.doubles = true;
     fixture.variables = 1;
     fixture.planes = planes;
@@ -288,6 +291,18 @@ TEST(Triangles, a_store_becomes_the_same_serafin_file_again) {
   }
 }
 
+TEST(Triangles, a_tag_of_rubbish_comes_back_too) {
+  const Stored stored(1);
+  std::string bytes = testing::serafin_bytes(stored.fixture);
+  bytes.replace(76, 8, std::string("aE\x80\0\xf8\0\0\0", 8));
+  testing::put_file(stored.path, bytes);
+  convert({stored.path}, stored.store, {});
+  const fs::path again = stored.folder / "again.slf";
+  to_serafin(stored.store, again, {});
+  std::ifstream in(again, std::ios::binary);
+  EXPECT_TRUE((std::string{std::istreambuf_iterator<char>(in), {}}) == bytes);
+}
+
 TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
   const Stored one(1), other(7);  // as many points, not in the same places
   const mesh::Dataset first = open(one.path, {{}, 0}), second = open(other.path, {{}, 1});
@@ -313,6 +328,64 @@ TEST(Triangles, a_bound_holds_for_every_value_in_a_store) {
   for (std::size_t f = 0; f + 1 < before.fields.size(); ++f)
     for (std::size_t i = 0; i < before.fields[f].size(); ++i)
       EXPECT_LE(std::fabs(before.fields[f].as<double>()[i] - after.fields[f].as<double>()[i]), 0.125);
+}
+
+/// Streams of a step whose values were predicted from the mesh.
+int num_predicted(const fs::path& store, const store::StepInfo& info) {
+  int found = 0;
+  for (const store::StreamInfo& stream : store::list_streams(store, info.flow, info.step)) {
+    std::ifstream in(stream.file, std::ios::binary);
+    std::vector<std::byte> bytes(stream.stored_bytes);
+    in.seekg(static_cast<std::streamoff>(stream.offset));
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    found += stream.field.rfind("VARIABLE", 0) == 0 && codec::needs_neighbours(bytes) ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(Triangles, values_that_follow_from_the_mesh_come_back_in_every_step) {
+  for (const int planes : {1, 3})
+    for (const char* bound : {"lossless", "absolute", "relative"}) {
+      const Linear linear(4, planes, 3, 25);
+      const fs::path store = linear.folder / "a.octavo";
+      ConvertOptions options;
+      options.method = codec::Method::tree;
+      if (*bound == 'a') options.accuracy = {Accuracy::Kind::absolute, 1e-6};
+      if (*bound == 'r') options.accuracy = {Accuracy::Kind::pointwise_relative, 1e-6};
+      convert({linear.path}, store, options);
+      EXPECT_TRUE(verify(store, 2).findings.empty()) << bound;
+      for (const store::StepInfo& info : steps(store)) {
+        EXPECT_EQ(num_predicted(store, info), 1) << bound << ", step " << info.step;
+        mesh::Request only;
+        only.fields = {{"VARIABLE 0"}};
+        const auto before = open(linear.path, {{}, info.step}).read(0, only);
+        const auto after = open(store, {{}, info.step}).read(0, only);
+        for (std::size_t i = 0; i < before.fields.at(0).size(); ++i) {
+          const double x = before.fields[0].as<double>()[i], y = after.fields[0].as<double>()[i];
+          ASSERT_LE(std::fabs(x - y), *bound == 'l' ? 0 : *bound == 'a' ? 1e-6 : 1e-6 * std::fabs(x)) << bound;
+        }
+      }
+    }
+}
+
+TEST(Triangles, another_mesh_in_the_place_of_that_which_values_follow_from_is_found) {
+  const Linear one(1, 1, 3, 12), other(7, 1, 3, 13);
+  const fs::path store = one.folder / "a.octavo";
+  ConvertOptions tree;
+  tree.method = codec::Method::tree;
+  convert({one.path}, store, tree);
+  const mesh::Dataset first = open(other.path, {{}, 0});
+  store::SegmentPlan again;
+  again.store = store;
+  again.attempt = store::random_attempt();
+  store::SegmentWriter writer(again, first.header);
+  writer.add(store::encode(first.read(0, {}), first.header, {}));
+  writer.commit();
+  const store::Report report = verify(store, 2);
+  ASSERT_EQ(report.findings.size(), 2U);  // steps 1 and 2
+  for (const store::Finding& finding : report.findings)
+    EXPECT_THAT(finding.what, HasSubstr("is not the one that this step was written with"));
+  EXPECT_THAT(testing::error_of([&] { open(store, {{}, 2}).read(0, {}); }).what(), HasSubstr("written with"));
 }
 
 TEST(Triangles, one_field_is_read_without_the_others) {

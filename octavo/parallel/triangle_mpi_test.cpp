@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <set>
 
@@ -190,6 +191,44 @@ TEST(TrianglesMpi, what_convert_made_of_a_serafin_file_is_shared_out_too) {
                 triangle_value(f, f.steps - 1, field.info.name.back() - '0', 0, mesh.global_point[i]))
           << field.info.name;
   }
+}
+
+TEST(TrianglesMpi, values_that_convert_predicted_from_the_mesh_are_shared_out_too) {
+  const testing::SharedDirectory directory;
+  SerafinFixture f = fixture(6);
+  f.mesh = testing::random_triangles(6, 20, 15);
+  for (double& x : f.mesh.x) x = std::floor(x);  // a lattice: triangles complete parallelograms
+  for (double& y : f.mesh.y) y = std::floor(y);
+  f.planes = f.variables = 1;
+  f.doubles = true;
+  f.steps = 0;
+  const fs::path slf = directory.path() / "r2d.slf", path = directory.path() / "run.octavo";
+  const auto height = [](const auto& mesh, std::size_t i) { return 100 + 3 * mesh.x[i] - mesh.y[i]; };
+  if (rank() == 0) {
+    testing::SerafinBytes steps{f.big_endian, {}};
+    std::vector<double> heights(f.mesh.x.size());
+    for (std::size_t i = 0; i < heights.size(); ++i) heights[i] = height(f.mesh, i);
+    for (const double time : {0.0, 0.5}) {  // the second takes the mesh of the first
+      steps.record(std::vector<double>{time});
+      steps.record(heights);
+    }
+    std::ofstream(slf, std::ios::binary) << testing::serafin_bytes(f) << steps.bytes;
+    jobs::ConvertOptions options;
+    options.method = codec::Method::tree;
+    options.accuracy = {jobs::Accuracy::Kind::absolute, 0x1p-10};
+    jobs::convert({slf}, path, options);
+    EXPECT_TRUE(store::verify(path, 1).findings.empty());
+  }
+  testing::barrier();
+  RestartOptions options;
+  options.flow = Flow::analysis;
+  const auto from = restart(everyone(), path, options);
+  ASSERT_TRUE(from);
+  EXPECT_EQ(from->id.step, 1);
+  const auto& mesh = std::get<mesh::Unstructured>(from->part.mesh);
+  for (const mesh::Field& field : from->part.fields)
+    for (std::size_t i = 0; field.info.type == mesh::ScalarType::float64 && i < mesh.x.size(); ++i)
+      EXPECT_NEAR(field.as<double>()[i], height(mesh, i), 0x1p-10) << field.info.name;
 }
 
 TEST(TrianglesMpi, what_is_wrong_with_a_piece_is_told_to_all_ranks_and_the_writer_goes_on) {

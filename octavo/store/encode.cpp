@@ -44,10 +44,11 @@ struct Layout {
   std::vector<std::size_t> offsets;                 // of each level's first cell
   std::vector<std::vector<std::uint32_t>> parents;  // per level; empty for level 0 and for blocks
   std::vector<LevelGroup> groups;
+  codec::Neighbours neighbours;  // of level 0
 };
 
-Layout layout_of(const mesh::Octree& tree, bool with_parents) {
-  Layout layout{tree, level_offsets(tree), {}, level_groups(tree)};
+Layout layout_of(const mesh::Octree& tree, const codec::Neighbours& neighbours, bool with_parents) {
+  Layout layout{tree, level_offsets(tree), {}, level_groups(tree), neighbours};
   if (with_parents) layout.parents = parents_of(tree);
   return layout;
 }
@@ -190,6 +191,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       const auto out = cells(decoded, level);
       codec::Context<T> context;
       context.width = width;
+      if (level == 0) context.neighbours = layout.neighbours;
       if (!layout.parents[level].empty())
         context = {cells(decoded, level - 1), layout.parents[level], family_size(layout.tree), width};
       largest.see(out.size(), stream.bytes.size());
@@ -400,7 +402,7 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });
-  const Layout layout = layout_of(*tree, encodes);
+  const Layout layout = layout_of(*tree, part.neighbours, encodes);
   std::vector<Stream> streams;
   for (const Values& values : part.fields) encode_field(values, options, layout, out, streams);
   // Coarse groups of all fields first: what a reader of the coarse levels needs is a prefix of the part.
@@ -447,10 +449,12 @@ bool has_raw_streams(const EncodedPart& part) {
   return std::any_of(part.streams.begin(), part.streams.end(), [](const Stream& s) { return s.raw.has_value(); });
 }
 
-EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
-  if (std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header))
-    return encode(fold(part, header.attributes.count(mesh_step_attribute) == 0), header, options);
+namespace {
+
+EncodedPart encode_copy(const mesh::Part& part, const codec::Neighbours& neighbours, const mesh::Header& header,
+                        const EncodeOptions& options) {
   PartView view = view_of(part);
+  view.neighbours = neighbours;
   try {
     check(*view.tree, header);
   } catch (Error& error) {
@@ -463,6 +467,25 @@ EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const Enc
   for (Stream& stream : encoded.streams)
     if (stream.raw) take_values(stream);
   return encoded;
+}
+
+EncodedPart encode_triangles(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  const bool predicts = std::any_of(part.fields.begin(), part.fields.end(), [&](const mesh::Field& field) {
+    const codec::Method method = settings_of(field.info.name, options).method;
+    return !is_integer(field.info) && (method == codec::Method::automatic || method == codec::Method::tree);
+  });
+  const mesh::Part folded = fold(part, header.attributes.count(mesh_step_attribute) == 0);
+  if (!predicts) return encode_copy(folded, {}, header, options);
+  const NeighbourSource neighbours = options.neighbours ? options.neighbours : neighbours_of(mesh);
+  return encode_copy(folded, neighbours(), header, options);
+}
+
+}  // namespace
+
+EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  const bool triangles = std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header);
+  return triangles ? encode_triangles(part, header, options) : encode_copy(part, {}, header, options);
 }
 
 EncodedPart encode(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {

@@ -115,12 +115,14 @@ std::int64_t part_bytes(const OpenedStep& step, int part) {
   return static_cast<std::int64_t>(bytes);
 }
 
-mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request) {
+mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request, const NeighbourSource& neighbours) {
   const PartPlace& place = place_of(step, part);
   const OpenedSegment& segment = step.segments[place.segment];
   const file::File file = file::open_read(segment.path);
   try {
-    mesh::Part out = decode_part(segment.table, place.row, request, source_of(file));
+    Source source = source_of(file);
+    source.neighbours = neighbours;
+    mesh::Part out = decode_part(segment.table, place.row, request, source);
     // Species that only other segments have: none of them here.
     if (request.particles)
       for (const mesh::SpeciesInfo& info : step.species)
@@ -136,8 +138,8 @@ mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request) 
   }
 }
 
-mesh::Dataset dataset_of(const fs::path& path, OpenedStep opened, std::vector<std::string> notes) {
-  const auto step = std::make_shared<const OpenedStep>(std::move(opened));
+mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const OpenedStep>& step,
+                         std::vector<std::string> notes) {
   mesh::Dataset dataset;
   dataset.format = "octavo";
   dataset.path = path.string();
@@ -149,7 +151,7 @@ mesh::Dataset dataset_of(const fs::path& path, OpenedStep opened, std::vector<st
   dataset.species = step->species;
   dataset.notes = std::move(notes);
   dataset.parts_touching = [step](const mesh::Region& region) { return parts_touching(*step, region); };
-  dataset.read = [step](int part, const mesh::Request& request) { return read(*step, part, request); };
+  dataset.read = [step](int part, const mesh::Request& request) { return read(*step, part, request, {}); };
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
   return dataset;
 }
@@ -186,17 +188,19 @@ mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::op
   const Scan scan = scan_store(store);
   std::vector<std::string> notes;
   for (const Finding& finding : scan.damage) notes.push_back("damage: " + finding.where + ": " + finding.what);
-  OpenedStep opened = choose(scan, flow, step, notes);
-  const Flow found = opened.flow;
-  mesh::Dataset dataset = dataset_of(scan.store, std::move(opened), std::move(notes));
-  unfold(dataset, scan.store, found);
+  const auto opened = std::make_shared<const OpenedStep>(choose(scan, flow, step, notes));
+  mesh::Dataset dataset = dataset_of(scan.store, opened, std::move(notes));
+  const FoldedRead folded = [opened](int part, const mesh::Request& request, const NeighbourSource& neighbours) {
+    return read(*opened, part, request, neighbours);
+  };
+  unfold(dataset, folded, scan.store, opened->flow);
   return dataset;
 }
 
 mesh::Dataset open_folded(const fs::path& store, Flow flow, std::int64_t step) {
   const Scan scan = scan_store(store);
   std::vector<std::string> notes;
-  return dataset_of(scan.store, choose(scan, flow, step, notes), {});
+  return dataset_of(scan.store, std::make_shared<const OpenedStep>(choose(scan, flow, step, notes)), {});
 }
 
 std::vector<StreamInfo> list_streams(const fs::path& store, Flow flow, std::int64_t step) {

@@ -115,6 +115,7 @@ struct Values {
   std::span<std::byte> bytes;
   std::size_t width = 1;
   std::vector<std::size_t> offsets;  // in cells
+  const NeighbourSource* neighbours = nullptr;
   std::span<std::byte> levels(std::size_t first, std::size_t last) const {
     const std::size_t cell = width * mesh::size_of(type);
     return bytes.subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
@@ -128,12 +129,18 @@ struct Values {
 
 using Parents = std::vector<std::vector<std::uint32_t>>;
 
+codec::Neighbours neighbours_for(std::span<const std::byte> stored, const Values& values) {
+  if (values.neighbours == nullptr || !*values.neighbours || !codec::needs_neighbours(stored)) return {};
+  return (*values.neighbours)();
+}
+
 template <class T>
 std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
                          std::size_t family) {
   codec::Context<T> context;
   context.width = values.width;
   if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
+  context.neighbours = neighbours_for(stored, values);
   return codec::decode(stored, context, values.level<T>(level));
 }
 
@@ -155,6 +162,7 @@ void check_whole(std::span<const std::byte> stored, const StreamRow& stream, con
   whole.bytes = memory;
   whole.width = values.width;
   whole.offsets = values.offsets;
+  whole.neighbours = values.neighbours;
   const Parents none(last + 1);
   std::size_t taken = 0;
   for (std::size_t level = first; level <= last; ++level)
@@ -245,6 +253,7 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
     Values values;
     values.width = static_cast<std::size_t>(table.widths[index]);
     values.offsets = offsets;
+    values.neighbours = &source.neighbours;
     mesh::Field field{table.header.fields[index], {}};
     values.type = field.info.type;
     values.bytes = memory_for(field, offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);

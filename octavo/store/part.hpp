@@ -21,7 +21,8 @@ using Place = std::function<std::span<std::byte>(const mesh::FieldInfo& field, s
 struct Source {
   Fetch fetch;
   ReadTo read_to{};  ///< where given, values that are stored as they are take no detour
-  Place place{};     ///< only for parts that are read to their finest level
+  NeighbourSource neighbours{};
+  Place place{};  ///< only for parts that are read to their finest level
 };
 
 /// Reads one part: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what

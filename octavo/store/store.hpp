@@ -36,11 +36,15 @@ struct StepId {
 
 // ---------------------------------------------------------------------------------------------- encoding (pure)
 
+/// Gives what values on a mesh are predicted from, where it is needed; it stays as long as the function does.
+using NeighbourSource = std::function<codec::Neighbours()>;
+
 struct EncodeOptions {
   codec::Settings codec;                               ///< for every floating-point cell field without an entry below
   std::map<std::string, codec::Settings> field_codec;  ///< by field name
   bool single_precision = false;                       ///< float64 fields are stored as float32
   bool checksums = true;                               ///< of raw streams; others always have theirs
+  NeighbourSource neighbours{};                        ///< of triangles: of this very mesh; none: made for each part
 };
 
 /// Values of a field or an attribute in the packed form (docs/format.md, "Streams"), where the caller has them.
@@ -72,6 +76,7 @@ struct PartView {
   const mesh::Octree* tree = nullptr;
   std::vector<Values> fields;
   std::vector<SpeciesValues> species;
+  codec::Neighbours neighbours{};  ///< of the values of level 0, where those are at the points of a mesh
 };
 /// A view of the part, which must stay where it is. Throws Error(unsupported) for a mesh other than an octree.
 PartView view_of(const mesh::Part& part);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/point_curve.hpp"
+#include "octavo/mesh/point_neighbours.hpp"
 #include "octavo/store/triangle_boundary.hpp"
 
 namespace octavo::store {
@@ -101,7 +103,7 @@ int planes_of(const mesh::Header& header) { return static_cast<int>(*find<std::i
 
 /// How a step is read as it is stored.
 struct Folded {
-  std::function<mesh::Part(int, const mesh::Request&)> read;
+  FoldedRead read;
   int parts = 1;
 };
 
@@ -127,7 +129,7 @@ mesh::Part whole_mesh(const Folded& step) {
   only.fields = std::vector<std::string>{};
   only.particles = true;
   std::vector<mesh::Part> parts;
-  for (int p = 0; p < step.parts; ++p) parts.push_back(step.read(p, only));
+  for (int p = 0; p < step.parts; ++p) parts.push_back(step.read(p, only, {}));
   return join_meshes(std::move(parts));
 }
 
@@ -137,15 +139,19 @@ mesh::Part part_with_mesh(const Folded& here, const mesh::Header& header, const 
   const auto* step = find<std::int64_t>(header, mesh_step_attribute);
   if (step == nullptr) return whole_mesh(here);
   const mesh::Dataset other = open_folded(store, flow, *step);
-  return whole_mesh({other.read, other.num_parts});
+  const FoldedRead read = [&](int part, const mesh::Request& request, const NeighbourSource&) {
+    return other.read(part, request);
+  };
+  return whole_mesh({read, other.num_parts});
 }
 
 /// Fields of all parts, along the curve in each plane: each part has as long a stretch of it.
-mesh::Part whole_fields(const Folded& step, const mesh::Request& request, std::size_t points, std::size_t planes) {
+mesh::Part whole_fields(const Folded& step, const mesh::Request& request, std::size_t points, std::size_t planes,
+                        const NeighbourSource& neighbours) {
   mesh::Part whole;
   const std::size_t stretch = stretch_of(points, step.parts);
   for (int p = 0; p < step.parts; ++p) {
-    mesh::Part part = step.read(p, request);
+    mesh::Part part = step.read(p, request, neighbours);
     for (std::size_t f = 0; f < part.fields.size(); ++f) {
       const mesh::Field& field = part.fields[f];
       const std::size_t size = mesh::size_of(field.info.type), first = static_cast<std::size_t>(p) * stretch;
@@ -170,18 +176,39 @@ void check_mesh(const mesh::Unstructured& mesh, const mesh::Header& header) {
                                    " is not the one that this step was written with");
 }
 
-mesh::Part unfold_part(const Folded& step, const mesh::Part& whole, const mesh::Header& header,
-                       const mesh::Request& request) {
-  mesh::Part out;
+mesh::Unstructured checked_mesh(const mesh::Part& whole, const mesh::Header& header) {
   mesh::Unstructured mesh = mesh_of(whole, planes_of(header));
   mesh::validate(mesh);
   check_mesh(mesh, header);
+  return mesh;
+}
+
+/// Made once, when it is first asked for; once is enough also where several threads ask.
+struct Asked {
+  std::mutex mutex;
+  std::optional<mesh::PointNeighbours> neighbours;
+};
+
+NeighbourSource when_asked(std::function<mesh::PointNeighbours()> make) {
+  return [asked = std::make_shared<Asked>(), make = std::move(make)] {
+    const std::lock_guard lock(asked->mutex);
+    if (!asked->neighbours) asked->neighbours = make();
+    return codec::Neighbours{asked->neighbours->order, asked->neighbours->near};
+  };
+}
+
+mesh::Part unfold_part(const Folded& step, const mesh::Part& whole, const mesh::Header& header,
+                       const mesh::Request& request) {
+  mesh::Part out;
+  mesh::Unstructured mesh = checked_mesh(whole, header);
   mesh::Request stored;
   stored.fields.emplace();
   for (const std::size_t f : mesh::select_fields(header, request.fields))
     if (!is_integer(header.fields[f])) stored.fields->push_back(header.fields[f].name);
-  const mesh::Part folded = whole_fields(step, stored, mesh.x.size(), static_cast<std::size_t>(mesh.planes));
   const std::vector<std::uint32_t> order = curve_order(mesh);
+  const NeighbourSource neighbours = when_asked([&] { return mesh::neighbours_along(mesh, order); });
+  const mesh::Part folded =
+      whole_fields(step, stored, mesh.x.size(), static_cast<std::size_t>(mesh.planes), neighbours);
   for (const std::size_t f : mesh::select_fields(header, request.fields)) {
     const mesh::FieldInfo& info = header.fields[f];
     if (is_integer(info)) {
@@ -340,7 +367,27 @@ std::vector<std::int32_t> read_cut(const mesh::Part& part) {
   return {};
 }
 
-void unfold(mesh::Dataset& dataset, const std::filesystem::path& store, Flow flow) {
+NeighbourSource neighbours_of(std::function<mesh::Unstructured()> make) {
+  return when_asked([make = std::move(make)] {
+    const mesh::Unstructured mesh = make();
+    return mesh::neighbours_along(mesh, curve_order(mesh));
+  });
+}
+
+NeighbourSource neighbours_of(const mesh::Unstructured& mesh) {
+  return when_asked([&mesh] { return mesh::neighbours_along(mesh, curve_order(mesh)); });
+}
+
+NeighbourSource neighbours_of_step(const mesh::Header& header, std::function<mesh::Part()> own,
+                                   const std::filesystem::path& store, Flow flow) {
+  if (!has_triangles(header)) return {};
+  return neighbours_of([header, own = std::move(own), store, flow] {
+    const FoldedRead read = [&](int, const mesh::Request&, const NeighbourSource&) { return own(); };
+    return checked_mesh(part_with_mesh({read, 1}, header, store, flow), header);
+  });
+}
+
+void unfold(mesh::Dataset& dataset, const FoldedRead& read, const std::filesystem::path& store, Flow flow) {
   if (!has_triangles(dataset.header)) return;
   dataset.unstructured = true;
   std::vector<mesh::SpeciesInfo> species = dataset.species;
@@ -354,7 +401,7 @@ void unfold(mesh::Dataset& dataset, const std::filesystem::path& store, Flow flo
   const std::int64_t layers = std::max(1, planes_of(dataset.header) - 1);
   const std::int64_t elements = *find<std::int64_t>(dataset.header, "triangles") * layers;
   dataset.levels = {{0, elements, elements}};
-  const Folded here{dataset.read, dataset.num_parts};
+  const Folded here{read, dataset.num_parts};
   dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
   dataset.part_bytes = [bytes = dataset.part_bytes, parts = here.parts](int) {
     std::int64_t sum = 0;

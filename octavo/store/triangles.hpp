@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "octavo/store/part.hpp"
 #include "octavo/store/store.hpp"
 
 /// Meshes of triangles in a store (docs/format.md, "Triangles"): a tree of one cell that has all values, in the order
@@ -62,7 +63,18 @@ std::int64_t mesh_checksum(const mesh::Unstructured& mesh);
 /// The part as the store has it. Without `with_mesh` the mesh, and fields of integers, are left out.
 mesh::Part fold(const mesh::Part& part, bool with_mesh);
 
+/// What values of a mesh are predicted from (docs/format.md, "Triangles"); made when first asked for, on any thread.
+/// Of a mesh that is made then, and must hold what mesh::validate() asks; or of one that stays until then.
+NeighbourSource neighbours_of(std::function<mesh::Unstructured()> make);
+NeighbourSource neighbours_of(const mesh::Unstructured& mesh);
+/// The same for a step of one part as it is stored: its mesh is in that part, which `own` reads with its species, or in
+/// another step of the store.
+NeighbourSource neighbours_of_step(const mesh::Header& header, std::function<mesh::Part()> own,
+                                   const std::filesystem::path& store, Flow flow);
+
+/// Reads a part as it is stored; the values of those with neighbours, if that is not empty.
+using FoldedRead = std::function<mesh::Part(int part, const mesh::Request&, const NeighbourSource&)>;
 /// Makes a step as it was opened one of triangles again. `store` and `flow` say where other steps are.
-void unfold(mesh::Dataset& dataset, const std::filesystem::path& store, Flow flow);
+void unfold(mesh::Dataset& dataset, const FoldedRead& read, const std::filesystem::path& store, Flow flow);
 
 }  // namespace octavo::store

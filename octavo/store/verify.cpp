@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/store/opened.hpp"
+#include "octavo/store/triangles.hpp"
 
 namespace octavo::store {
 namespace {
@@ -85,6 +87,7 @@ struct PartJob {
   const OpenedSegment* segment = nullptr;
   std::size_t row = 0;
   std::string step;
+  NeighbourSource neighbours;  // of a mesh that is another step's
 };
 
 struct PartResult {
@@ -111,6 +114,13 @@ bool check_stored(const file::File& file, const PartJob& job, PartResult& result
   return result.findings.empty();
 }
 
+mesh::Part mesh_of_part(const PartJob& job, const file::File& file) {
+  mesh::Request only;
+  only.fields.emplace();
+  only.particles = true;
+  return decode_part(job.segment->table, job.row, only, source_of(file));
+}
+
 PartResult check_part_of(const PartJob& job) {
   PartResult result;
   attempt_to(result.findings, [&] {
@@ -120,7 +130,12 @@ PartResult check_part_of(const PartJob& job) {
       mesh::Request everything;
       everything.particles = true;
       const Table& table = job.segment->table;
-      check_part(table, job.row, decode_part(table, job.row, everything, source_of(file)));
+      Source source = source_of(file);
+      source.neighbours = job.neighbours;
+      if (!source.neighbours)
+        source.neighbours = neighbours_of_step(
+            table.header, [&] { return mesh_of_part(job, file); }, {}, job.segment->footer.flow);
+      check_part(table, job.row, decode_part(table, job.row, everything, source));
     } catch (Error& error) {
       throw error.at(job.segment->path.string()).at(job.step);
     }
@@ -185,11 +200,26 @@ Tables open_tables(const Scan& scan, Report& report) {
   return tables;
 }
 
-std::vector<PartJob> jobs_of(const Tables& tables) {
+// Steps share a mesh, which then is read once.
+using SharedMeshes = std::map<std::tuple<Flow, mesh::Attribute, mesh::Attribute>, NeighbourSource>;
+
+NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& store, SharedMeshes& meshes) {
+  const auto& attributes = segment.table.header.attributes;
+  const auto step = attributes.find(mesh_step_attribute), sum = attributes.find(mesh_checksum_attribute);
+  if (step == attributes.end() || sum == attributes.end()) return {};
+  NeighbourSource& source = meshes[{segment.footer.flow, step->second, sum->second}];
+  if (!source) source = neighbours_of_step(segment.table.header, {}, store, segment.footer.flow);
+  return source;
+}
+
+std::vector<PartJob> jobs_of(const Tables& tables, const fs::path& store) {
   std::vector<PartJob> jobs;
+  SharedMeshes meshes;
   const auto add = [&](const OpenedSegment& segment) {
+    const NeighbourSource neighbours = shared_neighbours(segment, store, meshes);
+    const std::string step = to_string(segment.footer.flow) + " step " + std::to_string(segment.footer.step);
     for (std::size_t row = 0; row < segment.table.parts.size(); ++row)
-      jobs.push_back({&segment, row, to_string(segment.footer.flow) + " step " + std::to_string(segment.footer.step)});
+      jobs.push_back({&segment, row, step, neighbours});
   };
   for (const OpenedStep& step : tables.complete)
     for (const OpenedSegment& segment : step.segments) add(segment);
@@ -242,7 +272,7 @@ Report verify(const fs::path& path, int threads, const base::Progress& progress)
   Report report;
   const Tables tables = check_footers(scan_store(path), report);
   check_segments(tables, report);
-  const auto jobs = jobs_of(tables);
+  const auto jobs = jobs_of(tables, path);
   base::ordered_for(
       jobs.size(), threads, [&](std::size_t i) { return check_part_of(jobs[i]); },
       [&](std::size_t i, PartResult result) {

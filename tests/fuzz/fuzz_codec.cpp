@@ -1,5 +1,6 @@
 // Any bytes into every decoder of octavo/codec. The first bytes choose the decoder, how many values are asked for and
 // where they stand; the rest is the chunk, or (high bit of the first) edits of a sound chunk, three bytes each.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,13 @@ void decode_values(const Input& input, bool tree) {
     values[i] = static_cast<T>(1 + i % 5) * static_cast<T>(0.001) +
                 coarse[i / (shape.family * shape.width) * 2 % coarse.size()];
   codec::Context<T> context;
+  std::vector<std::uint32_t> order(parents.size());
+  std::vector<std::array<std::uint32_t, 3>> near(parents.size());
+  for (std::uint32_t k = 0; k < order.size(); ++k) {
+    order[k] = k;
+    near[k] = {k - std::min(k, 1u), k - std::min(k, 3u), k - std::min(k, 4u)};
+  }
+  if (!tree && shape.width < 3) context.neighbours = {order, near};
   if (tree) context = {coarse, parents, shape.family, shape.width};
   Chunk chunk;
   if (input.sound) {

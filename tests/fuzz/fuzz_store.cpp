@@ -14,7 +14,8 @@
 
 // Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
 // flag 1 all checksums are put right afterwards, so that what is behind them is reached: records name their footers,
-// footers their tables, tables their streams. With flag 4 the sound one has triangles, in two parts.
+// footers their tables, tables their streams. With flag 4 the sound one has triangles, in two parts; with flag 8
+// too in one, of values that follow from their neighbours.
 namespace {
 
 using namespace octavo;
@@ -170,19 +171,21 @@ Bytes sound_subfile() {
 
 // ------------------------------------------------------------------ the same of triangles, as two ranks write them
 
-// 3 x 3 points, each square of two triangles; a value a point.
-mesh::Part square_of_triangles() {
+// side x side points, each square of two triangles; a value a point.
+mesh::Part square_of_triangles(std::int64_t side) {
+  const auto points = static_cast<std::size_t>(side * side);
   mesh::Unstructured mesh;
-  for (int i = 0; i < 9; ++i) {
-    mesh.x.push_back(i % 3);
-    mesh.y.push_back(i / 3);
+  for (std::int64_t i = 0; i < side * side; ++i) {
+    mesh.x.push_back(static_cast<double>(i % side));
+    mesh.y.push_back(static_cast<double>(i / side));
+    if (i % side + 1 < side && i / side + 1 < side)
+      mesh.connectivity.insert(mesh.connectivity.end(), {i, i + 1, i + side + 1, i, i + side + 1, i + side});
   }
-  for (const std::int64_t a : {0, 1, 3, 4})
-    mesh.connectivity.insert(mesh.connectivity.end(), {a, a + 1, a + 4, a, a + 4, a + 3});
   mesh::Part part;
-  part.fields.push_back(mesh::make_field({"depth", "m", mesh::ScalarType::float64, mesh::Centring::node, 1, 0}, 9));
-  for (std::size_t i = 0; i < 9; ++i) part.fields[0].as<double>()[i] = 2.0 + 0.25 * static_cast<double>(i);
-  part.fields.push_back(mesh::make_field({"IPOBO", "", mesh::ScalarType::int32, mesh::Centring::node, 1, 0}, 9));
+  part.fields.push_back(
+      mesh::make_field({"depth", "m", mesh::ScalarType::float64, mesh::Centring::node, 1, 0}, points));
+  for (std::size_t i = 0; i < points; ++i) part.fields[0].as<double>()[i] = 2.0 + 0.25 * static_cast<double>(i);
+  part.fields.push_back(mesh::make_field({"IPOBO", "", mesh::ScalarType::int32, mesh::Centring::node, 1, 0}, points));
   part.mesh = mesh;
   return part;
 }
@@ -211,15 +214,16 @@ mesh::Part half_of(const mesh::Part& whole, int half) {
   return part;
 }
 
-Bytes sound_triangles() {
+Bytes sound_triangles(bool halves) {
   const fs::path store = scratch() / "seed";
-  const mesh::Part square = square_of_triangles();
+  const mesh::Part square = square_of_triangles(halves ? 3 : 12);
+  const auto triangles = static_cast<std::int64_t>(std::get<mesh::Unstructured>(square.mesh).connectivity.size() / 3);
   for (std::int64_t number : {1, 2}) {  // the second takes the mesh of the first
     const mesh::Part whole = fold(square, number == 1);
     mesh::Header header;
     header.dim = 2;
     header.fields = {whole.fields[0].info};
-    header.attributes = {{"triangles", std::int64_t{8}}, {"planes", std::int64_t{1}}};
+    header.attributes = {{"triangles", triangles}, {"planes", std::int64_t{1}}};
     if (number == 2) {
       header.attributes[mesh_step_attribute] = std::int64_t{1};
       header.attributes[mesh_checksum_attribute] = mesh_checksum(std::get<mesh::Unstructured>(square.mesh));
@@ -228,7 +232,10 @@ Bytes sound_triangles() {
     plan.store = store;
     plan.step = number;
     SegmentWriter writer(plan, header);
-    for (const int half : {0, 1}) writer.add(encode(half_of(whole, half), header, {}));
+    EncodeOptions tree;
+    tree.codec.method = codec::Method::tree;
+    if (!halves) writer.add(encode(square, header, tree));
+    for (int half = 0; halves && half < 2; ++half) writer.add(encode(half_of(whole, half), header, {}));
     writer.commit();
   }
   return taken(store);
@@ -249,8 +256,8 @@ void edit(Bytes& file, const std::uint8_t* what) {
 }
 
 Bytes subfile_of(const std::uint8_t* data, std::size_t size) {
-  static const Bytes sound = sound_subfile(), triangles = sound_triangles();
-  Bytes file = (data[0] & 4) != 0 ? triangles : sound;
+  static const Bytes sound = sound_subfile(), triangles = sound_triangles(true), predicted = sound_triangles(false);
+  Bytes file = (data[0] & 4) == 0 ? sound : (data[0] & 8) == 0 ? triangles : predicted;
   if ((data[0] & 2) != 0) {
     file.resize(size - 1);
     std::transform(data + 1, data + size, file.begin(), [](std::uint8_t b) { return static_cast<std::byte>(b); });

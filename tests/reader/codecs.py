@@ -16,6 +16,7 @@ RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BITS, INTEGERS = 0, 
 SCALARS = {"float64": 0, "float32": 1}
 INTEGER_SCALARS = {1: 2, 2: 3, 4: 4, 8: 5}
 PREVIOUS, PARENT, FITTED_INDEX, FITTED_VALUE = 0, 1, 2, 3
+BESIDE, BELOW = 1, 2
 NUMBERS, SIGNED_NUMBERS, PLAIN = 0, 1, 2
 SPECIALS = 3
 
@@ -259,6 +260,7 @@ def floor_of(y):
 
 class ExactGrid:
     signs_apart = has_specials = False
+    adds_values = True
 
     def __init__(self, dtype):
         self.dtype = np.dtype(dtype)
@@ -302,7 +304,7 @@ class ExactGrid:
 
 
 class PointwiseGrid:
-    signs_apart = has_specials = True
+    signs_apart = has_specials = adds_values = True
 
     def __init__(self, bound, dtype):
         e = min(bound, 0.5)
@@ -349,7 +351,7 @@ class PointwiseGrid:
 
 
 class AbsoluteGrid:
-    signs_apart, has_specials = False, True
+    signs_apart, has_specials, adds_values = False, True, False
 
     def __init__(self, bound, dtype):
         self.step = 2.0 * bound
@@ -400,7 +402,8 @@ def orientations(members):
 class Tree:
     """Decodes one chunk of codec 3, 4 or 5."""
 
-    def __init__(self, grid, coarse, parents, family, width, count):
+    def __init__(self, grid, coarse, parents, family, width, count, neighbours=None):
+        self.neighbours = neighbours if parents is None else None
         self.grid, self.count, self.members, self.width = grid, count, family, width
         self.parents = [] if parents is None or family not in (1, 2, 4, 8) else [int(p) for p in parents]
         if self.parents:
@@ -450,6 +453,9 @@ class Tree:
 
     def read_model(self, cursor):
         flags = cursor.byte()
+        self.across = flags >> 4
+        if self.across and (flags & 7 or self.across > 3 or not self.neighbours):
+            raise ValueError("prediction from neighbours, of which there are none")
         self.base, self.signs, has_twins = flags & 3, bool(flags & 8), bool(flags & 4)
         self.orientation = self.twins = None
         self.layout = (1, self.count, 1)
@@ -481,7 +487,9 @@ class Tree:
         n = self.count
         self.index, self.value, self.plain, self.negative = [0] * n, [0.0] * n, [False] * n, [False] * n
         self.out = np.zeros(n, self.grid.dtype)
-        if self.base == PREVIOUS:
+        if self.across:
+            self.decode_across()
+        elif self.base == PREVIOUS:
             expected = (0, False)
             for i in range(n):
                 self.place(i, i, expected)
@@ -520,6 +528,36 @@ class Tree:
             raw = np.array([self.grid.value(self.index[i], self.negative[i])], self.grid.dtype)
             self.out[i : i + 1] = raw
         self.value[i] = float(self.out[i])
+
+    def decode_across(self):
+        order, near = self.neighbours
+        points = len(order)
+        if self.count % points:
+            raise ValueError("not a whole number of layers")
+        for layer in range(0, self.count, points):
+            for k in range(points):
+                i = layer + order[k]
+                abc = [layer + n for n in near[k]] if k else [i - points] * 3
+                self.place(layer + k, i, self.expect_across(i, abc, points, k) if layer + k else (0, False))
+
+    def expect_across(self, i, abc, points, k):
+        like = next((n for n in abc if self.plain[n]), abc[0])
+        expected = (self.index[like] if self.plain[like] else 0, self.negative[like])
+        if k == 0:
+            return expected
+        down = points if i >= points else 0
+        beside, below = self.across & BESIDE or not down, self.across & BELOW and down
+
+        def fan(at, step):
+            a, b, c = (at(n - step) for n in abc)
+            return a + (b - c) if beside else a
+
+        def known(at):
+            return fan(at, 0) + (at(i - down) - fan(at, down)) if below else fan(at, 0)
+
+        if self.grid.adds_values:
+            return self.grid.estimate(known(lambda n: self.value[n]), expected)
+        return known(lambda n: self.index[n] if self.plain[n] else expected[0]), expected[1]
 
     def decode_by_twin(self, family):
         m = self.members
@@ -602,11 +640,12 @@ def decode_pcp(cursor, count, coarse, parents, family, width, dtype):
 # ------------------------------------------------------------------------------------------------ entry points
 
 
-def decode_chunk(data, offset, coarse, parents, family, width, count, dtype):
+def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours=None):
     """Decodes the chunk of `count` values of `dtype` ("float64" or "float32") at `offset` of `data`.
 
     `coarse`: the decoded values of the level above, `parents`: for each family of `family` cells of `width` values its
-    parent's cell there; both None for a chunk without parents. Returns (values, bytes taken).
+    parent's cell there; both None for a chunk without parents. `neighbours`: of the points of a mesh the order of visit and near points, if
+    known. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
     codec, payload, size = open_chunk(data, offset, range(8), SCALARS[np.dtype(dtype).name], count)
@@ -629,7 +668,7 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype):
         else:
             grid = AbsoluteGrid(payload.unpack("d"), dtype)
         with np.errstate(all="ignore"):
-            values = Tree(grid, coarse, parents, family, width, count).decode(payload)
+            values = Tree(grid, coarse, parents, family, width, count, neighbours).decode(payload)
     if payload.rest():
         raise ValueError("bytes are left over at the end of a chunk")
     return values, size

@@ -242,8 +242,8 @@ def read_bits(data, stream, counts):
     return levels
 
 
-def read_part(step, number):
-    """Part `number` (from 0, by contributor) in full."""
+def read_part(step, number, neighbours=None, with_fields=True):
+    """Part `number` (from 0, by contributor) in full. `neighbours`: what values at points of a mesh are predicted from."""
     _index, segment, row = step.parts[number]
     commit, table = step.segments[segment]
     header, family = table["header"], 2 ** table["header"]["dim"]
@@ -259,9 +259,9 @@ def read_part(step, number):
     fields = {text(field["name"]): [] for field in header["fields"]}
     parents = parents_of(refined, header["block"])
     for stream in row.streams[2:]:
-        if stream.kind == FIELD:
+        if stream.kind == FIELD and with_fields:
             field = header["fields"][stream.index]
-            read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])])
+            read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])], neighbours)
     return Part(row.index, refined, owned, fields, read_particles(commit.path, table, row))
 
 
@@ -272,24 +272,24 @@ def parents_of(refined, block):
     return [None] + [np.flatnonzero(level) for level in refined[:-1]]
 
 
-def read_levels(path, stream, field, cells, parents, family, levels):
+def read_levels(path, stream, field, cells, parents, family, levels, neighbours):
     """Appends the levels of one stream to those before: arrays of shape (cells, width)."""
     expect(len(levels) == stream.first_level, "level groups do not follow one another")
     data, taken, raw, width = read_stream(path, stream), 0, b"", field["width"]
     for level in range(stream.first_level, stream.last_level + 1):
         coarse = levels[-1].ravel() if parents[level] is not None else None
         count, context = cells[level] * width, (coarse, parents[level], family, width)
-        values, size = decode(data, taken, field["type"], count, *context)
+        values, size = decode(data, taken, field["type"], count, *context, neighbours)
         levels.append(values.reshape(cells[level], width))
         taken += size
         raw += values.tobytes()
     check_raw(stream, raw, taken)
 
 
-def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1):
+def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None):
     """`count` values of a chunk, little-endian, and the bytes that it takes."""
     if dtype in ("float64", "float32"):
-        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype)
+        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours)
     form = np.dtype(dtype).newbyteorder("<")
     raw, size = chunk.decode_integers(data, offset, form.itemsize, count)
     return np.frombuffer(raw, form), size

@@ -9,6 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import octavo_reader
+import triangle_reader
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 STORES = sorted(path.parent.name for path in GOLDEN.glob("*/run.octavo"))
@@ -36,6 +37,9 @@ def test_every_bit_is_as_it_was_written(name):
         assert step.time == want["time"]
         assert len(step.parts) == len(want["parts"])
         for number, part_wanted in enumerate(want["parts"]):
+            if "triangles" in part_wanted:
+                assert_triangles(*triangle_reader.read(steps, step), part_wanted)
+                continue
             part = octavo_reader.read_part(step, number)
             assert part.index == part_wanted["index"]
             assert bits(part.refined) == part_wanted["refined"]
@@ -48,6 +52,12 @@ def test_every_bit_is_as_it_was_written(name):
                 for attribute, values in attributes.items()
             }
             assert particles == part_wanted["particles"]
+
+
+def assert_triangles(mesh, fields, wanted):
+    assert (mesh.x.tolist(), mesh.y.tolist(), mesh.planes) == (wanted["x"], wanted["y"], wanted["planes"])
+    assert mesh.triangles.ravel().tolist() == wanted["triangles"]
+    assert {name: hexadecimal([values]) for name, values in fields.items()} == wanted["fields"]
 
 
 def test_a_flipped_bit_is_noticed(tmp_path):

@@ -36,6 +36,68 @@ def along_curve(x, y):
     return np.argsort(hilbert(cells(x), cells(y)), kind="stable")
 
 
+def around(triangles, points):
+    """Of each point the two others of its triangles."""
+    others = [[] for _ in range(points)]
+    for a, b, c in triangles:
+        for p, u, v in ((a, b, c), (b, c, a), (c, a, b)):
+            others[p].append((min(u, v), max(u, v)))
+    return others
+
+
+def breadth_first(others):
+    order, seen = [], [False] * len(others)
+    for root in range(len(others)):
+        if seen[root]:
+            continue
+        seen[root], at = True, len(order)
+        order.append(root)
+        while at < len(order):
+            for q in sorted({q for pair in others[order[at]] for q in pair}):
+                if not seen[q]:
+                    seen[q] = True
+                    order.append(q)
+            at += 1
+    return order
+
+
+def neighbours(mesh, along):
+    """What values are predicted from, by place along the curve: the order of visit, and three places for each visit."""
+    place = np.empty(along.size, "i8")
+    place[along] = np.arange(along.size)
+    x, y = mesh.x[along].tolist(), mesh.y[along].tolist()
+    others = around(place[mesh.triangles].tolist(), along.size)
+    order = breadth_first(others)
+    visit = [0] * len(order)
+    for k, p in enumerate(order):
+        visit[p] = k
+
+    def square(p, q):
+        return (x[p] - x[q]) * (x[p] - x[q]) + (y[p] - y[q]) * (y[p] - y[q])
+
+    def miss(p, u, v, w):
+        dx, dy = x[u] + x[v] - x[w] - x[p], y[u] + y[v] - y[w] - y[p]
+        return dx * dx + dy * dy
+
+    near = []
+    for k, p in enumerate(order):
+        found = [
+            (miss(p, u, v, w), u, v, w)
+            for u, v in others[p]
+            for pair in others[u]
+            if v in pair
+            for w in [pair[0] + pair[1] - v]
+            if max(visit[u], visit[v], visit[w]) < k
+        ]
+        if found:
+            _, a, b, c = min(found)
+            near.append((b, a, c) if square(p, b) < square(p, a) else (a, b, c))
+            continue
+        before = [(square(p, q), q) for pair in others[p] for q in pair if visit[q] < k]
+        near.append((min(before)[1] if before else order[max(k - 1, 0)],) * 3)
+    return order, near
+
+
 def joined(parts, species, attribute, planes):
     """Of all parts: by number, and in each plane."""
     pieces = [part.particles[species][attribute].ravel().reshape(planes, -1) for part in parts]
@@ -62,14 +124,17 @@ def checksum(mesh):
 def read(steps, step):
     """The mesh, and {field: array of shape (planes, points)}; `steps` are all of the store."""
     attributes = step.header["attributes"]
-    parts = [octavo_reader.read_part(step, number) for number in range(len(step.parts))]
+    parts = [octavo_reader.read_part(step, number, with_fields=False) for number in range(len(step.parts))]
     if "mesh_step" in attributes:
         other = next(s for s in steps if s.flow == step.flow and s.step == attributes["mesh_step"])
-        mesh = mesh_of(other, [octavo_reader.read_part(other, number) for number in range(len(other.parts))])
+        others = [octavo_reader.read_part(other, number, with_fields=False) for number in range(len(other.parts))]
+        mesh = mesh_of(other, others)
         expect(checksum(mesh) == attributes["mesh_checksum"], "the mesh is another one")
     else:
         mesh = mesh_of(step, parts)
     order, points = along_curve(mesh.x, mesh.y), mesh.x.size
+    near = neighbours(mesh, order) if len(parts) == 1 else None
+    parts = [octavo_reader.read_part(step, number, near) for number in range(len(step.parts))]
     stretch = -(-points // len(parts))
     fields = dict(mesh.beside)
     for name in parts[0].fields:

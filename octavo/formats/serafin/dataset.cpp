@@ -66,7 +66,7 @@ void set_attributes(const Series& series, std::int64_t step, std::map<std::strin
   to["triangles"] = static_cast<std::int64_t>(plane_elements(header));
   to["planes"] = static_cast<std::int64_t>(planes(header));
   to["title"] = text_of(title.substr(0, 72));
-  to["tag"] = text_of(title.substr(72));
+  to["tag"] = tag_of(title.substr(72));
   if (step >= 0) to["step"] = step;
   to["iparam"] = std::vector<std::int64_t>(header.iparam.begin(), header.iparam.end());
   if (header.date) to["date"] = std::vector<std::int64_t>(header.date->begin(), header.date->end());

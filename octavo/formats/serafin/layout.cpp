@@ -80,6 +80,11 @@ std::string text_of(std::string_view text) {
   return from_latin1(text);
 }
 
+std::string tag_of(std::string_view text) {
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return from_latin1(text);
+}
+
 Variable variable(std::string_view name, std::string_view unit) {
   Variable made;
   made.text.fill(' ');

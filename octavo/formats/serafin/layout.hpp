@@ -15,6 +15,8 @@ namespace octavo::formats::serafin {
 
 /// UTF-8 of Latin-1 as files have it, without trailing blanks and NULs; and back ('?' for what Latin-1 has not).
 std::string text_of(std::string_view latin1);
+/// The same with its NULs, which come back where blanks fill up what is written.
+std::string tag_of(std::string_view latin1);
 std::string latin1_of(std::string_view text);
 
 /// A variable: name and unit as the file has them, 16 characters each, blanks and NULs included.
