@@ -133,16 +133,20 @@ mesh::Part whole_mesh(const Folded& step) {
   return join_meshes(std::move(parts));
 }
 
+/// For what needs no neighbours to be read: a mesh.
+Folded folded(const mesh::Dataset& dataset) {
+  return {[read = dataset.read](int part, const mesh::Request& request, const NeighbourSource&) {
+            return read(part, request);
+          },
+          dataset.num_parts};
+}
+
 /// The step that has the mesh: this one, or the one it names.
 mesh::Part part_with_mesh(const Folded& here, const mesh::Header& header, const std::filesystem::path& store,
                           Flow flow) {
   const auto* step = find<std::int64_t>(header, mesh_step_attribute);
   if (step == nullptr) return whole_mesh(here);
-  const mesh::Dataset other = open_folded(store, flow, *step);
-  const FoldedRead read = [&](int part, const mesh::Request& request, const NeighbourSource&) {
-    return other.read(part, request);
-  };
-  return whole_mesh({read, other.num_parts});
+  return whole_mesh(folded(open_folded(store, flow, *step)));
 }
 
 /// Fields of all parts, along the curve in each plane: each part has as long a stretch of it.
@@ -348,7 +352,7 @@ mesh::Part fold(const mesh::Part& part, bool with_mesh) {
 
 mesh::Part stored_mesh(const std::filesystem::path& store, Flow flow, std::int64_t step) {
   const mesh::Dataset dataset = open_folded(store, flow, step);
-  return part_with_mesh({dataset.read, dataset.num_parts}, dataset.header, store, flow);
+  return part_with_mesh(folded(dataset), dataset.header, store, flow);
 }
 
 mesh::Particles cut_of(std::span<const std::int32_t> part_of) {
