@@ -239,7 +239,7 @@ struct Totals {
 };
 
 /// A mesh of triangles that the step before had too is not stored again.
-void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
+void share_mesh(mesh::Dataset& dataset, std::int64_t step, codec::Method method, Totals& totals) {
   if (!dataset.unstructured) return;
   mesh::Request only;
   only.fields = std::vector<std::string>{};
@@ -253,7 +253,11 @@ void share_mesh(mesh::Dataset& dataset, std::int64_t step, Totals& totals) {
     attributes[store::mesh_checksum_attribute] = checksum;
   } else {
     totals.mesh = {checksum, step};
-    totals.neighbours = store::neighbours_of([mesh = std::move(mesh)]() mutable { return std::move(mesh); });
+    totals.neighbours = {};
+    if (method != codec::Method::automatic && method != codec::Method::tree) return;  // the others do not predict
+    // Held once, by all copies of the function, until neighbours are found.
+    const auto kept = std::make_shared<mesh::Unstructured>(std::move(mesh));
+    totals.neighbours = store::neighbours_of([kept] { return std::move(*kept); });
   }
 }
 
@@ -331,10 +335,10 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   // Collective inside where a range is asked for: every rank enters with the same options and the same headers.
   encode = encode_options(dataset, plan, options);
   base::agree(options.ranks, [&] {
-    share_mesh(dataset, source.step, totals);
+    share_mesh(dataset, source.step, options.method, totals);
     encode.neighbours = totals.neighbours;
-    // Now, while no values are in memory.
-    if (encode.neighbours && options.method != codec::Method::raw) encode.neighbours();
+    // Now, while no values are in memory, by the ranks that have some.
+    if (encode.neighbours && totals.total > 0) encode.neighbours();
     add_cut(dataset, options);
   });
   store::SegmentPlan segment;

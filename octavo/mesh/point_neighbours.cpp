@@ -28,6 +28,21 @@ struct Places {
   }
 };
 
+/// A triangle that is there a thousand times is looked at once.
+void leave_out_repeats(Places& places) {
+  std::uint32_t begin = 0, kept = 0;
+  for (std::size_t p = 0; p + 1 < places.first.size(); ++p) {
+    const auto first = places.pairs.begin() + begin, last = places.pairs.begin() + places.first[p + 1];
+    std::sort(first, last);
+    const auto end = std::unique(first, last);
+    std::move(first, end, places.pairs.begin() + kept);
+    begin = places.first[p + 1];
+    kept += static_cast<std::uint32_t>(end - first);
+    places.first[p + 1] = kept;
+  }
+  places.pairs.resize(kept);
+}
+
 Places places_of(const Unstructured& mesh, std::span<const std::uint32_t> along) {
   Places out;
   std::vector<std::uint32_t> place(along.size());
@@ -51,8 +66,13 @@ Places places_of(const Unstructured& mesh, std::span<const std::uint32_t> along)
   // Each beginning has moved to the next one's.
   std::copy_backward(out.first.begin(), out.first.end() - 1, out.first.end());
   out.first[0] = 0;
+  leave_out_repeats(out);
   return out;
 }
+
+/// Pairs looked at for each corner of a triangle, on the whole: a mesh of simulations takes 6, a book of N pages on one
+/// edge N.
+constexpr std::uint64_t most_looks = 256;
 
 /// A parallelogram, and how far (squared) it misses the point. Of equal ones the first by its corners.
 struct Candidate {
@@ -65,13 +85,20 @@ struct Candidate {
   }
 };
 
-Candidate parallelogram(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit) {
+/// `work` is what pairs may be looked at; it is 0 where they do not suffice.
+Candidate parallelogram(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit,
+                        std::uint64_t& work) {
   Candidate best;
   for (const auto& [u, v] : places.around(p)) {
     if (visit[u] >= visit[p] || visit[v] >= visit[p]) continue;
-    for (const Pair& beyond : places.around(u)) {
-      if (beyond.first != v && beyond.second != v) continue;
-      const std::uint32_t w = beyond.first == v ? beyond.second : beyond.first;
+    // Both have the triangles of u with v; one may be the hub of many others.
+    const bool by_u = places.around(u).size() <= places.around(v).size();
+    const std::uint32_t here = by_u ? u : v, there = by_u ? v : u;
+    work -= std::min<std::uint64_t>(work, places.around(here).size());
+    if (work == 0) return {};
+    for (const Pair& beyond : places.around(here)) {
+      if (beyond.first != there && beyond.second != there) continue;
+      const std::uint32_t w = beyond.first == there ? beyond.second : beyond.first;
       if (visit[w] >= visit[p]) continue;
       const double dx = places.x[u] + places.x[v] - places.x[w] - places.x[p];
       const double dy = places.y[u] + places.y[v] - places.y[w] - places.y[p];
@@ -128,9 +155,11 @@ PointNeighbours neighbours_along(const Unstructured& mesh, std::span<const std::
   PointNeighbours out;
   out.order = breadth_first(places, visit);
   out.near.reserve(along.size());
+  std::uint64_t work = (places.pairs.size() + 1) * most_looks;
   for (std::size_t k = 0; k < along.size(); ++k) {
     const std::uint32_t p = out.order[k];
-    const Candidate best = parallelogram(places, p, visit);
+    const Candidate best = parallelogram(places, p, visit, work);
+    if (work == 0) return {};
     if (best.near[0] != never) {
       out.near.push_back(best.near);
       continue;

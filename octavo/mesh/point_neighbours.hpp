@@ -20,7 +20,8 @@ struct PointNeighbours {
 };
 
 /// `along`: the points as values stand, each once. Pure; the same on every machine (docs/format.md, "Triangles"). About
-/// 28 bytes a point and 24 a triangle while it runs, beside the result.
+/// 28 bytes a point and 24 a triangle while it runs, beside the result. Empty where that takes more than 256 looks for
+/// each corner of a triangle, which is for meshes made to take long: their values are not predicted.
 /// @pre validate(mesh); fewer than 2^32 - 1 points
 PointNeighbours neighbours_along(const Unstructured& mesh, std::span<const std::uint32_t> along);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <set>
@@ -90,6 +91,43 @@ TEST(PointNeighbours, of_points_without_triangles_and_of_islands_are_the_ones_be
   EXPECT_EQ(found.near[6][0], 5u);
   EXPECT_EQ(found.near[5], (std::array{3u, 3u, 3u}));
   EXPECT_TRUE(neighbours_along({}, {}).order.empty());
+}
+
+/// Triangles of point 0 with each two that follow one another on a circle, `repeats` times.
+Unstructured fan(std::int64_t triangles, int repeats) {
+  Unstructured mesh;
+  mesh.x = {0};
+  mesh.y = {0};
+  for (std::int64_t i = 0; i <= triangles; ++i) {
+    mesh.x.push_back(std::cos(0.001 * static_cast<double>(i)));
+    mesh.y.push_back(std::sin(0.001 * static_cast<double>(i)));
+    for (int repeat = 0; i > 0 && repeat < repeats; ++repeat)
+      for (const std::int64_t point : {std::int64_t{0}, i, i + 1}) mesh.connectivity.push_back(point);
+  }
+  return mesh;
+}
+
+// Each pair of triangles would be 4e10 of them.
+TEST(PointNeighbours, of_a_hub_and_of_repeated_triangles_are_found_without_looking_at_every_pair) {
+  const Unstructured hub = fan(200'000, 1), repeated = fan(2, 100'000);
+  std::vector<std::uint32_t> along(hub.x.size());
+  std::iota(along.begin(), along.end(), 0u);
+  EXPECT_GT(check(neighbours_along(hub, along), along.size()), 199'000u);
+  along.resize(4);
+  EXPECT_EQ(check(neighbours_along(repeated, along), 4), 1u);
+}
+
+TEST(PointNeighbours, of_a_mesh_made_to_take_long_are_not_looked_for) {
+  Unstructured book;  // all triangles have one edge
+  for (std::int64_t i = 0; i < 20'000; ++i) {
+    book.x.push_back(static_cast<double>(i % 150));
+    book.y.push_back(static_cast<double>(i / 150));
+    for (const std::int64_t point : {std::int64_t{0}, std::int64_t{1}, i})
+      if (i > 1) book.connectivity.push_back(point);
+  }
+  std::vector<std::uint32_t> along(book.x.size());
+  std::iota(along.begin(), along.end(), 0u);
+  EXPECT_TRUE(neighbours_along(book, along).order.empty());
 }
 
 TEST(PointNeighbours, take_no_more_memory_than_is_said) {

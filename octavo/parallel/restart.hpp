@@ -75,6 +75,7 @@ struct Restart {
   /// Of triangles cut with a boundary `part` has its lines as a species, all of them on every rank
   /// (store/triangle_boundary.hpp); triangle_neighbours.hpp makes of them, and of the mesh, what a rank needs.
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
+  bool by_points = false;                      ///< triangles: options.points were asked for
   std::vector<std::string> notes{};  ///< what a user should know: damage, steps passed over; the same on all ranks
 };
 

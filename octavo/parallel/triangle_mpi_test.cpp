@@ -10,6 +10,7 @@
 #include "octavo/jobs/partition.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/triangle_runs.hpp"
+#include "octavo/store/copy_segment.hpp"
 #include "octavo/store/triangles.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -218,17 +219,23 @@ TEST(TrianglesMpi, values_that_convert_predicted_from_the_mesh_are_shared_out_to
     options.accuracy = {jobs::Accuracy::Kind::absolute, 0x1p-10};
     jobs::convert({slf}, path, options);
     EXPECT_TRUE(store::verify(path, 1).findings.empty());
+    const fs::path file = path / "analysis" / "data.000";
+    const auto part = store::encoded_part(store::open_newest(file), 0, store::fetch_from(file::open_read(file)));
+    for (const store::Stream& stream : part.streams)
+      EXPECT_EQ(codec::needs_neighbours(stream.bytes), stream.kind == store::StreamKind::field) << stream.field;
   }
   testing::barrier();
   RestartOptions options;
   options.flow = Flow::analysis;
-  const auto from = restart(everyone(), path, options);
-  ASSERT_TRUE(from);
-  EXPECT_EQ(from->id.step, 1);
-  const auto& mesh = std::get<mesh::Unstructured>(from->part.mesh);
-  for (const mesh::Field& field : from->part.fields)
-    for (std::size_t i = 0; field.info.type == mesh::ScalarType::float64 && i < mesh.x.size(); ++i)
-      EXPECT_NEAR(field.as<double>()[i], height(mesh, i), 0x1p-10) << field.info.name;
+  for (const std::int64_t step : {0, 1}) {  // with the mesh, and after it
+    options.step = step;
+    const auto from = restart(everyone(), path, options);
+    ASSERT_TRUE(from);
+    const auto& mesh = std::get<mesh::Unstructured>(from->part.mesh);
+    for (const mesh::Field& field : from->part.fields)
+      for (std::size_t i = 0; field.info.type == mesh::ScalarType::float64 && i < mesh.x.size(); ++i)
+        EXPECT_NEAR(field.as<double>()[i], height(mesh, i), 0x1p-10) << field.info.name;
+  }
 }
 
 TEST(TrianglesMpi, what_is_wrong_with_a_piece_is_told_to_all_ranks_and_the_writer_goes_on) {

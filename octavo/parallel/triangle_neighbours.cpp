@@ -19,8 +19,7 @@ using base::Kind;
 const mesh::Unstructured& share_of(const Restart& start) {
   const auto* mesh = std::get_if<mesh::Unstructured>(&start.part.mesh);
   if (mesh == nullptr) throw Error(Kind::usage, "the step is not of triangles");
-  if (3 * start.global_element.size() != mesh->connectivity.size() ||
-      (mesh->connectivity.empty() && !mesh->global_point.empty()))
+  if (start.by_points)
     throw Error(Kind::usage, "the step was read by points: a rank has no triangles that could have neighbours");
   return *mesh;
 }

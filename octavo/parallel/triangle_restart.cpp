@@ -404,6 +404,7 @@ void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path&
   check_options(comm, options);
   const MeshShare share = find_mesh(comm, step, store);
   mesh::Unstructured mesh;
+  out.by_points = options.points.has_value();
   const bool as_cut = is_cut(comm, step, share);
   set_mesh(comm, share, as_cut && options.keep_parts, options, mesh, out.global_element);
   const SeriesExchange fetch = plan_points(comm, share, mesh.global_point);

@@ -29,7 +29,12 @@ std::vector<T> values_of(const mesh::Particles& species, const std::string& name
     if (field.info.name != name) continue;
     const auto expected = static_cast<std::size_t>(species.count) * static_cast<std::size_t>(components);
     if (field.info.type != mesh::scalar_type_of<T>() || field.info.components != components || field.size() != expected)
-      throw Error(Kind::corrupt, "expected " + std::to_string(components) + " numbers a point")
+      throw Error(Kind::corrupt, "expected " + std::to_string(components) + " numbers of " +
+                                     std::string(mesh::name_of(mesh::scalar_type_of<T>())) + " for each of " +
+                                     std::to_string(species.count) + " lines, found " +
+                                     std::to_string(field.info.components) + " of " +
+                                     std::string(mesh::name_of(field.info.type)) + ", " + std::to_string(field.size()) +
+                                     " in all")
           .at(species.species + "/" + name);
     const auto values = field.as<T>();
     return {values.begin(), values.end()};

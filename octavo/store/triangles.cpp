@@ -244,6 +244,9 @@ mesh::Part join_meshes(std::vector<mesh::Part> parts) {
   mesh::Part whole;
   for (const mesh::Particles& species : parts.at(0).particles) {
     mesh::Particles all{species.species, 0, {}};
+    for (const mesh::Part& part : parts)
+      for (const mesh::Particles& other : part.particles)
+        if (other.species == species.species) all.count += other.count;
     for (const mesh::Field& field : species.attributes)
       all.attributes.push_back(joined(parts, species.species, field.info));
     whole.particles.push_back(std::move(all));

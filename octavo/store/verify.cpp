@@ -207,6 +207,7 @@ NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& 
   const auto& attributes = segment.table.header.attributes;
   const auto step = attributes.find(mesh_step_attribute), sum = attributes.find(mesh_checksum_attribute);
   if (step == attributes.end() || sum == attributes.end()) return {};
+  if (!std::holds_alternative<std::int64_t>(step->second)) return {};  // reading it says what is wrong
   NeighbourSource& source = meshes[{segment.footer.flow, step->second, sum->second}];
   if (!source) source = neighbours_of_step(segment.table.header, {}, store, segment.footer.flow);
   return source;

@@ -1,8 +1,6 @@
 #pragma once
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,31 +11,12 @@
 #include "octavo/mesh/prune.hpp"
 #include "octavo/store/store.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 /// Small stores to test with.
 namespace octavo::testing {
 
-/// A directory of its own that goes when the test ends.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    static std::atomic<int> count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("octavo-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using TemporaryDirectory = TemporaryFolder;
 
 inline store::Attempt attempt_of(unsigned number) {
   store::Attempt attempt{};
