@@ -1,6 +1,7 @@
 #include "octavo/base/threads.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -21,10 +22,13 @@ int thread_count(int requested) {
 }
 
 void leave_binding() noexcept {
-  // The system takes what it does not grant out of the set; more cores than these nobody has built.
-  std::array<unsigned long, 1024> all;
-  all.fill(~0UL);
-  sched_setaffinity(0, sizeof all, reinterpret_cast<const cpu_set_t*>(all.data()));
+  // More cores than these nobody has built.
+  std::array<unsigned long, 1024> cores{}, own{};
+  auto* set = reinterpret_cast<cpu_set_t*>(cores.data());
+  if (sched_getaffinity(getppid(), sizeof cores, set) < 0) return;
+  if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) < 0) return;
+  for (std::size_t i = 0; i < cores.size(); ++i) cores[i] |= own[i];
+  sched_setaffinity(0, sizeof cores, set);
 }
 
 namespace {

@@ -9,8 +9,8 @@ namespace octavo::base {
 /// `requested` if positive, otherwise the number of cores this process may run on.
 int thread_count(int requested);
 
-/// Lets the calling thread run on every core that the system grants this process (its cgroup), not only on those that
-/// it inherited: mpirun binds a rank to a core, and a thread of that rank would take turns with it beside idle ones.
+/// Lets the calling thread run on every core that the process has which started this one, not only on those it was
+/// bound to then: mpirun binds a rank to a core, and a thread of that rank would take turns with it beside idle ones.
 void leave_binding() noexcept;
 
 /// Runs work(i) for i in [0, count) on `threads` threads and hands each result, in order of i and never two at a

@@ -47,7 +47,7 @@ struct Options {
   std::int64_t staging_bytes = std::int64_t{256} << 20;  ///< [bytes] a rank may hold for steps that are not written yet
   int steps_in_flight = 4;  ///< that are not written yet, at most: so far are ranks apart, and so many may a kill lose
   bool bound_thread =
-      false;              ///< it stays on the cores that its rank is bound to; else the node's cores are all its own
+      false;              ///< it stays on the cores that its rank is bound to; else it takes any that mpirun itself has
   bool lend = false;      ///< the application leaves arrays untouched until its next call: none is copied in end_step()
   bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
 
