@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
 #include "octavo/jobs/cut_steps.hpp"
+#include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/shared_mesh.hpp"
 #include "octavo/jobs/side_files.hpp"
@@ -211,6 +212,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
     partition::check_parts(options.parts, serafin::plane_elements(series.header));
+    if (ranks.rank == 0) check_sides(options, serafin::plane_points(series.header));  // before pieces are replaced
   });
   const auto own = share(options.parts, ranks.rank, ranks.size);
   const SharedJob job{ranks,
@@ -251,7 +253,10 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
 
 PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                    const base::Ranks& ranks, const GraphCut& scotch) {
-  base::agree(ranks, [&] { require_possible(options, ranks, scotch); });
+  base::agree(ranks, [&] {
+    require_possible(options, ranks, scotch);
+    if (ranks.rank == 0) require_inputs_stay(path, prefix, options);
+  });
   const InputsAsSerafin inputs(ranks, path, prefix, options);
   PartitionReport report = partition_shared(inputs.mesh, prefix, inputs.options, ranks, scotch);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
