@@ -198,8 +198,8 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   CutMesh mesh = read_cut_mesh(series);
   mesh.parts = options.parts;
   partition::check_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3));
-  check_sides(options, mesh.points);
   const std::vector<Section> sections = trace(mesh, options);
+  check_sides(options, mesh.points);
   Output output{{},
                 {named(prefix, "CLI"), mesh.parts, options.layout, IndexKind::lines},
                 {named(prefix, "PAR"), mesh.parts, options.layout, IndexKind::text},

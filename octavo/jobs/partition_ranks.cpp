@@ -212,7 +212,6 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
     partition::check_parts(options.parts, serafin::plane_elements(series.header));
-    if (ranks.rank == 0) check_sides(options, serafin::plane_points(series.header));  // before pieces are replaced
   });
   const auto own = share(options.parts, ranks.rank, ranks.size);
   const SharedJob job{ranks,
@@ -226,6 +225,9 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
     return write_by_root(job, part_of, path, prefix);
   const std::vector<Section> sections = trace(job, block);
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0) check_sides(options, job.points);  // before pieces are replaced
+  });
   std::vector<Growing> pieces = make_pieces(job, move_elements(job, std::move(block), part_of));
   std::int64_t cut_edges = 0;
   const auto edges = pair_borders(job, pieces, cut_edges);
