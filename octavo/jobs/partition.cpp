@@ -13,6 +13,7 @@
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
+#include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/side_files.hpp"
 #include "octavo/jobs/stored_cut.hpp"
@@ -136,15 +137,18 @@ void write_texts(const std::vector<std::string>& texts, const fs::path& prefix, 
   collect(report, writer);
 }
 
-void write_sides(const fs::path& prefix, const CutMesh& mesh, const Buckets& points, const PartitionOptions& options,
-                 PartitionReport& report) {
+std::vector<Section> trace(const CutMesh& mesh, const PartitionOptions& options) {
+  if (!options.sections) return {};
+  const base::Ranks alone;
+  return trace_sections(*options.sections, {alone, mesh.points, mesh.connectivity, nullptr, mesh.x, mesh.y});
+}
+
+void write_sides(const fs::path& prefix, const CutMesh& mesh, const std::vector<Section>& sections,
+                 const Buckets& points, const PartitionOptions& options, PartitionReport& report) {
   const base::Ranks alone;
   const PieceLayout layout = side_layout(options);
   const SideParts parts{alone, mesh.points, mesh.parts, 0, points};
-  if (options.sections) {
-    const SideElements elements{alone, mesh.points, mesh.connectivity, nullptr, mesh.x, mesh.y};
-    write_texts(cut_sections(trace_sections(*options.sections, elements), parts), named(prefix, "SEC"), layout, report);
-  }
+  if (options.sections) write_texts(cut_sections(sections, parts), named(prefix, "SEC"), layout, report);
   if (options.zones) write_texts(cut_zones(*options.zones, parts), named(prefix, "ZFI"), layout, report);
   if (options.weirs) write_texts(cut_weirs(*options.weirs, parts), named(prefix, "SEU"), layout, report);
 }
@@ -160,13 +164,20 @@ void require_own_names(const PartitionOptions& options) {
           .hint("--also NAME=FILE gives it a name; GEO, CLI, PAR, SEC, ZFI and SEU are taken");
 }
 
+void check_sides(const PartitionOptions& options, std::int32_t points) {
+  if (options.zones) check_zones(*options.zones, points);
+  if (options.weirs) check_weirs(*options.weirs, points);
+}
+
 PieceLayout side_layout(const PartitionOptions& options) {
   return options.concat_sides || options.layout == PieceLayout::files ? options.layout : PieceLayout::files;
 }
 
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
   require_own_names(options);
-  const InputsAsSerafin inputs({}, path, prefix, options.parts == 0 ? with_stored_cut(path, options) : options);
+  const PartitionOptions known = options.parts == 0 ? with_stored_cut(path, options) : options;
+  require_inputs_stay(path, prefix, known);
+  const InputsAsSerafin inputs({}, path, prefix, known);
   PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
   return report;
@@ -180,12 +191,15 @@ std::int64_t peak_memory() {
 
 PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
   require_own_names(options);
+  require_inputs_stay(path, prefix, options);
   PartitionReport report;
   const serafin::Series series = serafin::open_series(path);
   require_room(series, path, options.layout);  // and of further inputs: they are on this mesh
   CutMesh mesh = read_cut_mesh(series);
   mesh.parts = options.parts;
   partition::check_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3));
+  const std::vector<Section> sections = trace(mesh, options);
+  check_sides(options, mesh.points);
   Output output{{},
                 {named(prefix, "CLI"), mesh.parts, options.layout, IndexKind::lines},
                 {named(prefix, "PAR"), mesh.parts, options.layout, IndexKind::text},
@@ -224,7 +238,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   }
   if (boundary) collect(report, output.conditions);
   if (parallel) collect(report, output.neighbours);
-  write_sides(prefix, mesh, output.points, options, report);
+  write_sides(prefix, mesh, sections, output.points, options, report);
   report.peak_bytes = peak_memory();
   return report;
 }

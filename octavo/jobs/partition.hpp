@@ -44,6 +44,9 @@ struct PartitionReport {
 /// Throws Error(usage) where two inputs would get one name, or a further one the mesh's or that of a side file.
 void require_own_names(const PartitionOptions& options);
 
+/// Reads zones and weirs, of a mesh with so many points a plane, for what is wrong with them: Error(corrupt).
+void check_sides(const PartitionOptions& options, std::int32_t points);
+
 /// In which layout the texts of sections, zones and weirs are.
 PieceLayout side_layout(const PartitionOptions& options);
 
@@ -56,7 +59,9 @@ std::int64_t peak_memory();
 /// meshes are cut by columns and have no PAR piece.
 ///
 /// Memory: the partitioner's, and after it about 36 bytes a triangle plus one variable of one step.
-/// Throws Error(usage) for more parts than elements and for names as require_own_names(), Error(corrupt) for a mesh
+/// Side files are read before anything is written.
+/// Throws Error(usage) for more parts than elements, for names as require_own_names() and for pieces in the place of an
+/// input (partition_names.hpp), Error(corrupt) for a mesh
 /// with points of no element, or a boundary file or result that disagrees with it, Error(unsupported) for a point of
 /// more than 10 parts, which PAR cannot say.
 PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,

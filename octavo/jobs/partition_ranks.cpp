@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
 #include "octavo/jobs/cut_steps.hpp"
+#include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
 #include "octavo/jobs/shared_mesh.hpp"
 #include "octavo/jobs/side_files.hpp"
@@ -224,6 +225,9 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
     return write_by_root(job, part_of, path, prefix);
   const std::vector<Section> sections = trace(job, block);
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0) check_sides(options, job.points);  // before pieces are replaced
+  });
   std::vector<Growing> pieces = make_pieces(job, move_elements(job, std::move(block), part_of));
   std::int64_t cut_edges = 0;
   const auto edges = pair_borders(job, pieces, cut_edges);
@@ -251,7 +255,10 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
 
 PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                    const base::Ranks& ranks, const GraphCut& scotch) {
-  base::agree(ranks, [&] { require_possible(options, ranks, scotch); });
+  base::agree(ranks, [&] {
+    require_possible(options, ranks, scotch);
+    if (ranks.rank == 0) require_inputs_stay(path, prefix, options);
+  });
   const InputsAsSerafin inputs(ranks, path, prefix, options);
   PartitionReport report = partition_shared(inputs.mesh, prefix, inputs.options, ranks, scotch);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());

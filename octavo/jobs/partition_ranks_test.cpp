@@ -93,6 +93,34 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
   }
 }
 
+TEST(PartitionRanks, no_input_is_replaced_by_an_output) {
+  const SerafinFixture f = fixture(1);
+  const TemporaryFolder folder;
+  put_file(folder / "T2DGEO", serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 1;
+  options.method = partition::Method::hilbert;
+  const auto before = contents(folder.path());
+  EXPECT_THAT(run(3, folder / "T2DGEO", folder / "T2D", options),
+              ::testing::Each(HasSubstr("would replace the input")));
+  EXPECT_TRUE(contents(folder.path()) == before);
+}
+
+TEST(PartitionRanks, a_damaged_side_file_leaves_the_pieces_that_are_there) {
+  const SerafinFixture f = fixture(1);
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  put_file(folder / "zones", "1 1\n");
+  put_file(folder / "T2DGEO00001-00000", "good");
+  PartitionOptions options;
+  options.method = partition::Method::hilbert;
+  options.layout = PieceLayout::files;
+  options.zones = folder / "zones";
+  const auto before = contents(folder.path());
+  EXPECT_THAT(run(2, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr("zones, line 2")));
+  EXPECT_TRUE(contents(folder.path()) == before);
+}
+
 /// Zones of all points, sections across the mesh, and weirs on neighbouring points, in either layout.
 void put_sides(const fs::path& folder, const SerafinFixture& f, std::uint32_t seed, PartitionOptions& options) {
   const std::size_t count = f.mesh.x.size();

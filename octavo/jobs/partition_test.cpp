@@ -131,6 +131,57 @@ TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
   EXPECT_EQ(open(folder / "plain.octavo").header.attributes.count(store::cut_attribute), 0U);
 }
 
+/// What partitioning says, and that all files of the folder stay as they were.
+std::string refusal(const fs::path& folder, const fs::path& mesh, const PartitionOptions& options) {
+  std::map<fs::path, std::string> before;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) before[entry] = bytes_of_file(entry);
+  const std::string message = octavo::testing::message_of([&] { partition_mesh(mesh, folder / "T2D", options); });
+  for (const auto& [path, bytes] : before) EXPECT_TRUE(bytes_of_file(path) == bytes) << path;
+  return message;
+}
+
+TEST(Partition, no_input_is_replaced_by_an_output) {
+  const octavo::testing::TemporaryFolder folder;
+  octavo::testing::SerafinFixture f;
+  f.mesh = octavo::testing::random_triangles(1, 6, 5);
+  const std::string mesh = octavo::testing::serafin_bytes(f);
+  const std::string lines = octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh));
+  for (const char* name : {"T2DGEO", "T2DPRE", "geo.slf"}) octavo::testing::put_file(folder / name, mesh);
+  for (const char* name : {"T2DCLI", "geo.cli"}) octavo::testing::put_file(folder / name, lines);
+  octavo::testing::put_file(folder / "T2DSEC", "sections\n0 -1\n");
+  fs::create_symlink("geo.slf", folder / "T2DREF");
+  PartitionOptions options;
+  options.parts = 1;
+  options.method = partition::Method::hilbert;
+  const auto expect_refused = [&](const char* from, const PartitionOptions& given, const std::string& both) {
+    const std::string message = refusal(folder.path(), folder / from, given);
+    EXPECT_THAT(message, ::testing::HasSubstr("would replace the input")) << both;
+    EXPECT_THAT(message, ::testing::HasSubstr(both));
+  };
+  expect_refused("T2DGEO", options, "T2DGEO");
+  options.boundary = folder / "T2DCLI";
+  expect_refused("geo.slf", options, "T2DCLI");
+  options.boundary = folder / "geo.cli";
+  options.also = {{"PRE", folder / "T2DPRE"}};
+  fs::rename(folder / "T2DGEO", folder / "T2DGEO00003-00002");
+  expect_refused("geo.slf", options, "T2DPRE");
+  options.also = {{"REF", folder / "geo.slf"}};
+  expect_refused("T2DPRE", options, "T2DREF");
+  options.also.clear();
+  options.sections = folder / "T2DSEC";
+  expect_refused("geo.slf", options, "T2DSEC");
+  options.sections.reset();
+  options.parts = 4;
+  options.layout = PieceLayout::files;
+  expect_refused("T2DGEO00003-00002", options, "T2DGEO00003-00002");
+  options.layout = PieceLayout::concat;
+  EXPECT_EQ(refusal(folder.path(), folder / "T2DGEO00003-00002", options), "no error");
+  convert({folder / "geo.slf"}, folder / "T2DGEO.octavo", {});
+  options.layout = PieceLayout::octavo;
+  expect_refused("T2DGEO.octavo", options, "T2DGEO.octavo");
+}
+
 TEST(Partition, without_parts_the_mesh_is_a_store_that_was_cut) {
   const octavo::testing::TemporaryFolder folder;
   octavo::testing::SerafinFixture f;

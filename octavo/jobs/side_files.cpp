@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -179,21 +180,35 @@ std::int32_t part_of_edge(const LocalNumbers& local, const std::array<std::int32
   return part;
 }
 
+// ------------------------------------------------------------------------------------------------------------ zones
+
+/// Takes each point, from 0, and its zone.
+void read_zones(const fs::path& path, std::int32_t points,
+                const std::function<void(std::int32_t point, std::int32_t zone)>& take) {
+  Lines lines(path);
+  std::vector<bool> known(at(points), false);
+  for (std::int32_t i = 0; i < points; ++i) {
+    const auto values = lines.numbers(2);
+    const std::int32_t point = lines.point(values[0], points);
+    if (known[at(point)]) throw lines.error("point " + std::to_string(point + 1) + " has a zone already");
+    known[at(point)] = true;
+    take(point, lines.integer(values[1]));
+  }
+}
+
 }  // namespace
+
+void check_zones(const fs::path& path, std::int32_t points) {
+  read_zones(path, points, [](std::int32_t, std::int32_t) {});
+}
 
 std::vector<std::string> cut_zones(const fs::path& path, const SideParts& parts) {
   const PointSet own(parts.own.items, parts.points);
   Numbers zone(own.points().size());
   base::agree(parts.ranks, [&] {
-    Lines lines(path);
-    std::vector<bool> known(at(parts.points), false);
-    for (std::int32_t i = 0; i < parts.points; ++i) {
-      const auto values = lines.numbers(2);
-      const std::int32_t point = lines.point(values[0], parts.points);
-      if (known[at(point)]) throw lines.error("point " + std::to_string(point + 1) + " has a zone already");
-      known[at(point)] = true;
-      if (own.has(point)) zone[own.of(point)] = static_cast<std::int32_t>(values[1]);
-    }
+    read_zones(path, parts.points, [&](std::int32_t point, std::int32_t number) {
+      if (own.has(point)) zone[own.of(point)] = number;
+    });
   });
   std::vector<std::string> texts;
   for (std::int32_t part = 0; at(part) + 1 < parts.own.first.size(); ++part) {

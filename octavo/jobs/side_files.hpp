@@ -41,6 +41,8 @@ struct Section {
 
 /// Friction zones: a point and its zone a line, every point once. Texts of the own parts.
 std::vector<std::string> cut_zones(const std::filesystem::path& path, const SideParts& parts);
+/// Not collective: throws what the cut would.
+void check_zones(const std::filesystem::path& path, std::int32_t points);
 
 /// Control sections, by end points' numbers or coordinates: each becomes the chain of mesh edges that TELEMAC's FLUSEC
 /// walks. Throws Error(corrupt) where the walk gets stuck before the end point.
@@ -52,5 +54,7 @@ std::vector<std::string> cut_sections(const std::vector<Section>& sections, cons
 /// 2 and weirs in groups: a part gets the weirs that it has a point of, which other parts have them too, and which
 /// points' values to receive from whom and to send to whom. Texts of the own parts, in the file's layout.
 std::vector<std::string> cut_weirs(const std::filesystem::path& path, const SideParts& parts);
+/// Not collective: throws what the cut would.
+void check_weirs(const std::filesystem::path& path, std::int32_t points);
 
 }  // namespace octavo::jobs

@@ -169,6 +169,47 @@ TEST_F(Sides, with_concatenated_pieces_telemac_opens_numbered_ones) {
   EXPECT_EQ(fs::file_size(folder_ / "T2DSEC-INDEX"), 16U);
 }
 
+TEST_F(Sides, a_value_of_never_is_a_real_of_any_size) {
+  const std::string text = weirs;
+  put_file(folder_ / "weirs", std::string(text).replace(text.find("10.5"), 4, "1.E10"));
+  EXPECT_EQ(message(), "no error");
+  EXPECT_THAT(bytes_of_file(folder_ / "T2DSEU00001-00000"), HasSubstr(" 10000000000.000000000000000 "));
+}
+
+TEST_F(Sides, what_is_an_integer_is_not_cut_from_another_number) {
+  std::string zones;
+  for (int point = 15; point > 0; --point) zones += std::to_string(point) + (point == 2 ? " 1.7\n" : " -3\n");
+  put_file(folder_ / "zones", zones);
+  options_.zones = folder_ / "zones";
+  EXPECT_THAT(message(), HasSubstr("expected an integer of 32 bits, found 1.7"));
+  EXPECT_THAT(message(), HasSubstr("zones, line 14"));
+  put_file(folder_ / "zones", zones.replace(zones.find("1.7"), 3, "1e10"));
+  EXPECT_THAT(message(), HasSubstr("expected an integer of 32 bits, found 1e+10"));
+  put_file(folder_ / "zones", zones.replace(zones.find("1e10"), 4, "2147483647"));
+  EXPECT_EQ(message(), "no error");
+  EXPECT_THAT(bytes_of_file(folder_ / "T2DZFI00001-00001"), HasSubstr(" 2147483647\n"));
+}
+
+TEST_F(Sides, damage_leaves_the_pieces_that_are_there) {
+  EXPECT_EQ(message(), "no error");
+  options_.zones = folder_ / "zones";
+  const auto stays = [&] {
+    for (const char* piece : {"T2DGEO00001-00000", "T2DGEO00001-00001", "T2DSEC00001-00000", "T2DSEU00001-00000"})
+      put_file(folder_ / piece, "good");
+    message();
+    for (const char* piece : {"T2DGEO00001-00000", "T2DGEO00001-00001", "T2DSEC00001-00000", "T2DSEU00001-00000"})
+      EXPECT_EQ(bytes_of_file(folder_ / piece), "good") << piece;
+  };
+  put_file(folder_ / "zones", "1 1\n");
+  stays();
+  options_.zones.reset();
+  put_file(folder_ / "weirs", "weirs\n");
+  stays();
+  options_.weirs.reset();
+  put_file(folder_ / "sections", "a comment\n1 -1\nacross\n1 16\n");
+  stays();
+}
+
 TEST_F(Sides, damage_is_named_with_its_line) {
   const std::string text = weirs;
   put_file(folder_ / "weirs", text.substr(0, text.size() - 40));

@@ -1,6 +1,7 @@
 #include "octavo/jobs/side_lines.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "octavo/formats/serafin/boundary.hpp"
@@ -38,6 +39,16 @@ std::int32_t Lines::point(double value, std::int32_t points) const {
   return static_cast<std::int32_t>(value) - 1;
 }
 
+std::int32_t Lines::integer(double value) const {
+  using Limits = std::numeric_limits<std::int32_t>;
+  if (value < Limits::min() || value > Limits::max() || value != std::floor(value)) {
+    std::ostringstream found;
+    found << value;
+    throw error("expected an integer of 32 bits, found " + found.str());
+  }
+  return static_cast<std::int32_t>(value);
+}
+
 std::int32_t Lines::count(double value, std::int32_t most) const {
   if (!(value >= 0) || value > most || value != std::floor(value))
     throw error("expected a count from 0 to " + std::to_string(most) + ", found " + std::to_string(value));
@@ -54,7 +65,7 @@ void Lines::add_numbers(std::string line, std::vector<double>& values) const {
   for (std::string word; words >> word;) {
     char* end = nullptr;
     values.push_back(std::strtod(word.c_str(), &end));
-    if (*end != '\0' || !(std::abs(values.back()) < 2e9)) throw error("expected a number, found " + word);
+    if (*end != '\0' || !std::isfinite(values.back())) throw error("expected a number, found " + word);
   }
 }
 

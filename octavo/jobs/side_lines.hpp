@@ -24,6 +24,8 @@ class Lines {
   base::Error error(const std::string& message) const;
   /// A point of the mesh, from 1 in the file: from 0.
   std::int32_t point(double value, std::int32_t points) const;
+  /// Of 32 bits.
+  std::int32_t integer(double value) const;
   /// A count in [0, most].
   std::int32_t count(double value, std::int32_t most) const;
 

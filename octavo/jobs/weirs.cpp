@@ -61,7 +61,7 @@ Weir read_weir(Lines& lines, std::int32_t points, bool v8) {
     weir.points[4 + k] = lines.point(values[11 + k], points);
   }
   if (v8) {
-    weir.kinds = {static_cast<std::int32_t>(values[15]), static_cast<std::int32_t>(values[16])};
+    weir.kinds = {lines.integer(values[15]), lines.integer(values[16])};
     weir.values = {values[17], values[18]};
   }
   return weir;
@@ -86,7 +86,7 @@ Weirs read_weirs(const fs::path& path, std::int32_t points) {
   lines.next();  // a comment
   const auto sizes = lines.numbers(2);
   Weirs weirs;
-  weirs.option = static_cast<std::int32_t>(sizes[1]);
+  weirs.option = lines.integer(sizes[1]);
   if (sizes.size() > 2) weirs.relaxation = sizes[2];
   const std::int32_t count = lines.count(sizes[0], most_weirs);
   for (std::int32_t i = 0; i < count; ++i)
@@ -280,6 +280,8 @@ void add_sent(std::string& text, const Style& style, const Exchange& exchange, c
 }
 
 }  // namespace
+
+void check_weirs(const fs::path& path, std::int32_t points) { read_weirs(path, points); }
 
 std::vector<std::string> cut_weirs(const fs::path& path, const SideParts& parts) {
   Weirs weirs;

@@ -48,6 +48,8 @@ std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std:
 
 SeriesPlan plan_series(const serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment) {
   if (alignment == 0) throw base::Error(base::Kind::usage, "alignment: expected at least 1 byte, found 0");
+  if (alignment > std::uint64_t{1} << 40)
+    throw base::Error(base::Kind::usage, "alignment: expected at most 2^40 bytes, found " + std::to_string(alignment));
   SeriesPlan plan{header, serafin::layout_of(header), 1, alignment, std::move(ranks)};
   // The bytes before the first values of a step must be the last writer's, wherever the step before ended.
   const std::uint64_t least = 4 * std::max<std::uint64_t>(alignment, 32);

@@ -76,6 +76,8 @@ TEST(SeriesPlan, a_small_mesh_has_one_writer) {
   header.variables.resize(1);
   EXPECT_EQ(plan_series(header, {0, 1, 2}, 4096).writers, 1);
   EXPECT_THROW(plan_series(header, {0}, 0), base::Error);
+  EXPECT_EQ(plan_series(header, {0, 1}, std::uint64_t{1} << 40).writers, 1);
+  for (const int bits : {41, 62, 63}) EXPECT_THROW(plan_series(header, {0}, std::uint64_t{1} << bits), base::Error);
 }
 
 }  // namespace

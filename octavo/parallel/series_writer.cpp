@@ -317,8 +317,8 @@ void SeriesWriter::put_error(const Error& error) {
 // ------------------------------------------------------------------ a step goes
 
 void SeriesWriter::State::check_step() const {
+  if (put_error) throw *put_error;  // also of a step that could not be begun
   if (!in_step) throw Error(Kind::usage, "there is no step to end");
-  if (put_error) throw *put_error;
   for (std::size_t v = 0; v < put.size(); ++v)
     if (!put[v]) throw Error(Kind::usage, "variable " + serafin::name_of(header.variables[v]) + " was not put");
 }

@@ -416,7 +416,7 @@ void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path&
   std::vector<std::size_t> chosen;
   agree(comm, [&] { chosen = mesh::select_fields(out.header, options.fields); });
   out.part.fields = read_fields(comm, step, share, chosen, out.header, fetch, points);
-  if (!share.boundary.point.empty() && options.particles)
+  if (!share.boundary.point.empty())  // of the mesh, whether particles are wanted or not
     out.part.particles.push_back(store::boundary_of(share.boundary));
   out.part.index = rank_in(comm);
   out.part.mesh = std::move(mesh);

@@ -80,8 +80,8 @@ class SeriesWriter(StepWriter):
         self._writer = _mpi().SeriesWriter(_handle(comm), os.fspath(path), words, mesh, problem)
 
     def begin_step(self, time: float) -> None:
-        """Begins the next step; `time` in seconds, the same on all ranks."""
-        self._writer.begin_step(time)
+        """Begins the next step; `time` in seconds, the same on all ranks. What is wrong with it end_step() raises."""
+        self._put("begin_step", lambda: self._writer.begin_step(time))
 
     def put_field(self, name: str, array: np.ndarray) -> None:
         """A variable's values at this rank's points: shape (points,), or (planes, points), float64 or float32, any strides.

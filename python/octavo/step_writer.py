@@ -47,8 +47,8 @@ class StepWriter:
             self._writer.put_error(problem_of(error, place))
 
 
-# What arguments are refused with.
-REFUSALS = (Error, TypeError, ValueError, OverflowError)
+# Whatever a caller's array or mapping may raise, memory that is short included.
+REFUSALS = (Exception,)
 Problem = tuple[int, str, list[str], str]
 
 
@@ -56,7 +56,7 @@ def problem_of(error: Exception, place: str) -> Problem:
     """Kind, message, places and hint, of which the compiled library makes the error for all ranks."""
     if isinstance(error, Error):
         return kind_of(error), error.message, [*error.places, place], error.hint
-    text = str(error) if len(str(error)) < 200 else type(error).__name__
+    text = str(error) if 0 < len(str(error)) < 200 else type(error).__name__
     return kind_of(UsageError("")), text, [place], ""
 
 

@@ -511,6 +511,19 @@ def series_errors(store: str) -> None:
         writer.put_field("ELEVATION Z", np.ones(len(number)))
         writer.put_field(*(name, array) if last else ("SPEED", np.ones(len(number))))
         raises(octavo.UsageError, text if last else "", writer.end_step)
+
+    class Failing:
+        def __array__(self, *_, **__):
+            raise MemoryError("no room for it")
+
+    writer.begin_step(0.0)
+    writer.put_field("ELEVATION Z", np.ones(len(number)))
+    writer.put_field("SPEED", Failing() if last else np.ones(len(number)))
+    raises(octavo.UsageError, "no room for it", writer.end_step)
+    writer.begin_step("x" if last else 0.0)
+    for name in ("ELEVATION Z", "SPEED"):
+        writer.put_field(name, np.ones(len(number)))
+    raises(octavo.UsageError, "begin_step", writer.end_step)
     put_step(writer, number, 0)
     writer.close()
     assert [step["time"] for step in octavo.steps(path)] == [0]

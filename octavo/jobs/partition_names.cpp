@@ -1,0 +1,106 @@
+#include "octavo/jobs/partition_names.hpp"
+
+#include <sys/stat.h>
+
+#include <charconv>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::jobs {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+/// The same for all names of a file or folder; none of what is not there.
+using Identity = std::pair<dev_t, ino_t>;
+
+std::optional<Identity> identity_of(const fs::path& path) {
+  struct ::stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return Identity(found.st_dev, found.st_ino);
+}
+
+std::map<Identity, fs::path> identities_of_inputs(const fs::path& mesh, const PartitionOptions& options) {
+  std::map<Identity, fs::path> inputs;
+  const auto add = [&](const fs::path& path) {
+    if (const auto identity = identity_of(path)) inputs.emplace(*identity, path);
+  };
+  add(mesh);
+  for (const auto& [name, path] : options.also) add(path);
+  for (const auto* path : {&options.boundary, &options.sections, &options.zones, &options.weirs})
+    if (*path) add(**path);
+  return inputs;
+}
+
+/// File names of what is made: whole ones, and those that get a part's number.
+struct Made {
+  std::set<std::string> whole, numbered;
+
+  void add(const std::string& name, PieceLayout layout, std::int32_t parts) {
+    if (parts <= 1)
+      whole.insert(name);
+    else if (layout == PieceLayout::files)
+      numbered.insert(name);
+    else
+      whole.insert({concat_path(name).string(), index_path(name).string()});
+  }
+};
+
+Made made_by(const std::string& stem, const PartitionOptions& options) {
+  Made made;
+  std::vector<std::string> series{"GEO"};
+  for (const auto& [name, path] : options.also) series.push_back(name);
+  for (const std::string& name : series)
+    if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
+      made.whole.insert(stem + name + (options.layout == PieceLayout::med ? ".med" : ".octavo"));
+    else
+      made.add(stem + name, options.layout, options.parts);
+  if (options.boundary || options.conditions) {
+    made.add(stem + "CLI", options.layout, options.parts);
+    if (options.parts > 1) made.add(stem + "PAR", options.layout, options.parts);
+  }
+  if (options.sections) made.add(stem + "SEC", side_layout(options), options.parts);
+  if (options.zones) made.add(stem + "ZFI", side_layout(options), options.parts);
+  if (options.weirs) made.add(stem + "SEU", side_layout(options), options.parts);
+  return made;
+}
+
+bool is_made(const std::string& name, const Made& made, std::int32_t parts) {
+  if (made.whole.count(name) > 0) return true;
+  const std::size_t dash = name.rfind('-');
+  if (dash == std::string::npos) return false;
+  std::int32_t part = -1;
+  const char* end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + dash + 1, end, part);
+  if (parsed.ec != std::errc() || parsed.ptr != end || part < 0 || part >= parts) return false;
+  for (const std::string& prefix : made.numbered)
+    if (piece_path(prefix, parts, part).string() == name) return true;
+  return false;
+}
+
+}  // namespace
+
+void require_inputs_stay(const fs::path& mesh, const fs::path& prefix, const PartitionOptions& options) {
+  const auto inputs = identities_of_inputs(mesh, options);
+  const Made made = made_by(prefix.filename().string(), options);
+  std::error_code none;
+  // What could be replaced is there: fewer names than there may be parts.
+  for (const auto& entry :
+       fs::directory_iterator(prefix.has_parent_path() ? prefix.parent_path() : fs::path("."), none)) {
+    if (!is_made(entry.path().filename().string(), made, options.parts)) continue;
+    const auto identity = identity_of(entry.path());
+    const auto input = identity ? inputs.find(*identity) : inputs.end();
+    if (input != inputs.end())
+      throw Error(Kind::usage, "the output " + entry.path().string() + " would replace the input")
+          .at(input->second.string())
+          .hint("another -o");
+  }
+}
+
+}  // namespace octavo::jobs
