@@ -202,6 +202,24 @@ TEST(SeriesMpi, what_is_wrong_on_one_rank_is_told_on_all_and_the_next_step_goes_
   EXPECT_EQ(difference(bytes_of(path), testing::serafin_bytes(f)), "none");
 }
 
+TEST(SeriesMpi, close_tells_on_all_ranks_of_a_step_that_was_not_ended) {
+  const testing::SharedDirectory directory;
+  const SerafinFixture f = fixture(13);
+  const SeriesMesh mesh = piece_of(f, 13);
+  const std::vector<float> too_many(mesh.piece.x.size() * static_cast<std::size_t>(f.planes) + 1);
+  for (const bool wrong : {false, true}) {
+    const fs::path path = directory.path() / (wrong ? "wrong.slf" : "open.slf");
+    SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(13));
+    write_step(writer, f, mesh, 0);
+    writer.begin_step(1);
+    if (wrong && rank() == size() - 1) writer.put_field("VARIABLE 0", view_of(too_many));
+    const std::string message = message_of([&] { writer.close(); });
+    EXPECT_THAT(message, HasSubstr(wrong ? "values, found" : "begun and not ended"));
+    EXPECT_EQ(serafin::open_series(path).steps, 1);
+    EXPECT_EQ(message_of([&] { writer.close(); }), "no error");
+  }
+}
+
 TEST(SeriesMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
   const testing::SharedDirectory directory;
   const SerafinFixture f = fixture(12);

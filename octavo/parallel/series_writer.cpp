@@ -444,6 +444,12 @@ void SeriesWriter::close() {
   if (state_->closed) return;
   state_->closed = true;
   wait();
+  agree(state_->comm.get(), [&] {
+    if (state_->put_error) throw *state_->put_error;
+  });
+  agree(state_->comm.get(), [&] {
+    if (state_->in_step) throw Error(Kind::usage, "the last step was begun and not ended: it is not in the file");
+  });
 }
 
 std::int64_t SeriesWriter::steps() const { return state_->steps; }

@@ -76,6 +76,7 @@ class SeriesWriter {
   bool finished();
   /// Collective. All steps are in the file.
   void wait();
+  /// As wait(). Error(usage) where a step was begun and not ended; the error of a put that no end_step() has told.
   void close();
 
   std::int64_t steps() const;  ///< whole ones in the file, those found when resuming too

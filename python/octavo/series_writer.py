@@ -46,8 +46,8 @@ class SeriesWriter(StepWriter):
     `resume`: the file is there, with this mesh and these variables, and is gone on with: True, behind its last step; a
     time, behind the last step that is no later. Otherwise it must not exist.
 
-    No put raises: what is wrong, on any rank, is raised by the next collective call on every rank, as is what goes wrong
-    in the background. The writer can be used further; a step that failed is not in the file, the next takes its place.
+    No put raises: what is wrong, on any rank, is raised by `end_step` on every rank, or by `close`, as is that a step was
+    begun and not ended; what goes wrong in the background is raised by the next collective call. The writer can be used further; a step that failed is not in the file, the next takes its place.
 
     As a context manager it is closed at the end. Where an exception ends the block nothing collective is called, and the
     step in flight is not in the file.
