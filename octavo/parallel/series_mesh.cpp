@@ -77,8 +77,18 @@ std::vector<std::uint32_t> order_of_points(const mesh::Unstructured& piece) {
 }
 
 /// Takes the first that comes of every number; tells each rank which of its own those were.
+// As single precision has it: ranks may have computed it.
+void check_place(const Point& point, double x, double y) {
+  const auto differ = [](double a, double b) { return !(static_cast<float>(a) == static_cast<float>(b)); };
+  if (differ(point.x, x) || differ(point.y, y))
+    throw Error(Kind::corrupt, "point " + std::to_string(point.number) + " (from 0): expected " + std::to_string(x) +
+                                   ", " + std::to_string(y) + " as on the lowest rank, found " +
+                                   std::to_string(point.x) + ", " + std::to_string(point.y))
+        .hint("global_point: the number of each point in the file, not on its rank");
+}
+
 std::vector<std::uint8_t> keep_lowest(const std::vector<Point>& came, std::int64_t begin, std::int64_t end,
-                                      SharedMesh& shared) {
+                                      bool coordinates, SharedMesh& shared) {
   const auto count = static_cast<std::size_t>(end - begin);
   std::vector<std::uint8_t> known(count, 0), first(came.size(), 0);
   shared.x.resize(count);
@@ -86,7 +96,10 @@ std::vector<std::uint8_t> keep_lowest(const std::vector<Point>& came, std::int64
   shared.boundary.resize(count);
   for (std::size_t i = 0; i < came.size(); ++i) {
     const auto at = static_cast<std::size_t>(came[i].number - begin);
-    if (known[at] != 0) continue;
+    if (known[at] != 0) {
+      if (coordinates) check_place(came[i], shared.x[at], shared.y[at]);
+      continue;
+    }
     known[at] = first[i] = 1;
     shared.x[at] = came[i].x;
     shared.y[at] = came[i].y;
@@ -120,7 +133,8 @@ void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, Sha
   const Routed<Point> came = route<Point>(comm, mine, counts_of(mine, total, ranks));
   std::vector<std::uint8_t> first;
   agree(comm, [&] {
-    first = keep_lowest(came.values, share_begin(total, ranks, rank), share_begin(total, ranks, rank + 1), shared);
+    first = keep_lowest(came.values, share_begin(total, ranks, rank), share_begin(total, ranks, rank + 1),
+                        !mesh.geometry, shared);
   });
   const Routed<std::uint8_t> owned = route<std::uint8_t>(comm, first, came.counts);
   for (std::size_t k = 0; k < order.size(); ++k)
@@ -158,6 +172,16 @@ void check_elements(const std::vector<Element>& sorted, std::int64_t begin, std:
                                      " (from 0) is held by no rank, and larger numbers are");
 }
 
+void check_triangle(const Element& element, const Element& before) {
+  auto found = element.points, expected = before.points;
+  std::sort(found.begin(), found.end());
+  std::sort(expected.begin(), expected.end());
+  if (element.number == before.number && found != expected)
+    throw Error(Kind::corrupt,
+                "triangle " + std::to_string(element.number) + " (from 0): ranks have other points of it")
+        .hint("global_element: the number of each triangle in the file, not on its rank");
+}
+
 /// Elements that came to this rank in the file's order, each once.
 void order_elements(std::vector<Element>& elements, bool numbered) {
   const auto same = [&](const Element& a, const Element& b) {
@@ -166,6 +190,8 @@ void order_elements(std::vector<Element>& elements, bool numbered) {
   std::stable_sort(elements.begin(), elements.end(), [&](const Element& a, const Element& b) {
     return a.number != b.number ? a.number < b.number : !numbered && a.points < b.points;
   });
+  if (numbered)
+    for (std::size_t i = 1; i < elements.size(); ++i) check_triangle(elements[i], elements[i - 1]);
   elements.erase(std::unique(elements.begin(), elements.end(), same), elements.end());
 }
 
@@ -179,8 +205,8 @@ std::int64_t share_elements(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t 
   const std::vector<Element> mine = elements_of(mesh, numbered);
   const std::int64_t total = numbered ? largest_of_all(comm, mine.empty() ? 0 : mine.back().number + 1) : points;
   std::vector<Element> came = route<Element>(comm, mine, counts_of(mine, total, ranks)).values;
-  order_elements(came, numbered);
   agree(comm, [&] {
+    order_elements(came, numbered);
     if (numbered) check_elements(came, share_begin(total, ranks, rank), share_begin(total, ranks, rank + 1));
   });
   for (const Element& element : came) shared.triangles.push_back(element.points);
@@ -304,7 +330,6 @@ SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes)
 SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& header) {
   MeshSizes plane;
   SharedMesh shared = share_pieces(comm, mesh, plane);
-  spread_planes(mesh, plane.points, shared.owned);
   Sizes sizes{plane.points, plane.triangles};
   if (mesh.geometry) {
     agree(comm, [&] { sizes = sizes_of_geometry(mesh, sizes.points, header); });
@@ -313,6 +338,7 @@ SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& he
     MPI_Allreduce(MPI_IN_PLACE, &sizes.on_boundary, 1, MPI_INT64_T, MPI_SUM, comm);
   }
   agree(comm, [&] { fill_header(header, sizes, mesh.piece.planes); });
+  spread_planes(mesh, plane.points, shared.owned);
   return shared;
 }
 

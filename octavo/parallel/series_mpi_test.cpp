@@ -282,6 +282,29 @@ TEST(SeriesMpi, points_and_triangles_that_no_rank_holds_are_named) {
   EXPECT_TRUE(fs::is_empty(directory.path()));
 }
 
+TEST(SeriesMpi, numbers_that_mean_other_points_or_triangles_on_other_ranks_are_named) {
+  const testing::SharedDirectory directory;
+  SeriesMesh mesh;  // each rank a triangle of its own, numbered as if it were the only one
+  const auto at = static_cast<double>(rank());
+  mesh.piece.x = {at, at + 1, at};
+  mesh.piece.y = {0, 0, 1};
+  mesh.piece.connectivity = {0, 1, 2};
+  mesh.piece.global_point = {0, 1, 2};
+  serafin::Header header;
+  header.variables = {serafin::variable("DEPTH", "M")};
+  const auto open = [&](const fs::path& path) {
+    return message_of([&] { SeriesWriter(everyone(), path, header, mesh).close(); });
+  };
+  const std::string alone = "no error";
+  EXPECT_THAT(open(directory.path() / "a.slf"), HasSubstr(size() == 1 ? alone : "point 0 (from 0): expected"));
+  for (std::int64_t& number : mesh.piece.global_point) number += 3 * rank();
+  mesh.global_element = {0};
+  EXPECT_THAT(open(directory.path() / "b.slf"),
+              HasSubstr(size() == 1 ? alone : "triangle 0 (from 0): ranks have other"));
+  header.variables.push_back(serafin::variable("DEPTH", "CM"));
+  EXPECT_THAT(open(directory.path() / "c.slf"), HasSubstr("variable DEPTH is there twice"));
+}
+
 TEST(SeriesMpi, ranks_that_disagree_about_the_series_are_told) {
   if (size() == 1) return;
   const testing::SharedDirectory directory;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <set>
 #include <thread>
 
 #include "octavo/base/threads.hpp"
@@ -34,6 +35,10 @@ void check_options(const serafin::Header& header, const SeriesOptions& options) 
     throw Error(Kind::usage, "MPI was initialised for one thread a process only")
         .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync");
   if (header.variables.empty()) throw Error(Kind::usage, "a series needs one variable at least");
+  std::set<std::string> names;
+  for (const serafin::Variable& variable : header.variables)
+    if (!names.insert(serafin::name_of(variable)).second)
+      throw Error(Kind::usage, "variable " + serafin::name_of(variable) + " is there twice: names have 16 characters");
   if (header.real_bytes != 4 && header.real_bytes != 8)
     throw Error(Kind::usage, "bytes a real: expected 4 or 8, found " + std::to_string(header.real_bytes));
 }

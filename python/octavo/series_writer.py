@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -116,11 +117,24 @@ class SeriesWriter(StepWriter):
 def _units(variables: Mapping[str, str] | Sequence[str]) -> list[tuple[str, str]]:
     if isinstance(variables, str):
         raise UsageError(f"variables: expected {{name: unit}} or a list of names, found {variables!r}")
-    return list(variables.items() if isinstance(variables, Mapping) else ((name, "") for name in variables))
+    pairs = list(variables.items() if isinstance(variables, Mapping) else ((name, "") for name in variables))
+    for name, unit in pairs:
+        if max(len(name), len(unit)) > 16:
+            raise UsageError(f"name and unit: expected at most 16 characters each, found {name!r}, {unit!r}")
+    return pairs
 
 
 def _date(date: datetime | Sequence[int] | None) -> tuple[int, ...] | None:
-    return tuple(date.timetuple()[:6]) if isinstance(date, datetime) else None if date is None else tuple(date)
+    if date is None:
+        return None
+    numbers = tuple(date.timetuple()[:6]) if isinstance(date, datetime) else tuple(date)
+    try:
+        datetime(*(operator.index(number) for number in numbers))
+        if len(numbers) == 6:
+            return numbers
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"expected year, month, day, hour, minute, second, found {numbers}")
 
 
 def _resumed(resume: bool | float) -> float | None:
