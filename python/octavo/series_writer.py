@@ -134,7 +134,7 @@ def _date(date: datetime | Sequence[int] | None) -> tuple[int, ...] | None:
             return numbers
     except (TypeError, ValueError, OverflowError):
         pass
-    raise UsageError(f"expected year, month, day, hour, minute, second, found {numbers}")
+    raise UsageError(f"date: expected year, month, day, hour, minute, second, found {numbers}")
 
 
 def _resumed(resume: bool | float) -> float | None:
