@@ -38,6 +38,11 @@ TEST(BitArray, holds_what_was_pushed) {
   bits.resize(64);
   EXPECT_EQ(bits.count(), 22u);
   EXPECT_EQ(BitArray(70, true).count(), 70u);
+  BitArray most(200, true);
+  most.set(150, false);
+  const auto all_but_one = set_positions(most);
+  ASSERT_EQ(all_but_one.size(), 199u);
+  for (std::size_t i = 0; i < 199; ++i) EXPECT_EQ(all_but_one[i], i < 150 ? i : i + 1);
 }
 
 TEST(BitArray, finds_the_next_bit_of_either_value) {

@@ -8,10 +8,10 @@
 namespace octavo::store {
 
 void pack_bits(const base::BitArray& bits, std::vector<std::byte>& out) {
-  const std::size_t count = (bits.size() + 7) / 8;
-  out.reserve(out.size() + count);
-  for (std::size_t i = 0; i < count; ++i)
-    out.push_back(static_cast<std::byte>(bits.words()[i / 8] >> (8 * (i % 8)) & 0xFF));
+  const std::size_t begin = out.size();
+  out.resize(begin + 8 * bits.words().size());
+  for (std::size_t w = 0; w < bits.words().size(); ++w) base::store(out.data() + begin + 8 * w, bits.words()[w]);
+  out.resize(begin + (bits.size() + 7) / 8);
 }
 
 std::uint64_t checksum_little_endian(std::span<const std::byte> values, std::size_t scalar_size) {
