@@ -65,15 +65,17 @@ Usage operator-(const Usage& after, const Usage& before) {
 void throttle(std::uint64_t bytes) {
   if (rate <= 0) return;
   using Clock = std::chrono::steady_clock;
-  // A sleep ends late: what it slept too long counts for the next, or many small writes would meet a slower store than
-  // few large ones. Idle time does not count.
-  static Clock::time_point free_at;
-  static Clock::duration late{};
+  // What is owed is slept for some milliseconds at a time, as the kernel lets those wait who made too many pages dirty:
+  // waking up costs CPU time, and many small writes would meet a slower store than few large ones. A sleep that ends
+  // late counts for the next.
+  constexpr std::chrono::milliseconds least_sleep{10};
+  static std::chrono::duration<double> owed{};
   const std::lock_guard turn(one_at_a_time);
-  const std::chrono::duration<double> takes(static_cast<double>(bytes) / rate);
-  free_at = std::max(free_at, Clock::now() - late) + std::chrono::duration_cast<Clock::duration>(takes);
-  std::this_thread::sleep_until(free_at);
-  late = std::min<Clock::duration>(std::chrono::milliseconds(5), Clock::now() - free_at);
+  owed += std::chrono::duration<double>(static_cast<double>(bytes) / rate);
+  if (owed < least_sleep) return;
+  const auto begin = Clock::now();
+  std::this_thread::sleep_for(owed);
+  owed -= Clock::now() - begin;
 }
 
 void set_throttle(double bytes_per_second) {

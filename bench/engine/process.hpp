@@ -15,9 +15,9 @@ struct Usage {
 Usage usage();
 Usage operator-(const Usage& after, const Usage& before);
 
-/// Bytes a second that this process may write; 0: as fast as it goes. It sleeps size / rate before each write, in the
-/// thread that writes, one write after another: what a slow store looks like to a process. Octavo's writes are met by
-/// the observer of the room file, those of the peers here call throttle().
+/// Bytes a second that this process may write; 0: as fast as it goes. It sleeps size / rate before writes, 10 ms or
+/// more at a time, in the thread that writes, one write after another: what a slow store looks like to a process.
+/// Octavo's writes are met by the observer of the room file, those of the peers here call throttle().
 void set_throttle(double bytes_per_second);
 void throttle(std::uint64_t bytes);
 
