@@ -78,7 +78,7 @@ def draw(mesh, x, y, times, depth, path):
 def tables(folder, head, row):
     result = folder / "malpasset.slf"
     words = ["mpirun", "-n", RANKS, SOLVER, DATA / "geo_malpasset-small.slf", "--until", 2400, "--strickler", 30]
-    report = json.loads(run([*words, "--order", ORDER, "-o", result, "--every", 20, "--json"]))
+    report = json.loads(run([*words, "--order", ORDER, "-o", result, "-f", "--every", 20, "--json"]))
     mesh, x, y, times, values = read(result)
     depth = values[:, 2]
     lost = report["volume_after"] / report["volume_before"] - 1

@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -21,6 +22,7 @@ const char* const usage_text =
   --steps N           ends after so many
 
   -o, --result FILE   result: VELOCITY U, VELOCITY V, WATER DEPTH, FREE SURFACE, BOTTOM
+  -f, --force         replaces a result that is there
   --every SECONDS     between results; or --every-steps N
   --io WAY            background, sync, pieces (one file a rank), view, view-nonblocking (MPI-IO), off
 
@@ -81,6 +83,7 @@ void check(const RunOptions& o) {
   };
   demand(!o.mesh.empty(), "a mesh is needed");
   demand(o.until > 0, "--until SECONDS is needed");
+  demand(std::isfinite(o.level.value_or(0)), "--level is finite");
   demand(o.physics.order == 1 || o.physics.order == 2, "--order is 1 or 2");
   demand(o.physics.courant > 0 && o.physics.courant <= 1, "--courant is above 0 and at most 1");
   demand(o.physics.strickler >= 0, "--strickler is not negative");
@@ -95,11 +98,13 @@ void check(const RunOptions& o) {
 std::optional<RunOptions> parse_options(int count, const char* const* words) {
   RunOptions options;
   const auto known = setters(options);
+  const std::map<std::string, bool*, std::less<>> known_flags{
+      {"--resume", &options.resume}, {"--json", &options.json}, {"-f", &options.force}, {"--force", &options.force}};
   for (int i = 0; i < count; ++i) {
     const std::string word = words[i];
     if (word == "--help" || word == "-h") return {};
-    if (word == "--resume" || word == "--json") {
-      (word == "--json" ? options.json : options.resume) = true;
+    if (const auto flag = known_flags.find(word); flag != known_flags.end()) {
+      *flag->second = true;
     } else if (const auto found = known.find(word); found != known.end()) {
       if (i + 1 == count) throw Error(Kind::usage, word + " needs a value");
       found->second(word, words[++i]);

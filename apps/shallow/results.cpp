@@ -7,6 +7,7 @@
 #include "apps/shallow/direct.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/jobs/piece_files.hpp"
 #include "octavo/parallel/communicator.hpp"
 
 namespace octavo::shallow {
@@ -74,6 +75,21 @@ Results open_direct(MPI_Comm comm, parallel::Mode mode, const std::filesystem::p
 }
 
 }  // namespace
+
+void check_result(MPI_Comm comm, Io io, const std::filesystem::path& path, const std::filesystem::path& geometry,
+                  const std::string& piece_prefix, bool force) {
+  namespace fs = std::filesystem;
+  parallel::agree(comm, [&] {
+    const int ranks = parallel::size_of(comm), rank = parallel::rank_in(comm);
+    if (io != Io::pieces && rank != 0) return;
+    const fs::path name = io == Io::pieces ? jobs::piece_path(path, ranks, rank) : path;
+    if (!fs::exists(name)) return;
+    const bool piece = !piece_prefix.empty() && name.string().starts_with(piece_prefix + "GEO");
+    if (piece || (fs::exists(geometry) && fs::equivalent(name, geometry)))
+      throw base::Error(base::Kind::usage, "the result would replace what the run reads").at(name.string());
+    if (!force) throw base::Error(base::Kind::usage, name.string() + " exists already").hint("-f replaces it");
+  });
+}
 
 Results open_results(MPI_Comm comm, Io io, const std::filesystem::path& path, const Mesh& mesh,
                      const std::filesystem::path& geometry, std::optional<double> resume) {

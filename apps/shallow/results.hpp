@@ -42,9 +42,14 @@ struct Results {
 
 /// Collective. `mesh` must outlive the value. Triangles, coordinates and IPOBO are those of the file `geometry`.
 /// `resume`: steps later than that time [s] are dropped, and the file continued (not with `view` and `pieces`:
-/// Error(unsupported)). An existing file is replaced otherwise.
+/// Error(unsupported)). An existing file is replaced otherwise: ask check_result() first.
 Results open_results(MPI_Comm comm, Io io, const std::filesystem::path& path, const Mesh& mesh,
                      const std::filesystem::path& geometry, std::optional<double> resume);
+
+/// Collective, of a run that does not go on. Throws Error(usage) on all ranks where the result, or a piece of it, would
+/// replace the mesh or pieces (`piece_prefix`, empty for none) that the run reads, or, without `force`, any file.
+void check_result(MPI_Comm comm, Io io, const std::filesystem::path& path, const std::filesystem::path& geometry,
+                  const std::string& piece_prefix, bool force);
 
 /// The header of a file on this geometry: its sizes, origin and date, other variables and precision; big-endian.
 formats::serafin::Header header_on(const formats::serafin::Series& geometry, const std::string& title,

@@ -135,6 +135,7 @@ RunReport run(MPI_Comm comm, const RunOptions& options, const volatile int* stop
   std::optional<double> from;  // single precision may have rounded the time of a result up
   if (resumed) from = std::max(simulation.time, static_cast<double>(static_cast<float>(simulation.time)));
   const Io io = options.result.empty() ? Io::off : options.io;
+  if (!from && io != Io::off) check_result(comm, io, options.result, options.mesh, options.pieces, options.force);
   Course course{options,
                 simulation,
                 open_results(comm, io, options.result, simulation.mesh, options.mesh, from),

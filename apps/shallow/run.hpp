@@ -23,6 +23,7 @@ struct RunOptions {
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();  ///< at most, in this run
 
   std::filesystem::path result;  ///< empty: no result
+  bool force = false;            ///< a result that is there is replaced; else it is refused
   Io io = Io::background;
   double every = 0;              ///< [s] between results, which begin at time 0; 0: by steps
   std::int64_t every_steps = 0;  ///< between results; 0: by time

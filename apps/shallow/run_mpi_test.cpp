@@ -192,6 +192,7 @@ TEST_F(RunMpi, AllRanksAreToldWhatIsWrong) {
   wrong.pieces = at("nothing").string();
   EXPECT_NE(told(wrong).find("nothing"), std::string::npos);
   wrong = options("alone.slf", Io::view);
+  wrong.force = true;
   wrong.checkpoints = at("checks");
   wrong.steps = 2;
   EXPECT_EQ(told(wrong), "");
@@ -201,6 +202,28 @@ TEST_F(RunMpi, AllRanksAreToldWhatIsWrong) {
   wrong.mesh = at("alone.slf");  // its first step is a state like any other
   wrong.steps = 1;
   EXPECT_EQ(told(wrong), "");
+}
+
+TEST_F(RunMpi, AResultReplacesNoInputAndOtherFilesOnlyWhereAsked) {
+  const auto told = [&](const RunOptions& wrong) { return message_of([&] { run(everyone_, wrong, &never_); }); };
+  const auto before = testing::bytes_of_file(at("mesh.slf"));
+  for (const Io io : {Io::sync, Io::background, Io::view, Io::pieces}) {
+    RunOptions wrong = options("mesh.slf", io);
+    wrong.force = true;
+    const fs::path piece = jobs::piece_path(at("mesh.slf"), parallel::size_of(everyone_), 0);
+    if (io == Io::pieces && first() && !fs::exists(piece)) fs::create_hard_link(at("mesh.slf"), piece);
+    MPI_Barrier(everyone_);
+    EXPECT_NE(told(wrong).find("what the run reads"), std::string::npos) << static_cast<int>(io);
+    MPI_Barrier(everyone_);
+    EXPECT_EQ(testing::bytes_of_file(at("mesh.slf")), before);
+  }
+  RunOptions again = options("alone.slf");
+  again.steps = 2;
+  EXPECT_NE(told(again).find("exists already"), std::string::npos);
+  expect_as_alone("alone.slf");
+  MPI_Barrier(everyone_);
+  again.force = true;
+  EXPECT_EQ(told(again), "");
 }
 
 std::string options_message(const std::vector<const char*>& words) {
@@ -216,6 +239,8 @@ TEST(ShallowOptions, AreCheckedBeforeAnythingIsRead) {
   EXPECT_NE(options_message({"m.slf", "--until", "9", "--io", "fast"}).find("view-nonblocking"), std::string::npos);
   EXPECT_NE(options_message({"m.slf", "--until", "9", "-o", "r.slf"}).find("--every"), std::string::npos);
   EXPECT_NE(options_message({"m.slf", "--until", "9", "--resume"}).find("--checkpoint DIR"), std::string::npos);
+  EXPECT_NE(options_message({"m.slf", "--until", "9", "--level", "nan"}).find("--level is finite"), std::string::npos);
+  EXPECT_EQ(options_message({"m.slf", "--until", "9", "-f", "--json"}), "");
   EXPECT_NE(options_message({"m.slf", "--until", "9", "--quick"}).find("what is --quick?"), std::string::npos);
   const std::vector<const char*> help{"--help"};
   EXPECT_FALSE(parse_options(1, help.data()));
