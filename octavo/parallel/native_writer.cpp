@@ -189,7 +189,7 @@ void NativeWriter::State::agree_on_step() {
       throw Error(Kind::usage, "the output exists already").at(path.string());
     if (rank == 0) remove_quietly(path.string() + ".partial");
   });
-  require_same(comm.get(), path.string() + ":" + describe(*job), "the step");
+  require_same(comm.get(), path.string() + ";" + describe(job->header) + describe(*job), "the step");
 }
 
 void NativeWriter::State::start() {

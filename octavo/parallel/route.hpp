@@ -108,7 +108,9 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
   });
 }
 
-/// Collective. Throws Error(usage) on all ranks unless every rank says the same.
+/// The error that names the first item in which two of these texts, one a rank, differ; items end with ";".
+base::Error disagreement(const std::vector<std::string>& texts, const std::string& what);
+/// Collective. Throws Error(usage) on all ranks unless every rank says the same, as disagreement().
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
 
 }  // namespace octavo::parallel

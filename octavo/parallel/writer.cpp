@@ -17,6 +17,7 @@
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/local_tier.hpp"
+#include "octavo/parallel/route.hpp"
 #include "octavo/parallel/slots.hpp"
 #include "octavo/parallel/step_puts.hpp"
 #include "octavo/parallel/timer.hpp"
@@ -50,6 +51,23 @@ struct Seen {
   bool patches = false, triangles = false;
   bool new_mesh = false;  // of triangles, on one rank at least
 };
+
+// Of ranks that say another step, time or attribute first; then of parts, of which some ranks have none.
+Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
+  if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
+    return disagreement(steps, "the step");
+  const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& text) { return !text.empty(); });
+  for (std::string& text : parts)
+    if (text.empty()) text = *first;
+  return disagreement(parts, "the step " + steps.front().substr(0, steps.front().find(';')));
+}
+
+std::string continued(const std::optional<store::StepId>& from) {
+  if (!from) return " a new run;";
+  const std::int64_t attempt =
+      hash_of(std::string(reinterpret_cast<const char*>(from->attempt.data()), from->attempt.size()));
+  return " goes on from step " + std::to_string(from->step) + ", attempt " + std::to_string(attempt) + ";";
+}
 
 }  // namespace
 
@@ -132,6 +150,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     : state_(std::make_unique<State>(comm, store, header, options)) {
   State& s = *state_;
   agree(s.comm.get(), [&] {
+    if (store.empty()) throw Error(Kind::usage, "the store needs a name");
     check(options);
     check_threads(options);
     if (header.unfolded < 0 || header.unfolded > 32)
@@ -139,6 +158,9 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     if (s.rank == 0) check_log(options.log);
     s.lock_store();
   });
+  require_same(s.comm.get(),
+               "store " + store.string() + ";" + describe(header) + describe(options) + continued(resumed_from),
+               "the writer");
   // What starts from an output of a code continues no step of a store.
   if (resumed_from && resumed_from->attempt != store::Attempt{}) s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
@@ -329,7 +351,7 @@ Seen Writer::State::report(bool with_step) {
   numbers[7] = -std::min({drained, failed, lost_on_the_way});
   numbers[8] = -lost_on_the_way;
   if (with_step && job) {
-    const std::int64_t step = hash_of(describe_step(*job));
+    const std::int64_t step = hash_of(describe_step(*job) + describe(job->header));
     const std::int64_t fields = has_part(*job) ? hash_of(describe(*job)) : 0;
     numbers[3] = step;
     numbers[4] = -step;
@@ -351,15 +373,12 @@ Seen Writer::State::report(bool with_step) {
     });
   const bool any_part = numbers[5] != 0;
   if (numbers[3] != -numbers[4] || (any_part && numbers[5] != -numbers[6])) {
-    const std::string mine = job ? describe_step(*job) + (has_part(*job) ? ":" + describe(*job) : "") : "no step";
-    const auto all = ranks_of(comm.get()).all_gather(mine);
-    const auto is_part = [](const std::string& text) { return text.find(':') != std::string::npos; };
-    const auto first = std::find_if(all.begin(), all.end(), is_part);
-    for (std::size_t r = 0; r < all.size() && first != all.end(); ++r)
-      if (all[r] != *first && (is_part(all[r]) || all[r] != first->substr(0, first->find(':'))))
-        throw Error(Kind::usage, "ranks disagree about the step: rank " + std::to_string(first - all.begin()) +
-                                     " has " + *first + " rank " + std::to_string(r) + " has " + all[r]);
-    throw Error(Kind::usage, "ranks disagree about the step: " + all.front() + ", " + all.back());
+    // Ranks without a part say nothing of fields: they are heard after those that have one.
+    const auto texts =
+        ranks_of(comm.get())
+            .all_gather(with_step && job ? describe_step(*job) + ";" + describe(job->header) : "no step to end");
+    const auto parts = ranks_of(comm.get()).all_gather(with_step && job && has_part(*job) ? describe(*job) : "");
+    throw step_disagreement(texts, parts);
   }
   if (numbers[10] != -numbers[11])
     throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
