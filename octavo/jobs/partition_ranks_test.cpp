@@ -230,6 +230,31 @@ TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
 }
 
+TEST(PartitionRanks, what_is_made_for_the_time_being_replaces_no_file) {
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+  convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+  PartitionOptions options;
+  options.parts = 5;
+  options.method = partition::Method::hilbert;
+  fs::create_directory(folder / "out");
+  partition_serafin(folder / "geo.slf", folder / "out/T2D", options);
+  for (const char* name : {"GEO.whole.slf", "GEO.whole-1.slf.partial", "PRE.whole.slf"})
+    put_file(folder / ("out/T2D" + std::string(name)), name);
+  const auto expected = contents(folder / "out");
+  for (const int ranks : {1, 3}) {
+    EXPECT_THAT(run(ranks, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(""));
+    EXPECT_TRUE(contents(folder / "out") == expected);
+  }
+  // Nor does anything stay where a further input is of no use.
+  convert({folder / "geo.slf"}, folder / "torn.octavo", {});
+  for (const auto& file : fs::recursive_directory_iterator(folder / "torn.octavo"))
+    if (file.is_regular_file() && file.file_size() > 8192) fs::resize_file(file, 8192);
+  options.also = {{"PRE", folder / "torn.octavo"}};
+  EXPECT_THAT(run(3, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(::testing::Not("")));
+  EXPECT_TRUE(contents(folder / "out") == expected);
+}
+
 std::string bytes_of(const auto& values) {
   const auto bytes = std::as_bytes(std::span(values));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
