@@ -86,7 +86,7 @@ void write_mesh(const serafin::Put& put, const serafin::Header& header, const Tr
 
 ToSerafinReport to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
                            const ToSerafinOptions& options) {
-  return to_serafin(open_triangles(path, options.fields, "SERAFIN"), out, options);
+  return to_serafin(open_triangles(path, options.fields, "SERAFIN", options.flow), out, options);
 }
 
 ToSerafinReport to_serafin(const TriangleSeries& series, const std::filesystem::path& out,

@@ -53,14 +53,15 @@ TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<st
 }
 
 TriangleSeries open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
-                              const std::string& what) {
-  mesh::Dataset first = open(path);
+                              const std::string& what, std::optional<store::Flow> flow) {
+  std::vector<store::StepInfo> all = steps_of_flow(path, flow);
+  mesh::Dataset first = open(path, {flow, {}});
   if (!first.unstructured) throw Error(Kind::unsupported, what + " holds meshes of triangles").at(path.string());
   if (first.num_parts != 1)
     throw Error(Kind::unsupported, "a mesh in " + std::to_string(first.num_parts) + " parts")
         .at(path.string())
         .hint("octavo merge puts it together");
-  TriangleSeries series = series_of(std::move(first), fields, steps(path));
+  TriangleSeries series = series_of(std::move(first), fields, std::move(all));
   const bool flows = store::recognise(path);
   series.open = [path, flows](const store::StepInfo& info) {
     return open(path, {flows ? std::optional(info.flow) : std::nullopt, info.step});

@@ -16,6 +16,7 @@
 #include "octavo/store/triangles.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
+#include "tests/support/store_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace octavo::jobs {
@@ -164,6 +165,12 @@ TEST(Triangles, of_a_store_with_both_flows_all_steps_are_those_of_one) {
     EXPECT_EQ(probe(both, options).times.size(), steps);
     const mesh::Part part = over_time(both, OverTime::maximum, flow).read(0, {});
     EXPECT_EQ(part.fields.at(0).as<double>()[0], Linear::value(most, x, y));
+    ToSerafinOptions to;
+    to.flow = flow;
+    to.overwrite = true;
+    const fs::path again = whole.folder / "again.slf";
+    EXPECT_EQ(to_serafin(both, again, to).steps, steps);
+    EXPECT_EQ(testing::file_bytes(again), testing::file_bytes(steps == 1 ? first.path : whole.path));
   }
   EXPECT_THAT(testing::error_of([&] { over_time(whole.path, OverTime::mean, store::Flow::analysis); }).what(),
               HasSubstr("a flow can be chosen of a store"));
