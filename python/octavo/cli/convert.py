@@ -254,7 +254,13 @@ def _series(arguments: argparse.Namespace) -> int:
     boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out else None
     with console.Progress("convert", arguments.quiet, unit="steps") as progress:
         report = getattr(_core, "to_" + arguments.to)(
-            inputs[0], out, fields=arguments.field, overwrite=arguments.force, flow=arguments.flow, progress=progress, **how
+            inputs[0],
+            out,
+            fields=arguments.field,
+            overwrite=arguments.force,
+            flow=arguments.flow,
+            progress=progress,
+            **how,
         )
     if boundary:
         report["boundary_points"] = boundary["points"]
