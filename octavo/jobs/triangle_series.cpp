@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/serafin/layout.hpp"
+#include "octavo/formats/serafin/odd_bytes.hpp"
 #include "octavo/jobs/one_mesh.hpp"
 #include "octavo/mesh/announced.hpp"
 #include "octavo/partition/contour.hpp"
@@ -127,11 +127,9 @@ std::string unique_name(const mesh::Header& header, std::size_t f) {
 }
 
 std::string title_record(const mesh::Header& header, const std::string& tag) {
-  std::string title = formats::serafin::latin1_of(attribute<std::string>(header, "title").value_or(""));
-  std::string own = formats::serafin::latin1_of(attribute<std::string>(header, "tag").value_or(tag));
-  title.resize(72, ' ');
-  own.resize(8, ' ');
-  return title + own;
+  const auto record = formats::serafin::title_of(attribute<std::string>(header, "title").value_or(""),
+                                                 attribute<std::string>(header, "tag").value_or(tag));
+  return {record.begin(), record.end()};
 }
 
 }  // namespace octavo::jobs
