@@ -255,6 +255,7 @@ contains
     type(octavo_domain) :: plane
     type(octavo_writer) :: writer
     type(octavo_restart) :: from
+    type(octavo_neighbours) :: around
     real(real64), allocatable :: x(:), y(:), depth(:)
     integer, allocatable :: triangles(:, :), number(:), global_triangle(:)
     integer :: held(2), i, ierror
@@ -278,11 +279,41 @@ contains
     end do
     call MPI_Allreduce(MPI_IN_PLACE, held, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
     call expect(all(held == 1), 'each triangle on one rank')
+    call check_neighbours(from, number, global_triangle)
     call from%free()
     call from%open(MPI_COMM_WORLD, path, points=[3, 1])
     call from%field('depth', depth)
     call expect(size(depth) == 2 .and. all(depth == [30.0_real64, 10.0_real64]), 'the points asked for')
+    call around%find(MPI_COMM_WORLD, from, error)
+    call expect(error%code == 2, 'what lies around points')
     call from%free()
+  end subroutine
+
+  ! The two triangles have points 2 and 3 in common, the edge 2-3 of the first and of the second.
+  subroutine check_neighbours(from, number, global_triangle)
+    type(octavo_restart), intent(in) :: from
+    integer, intent(in) :: number(:), global_triangle(:)
+    type(octavo_neighbours) :: around
+    integer :: held(2), holders(4), i, other, ierror
+    call around%find(MPI_COMM_WORLD, from)
+    held = 0
+    if (size(global_triangle) == 1) held(global_triangle(1)) = rank + 1
+    holders = 0
+    holders(number) = 1
+    call MPI_Allreduce(MPI_IN_PLACE, held, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+    call MPI_Allreduce(MPI_IN_PLACE, holders, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+    call expect(all(holders(number(around%shared_point)) > 1), 'shared points are others'', too')
+    call expect(size(around%shared_point) == count(holders(number) > 1), 'all of them')
+    call expect(all(around%first(2:) - around%first(:size(around%shared_point)) == &
+                    holders(number(around%shared_point)) - 1), 'and they are all told')
+    call expect(all(around%rank /= rank), 'not this one')
+    call expect(size(around%halo_triangle) == merge(1, 0, size(global_triangle) == 1), 'triangles with a border')
+    do i = 1, size(around%halo_triangle)
+      other = merge(2, 1, global_triangle(around%halo_triangle(i)) == 1)
+      call expect(around%behind_rank(2, i) == held(other) - 1 .and. around%behind_triangle(2, i) == 1, 'what is behind')
+      call expect(all(around%behind_rank(1:3:2, i) == -1 .and. around%behind_triangle(1:3:2, i) == 0), 'the outside')
+    end do
+    call expect(size(around%boundary_point) == 0 .and. size(around%values, 1) == 7, 'no boundary is stored')
   end subroutine
 
   ! Lines of a text file that have this text.

@@ -59,6 +59,11 @@ OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const char* stor
   return octavo_writer_open_as(MPI_Comm_f2c(*comm), store, domain, options, writer, error);
 }
 
+OCTAVO_API int octavo_fortran_restart_neighbours(const MPI_Fint* comm, const octavo_restart* restart,
+                                                 octavo_neighbours* neighbours, octavo_error* error) {
+  return octavo_restart_neighbours(MPI_Comm_f2c(*comm), restart, neighbours, error);
+}
+
 OCTAVO_API int octavo_fortran_put_ints(int native, void* writer, const char* name, const std::int64_t* values,
                                        std::int64_t count, octavo_error* error) {
   const auto value = [&]() -> mesh::Attribute {

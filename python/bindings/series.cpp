@@ -4,8 +4,8 @@
 
 #include "arguments.hpp"
 #include "octavo/formats/serafin/layout.hpp"
-#include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/series_writer.hpp"
+#include "open_writer.hpp"
 
 namespace octavo::bindings {
 namespace {
@@ -59,59 +59,41 @@ class SeriesWriter {
   SeriesWriter(std::optional<int> comm, const Path& path, const SeriesWords& words, const parallel::SeriesMesh& mesh,
                const std::optional<Problem>& problem) {
     nb::gil_scoped_release release;
-    comm_ = comm_from(comm);
+    const MPI_Comm everyone = comm_from(comm);
     serafin::Header header;
     parallel::SeriesOptions options;
-    parallel::agree(comm_, [&] {
+    parallel::agree(everyone, [&] {
       if (problem) throw error_from(*problem);
       header = header_from(words);
       options = options_from(words);
     });
-    writer_.emplace(comm_, path, header, mesh, options);
+    writer_.open(everyone, path, header, mesh, options);
   }
-  void begin_step(double time) { writer().begin_step(time); }
+  void begin_step(double time) { writer_->begin_step(time); }
   void put_field(const std::string& name, nb::handle array, const std::string& type) {
     const Buffer values(array);
-    writer().put_field(name, view_of_buffer(values.get(), mesh::scalar_type(type)));
+    writer_->put_field(name, view_of_buffer(values.get(), mesh::scalar_type(type)));
   }
-  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
+  void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void end_step() {
-    nb::gil_scoped_release release;
-    writer().end_step();
+    writer_.call([](parallel::SeriesWriter& writer) { writer.end_step(); });
   }
   bool finished() {
-    nb::gil_scoped_release release;
-    return writer().finished();
+    return writer_.call([](parallel::SeriesWriter& writer) { return writer.finished(); });
   }
   void wait() {
-    nb::gil_scoped_release release;
-    writer().wait();
+    writer_.call([](parallel::SeriesWriter& writer) { writer.wait(); });
   }
   void close() {
-    nb::gil_scoped_release release;
-    writer().close();
+    writer_.call([](parallel::SeriesWriter& writer) { writer.close(); });
   }
-  /// Waits for this rank's own work, tells nobody.
-  void abandon() {
-    nb::gil_scoped_release release;
-    writer_.reset();
-  }
-  std::int64_t steps() { return writer().steps(); }
-  std::string statistics() { return to_json(writer().statistics()); }
-  std::string total_statistics() {
-    const parallel::Statistics mine = writer().statistics();
-    nb::gil_scoped_release release;
-    return to_json(total(mine, comm_));
-  }
+  void abandon() { writer_.abandon(); }
+  std::int64_t steps() { return writer_->steps(); }
+  std::string statistics() { return writer_.statistics(); }
+  std::string total_statistics() { return writer_.total_statistics(); }
 
  private:
-  parallel::SeriesWriter& writer() {
-    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
-    return *writer_;
-  }
-
-  std::optional<parallel::SeriesWriter> writer_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  OpenWriter<parallel::SeriesWriter> writer_;
 };
 
 }  // namespace
