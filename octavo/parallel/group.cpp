@@ -11,7 +11,7 @@
 #include <cstring>
 #include <set>
 
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 
@@ -132,12 +132,8 @@ template <class Work>
 void note(std::optional<Error>& failure, Work&& work) {
   try {
     work();
-  } catch (const Error& error) {
-    if (!failure) failure = error;
-  } catch (const std::bad_alloc&) {
-    if (!failure) failure = Error(Kind::no_space, "out of memory");
-  } catch (const std::exception& error) {
-    if (!failure) failure = Error(Kind::unreadable, error.what());
+  } catch (...) {
+    if (!failure) failure = base::current_error();
   }
 }
 

@@ -17,4 +17,13 @@ void require_same(MPI_Comm comm, const std::string& mine, const std::string& wha
                                                std::to_string(r) + " has " + all[r]);
 }
 
+void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step) {
+  agree(comm, [&] {
+    if (put_error) throw *put_error;
+  });
+  agree(comm, [&] {
+    if (in_step) throw base::Error(base::Kind::usage, "the last step was begun and not ended: it is not written");
+  });
+}
+
 }  // namespace octavo::parallel
