@@ -55,8 +55,13 @@ class Writer {
     writer_.emplace(comm_, store, header, options, resumed_from);
   }
   void begin_step(const std::string& flow, std::int64_t step, double time) {
-    const store::Flow named = flow_named(flow);
-    call([&](parallel::Writer& writer) { writer.begin_step(named, step, time); });
+    std::optional<store::Flow> named;
+    try {
+      named = flow_named(flow);
+    } catch (Error& error) {  // for all ranks to know
+      return writer().put_error(error.at("begin_step"));
+    }
+    call([&](parallel::Writer& writer) { writer.begin_step(*named, step, time); });
     held_.clear();
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
