@@ -41,4 +41,13 @@ void require_same(MPI_Comm comm, const std::string& mine, const std::string& wha
   throw disagreement(ranks_of(comm).all_gather(mine), what);
 }
 
+void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step) {
+  agree(comm, [&] {
+    if (put_error) throw *put_error;
+  });
+  agree(comm, [&] {
+    if (in_step) throw base::Error(base::Kind::usage, "the last step was begun and not ended: it is not written");
+  });
+}
+
 }  // namespace octavo::parallel

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "octavo/base/checksum.hpp"
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
@@ -98,6 +98,7 @@ struct Writer::State {
   std::uint64_t piece_checksum = 0;
   std::optional<TriangleShares> shares;
   std::uint64_t mesh_numbers = 0;         // checksum of the integer fields that stand with the mesh
+  std::uint64_t put_numbers = 0;          // of those of this step
   std::int64_t mesh_since = 0;            // jobs from this number on have this mesh
   std::optional<std::int64_t> mesh_step;  // of the analysis flow: durable, and has it
 
@@ -134,6 +135,7 @@ struct Writer::State {
   void advance(std::int64_t durable_up_to, std::int64_t failed);
   void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
   void hand_over(StepJob step);
+  void stage_it(StepJob& step);
   void submit(StepJob step, Mode mode);
   void choose_files(store::SegmentPlan& segment);
   void confirm();
@@ -218,9 +220,9 @@ void Writer::State::keep_error(const std::function<void()>& work) {
   try {
     if (!job) throw Error(Kind::usage, "nothing can be put outside of a step");
     work();
-  } catch (const Error& error) {
+  } catch (...) {
     // Kept until all ranks can throw it: one that left now would leave the others waiting in end_step().
-    if (!put_error) put_error = error;
+    if (!put_error) put_error = base::current_error();
   }
 }
 
@@ -305,7 +307,7 @@ void Writer::put_particles(const std::string& species, const std::string& attrib
 }
 
 void Writer::put_error(const Error& error) {
-  state_->put([&] { throw error; });
+  if (!state_->put_error) state_->put_error = error;
 }
 
 // ------------------------------------------------------------------ the ranks agree
@@ -326,10 +328,8 @@ void Writer::State::collect() {
     ++statistics.failed;
     try {
       std::rethrow_exception(outcome.failure);
-    } catch (const Error& error) {
-      failures.emplace_back(outcome.number, error);
-    } catch (const std::exception& error) {
-      failures.emplace_back(outcome.number, Error(Kind::unreadable, error.what()));
+    } catch (...) {
+      failures.emplace_back(outcome.number, base::current_error());
     }
   }
 }
@@ -360,7 +360,7 @@ Seen Writer::State::report(bool with_step) {
     numbers[9] = job->patches ? 1 : 0;
     numbers[10] = job->triangles ? 1 : 0;
     numbers[11] = -numbers[10];
-    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != numbers_checksum(*job) ? 1 : 0;
+    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != put_numbers ? 1 : 0;
   }
   largest_of_all(comm.get(), numbers);
   advance(-numbers[1], -numbers[2]);
@@ -454,7 +454,9 @@ void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& ke
 // What ranks must know of each other's patches: coarse cells under a finer box are refined, whoever has it.
 void Writer::State::learn_boxes() {
   const auto all = gather_patches(comm.get(), job->patches ? &job->patches->mine : nullptr);
-  if (job->patches) job->patches->others = patches_of_others(all, rank);
+  agree(comm.get(), [&] {
+    if (job->patches) job->patches->others = patches_of_others(all, rank);
+  });
 }
 
 // Collective. A new mesh is shared out; then the job is what this rank writes.
@@ -463,7 +465,7 @@ void Writer::State::fold_triangles(bool is_new) {
     shares.reset();
     shares = share_triangles(comm.get(), piece);
     shares->piece = piece_checksum;
-    mesh_numbers = numbers_checksum(*job);
+    mesh_numbers = put_numbers;
     mesh_since = next_number;
     mesh_step.reset();
   }
@@ -473,7 +475,10 @@ void Writer::State::fold_triangles(bool is_new) {
 void Writer::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
-  s.keep_error([&] { check_complete(*s.job); });
+  s.keep_error([&] {
+    check_complete(*s.job);
+    if (s.job->triangles) s.put_numbers = numbers_checksum(*s.job);
+  });
   std::optional<StepJob> step;
   try {
     const Seen seen = s.report(true);
@@ -537,6 +542,21 @@ void Writer::State::hand_over(StepJob step) {
   if (mode == Mode::sync) report(false);
 }
 
+// The group is told of a step that could not be copied, and writes nothing of it.
+void Writer::State::stage_it(StepJob& step) {
+  statistics.bytes_staged += bytes_of(step);
+  const auto begin = Clock::now();
+  double waited = 0;
+  try {
+    waited = stage(step, *staging);
+  } catch (...) {
+    step.failure = base::current_error();
+  }
+  statistics.seconds_waiting_for_staging += waited;
+  statistics.waits_for_staging += waited > 0 ? 1 : 0;
+  statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
+}
+
 // No collective call: what goes wrong here becomes the step's failure.
 void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
@@ -545,14 +565,7 @@ void Writer::State::submit(StepJob step, Mode mode) {
   const bool wanted = mode == Mode::background && !options.lend;
   const bool stages = wanted && staging->fits(staged_bytes_of(step));
   if (wanted && !stages) ++statistics.waits_for_staging;
-  if (stages) {
-    statistics.bytes_staged += bytes_of(step);
-    const auto begin = Clock::now();
-    const double waited = stage(step, *staging);
-    statistics.seconds_waiting_for_staging += waited;
-    statistics.waits_for_staging += waited > 0 ? 1 : 0;
-    statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
-  }
+  if (stages) stage_it(step);
   statistics.seconds_waiting += background->submit(number, std::move(step), !stages);
   // Too large to be staged, or meant to be written now.
   if (mode == Mode::sync || (!stages && !options.lend)) statistics.seconds_waiting += background->drain();
@@ -618,6 +631,7 @@ void Writer::close() {
     }
   };
   note([&] { wait(); });
+  note([&] { require_ended(s.comm.get(), s.put_error, s.job.has_value()); });
   if (s.local)
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);

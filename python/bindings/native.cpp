@@ -24,7 +24,7 @@ class NativeWriter {
  public:
   NativeWriter(std::optional<int> comm, const mesh::Header& header, const std::string& format, const std::string& mode,
                bool sync, bool checksums, bool collect, std::map<std::string, std::string> names, int files,
-               std::int64_t max_box, const std::string& title, const std::string& multifab) {
+               std::int64_t max_box, const std::string& title, const std::string& multifab, bool bound_thread) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
     parallel::NativeOptions options;
@@ -39,6 +39,7 @@ class NativeWriter {
       options.max_box = max_box;
       options.title = title;
       options.multifab = multifab;
+      options.bound_thread = bound_thread;
     });
     writer_.open(everyone, header, options);
   }
@@ -100,10 +101,11 @@ class NativeWriter {
 void bind_native(nb::module_& m) {
   nb::class_<NativeWriter>(m, "NativeWriter")
       .def(nb::init<std::optional<int>, const mesh::Header&, const std::string&, const std::string&, bool, bool, bool,
-                    std::map<std::string, std::string>, int, std::int64_t, const std::string&, const std::string&>(),
+                    std::map<std::string, std::string>, int, std::int64_t, const std::string&, const std::string&,
+                    bool>(),
            nb::arg("comm").none(), nb::arg("header"), nb::arg("format"), nb::arg("mode"), nb::arg("sync"),
            nb::arg("checksums"), nb::arg("collect"), nb::arg("names"), nb::arg("files"), nb::arg("max_box"),
-           nb::arg("title"), nb::arg("multifab"))
+           nb::arg("title"), nb::arg("multifab"), nb::arg("bound_thread"))
       .def("begin_step", &NativeWriter::begin_step)
       .def("put_attribute", &NativeWriter::put_attribute)
       .def("put_mesh", &NativeWriter::put_tree)

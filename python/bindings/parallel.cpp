@@ -56,8 +56,13 @@ class Writer {
     writer_.open(everyone, store, header, options, resumed_from);
   }
   void begin_step(const std::string& flow, std::int64_t step, double time) {
-    const store::Flow named = flow_named(flow);
-    writer_.call([&](parallel::Writer& writer) { writer.begin_step(named, step, time); });
+    std::optional<store::Flow> named;
+    try {
+      named = flow_named(flow);
+    } catch (Error& error) {  // for all ranks to know
+      return writer_->put_error(error.at("begin_step"));
+    }
+    writer_.call([&](parallel::Writer& writer) { writer.begin_step(*named, step, time); });
     held_.clear();
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer_->put_attribute(name, std::move(value)); }

@@ -22,8 +22,8 @@ struct SeriesWords {
   std::string title, precision, mode;
   std::optional<std::array<std::int32_t, 6>> date;
   std::array<std::int32_t, 2> origin{};
-  bool little_endian = false, sync = true;
-  int writers = 0;
+  bool little_endian = false, sync = true, bound_thread = false;
+  int writers = 0, ranks_per_node = 0;
   std::int64_t alignment = 4096;
   std::optional<double> resume;
 };
@@ -50,6 +50,8 @@ parallel::SeriesOptions options_from(const SeriesWords& words) {
   options.writers = words.writers;
   options.alignment = static_cast<std::uint64_t>(words.alignment);
   options.resume = words.resume;
+  options.ranks_per_node = words.ranks_per_node;
+  options.bound_thread = words.bound_thread;
   return options;
 }
 
@@ -111,6 +113,8 @@ void bind_series(nb::module_& m) {
       .def_rw("sync", &SeriesWords::sync)
       .def_rw("writers", &SeriesWords::writers)
       .def_rw("alignment", &SeriesWords::alignment)
+      .def_rw("ranks_per_node", &SeriesWords::ranks_per_node)
+      .def_rw("bound_thread", &SeriesWords::bound_thread)
       .def_rw("resume", &SeriesWords::resume, nb::arg().none());
   nb::class_<parallel::SeriesMesh>(m, "SeriesMesh")
       .def(nb::init<>())
