@@ -29,7 +29,7 @@ std::string line(const std::vector<int>& numbers, const std::string& end = "\n")
 }
 
 std::string weir(int number, const std::string& end) {
-  return line({number}, "0.5 1.5D0 2. ") + line({1, 2, 3, 4}, "0.5 1.5 2*0. ") + line({5, 6, 7, 8}, end);
+  return line({number}, "0.5 1.5D0 2. ") + line({1, 2, 3, 4}, "2*0.5 0. ") + line({5, 6, 7, 8}, end);
 }
 
 Texts sound(const testing::Triangles& mesh, bool v8) {
