@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                              "what OUT ends in (.slf, .srf, .med, .vtkhdf), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
                         help="of the store: the flow read with --to a native output, else the flow written (analysis)")  # fmt: skip
-    parser.add_argument("--step", type=options.whole64, metavar="N", help="step of a store, with --to a native output")
+    parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")
     _add_native(parser)
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     options.add_selection(parser)
