@@ -294,8 +294,7 @@ TEST(Triangles, verify_tells_of_points_at_one_place) {
   testing::put_file(folder / "mesh.slf", testing::serafin_bytes(fixture));
   const store::Report report = verify(folder / "mesh.slf", 1);
   EXPECT_TRUE(report.findings.empty());
-  EXPECT_THAT(report.notes,
-              ::testing::ElementsAre(HasSubstr("1 points stand where another does; the first are 3 and 8")));
+  EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("1 points stand where another does; the first: 3 and 8")));
 }
 
 TEST(Triangles, a_store_gives_every_step_back_bit_for_bit_and_has_the_mesh_once) {
