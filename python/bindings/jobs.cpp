@@ -60,6 +60,7 @@ nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) 
   }
   nb::dict result;
   result["findings"] = findings;
+  result["notes"] = report.notes;
   result["steps"] = report.steps;
   result["streams"] = report.streams;
   result["bytes"] = report.bytes;

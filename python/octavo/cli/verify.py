@@ -1,6 +1,6 @@
 """Read everything and check it: every checksum, sizes, tree closed, counts consistent. Exit code 1 and a list where damage
-was found, 3 where nothing could be opened. With --quick only footers and tables of a store are read: it finds truncation
-and lost files, but no flipped bit in a stream."""
+was found, 3 where nothing could be opened; notes tell what is odd and can be read all the same. With --quick only footers
+and tables of a store are read: it finds truncation and lost files, but no flipped bit in a stream."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def run(arguments: argparse.Namespace) -> int:
     findings = report["findings"]
     if arguments.json:
         console.print_json(report)
-    elif findings:
+        return 1 if findings else 0
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
+    if findings:
         console.table(f"{arguments.path}: damaged", ["where", "what"], ([f["where"], f["what"]] for f in findings))
     elif not arguments.quiet:
         print(
