@@ -19,7 +19,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def add_step(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step",
-        type=int,
+        type=whole64,
         metavar="N",
         help="step of a store (default: the newest complete one), or of a SERAFIN file, from 0",
     )
@@ -50,8 +50,21 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--threads", type=positive, default=0, metavar="N", help="threads (default: all cores)")
 
 
-def positive(text: str) -> int:
+def whole(text: str, bits: int = 32) -> int:
+    """A whole number that the compiled half can take; in the place of `int` for all options of that type."""
     value = int(text)
+    if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+        raise argparse.ArgumentTypeError(f"expected a whole number below {2 ** (bits - 1)}, found {text}")
+    return value
+
+
+def whole64(text: str) -> int:
+    """Numbers of steps, and counts of what can be many."""
+    return whole(text, 64)
+
+
+def positive(text: str) -> int:
+    value = whole(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a positive number, found {text}")
     return value
