@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/parallel/misspelt.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -326,7 +327,16 @@ void check(const Options& options) {
     throw Error(Kind::usage, "lend has no meaning in sync mode: nothing is copied ahead there");
 }
 
+std::vector<std::string> option_variables() {
+  std::vector<std::string> variables;
+  for (const Row& row : option_table) variables.push_back(variable_of(row.name));
+  for (const std::string flow : {"checkpoint.", "analysis."})
+    for (const EncodingRow& row : encoding_table) variables.push_back(variable_of(flow + std::string(row.name)));
+  return variables;
+}
+
 Environment process_environment() {
+  tell_misspelt_variables();
   return [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
     if (value == nullptr) return {};

@@ -110,6 +110,7 @@ std::string describe(const Options& options);
 
 /// Gives a variable's value, or nothing: getenv, or a test's.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+/// getenv. Rank 0 says on stderr, once, which variables look like a misspelt option's: they are not read.
 Environment process_environment();
 
 /// `defaults`, then the TOML file (where one is named), then variables: OCTAVO_STAGING_BYTES for staging_bytes,

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/parallel/misspelt.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace octavo::parallel {
@@ -193,6 +194,26 @@ TEST(Options, recycle_needs_keep_last_and_checkpoint_append_has_none) {
   set_option(options, "checkpoint.append", "true");
   EXPECT_THAT(message_of([&] { check(options); }), HasSubstr("checkpoint.append"));
   EXPECT_THAT(message_of([&] { set_option(options, "sync_policy", "often"); }), HasSubstr("step, wait or none"));
+}
+
+TEST(Options, a_misspelt_variable_is_noted_with_the_one_it_looks_like) {
+  for (const auto& [wrong, meant] :
+       std::map<std::string, std::string>{{"OCTAVO_CHEKPOINT_CODEC", "OCTAVO_CHECKPOINT_CODEC"},
+                                          {"OCTAVO_CHECKPOINT_CODCE", "OCTAVO_CHECKPOINT_CODEC"},
+                                          {"OCTAVO_CODEC", "OCTAVO_CHECKPOINT_CODEC"},
+                                          {"OCTAVO_MOED", "OCTAVO_MODE"},
+                                          {"OCTAVO_STAGING_BYTE", "OCTAVO_STAGING_BYTES"},
+                                          {"OCTAVO_CONTRIBUTERS_PER_FILES", "OCTAVO_CONTRIBUTORS_PER_FILE"}}) {
+    EXPECT_THAT(note_on_variable(wrong), HasSubstr(wrong + " is none"));
+    EXPECT_THAT(note_on_variable(wrong), HasSubstr("is " + meant + " meant"));
+  }
+}
+
+TEST(Options, variables_of_options_and_those_of_others_are_not_noted) {
+  for (const std::string& name : option_variables()) EXPECT_EQ(note_on_variable(name), "");
+  for (const char* name : {"OCTAVO_OPTIONS", "OCTAVO_DATA", "OCTAVO_ROOT", "OCTAVO_DIR", "OCTAVO_LIB", "OCTAVO_LONG",
+                           "OCTAVO_HOME", "OCTAVO_BENCH_STEPS", "OCTAVO_FAULT", "PATH", "octavo_mode"})
+    EXPECT_EQ(note_on_variable(name), "");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/store/scan.hpp"
 #include "tests/support/store_fixture.hpp"
 
 namespace octavo::store {
@@ -198,6 +199,109 @@ TEST(Damage, a_newer_step_with_a_damaged_table_gives_way_to_the_older_one_and_sa
   ASSERT_FALSE(dataset.notes.empty());
   EXPECT_NE(dataset.notes.back().find("step 2"), std::string::npos) << dataset.notes.back();
   EXPECT_THROW(open_step(two.store, Flow::analysis, 2), Error);
+}
+
+TEST(Damage, a_damaged_head_costs_no_step) {
+  const TwoSteps two;
+  const auto path = two.files()[1];
+  const auto sound = testing::file_bytes(path);
+  for (std::size_t first = 0; first < 512; first += 3) {
+    auto damaged = sound;
+    damaged[first] = static_cast<char>(damaged[first] ^ 4);
+    if (first == 510) std::fill(damaged.begin(), damaged.begin() + 512, '\0');
+    testing::write_file(path, damaged);
+    const Report report = verify_quick(two.store);
+    ASSERT_EQ(report.findings.size(), 1u) << first;
+    EXPECT_NE(report.findings[0].where.find("data.000, bytes 0 to 512"), std::string::npos) << report.findings[0].where;
+    EXPECT_EQ(report.steps, 2);
+    const mesh::Dataset newest = open_step(two.store);
+    EXPECT_EQ(newest.notes.size(), 1u);
+    if (first % 60 == 0 || first == 510) {
+      EXPECT_TRUE(same_parts(read_all(newest), two.second.parts)) << first;
+      EXPECT_TRUE(same_parts(read_all(open_step(two.store, Flow::analysis, 1)), two.first.parts)) << first;
+    }
+  }
+}
+
+TEST(Damage, a_damaged_head_and_a_damaged_newest_footer_leave_the_older_step) {
+  const TwoSteps two;
+  const auto path = two.files()[1];
+  auto damaged = testing::file_bytes(path);
+  damaged[20] = static_cast<char>(damaged[20] ^ 1);
+  const std::string key = "dfile";  // a footer's first key
+  *std::find_end(damaged.begin(), damaged.end(), key.begin(), key.end()) = 'x';
+  testing::write_file(path, damaged);
+  EXPECT_EQ(verify(two.store, 1).steps, 1);
+  EXPECT_TRUE(same_parts(read_all(open_step(two.store)), two.first.parts));
+}
+
+TEST(Damage, a_head_of_another_major_version_is_not_taken_for_a_damaged_one) {
+  const TwoSteps two;
+  const auto path = two.files()[1];
+  auto bytes = testing::file_bytes(path);
+  Head head = parse_head(std::as_bytes(std::span(bytes)).first(sector_size));
+  head.major = 2;
+  const Sector sector = to_sector(head);
+  std::copy_n(reinterpret_cast<const char*>(sector.data()), sector_size, bytes.begin());
+  testing::write_file(path, bytes);
+  EXPECT_TRUE(list_steps(two.store).empty());
+}
+
+// Four checkpoints of two files each, as a run writes them that keeps all.
+struct FourCheckpoints {
+  TemporaryDirectory dir;
+  fs::path store = dir / "s";
+  FourCheckpoints() {
+    for (int number = 1; number <= 4; ++number) write(number, {});
+  }
+  void write(int number, std::optional<StepId> continues) {
+    SegmentPlan plan = plan_of(number, static_cast<unsigned>(number), 2);
+    plan.flow = Flow::checkpoint;
+    plan.continues = continues;
+    write_step(random_step(static_cast<std::uint64_t>(number), small_options()), store, plan);
+  }
+  fs::path file(int number, int subfile) const {
+    return directory_of(store, Flow::checkpoint, number) / subfile_name(subfile);
+  }
+};
+
+TEST(Damage, a_lost_file_of_a_step_that_the_run_went_on_from_is_damage) {
+  for (int subfile : {0, 1})
+    for (std::int64_t size : {-1, 0, 4000}) {
+      const FourCheckpoints four;
+      if (size < 0)
+        fs::remove(four.file(2, subfile));
+      else
+        fs::resize_file(four.file(2, subfile), static_cast<std::uint64_t>(size));
+      const Report report = verify(four.store, 1);
+      ASSERT_EQ(report.findings.size(), 1u) << subfile << " " << size;
+      EXPECT_NE(report.findings[0].what.find("checkpoint step 2"), std::string::npos) << report.findings[0].what;
+      EXPECT_EQ(verify_quick(four.store).findings.size(), 1u);
+      EXPECT_EQ(report.steps, 3);
+    }
+}
+
+TEST(Damage, what_an_interrupted_writer_may_have_left_is_a_note) {
+  // The newest step; one of which nothing is left; the oldest, which may be on its way out.
+  for (int number : {4, 2, 1}) {
+    const FourCheckpoints four;
+    if (number == 2) fs::resize_file(four.file(2, 1), 0);
+    fs::resize_file(four.file(number, 0), 0);
+    if (number == 1) fs::remove(four.file(number, 0));
+    const Report report = verify(four.store, 1);
+    EXPECT_TRUE(report.findings.empty()) << number;
+    EXPECT_FALSE(report.notes.empty()) << number;
+  }
+}
+
+TEST(Damage, a_step_that_a_resumed_run_took_up_before_is_a_note) {
+  FourCheckpoints four;
+  fs::remove(four.file(4, 1));
+  four.write(6, StepId{3, testing::attempt_of(3)});
+  four.write(8, {});
+  const Report report = verify(four.store, 1);
+  EXPECT_TRUE(report.findings.empty());
+  EXPECT_EQ(report.notes.size(), 1u);
 }
 
 TEST(Damage, nothing_is_appended_to_a_damaged_subfile) {

@@ -105,35 +105,76 @@ void supersede(const Scan& scan, std::vector<StepFound>& steps) {
   }
 }
 
-std::string missing_segments(const Scan& scan, const StepFound& step) {
-  const int expected = committed(scan, step.segments[0]).footer.segments;
-  std::vector<int> have;
-  for (const SegmentPlace& place : step.segments) have.push_back(committed(scan, place).footer.segment);
-  std::string text;
-  int shown = 0;
-  for (int segment = 0; segment < expected && shown < 8; ++segment)
-    if (std::find(have.begin(), have.end(), segment) == have.end())
-      text += (shown++ == 0 ? "" : ", ") + std::to_string(segment);
-  return text.empty() ? "a segment twice" : "segment " + text + " of " + std::to_string(expected);
+const Subfile* subfile_of(const Scan& scan, const StepFound& step, int segment) {
+  const fs::path path = scan.subfiles[step.segments[0].subfile].path.parent_path() / subfile_name(segment);
+  const auto found = std::find_if(scan.subfiles.begin(), scan.subfiles.end(),
+                                  [&](const Subfile& subfile) { return subfile.path == path; });
+  return found == scan.subfiles.end() ? nullptr : &*found;
 }
 
-// Whether each segment that the step lacks has a sound subfile, with commits, none of which is that one: it was never
-// committed, on a disk that was full for instance, and the run went on.
-bool never_committed(const Scan& scan, const StepFound& step) {
-  const Subfile& any = scan.subfiles[step.segments[0].subfile];
-  const auto has = [&](int segment) {
-    return std::any_of(step.segments.begin(), step.segments.end(),
-                       [&](const SegmentPlace& place) { return committed(scan, place).footer.segment == segment; });
-  };
+// Whether the step's files are its own, and not the flow's.
+bool has_own_files(const Scan& scan, const StepFound& step) {
+  return scan.subfiles[step.segments[0].subfile].path.parent_path() != scan.store / to_string(step.flow);
+}
+
+// Ascending. Of more than there are subfiles the first: not for all of them can there be one.
+std::vector<int> segments_lacking(const Scan& scan, const StepFound& step) {
+  std::vector<int> lacking;
   const int segments = committed(scan, step.segments[0]).footer.segments;
-  for (int segment = 0; segment < segments; ++segment) {
-    if (has(segment)) continue;
-    const fs::path path = any.path.parent_path() / subfile_name(segment);
-    const auto found = std::find_if(scan.subfiles.begin(), scan.subfiles.end(),
-                                    [&](const Subfile& subfile) { return subfile.path == path; });
-    if (found == scan.subfiles.end() || found->commits.empty() || !found->damage.empty()) return false;
+  auto next = step.segments.begin();  // by segment number
+  for (int segment = 0; segment < segments && lacking.size() <= scan.subfiles.size(); ++segment) {
+    while (next != step.segments.end() && committed(scan, *next).footer.segment < segment) ++next;
+    if (next == step.segments.end() || committed(scan, *next).footer.segment != segment) lacking.push_back(segment);
   }
-  return true;
+  return lacking;
+}
+
+std::string missing_segments(const Scan& scan, const StepFound& step) {
+  constexpr std::size_t most_shown = 8;
+  const std::vector<int> lacking = segments_lacking(scan, step);
+  if (lacking.empty()) return "a segment twice";
+  std::string text = "segment ";
+  for (std::size_t i = 0; i < std::min(lacking.size(), most_shown); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(lacking[i]);
+  return text + " of " + std::to_string(committed(scan, step.segments[0]).footer.segments);
+}
+
+// Whether each segment that the step lacks has a sound subfile without it: it was never committed, on a disk that was
+// full for instance, and the run went on; or its slot is being used again, which segment 0 is the first to say. Files
+// of the flow have other commits.
+bool never_committed(const Scan& scan, const StepFound& step) {
+  const bool own = has_own_files(scan, step);
+  const auto without = [&](int segment) {
+    const Subfile* file = subfile_of(scan, step, segment);
+    return file != nullptr && file->damage.empty() && (own || !file->commits.empty());
+  };
+  const std::vector<int> lacking = segments_lacking(scan, step);
+  if (own && !lacking.empty() && lacking[0] == 0 && without(0)) return true;
+  return std::all_of(lacking.begin(), lacking.end(), without);
+}
+
+// Whether the run that wrote a step with files of its own has written a later one, and none has taken up before it.
+bool went_on(const Scan& scan, const StepFound& step) {
+  bool later = false;
+  for (const StepFound& other : scan.steps) {
+    if (!other.complete || other.flow != step.flow || other.order <= step.order) continue;
+    const auto& continues = committed(scan, other.segments[0]).footer.continues;
+    if (other.step == step.step || (continues && continues->step < step.step)) return false;
+    later = later || other.step > step.step;
+  }
+  return later;
+}
+
+// Whether nothing older is complete, and the files of what the step lacks are not there at all: older steps are removed
+// file after file.
+bool being_removed(const Scan& scan, const StepFound& step) {
+  const std::vector<int> lacking = segments_lacking(scan, step);
+  return std::none_of(scan.steps.begin(), scan.steps.end(),
+                      [&](const StepFound& other) {
+                        return other.complete && other.flow == step.flow && other.step < step.step;
+                      }) &&
+         std::all_of(lacking.begin(), lacking.end(),
+                     [&](int segment) { return subfile_of(scan, step, segment) == nullptr; });
 }
 
 // A writer that was interrupted leaves a step that lacks segments, and nothing complete after it in its subfiles, or
@@ -150,21 +191,22 @@ bool interrupted(const Scan& scan, const StepFound& step) {
     followed = followed || after;
     written_again = written_again || (after && other.step == step.step);
   }
+  if (has_own_files(scan, step)) followed = followed || (went_on(scan, step) && !being_removed(scan, step));
   return any_complete && (!followed || written_again || never_committed(scan, step));
 }
 
 void report_incomplete(Scan& scan) {
   for (const StepFound& step : scan.steps) {
-    const std::string path = scan.subfiles[step.segments[0].subfile].path.string();
+    const fs::path directory = scan.subfiles[step.segments[0].subfile].path.parent_path();
     const std::string which = name_of(step) + ", attempt " + hex(step.attempt);
     if (step.superseded) {
       scan.notes.push_back(which + " is superseded by a later one");
     } else if (!step.complete) {
-      const std::string what = which + " is incomplete: " + missing_segments(scan, step) + " was not committed";
+      const std::string what = which + " is incomplete: " + missing_segments(scan, step);
       if (interrupted(scan, step))
-        scan.notes.push_back(what + "; its writer was interrupted or failed");
+        scan.notes.push_back(what + " was not committed; its writer was interrupted or failed");
       else
-        scan.damage.push_back({scan.store.string(), what});
+        scan.damage.push_back({directory.string(), what + " is lost"});
     }
   }
 }
@@ -177,7 +219,7 @@ void collect_damage(Scan& scan) {
                                        [](const Subfile& subfile) { return subfile.head.has_value(); });
   for (const Subfile& subfile : scan.subfiles) {
     if (being_made(subfile) && other_heads) {
-      scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted");
+      scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted, or it was emptied");
       continue;
     }
     scan.damage.insert(scan.damage.end(), subfile.damage.begin(), subfile.damage.end());

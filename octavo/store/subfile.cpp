@@ -24,19 +24,21 @@ void attempt_to(std::vector<Finding>& damage, Work&& work) {
   }
 }
 
-void read_head(std::span<const std::byte> head, Subfile& subfile) {
-  const std::string path = subfile.path.string();
-  attempt_to(subfile.damage, [&] {
-    try {
-      if (head.size() < head_size)
-        throw Error(Kind::corrupt, "the file ends early: expected a head of " + std::to_string(head_size) +
-                                       " bytes, found " + std::to_string(head.size()));
-      subfile.head = parse_head(head.first(sector_size));
-    } catch (Error& error) {
-      throw error.at(byte_range(subfile.path, 0, sector_size));
-    }
-  });
-  if (!subfile.head) return;
+// Whether what is there may be a damaged head: not one of another version, nor of a file that its maker left at once.
+bool read_head(std::span<const std::byte> head, Subfile& subfile) {
+  try {
+    if (head.size() < head_size)
+      throw Error(Kind::corrupt, "the file ends early: expected a head of " + std::to_string(head_size) +
+                                     " bytes, found " + std::to_string(head.size()));
+    subfile.head = parse_head(head.first(sector_size));
+    return false;
+  } catch (Error& error) {
+    subfile.damage.push_back(finding_of(error.at(byte_range(subfile.path, 0, sector_size))));
+    return error.kind() == Kind::corrupt && subfile.size > head_size;
+  }
+}
+
+void read_records(std::span<const std::byte> head, Subfile& subfile) {
   for (std::size_t place = 0; place < 2; ++place)
     attempt_to(subfile.damage, [&] {
       const std::size_t offset = sector_size * (1 + place);
@@ -49,6 +51,22 @@ void read_head(std::span<const std::byte> head, Subfile& subfile) {
         throw error.at(byte_range(subfile.path, offset, sector_size));
       }
     });
+}
+
+// What a damaged head said, from a commit record and the footer that it names; the newer one's where both are whole.
+std::optional<Head> recovered_head(const file::File& file, std::span<const std::byte> head) {
+  std::optional<Head> recovered;
+  std::uint64_t sequence = 0;
+  for (std::size_t place = 0; place < 2; ++place) try {
+      const auto record = parse_record(head.subspan(sector_size * (1 + place), sector_size));
+      if (!record || record->sequence <= sequence) continue;
+      const Footer footer = read_footer(file, record->file, {record->sequence, record->footer});
+      recovered = Head{version_major, version_minor, footer.file, footer.flow};
+      sequence = record->sequence;
+    } catch (const Error&) {
+      // Where the head can be had from the other record, this one's damage is found once more, and listed.
+    }
+  return recovered;
 }
 
 // Follows the links from the newest footers down, each footer once. Where one is damaged, others name those before it.
@@ -145,8 +163,9 @@ Subfile read_subfile(const fs::path& path) {
     subfile.size = file::size(file);
     std::vector<std::byte> head(head_size);
     head.resize(file::pread_some(file, 0, head));
-    read_head(head, subfile);
+    if (read_head(head, subfile)) subfile.head = recovered_head(file, head);
     if (!subfile.head) return;
+    read_records(head, subfile);
     read_footers(file, subfile);
     check_records(subfile);
   });

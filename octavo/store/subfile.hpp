@@ -21,7 +21,7 @@ struct Committed {
 struct Subfile {
   std::filesystem::path path;
   std::uint64_t size = 0;
-  std::optional<Head> head;                            ///< nothing: damaged
+  std::optional<Head> head;                            ///< where damaged, from record and footer; nothing: nor there
   std::array<std::optional<CommitRecord>, 2> records;  ///< by place in the file
   std::vector<Committed> commits;                      ///< by sequence, ascending; damaged ones are missing
   std::vector<Finding> damage;

@@ -86,3 +86,51 @@ def test_a_damaged_stream_hurts_only_who_reads_it(run, run_json, small, tmp_path
     assert "pressure" in done.stderr and "checksum" in done.stderr
     findings = json.loads(run("verify", copy, "--json", check=False).stdout)["findings"]
     assert any("pressure" in finding["where"] for finding in findings)
+
+
+@pytest.fixture(scope="module")
+def two_steps(run, small, tmp_path_factory):
+    """Steps 1 and 2, of two files each."""
+    folder = tmp_path_factory.mktemp("two")
+    shutil.copytree(small / "run.octavo", folder / "run.octavo")
+    run("sample", folder / "output_00002", "--levels", "3-4", "--domains", 3, "--seed", 2, "-q")
+    run("convert", folder / "output_00002", folder / "run.octavo", "--per-file", 2, "-q")
+    return folder / "run.octavo"
+
+
+def test_ls_names_a_step_with_a_damaged_table_and_lists_the_others(run, run_json, two_steps, tmp_path):
+    copy = tmp_path / "run.octavo"
+    shutil.copytree(two_steps, copy)
+    file = copy / "analysis" / "data.000"
+    assert [step["step"] for step in run_json("ls", copy)["steps"]] == [1, 2]
+    flip(file, file.read_bytes().index(b"fheader"))  # the first key of the older step's table
+    done = run("ls", copy, "--json", check=False)
+    listed = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert [step["step"] for step in listed["steps"]] == [2]
+    assert [step["step"] for step in listed["damaged"]] == [1]
+    assert "analysis step 1" in done.stderr and "table" in done.stderr
+    shown = run("ls", copy, check=False)
+    assert shown.returncode == 1 and "analysis step 2" in shown.stdout
+    flip(file, file.read_bytes().rindex(b"fheader"))
+    assert run("ls", copy, check=False).returncode == 3  # nothing is left to list
+
+
+def test_verify_reads_on_behind_a_damaged_head(run, two_steps, tmp_path):
+    copy = tmp_path / "run.octavo"
+    shutil.copytree(two_steps, copy)
+    flip(copy / "analysis" / "data.000", 20)
+    done = run("verify", copy, "--json", check=False)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1 and report["steps"] == 2
+    assert ["head of the subfile" in finding["what"] for finding in report["findings"]] == [True]
+    assert "density" in run("stats", copy).stdout
+
+
+def test_verify_tells_notes(run, two_steps, tmp_path):
+    copy = tmp_path / "run.octavo"
+    shutil.copytree(two_steps, copy)
+    (copy / "analysis" / "data.099").write_bytes(b"")
+    done = run("verify", copy)
+    assert "good" in done.stdout and "note: " in done.stderr and "data.099" in done.stderr
+    assert len(json.loads(run("verify", copy, "--quick", "--json").stdout)["notes"]) == 1

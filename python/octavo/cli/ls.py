@@ -1,4 +1,5 @@
-"""Steps, domains and fields: bytes stored and raw, codecs, ratios. Reads headers or footers only."""
+"""Steps, domains and fields: bytes stored and raw, codecs, ratios. Reads headers or footers only. A step that is damaged is
+named, the others are listed, and the exit code is 1."""
 
 from __future__ import annotations
 
@@ -46,6 +47,7 @@ def by_field(streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.errors import Damaged
 
     steps = _core.steps(arguments.path)
     if not _core.is_store(arguments.path):
@@ -53,15 +55,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.step is not None or arguments.flow is not None:
         _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly if there is no such step
         steps = [s for s in steps if arguments.step in (None, s["step"]) and arguments.flow in (None, s["flow"])]
-    listed = []
+    listed, damaged = [], []
     for step in steps:
-        streams = _core.list_streams(arguments.path, step["flow"], step["step"])
+        try:
+            streams = _core.list_streams(arguments.path, step["flow"], step["step"])
+        except Damaged as error:
+            if len(damaged) + 1 == len(steps):
+                raise  # nothing is left to list
+            damaged.append({"flow": step["flow"], "step": step["step"], "damage": str(error)})
+            continue
         listed.append({**step, "fields": by_field(streams), **({"streams": streams} if arguments.streams else {})})
     if arguments.json:
-        console.print_json({"path": str(arguments.path), "steps": listed})
-        return 0
-    _print(listed)
-    return 0
+        console.print_json({"path": str(arguments.path), "steps": listed, "damaged": damaged})
+    else:
+        _print(listed)
+    for step in damaged:
+        console.say(False, f"{step['flow']} step {step['step']} is damaged and not listed: {step['damage']}")
+    return 1 if damaged else 0
 
 
 def _print(steps: list[dict[str, Any]]) -> None:
