@@ -27,16 +27,8 @@ int report(octavo_error* error, int code, const char* message) {
   return code;
 }
 
-Error current_error() try { throw; } catch (const Error& problem) {
-  return problem;
-} catch (const std::bad_alloc&) {
-  return {Kind::no_space, "out of memory"};
-} catch (const std::exception& problem) {
-  return {Kind::unreadable, problem.what()};
-}
-
 int report_exception(octavo_error* error) {
-  const Error problem = current_error();
+  const Error problem = base::current_error();
   return report(error, code_of(problem.kind()), problem.what());
 }
 

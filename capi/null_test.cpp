@@ -117,6 +117,8 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   using E = octavo_error*;
   const octavo_domain domain = octavo_domain_default();
   const octavo_native_options native = octavo_native_options_default(0);
+  octavo_native_options no_names = native;
+  no_names.num_names = 1;
   const octavo_series_options series = octavo_series_options_default();
   const octavo_restart_options wanted = octavo_restart_options_default();
   const octavo_series_mesh no_points = piece_without_points();
@@ -131,6 +133,7 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"options", [&](E e) { return octavo_writer_open_as(everyone(), "s", &domain, nullptr, &writer, e); }},
       {"writer", [&](E e) { return octavo_native_open(everyone(), &domain, &native, nullptr, e); }},
       {"domain", [&](E e) { return octavo_native_open(everyone(), nullptr, &native, &native_writer, e); }},
+      {"names", [&](E e) { return octavo_native_open(everyone(), &domain, &no_names, &native_writer, e); }},
       {"options", [&](E e) { return octavo_native_open(everyone(), &domain, nullptr, &native_writer, e); }},
       {"series",
        [&](E e) {
@@ -167,6 +170,8 @@ TEST(CapiNullMpi, puts_of_nothing_are_wrong_uses_here_and_in_end_step) {
   const int ratio[1] = {2};
   const std::int64_t one[2] = {1, 1};
   const octavo_series_mesh no_points = piece_without_points();
+  octavo_array array = octavo_array_default();
+  array.cells = 1;
   const std::vector<Call> puts = {
       {"cells_of_level", [&](E e) { return octavo_writer_put_mesh(writer, 1, nullptr, flags, flags, e); }},
       {"refined", [&](E e) { return octavo_writer_put_mesh(writer, 1, cells, nullptr, flags, e); }},
@@ -189,6 +194,10 @@ TEST(CapiNullMpi, puts_of_nothing_are_wrong_uses_here_and_in_end_step) {
       {"no boxes", [&](E e) { return octavo_writer_put_arrays(writer, "f", "", 0, nullptr, 1, 0, 1, 0, e); }},
       {"name", [&](E e) { return octavo_writer_put_faces(writer, nullptr, "", 0, 0, values, 1, 0, 1, 0, e); }},
       {"values", [&](E e) { return octavo_writer_put_faces(writer, "f", "", 0, 0, nullptr, 1, 0, 1, 0, e); }},
+      {"array", [&](E e) { return octavo_writer_put_array(writer, "f", "", nullptr, e); }},
+      {"values", [&](E e) { return octavo_writer_put_array(writer, "f", "", &array, e); }},
+      {"array", [&](E e) { return octavo_writer_put_particle_array(writer, "s", "a", "", nullptr, e); }},
+      {"values", [&](E e) { return octavo_writer_put_particle_array(writer, "s", "a", "", &array, e); }},
       {"species", [&](E e) { return octavo_writer_put_particles(writer, nullptr, "a", 0, values, 1, 1, 0, e); }},
       {"attribute", [&](E e) { return octavo_writer_put_particles(writer, "s", nullptr, 0, values, 1, 1, 0, e); }},
       {"mesh", [&](E e) { return octavo_writer_put_triangles(writer, nullptr, e); }},

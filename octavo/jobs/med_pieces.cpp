@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/med_header.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/jobs/triangle_series.hpp"
@@ -42,6 +44,22 @@ std::vector<double> heights_of(const serafin::Series& series) {
   return z;
 }
 
+/// Boundary points as TELEMAC looks for them in a piece: cells, in groups by their codes.
+void add_boundary(med::Writer& writer, const std::string& mesh, const Piece& piece) {
+  med::Groups groups;
+  std::map<std::string, std::int32_t> number_of;
+  std::vector<std::int32_t> points, families;
+  for (const PieceBoundaryPoint& point : piece.boundary) {
+    const std::string name = group_of(point.condition);
+    const auto number = static_cast<std::int32_t>(number_of.size()) + 1;
+    if (number_of.emplace(name, number).second) groups.families.push_back({number, "FAM_" + name, {name}});
+    points.push_back(point.condition.point - 1);
+    families.push_back(number_of[name]);
+  }
+  writer.add_groups(mesh, groups);
+  writer.add_point_cells(mesh, points, families);
+}
+
 }  // namespace
 
 MedPieces::MedPieces(const fs::path& path, const serafin::Series& series)
@@ -67,6 +85,7 @@ void MedPieces::add(const Piece& piece) {
     for (const std::int32_t point : piece.points) numbers.push_back(plane * plane_points + point + 1);
   writer_.add_mesh(name, mesh, gather(z_, piece.points, at(plane_points)), numbers);
   writer_.add_parameter("NPTIR" + number, "Number of interface points", static_cast<std::int32_t>(piece.shared.size()));
+  if (mesh.planes == 1 && !piece.boundary.empty()) add_boundary(writer_, name, piece);
   std::vector<std::string> fields;
   for (const serafin::Variable& variable : series_.header.variables)
     fields.push_back(writer_.add_field(name, unique_name(header_, fields.size()), serafin::unit_of(variable)));

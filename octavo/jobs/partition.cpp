@@ -9,6 +9,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
@@ -99,6 +100,8 @@ void reserve_points(const CutMesh& mesh, Buckets& points) {
 void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool parallel, Output& output) {
   reserve_points(mesh, output.points);
   std::vector<std::int32_t> local(at(mesh.points), 0);
+  // As MedPieces has them.
+  const bool groups = parallel && output.inputs.front().med != nullptr;
   for (std::int32_t part = 0; part < mesh.parts; ++part) {
     const Piece piece = make_piece(mesh, boundary, part, local);
     for (Input& input : output.inputs)
@@ -106,7 +109,7 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
         input.med->add(piece);
       else if (!input.store)
         input.places.push_back(place_piece(input.series, input.writer, piece));
-    if (boundary != nullptr) output.conditions.next(boundary_text(piece));
+    if (boundary != nullptr) output.conditions.next(groups ? boundary_groups_text(piece) : boundary_text(piece));
     if (parallel) output.neighbours.next(parallel_text(piece));
     output.points.items.insert(output.points.items.end(), piece.points.begin(), piece.points.end());
     output.points.first.push_back(static_cast<std::int64_t>(output.points.items.size()));
@@ -222,6 +225,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   report.quality = partition::quality_of(mesh.lists, mesh.part_of, mesh.shared, mesh.halo);
 
   const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
+  if (parallel && options.layout == PieceLayout::med) note_lost_values(boundary->points, report.notes);
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
     if (input.store) {

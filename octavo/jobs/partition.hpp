@@ -68,9 +68,10 @@ PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::
                                   const PartitionOptions& options);
 
 /// The same of any file of triangles (MED, VTKHDF, a store), and such among `also`: each is written as a SERAFIN file
-/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting. With no
-/// parts the mesh is a store that was cut (PieceLayout::octavo): its cut is taken, and without a boundary file the
-/// boundary that it holds, so that its pieces come out as they were, or would have been, of the mesh file.
+/// beside the prefix first, PREFIX + "GEO.whole.slf" ("-1.slf" ... where that is taken), which is gone at the end.
+/// Progress is of the cutting. With no parts the mesh is a store that was cut (PieceLayout::octavo): its cut is taken,
+/// and without a boundary file the boundary that it holds, so that its pieces come out as they were, or would have
+/// been, of the mesh file.
 PartitionReport partition_mesh(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                const PartitionOptions& options);
 

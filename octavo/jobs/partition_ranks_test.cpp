@@ -216,18 +216,49 @@ TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
   EXPECT_LT(most, stretches * 2 * sizeof(std::int64_t));  // their sums, whole
 }
 
-TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
-  const TemporaryFolder folder;
-  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
-  convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+/// A mesh as a file and as a store, to be cut in five.
+struct Stored {
+  TemporaryFolder folder;
   PartitionOptions options;
-  options.parts = 5;
-  options.method = partition::Method::hilbert;
+  Stored() {
+    put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+    convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+    options.parts = 5;
+    options.method = partition::Method::hilbert;
+  }
+};
+
+TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
+  const Stored given;
+  const TemporaryFolder& folder = given.folder;
+  const PartitionOptions& options = given.options;
   fs::create_directory(folder / "one");
   fs::create_directory(folder / "many");
   partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
+TEST(PartitionRanks, what_is_made_for_the_time_being_replaces_no_file) {
+  const Stored given;
+  const TemporaryFolder& folder = given.folder;
+  PartitionOptions options = given.options;
+  fs::create_directory(folder / "out");
+  partition_serafin(folder / "geo.slf", folder / "out/T2D", options);
+  for (const char* name : {"GEO.whole.slf", "GEO.whole-1.slf.partial", "PRE.whole.slf"})
+    put_file(folder / ("out/T2D" + std::string(name)), name);
+  const auto expected = contents(folder / "out");
+  for (const int ranks : {1, 3}) {
+    EXPECT_THAT(run(ranks, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(""));
+    EXPECT_TRUE(contents(folder / "out") == expected);
+  }
+  // Nor does anything stay where a further input is of no use.
+  convert({folder / "geo.slf"}, folder / "torn.octavo", {});
+  for (const auto& file : fs::recursive_directory_iterator(folder / "torn.octavo"))
+    if (file.is_regular_file() && file.file_size() > 8192) fs::resize_file(file, 8192);
+  options.also = {{"PRE", folder / "torn.octavo"}};
+  EXPECT_THAT(run(3, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(::testing::Not("")));
+  EXPECT_TRUE(contents(folder / "out") == expected);
 }
 
 std::string bytes_of(const auto& values) {

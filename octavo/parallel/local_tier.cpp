@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "octavo/file/posix.hpp"
+#include "octavo/parallel/communicator.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -14,7 +15,9 @@ std::vector<std::string> open_local(LocalSteps& local, MPI_Comm comm, const Opti
   local.root = tier.root;
   local.base = rescued.newest_order;
   local.leftovers = std::move(rescued.leftovers);
-  if (has_files) local.drain.emplace(options.bound_thread);
+  agree(comm, [&] {
+    if (has_files) local.drain.emplace(options.bound_thread);
+  });
   return std::move(rescued.notes);
 }
 

@@ -3,9 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <system_error>
 #include <thread>
 
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/lists.hpp"
@@ -40,10 +41,8 @@ void run(Flight& flight) {
   const auto begin = Clock::now();
   try {
     flight.work.write();
-  } catch (const Error& error) {
-    flight.failure = error;
-  } catch (const std::exception& error) {
-    flight.failure = Error(Kind::unreadable, error.what());
+  } catch (...) {
+    flight.failure = base::current_error();
   }
   flight.seconds = seconds_since(begin);
   flight.written = true;
@@ -120,8 +119,8 @@ void NativeWriter::State::put(const std::string& what, const std::function<void(
   try {
     if (!job) throw outside_of_step(what, last_begun);
     work();
-  } catch (const Error& error) {
-    if (!put_error) put_error = error;
+  } catch (...) {
+    if (!put_error) put_error = base::current_error();
   }
 }
 
@@ -188,14 +187,14 @@ void NativeWriter::put_error(const Error& error) {
 // One reduction; on a failure the texts.
 void NativeWriter::State::agree_on_step() {
   agree(comm.get(), [&] {
+    if (put_error) throw *put_error;  // also of a step that could not be begun
     if (!job) throw Error(Kind::usage, "there is no step to end");
-    if (!put_error) put("the step", [&] { check_complete(*job); });
-    if (put_error) throw *put_error;
+    check_complete(*job);
     if (rank == 0 && fs::exists(fs::symlink_status(path)))
       throw Error(Kind::usage, "the output exists already").at(path.string());
     if (rank == 0) remove_quietly(path.string() + ".partial");
   });
-  require_same(comm.get(), path.string() + ":" + describe(*job), "the step");
+  require_same(comm.get(), path.string() + ";" + describe(job->header) + describe(*job), "the step");
 }
 
 void NativeWriter::State::start() {
@@ -222,10 +221,15 @@ void NativeWriter::State::start() {
     return land();
   }
   statistics.bytes_staged += flight->work.bytes;
-  flight->thread = std::thread([this] {
-    if (!options.bound_thread) base::leave_binding();
-    run(*flight);
-  });
+  try {
+    flight->thread = std::thread([this] {
+      if (!options.bound_thread) base::leave_binding();
+      run(*flight);
+    });
+  } catch (const std::system_error& error) {  // told to all ranks by land()
+    flight->failure = base::system_error("start a thread", error.code().value());
+    flight->written = true;
+  }
 }
 
 // Waits, on all ranks, until the step is written, and gives it its name.
@@ -291,6 +295,7 @@ void NativeWriter::close() {
   if (state_->closed) return;
   state_->closed = true;
   wait();
+  require_ended(state_->comm.get(), state_->put_error, state_->job.has_value());
 }
 
 Statistics NativeWriter::statistics() const { return state_->statistics; }

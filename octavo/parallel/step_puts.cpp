@@ -1,6 +1,8 @@
 #include "octavo/parallel/step_puts.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <functional>
 
@@ -103,6 +105,29 @@ void check_owned(const mesh::Octree& tree, const Source& source) {
             .at("field " + source.info.name);
 }
 
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+// The shortest that is this number and no other.
+std::string text_of(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  std::string out(text.data(), end);
+  return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
+}
+std::string text_of(const std::string& value) { return "'" + value + "'"; }
+// A long list is named by its length and its sum.
+template <class T>
+std::string text_of(const std::vector<T>& values) {
+  std::string text = "[";
+  for (const T& value : values) text += (text.size() > 1 ? ", " : "") + text_of(value);
+  if (text.size() < 200) return text + "]";
+  return std::to_string(values.size()) + " values, sum " +
+         std::to_string(base::checksum(std::as_bytes(std::span(text))));
+}
+
+void check_name(const std::string& name, const char* of_what) {
+  if (name.empty()) throw Error(Kind::usage, std::string("the name of ") + of_what + " is empty");
+}
+
 }  // namespace
 
 void check(const mesh::Header& common) {
@@ -114,7 +139,7 @@ void check(const mesh::Header& common) {
     const double lo = common.lo[axis], hi = common.hi[axis];
     if (!(std::isfinite(lo) && std::isfinite(hi) && lo < hi))
       throw Error(Kind::usage, "domain along axis " + std::to_string(axis) + ": expected finite lo < hi, found " +
-                                   std::to_string(lo) + " to " + std::to_string(hi));
+                                   text_of(lo) + " to " + text_of(hi));
   }
   as_usage([&] { store::check_header(common); });
 }
@@ -202,6 +227,15 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
 }
 
 void check_complete(const StepJob& job) {
+  if (job.plan.step < 0) throw Error(Kind::usage, "the step's number is negative").at(describe_step(job));
+  if (!std::isfinite(job.header.time))
+    throw Error(Kind::usage, "expected a finite time, found " + text_of(job.header.time)).at(describe_step(job));
+  for (const auto& attribute : job.header.attributes) check_name(attribute.first, "an attribute");
+  for (const Source& field : job.fields) check_name(field.info.name, "a field");
+  for (const SpeciesSource& species : job.species) {
+    check_name(species.species, "a species");
+    for (const Source& attribute : species.attributes) check_name(attribute.info.name, "an attribute of particles");
+  }
   if (!has_part(job) && (!job.fields.empty() || !job.species.empty()))
     throw Error(Kind::usage, "fields or particles without a mesh").at(describe_step(job));
   if (job.patches) return check_patch_fields(job);
@@ -229,11 +263,34 @@ std::string describe(const StepJob& job) {
     text += " species " + species.species + ":";
     for (const Source& source : species.attributes) add(source.info);
   }
-  for (const auto& [name, value] : job.header.attributes) text += " attribute " + name + ";";
   if (job.patches) {
     text += " patches of";
     for (const mesh::IndexBox& domain : job.patches->mine.domain) text += " " + describe(domain, job.header.dim);
   }
+  return text;
+}
+
+std::string describe(const mesh::Header& header) {
+  std::string text;
+  const auto item = [&text](const std::string& name, const auto&... values) {
+    text += " " + name + " =";
+    ((text += " " + text_of(values)), ...);
+    text += ";";
+  };
+  const auto& [rx, ry, rz] = header.roots;
+  const auto& [bx, by, bz] = header.block;
+  item("time", header.time);
+  item("code", header.code);
+  item("dimensions", std::int64_t{header.dim});
+  item("roots", std::int64_t{rx}, std::int64_t{ry}, std::int64_t{rz});
+  item("block", std::int64_t{bx}, std::int64_t{by}, std::int64_t{bz});
+  item("levels", std::int64_t{header.level_origin}, std::int64_t{header.unfolded});
+  item("domain", header.lo[0], header.lo[1], header.lo[2], header.hi[0], header.hi[1], header.hi[2]);
+  item("periodic", std::int64_t{header.periodic[0]}, std::int64_t{header.periodic[1]},
+       std::int64_t{header.periodic[2]});
+  item("units of length, density, time", header.unit_length, header.unit_density, header.unit_time);
+  for (const auto& [name, value] : header.attributes)
+    std::visit([&](const auto& of_a_type) { item("attribute " + name, of_a_type); }, value);
   return text;
 }
 

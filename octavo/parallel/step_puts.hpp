@@ -27,9 +27,11 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
 /// What can be seen to be wrong before anything is written.
 void check_complete(const StepJob& job);
 
-/// What ranks must agree on to make parts of one step.
+/// What ranks with a part must agree on to make parts of one step: fields, species, patches. Items end with ";".
 std::string describe(const StepJob& job);
 std::string describe_step(const StepJob& job);
+/// What all ranks must: domain, units, time and attributes with their values, exactly. Items end with ";".
+std::string describe(const mesh::Header& header);
 /// Positive, so that a reduction finds differences.
 std::int64_t hash_of(const std::string& text);
 

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "octavo/base/checksum.hpp"
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
@@ -17,6 +17,7 @@
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/local_tier.hpp"
+#include "octavo/parallel/route.hpp"
 #include "octavo/parallel/slots.hpp"
 #include "octavo/parallel/step_puts.hpp"
 #include "octavo/parallel/timer.hpp"
@@ -51,6 +52,23 @@ struct Seen {
   bool new_mesh = false;  // of triangles, on one rank at least
 };
 
+// Of ranks that say another step, time or attribute first; then of parts, of which some ranks have none.
+Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
+  if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
+    return disagreement(steps, "the step");
+  const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& text) { return !text.empty(); });
+  for (std::string& text : parts)
+    if (text.empty()) text = *first;
+  return disagreement(parts, "the step " + steps.front().substr(0, steps.front().find(';')));
+}
+
+std::string continued(const std::optional<store::StepId>& from) {
+  if (!from) return " a new run;";
+  const std::int64_t attempt =
+      hash_of(std::string(reinterpret_cast<const char*>(from->attempt.data()), from->attempt.size()));
+  return " goes on from step " + std::to_string(from->step) + ", attempt " + std::to_string(attempt) + ";";
+}
+
 }  // namespace
 
 struct Writer::State {
@@ -81,6 +99,7 @@ struct Writer::State {
   std::uint64_t piece_checksum = 0;
   std::optional<TriangleShares> shares;
   std::uint64_t mesh_numbers = 0;         // checksum of the integer fields that stand with the mesh
+  std::uint64_t put_numbers = 0;          // of those of this step
   std::int64_t mesh_since = 0;            // jobs from this number on have this mesh
   std::optional<std::int64_t> mesh_step;  // of the analysis flow: durable, and has it
 
@@ -117,6 +136,7 @@ struct Writer::State {
   void advance(std::int64_t durable_up_to, std::int64_t failed);
   void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
   void hand_over(StepJob step);
+  void stage_it(StepJob& step);
   void submit(StepJob step, Mode mode);
   void choose_files(store::SegmentPlan& segment);
   void confirm();
@@ -133,6 +153,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     : state_(std::make_unique<State>(comm, store, header, options)) {
   State& s = *state_;
   agree(s.comm.get(), [&] {
+    if (store.empty()) throw Error(Kind::usage, "the store needs a name");
     check(options);
     check_threads(options);
     if (header.unfolded < 0 || header.unfolded > 32)
@@ -141,6 +162,9 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     if (s.rank == 0) check_log(options.log);
     s.lock_store();
   });
+  require_same(s.comm.get(),
+               "store " + store.string() + ";" + describe(header) + describe(options) + continued(resumed_from),
+               "the writer");
   // What starts from an output of a code continues no step of a store.
   if (resumed_from && resumed_from->attempt != store::Attempt{}) s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
@@ -199,9 +223,9 @@ void Writer::State::keep_error(const std::function<void()>& work) {
   try {
     if (!job) throw Error(Kind::usage, "there is no step to end");
     work();
-  } catch (const Error& error) {
+  } catch (...) {
     // Kept until all ranks can throw it: one that left now would leave the others waiting in end_step().
-    if (!put_error) put_error = error;
+    if (!put_error) put_error = base::current_error();
   }
 }
 
@@ -309,10 +333,8 @@ void Writer::State::collect() {
     ++statistics.failed;
     try {
       std::rethrow_exception(outcome.failure);
-    } catch (const Error& error) {
-      failures.emplace_back(outcome.number, error);
-    } catch (const std::exception& error) {
-      failures.emplace_back(outcome.number, Error(Kind::unreadable, error.what()));
+    } catch (...) {
+      failures.emplace_back(outcome.number, base::current_error());
     }
   }
 }
@@ -334,7 +356,7 @@ Seen Writer::State::report(bool with_step) {
   numbers[7] = -std::min({drained, failed, lost_on_the_way});
   numbers[8] = -lost_on_the_way;
   if (with_step && job) {
-    const std::int64_t step = hash_of(describe_step(*job));
+    const std::int64_t step = hash_of(describe_step(*job) + describe(job->header));
     const std::int64_t fields = has_part(*job) ? hash_of(describe(*job)) : 0;
     numbers[3] = step;
     numbers[4] = -step;
@@ -343,7 +365,7 @@ Seen Writer::State::report(bool with_step) {
     numbers[9] = job->patches ? 1 : 0;
     numbers[10] = job->triangles ? 1 : 0;
     numbers[11] = -numbers[10];
-    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != numbers_checksum(*job) ? 1 : 0;
+    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != put_numbers ? 1 : 0;
   }
   largest_of_all(comm.get(), numbers);
   advance(-numbers[1], -numbers[2]);
@@ -356,15 +378,12 @@ Seen Writer::State::report(bool with_step) {
     });
   const bool any_part = numbers[5] != 0;
   if (numbers[3] != -numbers[4] || (any_part && numbers[5] != -numbers[6])) {
-    const std::string mine = job ? describe_step(*job) + (has_part(*job) ? ":" + describe(*job) : "") : "no step";
-    const auto all = ranks_of(comm.get()).all_gather(mine);
-    const auto is_part = [](const std::string& text) { return text.find(':') != std::string::npos; };
-    const auto first = std::find_if(all.begin(), all.end(), is_part);
-    for (std::size_t r = 0; r < all.size() && first != all.end(); ++r)
-      if (all[r] != *first && (is_part(all[r]) || all[r] != first->substr(0, first->find(':'))))
-        throw Error(Kind::usage, "ranks disagree about the step: rank " + std::to_string(first - all.begin()) +
-                                     " has " + *first + " rank " + std::to_string(r) + " has " + all[r]);
-    throw Error(Kind::usage, "ranks disagree about the step: " + all.front() + ", " + all.back());
+    // Ranks without a part say nothing of fields: they are heard after those that have one.
+    const auto texts =
+        ranks_of(comm.get())
+            .all_gather(with_step && job ? describe_step(*job) + ";" + describe(job->header) : "no step to end");
+    const auto parts = ranks_of(comm.get()).all_gather(with_step && job && has_part(*job) ? describe(*job) : "");
+    throw step_disagreement(texts, parts);
   }
   if (numbers[10] != -numbers[11])
     throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
@@ -440,7 +459,9 @@ void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& ke
 // What ranks must know of each other's patches: coarse cells under a finer box are refined, whoever has it.
 void Writer::State::learn_boxes() {
   const auto all = gather_patches(comm.get(), job->patches ? &job->patches->mine : nullptr);
-  if (job->patches) job->patches->others = patches_of_others(all, rank);
+  agree(comm.get(), [&] {
+    if (job->patches) job->patches->others = patches_of_others(all, rank);
+  });
 }
 
 // Collective. A new mesh is shared out; then the job is what this rank writes.
@@ -449,7 +470,7 @@ void Writer::State::fold_triangles(bool is_new) {
     shares.reset();
     shares = share_triangles(comm.get(), piece);
     shares->piece = piece_checksum;
-    mesh_numbers = numbers_checksum(*job);
+    mesh_numbers = put_numbers;
     mesh_since = next_number;
     mesh_step.reset();
   }
@@ -459,7 +480,10 @@ void Writer::State::fold_triangles(bool is_new) {
 void Writer::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
-  s.keep_error([&] { check_complete(*s.job); });
+  s.keep_error([&] {
+    check_complete(*s.job);
+    if (s.job->triangles) s.put_numbers = numbers_checksum(*s.job);
+  });
   std::optional<StepJob> step;
   try {
     const Seen seen = s.report(true);
@@ -523,6 +547,21 @@ void Writer::State::hand_over(StepJob step) {
   if (mode == Mode::sync) report(false);
 }
 
+// The group is told of a step that could not be copied, and writes nothing of it.
+void Writer::State::stage_it(StepJob& step) {
+  statistics.bytes_staged += bytes_of(step);
+  const auto begin = Clock::now();
+  double waited = 0;
+  try {
+    waited = stage(step, *staging);
+  } catch (...) {
+    step.failure = base::current_error();
+  }
+  statistics.seconds_waiting_for_staging += waited;
+  statistics.waits_for_staging += waited > 0 ? 1 : 0;
+  statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
+}
+
 // No collective call: what goes wrong here becomes the step's failure.
 void Writer::State::submit(StepJob step, Mode mode) {
   const std::int64_t number = next_number - 1;
@@ -531,14 +570,7 @@ void Writer::State::submit(StepJob step, Mode mode) {
   const bool wanted = mode == Mode::background && !options.lend;
   const bool stages = wanted && staging->fits(staged_bytes_of(step));
   if (wanted && !stages) ++statistics.waits_for_staging;
-  if (stages) {
-    statistics.bytes_staged += bytes_of(step);
-    const auto begin = Clock::now();
-    const double waited = stage(step, *staging);
-    statistics.seconds_waiting_for_staging += waited;
-    statistics.waits_for_staging += waited > 0 ? 1 : 0;
-    statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
-  }
+  if (stages) stage_it(step);
   statistics.seconds_waiting += background->submit(number, std::move(step), !stages);
   // Too large to be staged, or meant to be written now.
   if (mode == Mode::sync || (!stages && !options.lend)) statistics.seconds_waiting += background->drain();
@@ -604,6 +636,7 @@ void Writer::close() {
     }
   };
   note([&] { wait(); });
+  note([&] { require_ended(s.comm.get(), s.put_error, s.job.has_value()); });
   if (s.local)
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);

@@ -75,8 +75,8 @@ class Writer {
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
-  /// What went wrong in making something ready to be put, outside of this class: end_step() throws it as it throws what
-  /// goes wrong in a put.
+  /// What went wrong in making something ready to be put, outside of this class, or in beginning the step: end_step()
+  /// throws it as it throws what goes wrong in a put.
   void put_error(const base::Error& error);
   /// Collective. The step is on its way: written in sync mode, staged or lent otherwise.
   void end_step();
@@ -84,7 +84,8 @@ class Writer {
   /// a staging directory. Throws where one is not.
   void wait();
   /// Collective. As wait(); with a staging directory every step is drained to the store too. Then the writer is closed,
-  /// also where it throws, and the option `statistics` is met.
+  /// also where it throws, and the option `statistics` is met. Error(usage) where a step was begun and not ended; the
+  /// error of a put that no end_step() has told.
   void close();
 
   /// The newest step of a flow of which all ranks know that it is durable.

@@ -307,8 +307,8 @@ TEST(WriterMpi, ranks_that_disagree_get_an_error_on_all) {
   put(writer, domain);
   if (rank() == 1) writer.put_field("extra", view_of(domain.density));
   std::string message = message_of([&] { writer.end_step(); });
-  EXPECT_THAT(message, HasSubstr("rank 0 has checkpoint step 1"));
-  EXPECT_THAT(message, HasSubstr("extra"));
+  EXPECT_THAT(message, HasSubstr("ranks disagree about the step checkpoint step 1: rank 0 has"));
+  EXPECT_THAT(message, HasSubstr("rank 1 extra"));
   expect_same_everywhere(message);
   writer.begin_step(Flow::checkpoint, rank() == 0 ? 7 : 8, 0.5);
   message = message_of([&] { writer.end_step(); });
@@ -316,6 +316,69 @@ TEST(WriterMpi, ranks_that_disagree_get_an_error_on_all) {
   expect_same_everywhere(message);
   writer.close();
   EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoint"));
+}
+
+// The header stands once in a step: with another on some rank, files would contradict each other.
+TEST(WriterMpi, ranks_with_another_time_attribute_or_name_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  const bool odd = rank() == size() - 1;
+  const auto told = [&](double time, const mesh::Attribute& dt, const char* field) {
+    writer.begin_step(Flow::checkpoint, 1, time);
+    put(writer, domain);
+    writer.put_attribute("dt", dt);
+    if (*field == 0) writer.put_field(field, view_of(domain.density));
+    std::string message = message_of([&] { writer.end_step(); });
+    expect_same_everywhere(message);
+    return message;
+  };
+  EXPECT_THAT(told(odd ? std::nextafter(0.5, 1) : 0.5, 0.1, "x"), HasSubstr("rank 0 has time = 0.5, rank"));
+  EXPECT_THAT(told(0.5, odd ? 5.0 : 0.1, "x"), HasSubstr("rank 0 has attribute dt = 0.1, rank"));
+  EXPECT_THAT(told(0.5, odd ? mesh::Attribute(std::int64_t{1}) : mesh::Attribute(1.0), "x"),
+              HasSubstr("dt = 1.0, rank"));
+  EXPECT_THAT(told(0.5, odd ? std::vector<double>{1, 3} : std::vector<double>{1, 2}, "x"), HasSubstr("[1.0, 2.0]"));
+  EXPECT_THAT(told(std::nan(""), 0.1, "x"), HasSubstr("expected a finite time, found nan"));
+  EXPECT_THAT(told(0.5, 0.1, ""), HasSubstr("the name of a field is empty"));
+  EXPECT_EQ(told(0.5, 0.1, "x"), "no error");
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, ranks_that_open_it_otherwise_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  const bool odd = rank() == size() - 1;
+  const auto told = [&](const char* option, const char* value, const char* name = "store") {
+    Options options;
+    options.mode = background_if_possible();
+    if (odd && *option != 0) set_option(options, option, value);
+    mesh::Header header = make_domain(1, 0, 1).header;
+    if (odd && *option == 0 && *value != 0) header.unit_length = 2;
+    const std::string message =
+        message_of([&] { Writer(everyone(), directory.path() / (odd ? name : "store"), header, options); });
+    expect_same_everywhere(message);
+    return message;
+  };
+  for (const auto& [option, value] : {std::pair("contributors_per_file", "2"),
+                                      {"ranks_per_node", "1"},
+                                      {"keep_last", "3"},
+
+                                      {"checkpoint.every", "1s"},
+                                      {"checkpoint.single_precision", "true"},
+                                      {"analysis.field_codec.density", "raw"},
+                                      {"checkpoint.append", "true"},
+                                      {"direct_io", "true"},
+                                      {"mpi_io_hint.a", "b"}})
+    EXPECT_THAT(told(option, value), HasSubstr(std::string("ranks disagree about the writer: rank 0 has "))) << option;
+  EXPECT_THAT(told("contributors_per_file", "2"), HasSubstr("contributors_per_file = 1, rank " +
+                                                            std::to_string(size() - 1) + " contributors_per_file = 2"));
+  EXPECT_THAT(told("", "units"), HasSubstr("units of length"));
+  EXPECT_THAT(told("", "", "elsewhere"), HasSubstr("elsewhere"));
+  EXPECT_EQ(told("staging_bytes", "1M"), "no error");  // a node may have less memory than others
 }
 
 struct FullDisk {

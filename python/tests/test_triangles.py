@@ -104,8 +104,10 @@ def test_a_store_has_every_step_and_a_bound_holds(files, run, run_json, tmp_path
     report = run_json("convert", path, lossy, "--codec", "abs:1e-3")
     assert report["input_bytes"] > 3 * report["stored_bytes"]
     assert octavo.diff(octavo.open(path), octavo.open(lossy), absolute=1e-3)["equal"]
-    run("convert", store, tmp_path / "again.slf", "--to", "serafin")
+    run("convert", path, lossy, "--append", "--flow", "checkpoint", "-q")
+    run("convert", lossy, tmp_path / "again.slf", "--flow", "checkpoint")
     assert (tmp_path / "again.slf").read_bytes() == path.read_bytes()
+    assert run("convert", store, tmp_path / "one.slf", "--step", 3, check=False).returncode == 2
     run("map", store, "--field", "WATER DEPTH", "-o", tmp_path / "map.npy", "--pixels", 50)
 
 

@@ -172,6 +172,23 @@ void Writer::add_groups(const std::string& given, const Groups& groups) {
   put(groups.of_point, MED_NODE, MED_NONE);
 }
 
+void Writer::add_point_cells(const std::string& given, std::span<const std::int32_t> points,
+                             std::span<const std::int32_t> families) {
+  const std::lock_guard held(lock());
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  const auto count = static_cast<med_int>(points.size());
+  std::vector<med_int> numbers;
+  for (const std::int32_t point : points) numbers.push_back(point + 1);
+  open_->require(
+      library().MEDmeshElementConnectivityWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, MED_POINT1,
+                                             MED_NODAL, MED_NO_INTERLACE, count, numbers.data()) >= 0,
+      "points of " + given);
+  numbers.assign(families.begin(), families.end());
+  open_->require(library().MEDmeshEntityFamilyNumberWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
+                                                       MED_POINT1, count, numbers.data()) >= 0,
+                 "families of points of " + given);
+}
+
 void Writer::add_parameter(const std::string& given, const std::string& description, std::int32_t value) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
