@@ -68,7 +68,8 @@ OCTAVO_API octavo_writer_options octavo_writer_options_default(void);
 /* ---- writing */
 
 /* Collective. `options`: a TOML file, or NULL; OCTAVO_* variables have the last word. `from`: what this run continues,
- * or NULL. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
+ * or NULL. OCTAVO_USAGE on all ranks for a domain that cannot be: dim, roots, block, or a corner that is not finite or
+ * not above the other. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
 OCTAVO_API int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
                                   const octavo_restart* from, octavo_writer** writer, octavo_error* error);
 /* The same of trees with blocks, and of boxes. */
@@ -125,7 +126,9 @@ OCTAVO_API int octavo_writer_put_faces(octavo_writer* writer, const char* name, 
 OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
                                            const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
-/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. */
+/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. A put itself returns
+ * what is wrong with its own arguments only (NULL, a negative count, an unknown type), and 0 for what the whole step
+ * shows (too few values, a tree that does not fit the domain, a put outside of a step). */
 OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
 /* Collective: all steps so far are durable (on the local disks, where there is a staging directory; close drains them).
  */
@@ -344,6 +347,7 @@ OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* er
  * `capacity` goes, and *count with how many there are. */
 OCTAVO_API int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times,
                                  int64_t* count, octavo_error* error);
+/* Of NULL, as there is before the first checkpoint: step -1, time 0, and of all that is counted 0. */
 OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
 OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
 /* What a user should know: damage, steps passed over, local disks; the same on all ranks. Texts are the restart's; NULL

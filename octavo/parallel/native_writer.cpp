@@ -90,11 +90,12 @@ struct NativeWriter::State {
   std::optional<StepJob> job;
   fs::path path;
   std::optional<Error> put_error;
+  std::string last_begun;  // step, as errors name it
   std::unique_ptr<Flight> flight;
   Statistics statistics;
   bool closed = false;
 
-  void put(const std::function<void()>& work);
+  void put(const std::string& what, const std::function<void()>& work);
   void agree_on_step();
   void start();
   void land();
@@ -102,7 +103,10 @@ struct NativeWriter::State {
 
 NativeWriter::NativeWriter(MPI_Comm comm, const mesh::Header& header, const NativeOptions& options)
     : state_(std::make_unique<State>(comm, header, options)) {
-  agree(state_->comm.get(), [&] { check_mode(options); });
+  agree(state_->comm.get(), [&] {
+    check_mode(options);
+    check(header);
+  });
 }
 NativeWriter::~NativeWriter() = default;
 NativeWriter::NativeWriter(NativeWriter&&) noexcept = default;
@@ -110,10 +114,10 @@ NativeWriter& NativeWriter::operator=(NativeWriter&&) noexcept = default;
 
 // ------------------------------------------------------------------ a step is put together
 
-void NativeWriter::State::put(const std::function<void()>& work) {
+void NativeWriter::State::put(const std::string& what, const std::function<void()>& work) {
   const Timer timer(statistics.seconds_in_calls);
   try {
-    if (!job) throw Error(Kind::usage, "nothing can be put outside of a step");
+    if (!job) throw outside_of_step(what, last_begun);
     work();
   } catch (...) {
     if (!put_error) put_error = base::current_error();
@@ -133,20 +137,21 @@ void NativeWriter::begin_step(const fs::path& path, std::int64_t step, double ti
     formats::flash::set_value(job.header.attributes, "integer scalars", "nstep", step);
   job.part = s.rank;
   job.checksums = s.options.checksums;
+  s.last_begun = path.string();
   s.job = std::move(job);
   s.path = path;
 }
 
 void NativeWriter::put_attribute(const std::string& name, mesh::Attribute value) {
-  state_->put([&] { state_->job->header.attributes[name] = std::move(value); });
+  state_->put("attribute " + name, [&] { state_->job->header.attributes[name] = std::move(value); });
 }
 void NativeWriter::put_mesh(const mesh::Octree& tree) {
-  state_->put([&] { set_mesh(*state_->job, tree); });
+  state_->put("the mesh", [&] { set_mesh(*state_->job, tree); });
 }
 void NativeWriter::put_mesh(const mesh::Patches& patches) {
-  state_->put([&] {
+  state_->put("the mesh", [&] {
     if (state_->options.format == NativeFormat::flash) return set_mesh(*state_->job, patches);
-    validate(patches);
+    check(patches);
     if (patches.dim != state_->header.dim)
       throw Error(Kind::usage, "patches in " + std::to_string(patches.dim) + " dimensions, a header in " +
                                    std::to_string(state_->header.dim));
@@ -155,7 +160,7 @@ void NativeWriter::put_mesh(const mesh::Patches& patches) {
 }
 void NativeWriter::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
                              mesh::Centring centring) {
-  state_->put([&] {
+  state_->put("field " + name, [&] {
     const auto axis = axis_of(centring, state_->options, name);
     if (!axis || view.block[*axis] != state_->header.block[*axis] + 1)
       return add_field(*state_->job, name, view, unit, centring);
@@ -166,10 +171,11 @@ void NativeWriter::put_field(const std::string& name, const ArrayView& view, con
   });
 }
 void NativeWriter::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
-  state_->put([&] { add_field(*state_->job, name, boxes, unit); });
+  state_->put("field " + name, [&] { add_field(*state_->job, name, boxes, unit); });
 }
 void NativeWriter::put_particles(const std::string& species, const std::string& attribute, const ArrayView& view) {
-  state_->put([&] { add_particles(*state_->job, species, attribute, view, ""); });
+  state_->put("particles " + species + "/" + attribute,
+              [&] { add_particles(*state_->job, species, attribute, view, ""); });
 }
 
 void NativeWriter::put_error(const Error& error) {

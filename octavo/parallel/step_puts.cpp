@@ -4,16 +4,40 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/store/table.hpp"
 
 namespace octavo::parallel {
 namespace {
 
 using base::Error;
 using base::Kind;
+
+// What would be damage in a file is a wrong request where a caller made it.
+void as_usage(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (error.kind() != Kind::corrupt) throw;
+    Error wrong(Kind::usage, error.message());
+    for (const std::string& place : error.places()) wrong.at(place);
+    if (!error.advice().empty()) wrong.hint(error.advice());
+    throw wrong;
+  }
+}
+
+void check_counts(const mesh::Index3& counts, int dim, const std::string& what) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool used = axis < static_cast<std::size_t>(dim);
+    if (counts[axis] < 1 || (!used && counts[axis] != 1))
+      throw Error(Kind::usage, what + " along axis " + std::to_string(axis) + ": expected " +
+                                   (used ? "1 or more" : "1 beyond dim") + ", found " + std::to_string(counts[axis]));
+  }
+}
 
 void check_new(const StepJob& job, const std::string& name) {
   for (const Source& other : job.fields)
@@ -106,8 +130,31 @@ void check_name(const std::string& name, const char* of_what) {
 
 }  // namespace
 
+void check(const mesh::Header& common) {
+  if (common.dim < 1 || common.dim > 3)
+    throw Error(Kind::usage, "dim: expected 1 to 3, found " + std::to_string(common.dim));
+  check_counts(common.roots, common.dim, "roots");
+  check_counts(common.block, common.dim, "block");
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(common.dim); ++axis) {
+    const double lo = common.lo[axis], hi = common.hi[axis];
+    if (!(std::isfinite(lo) && std::isfinite(hi) && lo < hi))
+      throw Error(Kind::usage, "domain along axis " + std::to_string(axis) + ": expected finite lo < hi, found " +
+                                   text_of(lo) + " to " + text_of(hi));
+  }
+  as_usage([&] { store::check_header(common); });
+}
+
+Error outside_of_step(const std::string& what, const std::string& after) {
+  return Error(Kind::usage, "nothing can be put outside of a step")
+      .at(what + (after.empty() ? ", before the first step" : ", after " + after));
+}
+
+void check(const mesh::Patches& patches) {
+  as_usage([&] { validate(patches); });
+}
+
 void set_mesh(StepJob& job, const mesh::Octree& tree) {
-  validate(tree);
+  as_usage([&] { validate(tree); });
   if (tree.dim != job.header.dim || tree.roots != job.header.roots || tree.block != job.header.block)
     throw Error(Kind::usage, "the tree has not the dimensions, roots or block of the header");
   job.tree = tree;
@@ -115,9 +162,9 @@ void set_mesh(StepJob& job, const mesh::Octree& tree) {
 
 void set_mesh(StepJob& job, const mesh::Patches& patches) {
   const mesh::Header& header = job.header;
-  validate(patches);
+  check(patches);
   PatchSource source;
-  source.tree = plan_patch_tree(patches, header.unfolded, header.block);
+  as_usage([&] { source.tree = plan_patch_tree(patches, header.unfolded, header.block); });
   if (patches.dim != header.dim || source.tree.roots != header.roots)
     throw Error(Kind::usage, "the patches' domain has not the dimensions or roots of the header");
   source.mine = patches;

@@ -2,11 +2,18 @@
 #include <span>
 #include <string>
 
+#include "octavo/base/error.hpp"
 #include "octavo/parallel/step_job.hpp"
 
 /// A step put together, call by call. All throw Error(usage), at the field, for what cannot be.
 namespace octavo::parallel {
 
+/// Of what all steps of a writer have in common: dimensions, roots, blocks and the domain's corners.
+void check(const mesh::Header& common);
+/// Of something put before begin_step or after end_step. `after`: the step before, "" where there is none.
+base::Error outside_of_step(const std::string& what, const std::string& after);
+/// As mesh::validate, for boxes that a caller made.
+void check(const mesh::Patches& patches);
 void set_mesh(StepJob& job, const mesh::Octree& tree);
 void set_mesh(StepJob& job, const mesh::Patches& patches);
 void set_mesh(StepJob& job, const TriangleSource& piece);

@@ -90,6 +90,7 @@ struct Writer::State {
 
   std::optional<StepJob> job;      // between begin_step and end_step
   std::optional<Error> put_error;  // the first thing that went wrong in a put
+  std::string last_begun;          // step, as errors name it
   std::int64_t next_number = 0;
   std::array<std::int64_t, 2> steps_of_flow{0, 0};
   std::array<AutoMode, 2> automatic;
@@ -125,7 +126,7 @@ struct Writer::State {
   void lock_store();
   void write_statistics();
   Statistics statistics_now();
-  void put(const std::function<void()>& work);
+  void put(const std::string& what, const std::function<void()>& work);
   void keep_error(const std::function<void()>& work);
   void collect();
   Seen report(bool with_step);
@@ -157,6 +158,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     check_threads(options);
     if (header.unfolded < 0 || header.unfolded > 32)
       throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
+    check(header);
     if (s.rank == 0) check_log(options.log);
     s.lock_store();
   });
@@ -211,14 +213,15 @@ void Writer::State::lock_store() {
 
 // ------------------------------------------------------------------ a step is put together
 
-void Writer::State::put(const std::function<void()>& work) {
+void Writer::State::put(const std::string& what, const std::function<void()>& work) {
   const Timer timer(statistics.seconds_in_calls);
-  keep_error(work);
+  if (job) return keep_error(work);
+  if (!put_error) put_error = outside_of_step(what, last_begun);
 }
 
 void Writer::State::keep_error(const std::function<void()>& work) {
   try {
-    if (!job) throw Error(Kind::usage, "nothing can be put outside of a step");
+    if (!job) throw Error(Kind::usage, "there is no step to end");
     work();
   } catch (...) {
     // Kept until all ranks can throw it: one that left now would leave the others waiting in end_step().
@@ -245,6 +248,7 @@ void Writer::begin_step(Flow flow, std::int64_t step, double time) {
   job.encoding = encoding_of(s.options, flow);
   job.part = s.rank;
   job.checksums = s.options.checksums;
+  s.last_begun = describe_step(job);
   s.job = std::move(job);
   s.collect();
   s.automatic[static_cast<std::size_t>(flow)].begins(in_application, s.statistics.seconds_working);
@@ -262,15 +266,15 @@ bool Writer::due(Flow flow, std::int64_t step, double time) {
 }
 
 void Writer::put_attribute(const std::string& name, mesh::Attribute value) {
-  state_->put([&] { state_->job->header.attributes[name] = std::move(value); });
+  state_->put("attribute " + name, [&] { state_->job->header.attributes[name] = std::move(value); });
 }
 
 void Writer::put_mesh(const mesh::Octree& tree) {
-  state_->put([&] { set_mesh(*state_->job, tree); });
+  state_->put("the mesh", [&] { set_mesh(*state_->job, tree); });
 }
 
 void Writer::put_mesh(const mesh::Patches& patches) {
-  state_->put([&] { set_mesh(*state_->job, patches); });
+  state_->put("the mesh", [&] { set_mesh(*state_->job, patches); });
 }
 
 void Writer::State::keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element) {
@@ -282,12 +286,12 @@ void Writer::State::keep_piece(const mesh::Unstructured& mesh, std::span<const s
 }
 
 void Writer::put_mesh(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element) {
-  state_->put([&] { state_->keep_piece(piece, global_element); });
+  state_->put("the mesh", [&] { state_->keep_piece(piece, global_element); });
 }
 
 void Writer::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
                        mesh::Centring centring) {
-  state_->put([&] {
+  state_->put("field " + name, [&] {
     if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
       add_field(*state_->job, name, view, unit, centring);
   });
@@ -295,7 +299,7 @@ void Writer::put_field(const std::string& name, const ArrayView& view, const std
 
 void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
                        mesh::Centring centring) {
-  state_->put([&] {
+  state_->put("field " + name, [&] {
     if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
       add_field(*state_->job, name, boxes, unit, centring);
   });
@@ -303,7 +307,8 @@ void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes
 
 void Writer::put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                            const std::string& unit) {
-  state_->put([&] { add_particles(*state_->job, species, attribute, view, unit); });
+  state_->put("particles " + species + "/" + attribute,
+              [&] { add_particles(*state_->job, species, attribute, view, unit); });
 }
 
 void Writer::put_error(const Error& error) {

@@ -35,8 +35,8 @@ class Writer {
  public:
   /// Collective. `header` is what all steps have in common (time and fields are filled in per step). `resumed_from`:
   /// the checkpoint a restarted run continues; steps with larger numbers that another run wrote after it are
-  /// superseded. Throws Error(usage) where options contradict each other, MPI gives too few guarantees for a thread, or
-  /// another writer has the store open.
+  /// superseded. Throws Error(usage) where the header cannot be (dimensions, roots, block, corners), options contradict
+  /// each other, MPI gives too few guarantees for a thread, or another writer has the store open.
   Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::Header& header, const Options& options = {},
          std::optional<store::StepId> resumed_from = {});
   ~Writer();  ///< without close(): waits for this rank's own work, tells nobody
