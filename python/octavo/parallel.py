@@ -134,7 +134,11 @@ class Writer(MeshWriter):
             self._put(f"particles {species}/{name}", put)
 
     def end_step(self) -> None:
-        """The step is on its way: written in sync mode, staged or lent otherwise."""
+        """The step is on its way: written in sync mode, staged or lent otherwise.
+
+        Raises, on all ranks, where something is wrong with the step: then it is not taken. Raises too where an earlier
+        step has failed in the meantime, which the error names, once: this step is taken all the same.
+        """
         self._writer.end_step()
 
     def newest_durable(self, flow: str = "checkpoint") -> Any:
