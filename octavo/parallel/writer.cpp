@@ -85,6 +85,7 @@ struct Writer::State {
 
   std::deque<Submitted> submitted;  // not known to be durable, nor to have failed
   std::array<std::optional<store::StepId>, 2> durable;
+  std::array<bool, 2> marked{false, false};             // the store, by flow: on rank 0
   std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, of steps that ranks may still be at
   std::vector<Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
   std::int64_t finished = 0;  // jobs of this rank that are done, failed ones too
@@ -114,6 +115,7 @@ struct Writer::State {
   void keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element);
   void fold_triangles(bool is_new);
   void advance(std::int64_t durable_up_to, std::int64_t failed);
+  void mark(Flow flow);
   void take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
   void tell();
   void check_same(bool with_step, std::span<const std::int64_t> numbers);
@@ -397,6 +399,7 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       if (step.flow == Flow::analysis && shares && step.number >= mesh_since && !mesh_step) mesh_step = step.id.step;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
+      if (!local) mark(step.flow);
     }
     submitted.pop_front();
   }
@@ -411,8 +414,16 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
 void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
   const bool checkpoint = parallel::advance(*local, up_to);
   mark_failed(local->steps, failed);
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    if (local->drained[static_cast<std::size_t>(flow)]) mark(flow);
   if (checkpoint && options.keep_last > 0 && rank == 0)
     remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
+}
+
+// A step of the flow is in the store itself.
+void Writer::State::mark(Flow flow) {
+  bool& done = marked[static_cast<std::size_t>(flow)];
+  if (rank == 0 && !done) done = mark_durable(store, flow, options.sync_policy != SyncPolicy::none);
 }
 
 // A step is over, on all ranks alike.
