@@ -126,7 +126,8 @@ OCTAVO_API int octavo_writer_put_faces(octavo_writer* writer, const char* name, 
 OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
                                            const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
-/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. A put itself returns
+/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. Where the error is an
+ * earlier step's, which it names, this step is taken all the same; each failed step is told of once. A put itself returns
  * what is wrong with its own arguments only (NULL, a negative count, an unknown type), and 0 for what the whole step
  * shows (too few values, a tree that does not fit the domain, a put outside of a step). */
 OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);

@@ -69,4 +69,9 @@ void mark_failed(std::deque<Submitted>& steps, std::int64_t number) {
     if (step.number == number) step.failed = true;
 }
 
+bool has_failed(const std::deque<Submitted>& steps, std::int64_t number) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const Submitted& step) { return step.number == number && step.failed; });
+}
+
 }  // namespace octavo::parallel

@@ -105,9 +105,11 @@ struct Writer::State {
 
   std::deque<Submitted> submitted;  // not known to be durable, nor to have failed
   std::array<std::optional<store::StepId>, 2> durable;
-  std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, not reported yet
-  std::int64_t finished = 0;                            // jobs of this rank that are done, failed ones too
-  std::int64_t synced = 0;                              // of those: on disk, where sync_policy is wait
+  std::array<bool, 2> marked{false, false};             // the store, by flow: on rank 0
+  std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, of steps that ranks may still be at
+  std::vector<Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
+  std::int64_t finished = 0;  // jobs of this rank that are done, failed ones too
+  std::int64_t synced = 0;    // of those: on disk, where sync_policy is wait
   Slots slots;
   Statistics statistics;
   bool closed = false;
@@ -122,7 +124,6 @@ struct Writer::State {
   void advance_drained(std::int64_t up_to, std::int64_t failed);
   void finish(const Submitted& step);
   void prove(std::initializer_list<Mark> marks);
-  void report_all();
   void lock_store();
   void write_statistics();
   Statistics statistics_now();
@@ -134,12 +135,15 @@ struct Writer::State {
   void keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element);
   void fold_triangles(bool is_new);
   void advance(std::int64_t durable_up_to, std::int64_t failed);
-  void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
+  void mark(Flow flow);
+  void take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
+  void tell();
+  void check_same(bool with_step, std::span<const std::int64_t> numbers);
   void hand_over(StepJob step);
   void stage_it(StepJob& step);
   void submit(StepJob step, Mode mode);
   void choose_files(store::SegmentPlan& segment);
-  void confirm();
+  void settle();
   void sync_written();
   Mode mode_for(Flow flow);
 };
@@ -340,21 +344,24 @@ void Writer::State::collect() {
 }
 
 // The one reduction of every collective call. Which steps all ranks have finished, which failed anywhere, whether a put
-// failed (`with_step`), and whether the ranks mean the same step and fields.
+// failed (`with_step`), and whether the ranks mean the same step and fields: what is wrong with the step that is ended
+// is thrown. A step that failed becomes `untold`, once, when all ranks are done with it: those that fail later have
+// nothing to add.
 Seen Writer::State::report(bool with_step) {
   collect();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t failed = failures.empty() ? none : failures.front().first;
-  std::array<std::int64_t, 13> numbers{};
+  std::array<std::int64_t, 14> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
-  numbers[1] = -std::min(options.sync_policy == SyncPolicy::wait ? synced : finished, failed);
-  numbers[2] = -failed;
-  const std::int64_t drained = local ? drained_up_to(*local, finished) : finished;
-  if (local) parallel::collect(*local, statistics);
-  const bool drain_failed = local && !local->failures.empty();
-  const std::int64_t lost_on_the_way = drain_failed ? local->failures.front().first : none;
-  numbers[7] = -std::min({drained, failed, lost_on_the_way});
-  numbers[8] = -lost_on_the_way;
+  numbers[1] = -(options.sync_policy == SyncPolicy::wait ? synced : finished);
+  numbers[2] = failures.empty() ? -none : -failures.front().first;
+  numbers[7] = -(local ? drained_up_to(*local, finished) : finished);
+  if (local) {
+    parallel::collect(*local, statistics);
+    // What failed before it was on all local disks is not lost once more on the way from there.
+    std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
+  }
+  numbers[8] = local && !local->failures.empty() ? -local->failures.front().first : -none;
+  numbers[13] = -finished;
   if (with_step && job) {
     const std::int64_t step = hash_of(describe_step(*job) + describe(job->header));
     const std::int64_t fields = has_part(*job) ? hash_of(describe(*job)) : 0;
@@ -368,30 +375,41 @@ Seen Writer::State::report(bool with_step) {
     numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != put_numbers ? 1 : 0;
   }
   largest_of_all(comm.get(), numbers);
-  advance(-numbers[1], -numbers[2]);
-  if (local) advance_drained(-numbers[7], -numbers[8]);
-  if (-numbers[2] != none) throw_failure(failures, -numbers[2]);
-  if (-numbers[8] != none) throw_failure(local->failures, -numbers[8]);
+  const std::int64_t failed = -numbers[2], lost_on_the_way = -numbers[8];
+  const bool failed_everywhere = failed < -numbers[13];
+  const bool lost_everywhere = !failed_everywhere && lost_on_the_way < -numbers[7];
+  advance(std::min(-numbers[1], failed), failed_everywhere ? failed : none);
+  if (local)
+    advance_drained(std::min({-numbers[7], failed, lost_on_the_way}), lost_everywhere ? lost_on_the_way : none);
+  if (failed_everywhere) take_failure(failures, failed);
+  if (lost_everywhere) take_failure(local->failures, lost_on_the_way);
+  if (failed_everywhere || lost_everywhere) report(false);  // there may be more
+  check_same(with_step, numbers);
+  return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0};
+}
+
+// Of the reduced numbers: whether the step that is ended is one on all ranks, and nothing is wrong with it on any.
+void Writer::State::check_same(bool with_step, std::span<const std::int64_t> numbers) {
   if (numbers[0] != 0)
     base::agree(ranks_of(comm.get()), [&] {
-      if (put_error) throw *put_error;
+      if (with_step && put_error) throw *put_error;
     });
   const bool any_part = numbers[5] != 0;
   if (numbers[3] != -numbers[4] || (any_part && numbers[5] != -numbers[6])) {
     // Ranks without a part say nothing of fields: they are heard after those that have one.
-    const auto texts =
-        ranks_of(comm.get())
-            .all_gather(with_step && job ? describe_step(*job) + ";" + describe(job->header) : "no step to end");
-    const auto parts = ranks_of(comm.get()).all_gather(with_step && job && has_part(*job) ? describe(*job) : "");
-    throw step_disagreement(texts, parts);
+    std::string mine = "no step (it has called wait() or close())", part;
+    if (with_step && job) mine = describe_step(*job) + ";" + describe(job->header);
+    if (with_step && job && has_part(*job)) part = describe(*job);
+    const auto ranks = ranks_of(comm.get());
+    const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
+    throw step_disagreement(steps, parts);
   }
   if (numbers[10] != -numbers[11])
     throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
-  return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0};
 }
 
-// `durable_up_to`: all ranks have finished the jobs below without failure, but for those reported before. The same on
-// all ranks, and so is what follows from it.
+// `durable_up_to`: all ranks have finished the jobs below without failure, but for those known to have failed. The same
+// on all ranks, and so is what follows from it.
 void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   bool checkpoint = false;
   while (!submitted.empty() && submitted.front().number < durable_up_to) {
@@ -404,6 +422,7 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       if (step.flow == Flow::analysis && shares && step.number >= mesh_since && !mesh_step) mesh_step = step.id.step;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
+      if (!local) mark(step.flow);
     }
     submitted.pop_front();
   }
@@ -418,8 +437,16 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
 void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
   const bool checkpoint = parallel::advance(*local, up_to);
   mark_failed(local->steps, failed);
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    if (local->drained[static_cast<std::size_t>(flow)]) mark(flow);
   if (checkpoint && options.keep_last > 0 && rank == 0)
     remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
+}
+
+// A step of the flow is in the store itself.
+void Writer::State::mark(Flow flow) {
+  bool& done = marked[static_cast<std::size_t>(flow)];
+  if (rank == 0 && !done) done = mark_durable(store, flow, options.sync_policy != SyncPolicy::none);
 }
 
 // A step is over, on all ranks alike.
@@ -443,15 +470,28 @@ void Writer::State::prove(std::initializer_list<Mark> marks) {
   proven = true;
 }
 
-void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) {
+// Collective: this rank's failures of a step, if it has any, become one that all know.
+void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) try {
   std::optional<Error> mine;
-  if (!kept.empty() && kept.front().first == failed) {
-    mine = kept.front().second;
-    kept.pop_front();
-  }
+  for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
+    if (!mine) mine = kept.front().second;
   base::agree(ranks_of(comm.get()), [&] {
     if (mine) throw *mine;
   });
+} catch (const Error& error) {
+  untold.push_back(error);
+}
+
+// Throws all that is untold as one error.
+void Writer::State::tell() {
+  constexpr std::size_t most = 8;
+  const std::vector<Error> all = std::exchange(untold, {});
+  if (all.empty()) return;
+  if (all.size() == 1) throw all.front();
+  std::string text = all.front().what();
+  for (std::size_t i = 1; i < std::min(most, all.size()); ++i) text += std::string("\n") + all[i].what();
+  if (all.size() > most) text += "\nand " + std::to_string(all.size() - most) + " more steps failed";
+  throw Error(all.front().kind(), text);
 }
 
 // ------------------------------------------------------------------ the step goes
@@ -490,6 +530,11 @@ void Writer::end_step() {
     if (seen.patches) s.learn_boxes();
     if (seen.triangles) s.fold_triangles(seen.new_mesh);
     step = std::exchange(s.job, std::nullopt);
+  } catch (const Error& error) {
+    s.job.reset();
+    s.put_error.reset();
+    s.untold.insert(s.untold.begin(), error);
+    s.tell();
   } catch (...) {
     s.job.reset();
     s.put_error.reset();
@@ -497,6 +542,7 @@ void Writer::end_step() {
   }
   leave_out(*step);
   s.hand_over(std::move(*step));
+  s.tell();
 }
 
 // Which files a step goes to. Slots may be all taken by steps that are on their way: then they are waited for.
@@ -512,7 +558,7 @@ void Writer::State::choose_files(store::SegmentPlan& segment) {
   if (!options.recycle) return;
   auto slot = slots.take(next_number);
   if (!slot) {
-    confirm();
+    settle();
     slot = slots.take(next_number);
   }
   if (!slot) throw Error(Kind::usage, "no checkpoint slot is free");
@@ -543,7 +589,7 @@ void Writer::State::hand_over(StepJob step) {
   submitted.back().record.seconds_in_call = seconds;
   automatic[flow].seen(seconds);
   ++steps_of_flow[flow];
-  // A step that was written inside the call is reported by the call.
+  // What became of a step that was written inside the call is told by the call.
   if (mode == Mode::sync) report(false);
 }
 
@@ -591,37 +637,27 @@ void Writer::State::sync_written() try {
   synced = finished;
 } catch (const Error& error) {
   // Which pages were lost nobody knows: no step since the last sync is safe.
-  for (const Submitted& step : submitted) failures.emplace_back(step.number, error);
+  for (const Submitted& step : submitted)
+    if (!step.failed)
+      failures.emplace_back(step.number,
+                            Error(error).at(store::to_string(step.flow) + " step " + std::to_string(step.id.step)));
   std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   synced = finished;
 }
 
-// Collective: every step so far is durable on all ranks, or has failed; throws the first failure.
-void Writer::State::confirm() {
+// Collective: every step so far is durable on all ranks, or has failed.
+void Writer::State::settle() {
   statistics.seconds_waiting += background->drain();
   if (options.sync_policy == SyncPolicy::wait) sync_written();
-  report_all();
-}
-
-// All ranks have as many steps; the number of failures reported is the same on all too. Throws the first.
-void Writer::State::report_all() {
-  std::optional<Error> first;
-  while (true) {
-    try {
-      report(false);
-      break;
-    } catch (const Error& error) {
-      if (!first) first = error;
-    }
-  }
-  if (first) throw *first;
+  report(false);
 }
 
 void Writer::wait() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
   if (s.closed) throw Error(Kind::usage, "the writer is closed");
-  s.confirm();
+  s.settle();
+  s.tell();
 }
 
 void Writer::close() {
@@ -641,7 +677,8 @@ void Writer::close() {
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);
       if (s.local->drain) s.statistics.seconds_waiting += s.local->drain->wait();
-      s.report_all();
+      s.report(false);
+      s.tell();
     });
   s.closed = true;
   s.lock = {};

@@ -133,7 +133,11 @@ class Writer(MeshWriter):
         self._put_each(f"particles {species}", attributes, put)
 
     def end_step(self) -> None:
-        """The step is on its way: written in sync mode, staged or lent otherwise."""
+        """The step is on its way: written in sync mode, staged or lent otherwise.
+
+        Raises, on all ranks, where something is wrong with the step: then it is not taken. Raises too where an earlier
+        step has failed in the meantime, which the error names, once: this step is taken all the same.
+        """
         self._writer.end_step()
 
     def newest_durable(self, flow: str = "checkpoint") -> Any:
@@ -157,7 +161,8 @@ def restart(
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
-    None where there is no step yet: a first start. Else an object with `step`, `time`, `header`, `attributes`, `mesh`,
+    None where there is no step yet: a first start; a store that had a durable step and has lost it raises. Else an
+    object with `step`, `time`, `header`, `attributes`, `mesh`,
     `fields` ({name: array}, shaped as put_field takes them), `particles` ({species: {attribute: array}}), `notes`, and
     `id` for the Writer of the run that goes on. Arrays are views that can be written. Shares have equal numbers of
     leaves along the Hilbert curve; as many ranks as parts, and each gets the part of its number, unless `keep_parts` is
