@@ -14,6 +14,7 @@
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/open.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/store/triangles.hpp"
@@ -107,30 +108,6 @@ std::int32_t times(std::int64_t count, std::int32_t planes) {
   return static_cast<std::int32_t>(count) * planes;
 }
 
-Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
-                     MergeReport& report) {
-  Pieces pieces;
-  pieces.set = find_pieces(paths);
-  if (pieces.count() <= most_open)
-    for (const PiecePlace& place : pieces.set.places) pieces.open.push_back(open_piece(place));
-  find_steps(pieces, report);
-  pieces.header = pieces.set.places.front().header;
-  const std::int32_t planes = serafin::planes(pieces.header);
-  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max());
-  pieces.plane_points = mesh ? serafin::plane_points(mesh->header) : count_points(pieces);
-  require_all_points(pieces);
-  const std::int64_t elements = elements_of_all(pieces);
-  if (mesh && elements != serafin::plane_elements(mesh->header))
-    throw Error(Kind::corrupt, "pieces of another cut or mesh: expected " +
-                                   std::to_string(serafin::plane_elements(mesh->header)) + " elements a plane, found " +
-                                   std::to_string(elements))
-        .at(pieces.set.places.front().file.string());
-  pieces.header.points = times(pieces.plane_points, planes);
-  pieces.header.elements = times(elements, std::max(planes - 1, 1));
-  pieces.header.iparam[8] = 0;
-  return pieces;
-}
-
 /// Triangles of all pieces, points from 0, piece after piece.
 template <class F>
 void each_triangles(const Pieces& pieces, F&& f) {
@@ -157,6 +134,81 @@ void each_triangles(const serafin::Series& mesh, F&& f) {
       for (std::size_t k = 0; k < 3; ++k) triangles.push_back(some[i + k] - 1);
     f(std::span<const std::int32_t>(triangles));
   }
+}
+
+/// Places in the pieces are those of the mesh.
+void require_places_of(const Pieces& pieces, const serafin::Series& mesh, int axis) {
+  std::vector<double> expected(at(pieces.plane_points)), there;
+  serafin::read_coordinates(mesh, axis, 0, expected);
+  for (std::size_t p = 0; p < pieces.count(); ++p) {
+    serafin::Series here;
+    const serafin::Series& series = pieces.series(p, here);
+    const auto global = pieces.global.of(static_cast<std::int32_t>(p));
+    there.resize(global.size());
+    serafin::read_coordinates(series, axis, 0, there);
+    for (std::size_t i = 0; i < global.size(); ++i)
+      require_same_place(global[i], expected[at(global[i])], there[i], axis, mesh, series);
+  }
+}
+
+/// Of pieces whose triangles are not those of the mesh: one that the mesh does not have.
+[[noreturn]] void throw_strange_triangle(const Pieces& pieces, const serafin::Series& mesh) {
+  std::vector<std::uint64_t> known;
+  const auto each_mark = [](std::span<const std::int32_t> triangles, auto&& f) {
+    for (std::size_t e = 0; e < triangles.size(); e += 3) f(e, marks_of(triangles.subspan(e, 3)));
+  };
+  each_triangles(mesh, [&](std::span<const std::int32_t> triangles) {
+    each_mark(triangles, [&](std::size_t, std::uint64_t mark) { known.push_back(mark); });
+  });
+  std::sort(known.begin(), known.end());
+  std::size_t piece = 0;
+  each_triangles(pieces, [&](std::span<const std::int32_t> triangles) {
+    each_mark(triangles, [&](std::size_t e, std::uint64_t mark) {
+      if (!std::binary_search(known.begin(), known.end(), mark))
+        throw Error(Kind::corrupt, "pieces of another mesh: expected elements of " + mesh.file->path().string() +
+                                       ", found element " + std::to_string(e / 3 + 1) + " of the points " +
+                                       std::to_string(triangles[e] + 1) + ", " + std::to_string(triangles[e + 1] + 1) +
+                                       ", " + std::to_string(triangles[e + 2] + 1) + " of the whole")
+            .at(pieces.set.places[piece].file.string() + ", piece " + std::to_string(piece));
+    });
+    ++piece;
+  });
+  throw Error(Kind::corrupt, "pieces of another cut: they have an element of the mesh twice, and another not at all")
+      .at(pieces.set.places.front().file.string());
+}
+
+/// Equal counts do not say that pieces are of the mesh. In memory at a time: coordinates of one axis, and a piece.
+void require_mesh_of(const Pieces& pieces, const serafin::Series& mesh) {
+  std::uint64_t difference = 0;
+  each_triangles(mesh, [&](std::span<const std::int32_t> triangles) { difference += marks_of(triangles); });
+  each_triangles(pieces, [&](std::span<const std::int32_t> triangles) { difference -= marks_of(triangles); });
+  if (difference != 0) throw_strange_triangle(pieces, mesh);
+  for (const int axis : {0, 1}) require_places_of(pieces, mesh, axis);
+}
+
+Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
+                     MergeReport& report) {
+  Pieces pieces;
+  pieces.set = find_pieces(paths);
+  if (pieces.count() <= most_open)
+    for (const PiecePlace& place : pieces.set.places) pieces.open.push_back(open_piece(place));
+  find_steps(pieces, report);
+  pieces.header = pieces.set.places.front().header;
+  const std::int32_t planes = serafin::planes(pieces.header);
+  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max());
+  pieces.plane_points = mesh ? serafin::plane_points(mesh->header) : count_points(pieces);
+  require_all_points(pieces);
+  const std::int64_t elements = elements_of_all(pieces);
+  if (mesh && elements != serafin::plane_elements(mesh->header))
+    throw Error(Kind::corrupt, "pieces of another cut or mesh: expected " +
+                                   std::to_string(serafin::plane_elements(mesh->header)) + " elements a plane, found " +
+                                   std::to_string(elements))
+        .at(pieces.set.places.front().file.string());
+  if (mesh) require_mesh_of(pieces, *mesh);
+  pieces.header.points = times(pieces.plane_points, planes);
+  pieces.header.elements = times(elements, std::max(planes - 1, 1));
+  pieces.header.iparam[8] = 0;
+  return pieces;
 }
 
 /// Writes triangles, or the prisms that stand on them; `each` gives the lowest plane's in batches, once a layer.

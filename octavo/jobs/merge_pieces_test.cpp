@@ -217,6 +217,81 @@ TEST(MergePieces, a_result_is_not_split_by_pieces_of_another_mesh) {
   }
 }
 
+/// The same mesh under other numbers, and one point moved: counts that are equal.
+std::vector<SerafinFixture> others(const SerafinFixture& f) {
+  std::vector<SerafinFixture> all(2, f);
+  std::swap(all[0].mesh.connectivity[4], all[0].mesh.connectivity[f.mesh.connectivity.size() - 2]);
+  all[1].mesh.x[9] += 0.25;
+  return all;
+}
+
+TEST(MergePieces, a_mesh_of_equal_counts_that_is_another_is_named) {
+  const SerafinFixture f = ranked(1, 3);
+  for (const PieceLayout layout : {PieceLayout::concat, PieceLayout::files}) {
+    const TemporaryFolder folder;
+    canonical(f, folder / "whole.slf");
+    partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, layout));
+    for (const char* text : {"found element", "x of point 10: expected"}) {
+      canonical(others(f)[text[0] == 'x' ? 1 : 0], folder / "other.slf");
+      MergeOptions options;
+      options.mesh = folder / "other.slf";
+      const Error merge =
+          octavo::testing::error_of([&] { merge_pieces({folder / "T2DGEO"}, folder / "m.slf", options); });
+      EXPECT_EQ(merge.kind(), Kind::corrupt);
+      EXPECT_THAT(merge.what(), HasSubstr(text));
+      EXPECT_THAT(message_of([&] { split_by_pieces(folder / "other.slf", {folder / "T2DGEO"}, folder / "B", {}); }),
+                  HasSubstr(text));
+      EXPECT_FALSE(fs::exists(folder / "m.slf"));
+    }
+  }
+}
+
+TEST(Partition, a_result_on_another_mesh_of_equal_counts_is_named) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = ranked(2);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options = parts(3, PieceLayout::concat);
+  options.also = {{"PRE", folder / "pre.slf"}};
+  const auto cut = [&](const SerafinFixture& pre) {
+    put_file(folder / "pre.slf", serafin_bytes(pre));
+    return message_of([&] { partition_serafin(folder / "geo.slf", folder / "T2D", options); });
+  };
+  EXPECT_THAT(cut(others(f)[0]), HasSubstr("element 2: expected the points "));
+  EXPECT_THAT(cut(others(f)[0]), HasSubstr("pre.slf"));
+  EXPECT_THAT(cut(others(f)[1]), HasSubstr("x of point 10: expected "));
+  EXPECT_FALSE(fs::exists(folder / "T2DGEO-CONCAT"));
+}
+
+TEST(Partition, results_in_another_precision_order_or_of_planes_are_on_the_mesh) {
+  const TemporaryFolder folder;
+  SerafinFixture f = ranked(2);
+  f.doubles = true;
+  for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
+    f.mesh.x[i] = f.mesh.x[i] / 3 + 1000;
+    f.mesh.y[i] /= 7;
+  }
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options = parts(3, PieceLayout::concat);
+  options.also = {{"PRE", folder / "pre.slf"}};
+  const auto cut = [&](const SerafinFixture& pre) {
+    put_file(folder / "pre.slf", serafin_bytes(pre));
+    return message_of([&] { partition_serafin(folder / "geo.slf", folder / "T2D", options); });
+  };
+  SerafinFixture pre = f;
+  pre.doubles = false;
+  EXPECT_EQ(cut(pre), "no error");
+  pre.planes = 3;
+  EXPECT_EQ(cut(pre), "no error");
+  auto& corners = pre.mesh.connectivity;  // as a merge without the mesh leaves them
+  std::rotate(corners.begin(), corners.begin() + 9, corners.end());
+  std::rotate(corners.begin(), corners.begin() + 1, corners.begin() + 3);
+  EXPECT_EQ(cut(pre), "no error");
+  pre.doubles = true;
+  EXPECT_EQ(cut(pre), "no error");
+  pre.mesh.x[3] += 1e-3;
+  EXPECT_THAT(cut(pre), HasSubstr("x of point 4"));
+}
+
 TEST(MergePieces, an_index_that_is_cut_or_points_elsewhere_is_named) {
   const TemporaryFolder folder;
   canonical(ranked(1), folder / "whole.slf");

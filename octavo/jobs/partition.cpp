@@ -15,6 +15,7 @@
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/side_files.hpp"
 #include "octavo/jobs/stored_cut.hpp"
 #include "octavo/partition/graph.hpp"
@@ -75,7 +76,7 @@ struct Output {
 void add_input(Output& output, const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
   Input& input =
       output.inputs.emplace_back(Input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}});
-  require_same_mesh(input.series, mesh.points);
+  if (&input != &output.inputs.front()) require_same_mesh({}, output.inputs.front().series, input.series);
   if (layout == PieceLayout::octavo) input.store = prefix.string() + ".octavo";
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
 }

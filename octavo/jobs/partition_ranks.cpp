@@ -9,6 +9,7 @@
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/shared_mesh.hpp"
 #include "octavo/jobs/side_files.hpp"
 
@@ -39,10 +40,7 @@ Buckets points_of(const std::vector<Growing>& pieces) {
 void write_series(const SharedJob& job, const fs::path& path, const fs::path& prefix,
                   const std::vector<Growing>& pieces, PartitionReport& report) {
   serafin::Series series;
-  base::agree(job.ranks, [&] {
-    series = serafin::open_series(path);
-    require_same_mesh(series, job.points);
-  });
+  base::agree(job.ranks, [&] { series = serafin::open_series(path); });
   std::vector<std::array<std::int32_t, 4>> counts;
   for (const Growing& g : pieces)
     counts.push_back({static_cast<std::int32_t>(g.piece.points.size()),
@@ -205,6 +203,15 @@ PartitionReport write_by_root(const SharedJob& job, const partition::PartVector&
   return report;
 }
 
+/// Before anything is cut: of further inputs.
+void require_same_meshes(const SharedJob& job) {
+  for (const auto& [name, also] : job.options.also) {
+    serafin::Series series;
+    base::agree(job.ranks, [&, path = also] { series = serafin::open_series(path); });
+    require_same_mesh(job.ranks, job.series, series);
+  }
+}
+
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                  const base::Ranks& ranks, const GraphCut& scotch) {
   PartitionReport report;
@@ -220,6 +227,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
                       serafin::plane_points(series.header),
                       serafin::plane_elements(series.header),
                       {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])}};
+  require_same_meshes(job);
   Block block = read_block(job);
   const partition::PartVector part_of = cut_block(job, block, scotch);
   if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)

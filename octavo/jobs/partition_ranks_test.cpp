@@ -94,6 +94,27 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
   }
 }
 
+TEST(PartitionRanks, a_result_on_another_mesh_of_equal_counts_is_everybody_s_error) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(1);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.method = partition::Method::inertial;
+  options.also = {{"PRE", folder / "pre.slf"}};
+  SerafinFixture pre = f;
+  std::rotate(pre.mesh.connectivity.begin(), pre.mesh.connectivity.begin() + 6, pre.mesh.connectivity.end());
+  put_file(folder / "pre.slf", serafin_bytes(pre));
+  EXPECT_THAT(run(3, folder / "geo.slf", folder / "T2D", options), ::testing::Each(""));
+  pre.mesh.connectivity[100] = pre.mesh.connectivity[0];
+  put_file(folder / "pre.slf", serafin_bytes(pre));
+  EXPECT_THAT(run(3, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr("element 1: expected")));
+  pre = f;
+  pre.mesh.y.back() += 1;
+  put_file(folder / "pre.slf", serafin_bytes(pre));
+  EXPECT_THAT(run(3, folder / "geo.slf", folder / "T2D", options),
+              ::testing::Each(HasSubstr("y of point " + std::to_string(f.mesh.y.size()))));
+}
+
 TEST(PartitionRanks, no_input_is_replaced_by_an_output) {
   const SerafinFixture f = fixture(1);
   const TemporaryFolder folder;
