@@ -14,6 +14,7 @@
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/open.hpp"
+#include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/partition/contour.hpp"
@@ -372,6 +373,17 @@ void write_ranks(const serafin::Put& put, const serafin::Header& header, std::ve
   }
 }
 
+std::vector<fs::path> inputs_of(const Pieces& pieces, const MergeOptions& options) {
+  std::vector<fs::path> inputs;
+  for (const PiecePlace& place : pieces.set.places)
+    if (inputs.empty() || inputs.back() != place.file) inputs.push_back(place.file);
+  const std::string concat = inputs.front().string();
+  if (concat.ends_with("-CONCAT")) inputs.push_back(index_path(concat.substr(0, concat.size() - 7)));
+  for (const auto* path : {&options.mesh, &options.boundary})
+    if (*path) inputs.push_back(**path);
+  return inputs;
+}
+
 /// A store has the whole mesh, its order and its boundary.
 MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOptions& options) {
   const auto parts = attribute<std::int64_t>(open(path).header, store::cut_attribute);
@@ -379,9 +391,18 @@ MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOp
   return {parts.value_or(1), written.elements, written.points, written.steps, written.bytes, written.notes};
 }
 
+std::vector<fs::path> outputs_of(const fs::path& prefix, std::int32_t parts, PieceLayout layout) {
+  if (layout == PieceLayout::med) return {prefix.string() + ".med"};
+  if (parts > 1 && layout == PieceLayout::concat) return {concat_path(prefix), index_path(prefix)};
+  std::vector<fs::path> outs;
+  for (std::int32_t part = 0; part < parts; ++part) outs.push_back(piece_path(prefix, parts, part));
+  return outs;
+}
+
 }  // namespace
 
 MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out, const MergeOptions& options) {
+  require_inputs_stay({out}, paths);
   if (paths.size() == 1)
     for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".octavo")})
       if (store::recognise(path)) return merge_store(path, out, options);
@@ -392,6 +413,7 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   std::optional<serafin::Series> mesh;
   if (options.mesh) mesh = serafin::open_series(*options.mesh);
   Pieces pieces = gather_pieces(paths, mesh, report);
+  require_inputs_stay({out}, inputs_of(pieces, options));
   auto rank = find_boundary_ranks(pieces, mesh, options, report);
   serafin::Header& header = pieces.header;
   header.iparam[7] = static_cast<std::int32_t>(
@@ -424,15 +446,23 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   if (options.layout == PieceLayout::octavo)
     throw Error(Kind::unsupported, "a result is not split into the parts of a store")
         .hint("octavo partition --layout octavo --also cuts it so");
+  require_folder(prefix);
   const serafin::Series series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);
+  std::vector<fs::path> inputs = inputs_of(pieces, {});
+  inputs.push_back(path);
+  const auto outs = outputs_of(prefix, static_cast<std::int32_t>(pieces.count()), options.layout);
+  require_inputs_stay(outs, inputs);
+  if (!options.overwrite)
+    for (const fs::path& out : outs) require_piece(out);
   const std::int32_t points = serafin::plane_points(series.header);
   std::vector<double> x(at(points)), y(at(points));
   serafin::read_coordinates(series, 0, 0, x);
   serafin::read_coordinates(series, 1, 0, y);
   const auto parts = static_cast<std::int32_t>(pieces.count());
-  PieceWriter writer(prefix, parts, options.layout, IndexKind::bytes);
+  NewFiles files;
+  PieceWriter writer(files, prefix, parts, options.layout, IndexKind::bytes);
   std::vector<PiecePlace> places;
   std::optional<MedPieces> med;
   if (options.layout == PieceLayout::med) med.emplace(prefix.string() + ".med", series);
@@ -458,7 +488,9 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   }
   if (med) return {parts, points, series.steps, {med->finish(pieces.global, options.progress)}};
   cut_steps(series, writer, places, pieces.global, options.progress);
-  return {parts, points, series.steps, writer.finish()};
+  SplitReport report{parts, points, series.steps, writer.finish()};
+  files.publish();
+  return report;
 }
 
 }  // namespace octavo::jobs
