@@ -10,6 +10,7 @@
 #include "octavo/formats/serafin/dataset.hpp"
 #include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/med_header.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/jobs/triangle_series.hpp"
 
@@ -157,6 +158,28 @@ void add_piece(Pieces& pieces, const mesh::Unstructured& mesh, const std::string
   pieces.global.push_back(mesh.global_point);
 }
 
+std::uint64_t marks_of_all(const mesh::Unstructured& mesh) {
+  std::vector<std::int32_t> triangles;
+  for (const std::int64_t point : mesh.connectivity) triangles.push_back(static_cast<std::int32_t>(point));
+  return marks_of(triangles);
+}
+
+void require_same_mesh(const Pieces& pieces, const mesh::Unstructured& mesh, const serafin::Series& from) {
+  if (marks_of_all(mesh) != marks_of_all(pieces.mesh))
+    throw Error(Kind::corrupt, "pieces of another mesh: their elements are not those of " + from.file->path().string())
+        .at(pieces.path.string());
+  const auto require = [&](const std::vector<double>& expected, const std::vector<double>& there, int axis) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (!same_place(expected[i], there[i], axis, from.header, from.header))
+        throw Error(Kind::corrupt, std::string("pieces of another mesh: ") + (axis == 0 ? "x" : "y") + " of point " +
+                                       std::to_string(i + 1) + ": expected " + std::to_string(expected[i]) +
+                                       ", found " + std::to_string(there[i]))
+            .at(pieces.path.string());
+  };
+  require(mesh.x, pieces.mesh.x, 0);
+  require(mesh.y, pieces.mesh.y, 1);
+}
+
 void take_geometry(Pieces& pieces, const fs::path& path) {
   const serafin::Series series = serafin::open_series(path);
   mesh::Unstructured mesh = serafin::read_mesh(series);
@@ -166,6 +189,7 @@ void take_geometry(Pieces& pieces, const fs::path& path) {
                                    std::to_string(pieces.mesh.x.size()) + " and " +
                                    std::to_string(pieces.mesh.connectivity.size() / 3))
         .at(pieces.path.string());
+  require_same_mesh(pieces, mesh, series);
   pieces.mesh.connectivity = std::move(mesh.connectivity);
   std::vector<std::int32_t> ranks(mesh.x.size());
   serafin::read_numbers(series, 0, ranks);
