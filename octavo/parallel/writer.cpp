@@ -137,6 +137,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     if (header.unfolded < 0 || header.unfolded > 32)
       throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
     if (s.rank == 0) check_log(options.log);
+    if (s.rank == 0) check_statistics(options.statistics);
     s.lock_store();
   });
   // What starts from an output of a code continues no step of a store.
