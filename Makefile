@@ -3,6 +3,8 @@
 #   make demo [INPUT=path/to/output_00080]   build, run a blast on two meshes, convert, verify, draw
 #   make test                                all tests, under 25 minutes on 2 cores
 #
+#   make install-library PREFIX=DIR          the C, C++ and Fortran library, for other programs
+#
 # and: make (build only), make test-long, make bench, make format, make lint, make clean.
 
 JOBS   ?= $(shell nproc)
@@ -32,6 +34,13 @@ install: setup-run
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_python
 	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
 	@scripts/install-package
+
+# The library alone, for programs of users.
+.PHONY: install-library
+install-library: setup-run
+	@test -n "$(PREFIX)" || { echo "make install-library PREFIX=DIR" >&2; exit 2; }
+	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_library
+	@cmake --install $(BUILD) --component library --prefix "$(PREFIX)" >/dev/null
 
 # A blast that changes its mesh half way (where there is p4est); then the sample, or INPUT.
 demo: install

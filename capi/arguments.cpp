@@ -27,16 +27,8 @@ int report(octavo_error* error, int code, const char* message) {
   return code;
 }
 
-Error current_error() try { throw; } catch (const Error& problem) {
-  return problem;
-} catch (const std::bad_alloc&) {
-  return {Kind::no_space, "out of memory"};
-} catch (const std::exception& problem) {
-  return {Kind::unreadable, problem.what()};
-}
-
 int report_exception(octavo_error* error) {
-  const Error problem = current_error();
+  const Error problem = base::current_error();
   return report(error, code_of(problem.kind()), problem.what());
 }
 
@@ -73,6 +65,7 @@ void check_space(int space) {
 parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
   check_space(space);
   if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
+  if (count > 0 && values == nullptr) throw Error(Kind::usage, "values is NULL");
   parallel::ArrayView view;
   view.data = values;
   view.type = type_of(type);
@@ -104,6 +97,7 @@ mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& b
   for (int level = 0; level < levels; ++level) {
     if (checked(cells_of_level + level, "cells_of_level") < 0) throw Error(Kind::usage, "a level of less than 0 cells");
     const auto cells = static_cast<std::size_t>(cells_of_level[level]);
+    if (cells > 0) checked(refined, "refined"), checked(owned, "owned");
     base::BitArray is_refined(cells), is_owned(cells);
     for (std::size_t i = 0; i < cells; ++i) {
       is_refined.set(i, *refined++ != 0);

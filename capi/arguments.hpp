@@ -1,14 +1,12 @@
 #pragma once
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <functional>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "capi/octavo.h"
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/octree.hpp"
 #include "octavo/parallel/array_view.hpp"
@@ -23,8 +21,6 @@ using base::Kind;
 int report(octavo_error* error, int code, const char* message);
 /// The code and message of the exception that is being handled.
 int report_exception(octavo_error* error);
-/// The exception that is being handled, as an error.
-Error current_error();
 
 // No exception crosses into C.
 template <class Work>

@@ -301,6 +301,72 @@ TEST(CapiBlocksMpi, faces_become_the_low_and_the_high_one_of_each_cell) {
   octavo_restart_free(&restart);
 }
 
+// y fastest, the last block first, two variables that stand together; and this rank's blocks alone.
+TEST(CapiBlocksMpi, arrays_of_any_strides_in_the_applications_own_order_come_back) {
+  const SharedDirectory directory;
+  const Writers writers;
+  std::vector<std::int64_t> order(6, -1);
+  std::vector<double> memory;
+  for (std::size_t b = 6; b-- > 0;) {
+    if (!writers.has(b)) continue;
+    order[b] = std::ssize(memory) / 32;
+    for (std::int64_t v = 0; v < 16; ++v) {
+      memory.push_back(value_at(blocks[b].level, blocks[b].x + v / 4, blocks[b].y + v % 4));
+      memory.push_back(-memory.back());
+    }
+  }
+  const std::vector<double> spin = {1, 2, 3, 4, 5, 6};  // of three particles, component after component
+  write(directory.path(), writers, [&](octavo_writer* writer) {
+    octavo_error error;
+    EXPECT_EQ(put_tree(writer, writers), 0);
+    octavo_array array = octavo_array_default();
+    array.cells = 6;
+    array.stride_cell = 32;
+    array.stride[0] = 8;
+    array.stride[1] = 2;
+    array.stride_component = 1;
+    std::vector<std::int64_t> gone = order;  // copied by the put
+    array.order = gone.data();
+    for (int v = 0; v < 2; ++v) {
+      array.values = memory.data() + v;
+      EXPECT_EQ(octavo_writer_put_array(writer, v == 0 ? "dens" : "temp", "K", &array, &error), 0) << error.message;
+    }
+    array.values = memory.data();
+    array.components = 2;
+    EXPECT_EQ(octavo_writer_put_array(writer, "both", "K", &array, &error), 0) << error.message;
+    gone.assign(6, 1000);
+    octavo_array of_particles = octavo_array_default();
+    of_particles.values = spin.data();
+    of_particles.cells = 3;
+    of_particles.components = 2;
+    of_particles.stride_cell = 1;
+    of_particles.stride_component = 3;
+    EXPECT_EQ(octavo_writer_put_particle_array(writer, "stars", "spin", "cm^2/s", &of_particles, &error), 0)
+        << error.message;
+    for (const char* name : {"position_x", "position_y"})
+      octavo_writer_put_particles(writer, "stars", name, OCTAVO_FLOAT64, spin.data(), 3, 1, OCTAVO_HOST, &error);
+  });
+  expect_blocks(directory.path());
+  octavo_restart* restart = share_of(directory.path(), false);
+  const Share share(restart);
+  octavo_error error;
+  const std::vector<double> dens = field_of(restart, "dens");
+  std::vector<double> both(2 * dens.size());
+  EXPECT_EQ(octavo_restart_field(restart, "both", OCTAVO_FLOAT64, both.data(), std::ssize(both), &error), 0)
+      << error.message;
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    if (share.owned[i / 32] == 0) continue;
+    EXPECT_EQ(both[i], i % 2 == 0 ? dens[i / 2] : -dens[i / 2]);
+  }
+  std::vector<double> found(2 * static_cast<std::size_t>(octavo_restart_count(restart, "stars")));
+  EXPECT_EQ(octavo_restart_particles(restart, "stars", "spin", OCTAVO_FLOAT64, found.data(), std::ssize(found), &error),
+            0)
+      << error.message;
+  for (std::size_t i = 0; i < found.size(); i += 2) EXPECT_EQ(found[i + 1], found[i] + 3);
+  EXPECT_EQ(all_ranks(std::ssize(found)), 6 * writers.size);
+  octavo_restart_free(&restart);
+}
+
 TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   const SharedDirectory directory;
   const Writers all;  // all ranks write here
@@ -323,6 +389,31 @@ TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   refused("type: expected 0 to 7, found 9", true, [&] { return field(wrong ? 9 : 0, mine.count, 1); });
   refused("boxes, found", true, [&] { return field(0, wrong ? mine.count + 1 : mine.count, 1); });
   refused("ghost and stride must not be negative", true, [&] { return field(0, mine.count, wrong ? -1 : 1); });
+  octavo_array array = octavo_array_default();
+  const std::vector<double> one_block(16);
+  array.cells = 6;
+  array.values = one_block.data();
+  std::vector<std::int64_t> order(6, 0);
+  const auto put_array = [&] { return octavo_writer_put_array(writer, "dens", "", &array, &error); };
+  array.order = order.data();
+  order[3] = wrong ? -2 : 0;
+  refused("order: expected -1, or 0 to 4294967294, found -2", false, [&] {
+    put_tree(writer, all);
+    return put_array();
+  });
+  order[3] = 0;
+  array.centring = wrong ? 5 : 0;
+  refused("centring: expected 0 to 4, found 5", false, [&] {
+    put_tree(writer, all);
+    return put_array();
+  });
+  refused("flow: expected 0 or 1, found 7", false, [&] {
+    array.centring = 0;
+    put_tree(writer, all);
+    put_array();
+    octavo_writer_end_step(writer, nullptr);
+    return octavo_writer_begin_step(writer, wrong ? 7 : 0, 2, 0, &error);
+  });
   refused("attribute", true, [&] { return octavo_writer_put_int(writer, wrong ? nullptr : "n", 1, &error); });
   const std::int64_t levels[1] = {wrong ? -1 : 2};
   const std::uint8_t none[2] = {};

@@ -73,11 +73,23 @@ contains
     real(real64), intent(in), target :: unk(:, 0:, 0:, :), faces(:, :, :)
     logical, intent(in) :: mine(6)
     type(octavo_writer) :: writer
+    real(real64), allocatable, target :: backwards(:, :, :)  ! this rank's blocks alone
+    integer :: b, n, order(6)
     call open_and_begin(writer, comm, store)
     call put_tree(writer, mine)
     call writer%put_field('dens', unk(1, 1:4, 1:4, :), unit='g/cm^3', space=octavo_host)
     call writer%put_field('temp', unk(2, 1:4, 1:4, :))
     call writer%put_faces('mag', faces, 2)
+    n = 0
+    order = 0
+    allocate (backwards(4, 4, count(mine)))
+    do b = 6, 1, -1
+      if (.not. mine(b)) cycle
+      n = n + 1
+      order(b) = n
+      backwards(:, :, n) = unk(1, 1:4, 1:4, b)
+    end do
+    call writer%put_field('ordered', backwards, order=order)
     call writer%end_step()
     call writer%close()
   end subroutine
@@ -118,7 +130,7 @@ contains
     type(octavo_restart) :: from
     integer(int64), allocatable :: cells_of_level(:)
     logical, allocatable :: refined(:), owned(:)
-    real(real64), allocatable :: dens(:), temp(:), low(:), high(:)
+    real(real64), allocatable :: dens(:), temp(:), low(:), high(:), ordered(:)
     integer, allocatable :: block(:)
     integer :: cell, v, first
     call from%open(MPI_COMM_WORLD, store)
@@ -127,6 +139,7 @@ contains
     call from%field('temp', temp)
     if (with_faces) call from%field('mag_left', low)
     if (with_faces) call from%field('mag_right', high)
+    if (with_faces) call from%field('ordered', ordered)
     ! The roots are blocks 1 and 2, children of the first one blocks 3 to 6: a share that lacks them is pruned.
     block = [1, 2]
     if (refined(1)) block = [block, 3, 4, 5, 6]
@@ -138,6 +151,7 @@ contains
         call expect(dens(first + v) == expected(block(cell), v, 0), 'dens of '//store)
         call expect(temp(first + v) == -expected(block(cell), v, 0), 'temp of '//store)
         if (.not. with_faces) cycle
+        call expect(ordered(first + v) == dens(first + v), 'an array in another order')
         call expect(low(first + v) == expected(block(cell), v, 0), 'low faces')
         call expect(high(first + v) == expected(block(cell), v, 1), 'high faces')
       end do
@@ -186,6 +200,11 @@ contains
     call writer%put_arrays('dens', [c_loc(unk)], real64, ghost=1, stride=2, error=error)
     call writer%end_step(error)
     call expect(error%code == 2 .and. index(error%message, 'no boxes were put') > 0, 'arrays of boxes that are none')
+    call writer%begin_step(octavo_checkpoint, 9, 0.5_real64)
+    call put_tree(writer, spread(rank == 0, 1, 6))
+    call writer%put_field('dens', unk(1, 1:4, 1:4, :), order=[1, 2, 3, 4, 5, merge(7, 6, rank == 0)], error=error)
+    call writer%end_step(error)
+    call expect(error%code == 2 .and. index(error%message, 'order: expected 0 to 6, found 7') > 0, 'an order too far')
     call writer%close()
   end subroutine
 

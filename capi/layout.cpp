@@ -97,6 +97,33 @@ FieldViews views_in_a_row(const Layout& layout, const Boxes& boxes, const mesh::
   return view_of_arrays(layout, values, at, {1, 1, 1});
 }
 
+parallel::ArrayView view_of(const octavo_array& array, const mesh::Index3& block) {
+  parallel::ArrayView view = view_of(array.type, array.values, array.cells, 0, array.space);
+  view.block = block;
+  view.components = array.components;
+  view.ghost = array.ghost;
+  view.stride = {array.stride_cell, array.stride[0], array.stride[1], array.stride[2], array.stride_component};
+  return view;
+}
+
+mesh::Centring centring_of(int centring) {
+  if (centring < OCTAVO_CELL || centring > OCTAVO_NODE)
+    throw Error(Kind::usage, "centring: expected 0 to 4, found " + std::to_string(centring));
+  return static_cast<mesh::Centring>(centring);
+}
+
+std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells) {
+  constexpr std::uint32_t nowhere = parallel::ArrayView::nowhere;
+  std::vector<std::uint32_t> out;
+  for (const std::int64_t place : array_from(order, cells)) {
+    if (place < -1 || place >= std::int64_t{nowhere})
+      throw Error(Kind::usage,
+                  "order: expected -1, or 0 to " + std::to_string(nowhere - 1) + ", found " + std::to_string(place));
+    out.push_back(place < 0 ? nowhere : static_cast<std::uint32_t>(place));
+  }
+  return out;
+}
+
 mesh::Centring faces_along(int axis, int dim) {
   if (axis < 0 || axis >= dim)
     throw Error(Kind::usage, "axis: expected 0 to " + std::to_string(dim - 1) + ", found " + std::to_string(axis));

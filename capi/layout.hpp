@@ -34,6 +34,11 @@ FieldViews views_in_a_row(const Layout& layout, const Boxes& boxes, const mesh::
                           std::int64_t count);
 /// An array of each box, lying anywhere.
 FieldViews views_of_boxes(const Layout& layout, const Boxes& boxes, const void* const* values, std::int64_t count);
+/// As octavo_array has it, but for its order; `block` values of a cell.
+parallel::ArrayView view_of(const octavo_array& array, const mesh::Index3& block);
+mesh::Centring centring_of(int centring);
+/// Places as octavo_array has them, as the engine has them.
+std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells);
 /// The centring of a face variable along an axis of `dim`.
 mesh::Centring faces_along(int axis, int dim);
 

@@ -20,6 +20,11 @@ parallel::NativeOptions options_of(const octavo_native_options& from) {
   options.collect = from.collect != 0;
   options.files = from.files;
   options.max_box = from.max_box;
+  options.bound_thread = from.bound_thread != 0;
+  for (std::int64_t n = 0; n < from.num_names; ++n) {
+    const char* const* pair = (&checked(from.names, "names"))[n];
+    options.names[&checked(pair[0], "names")] = &checked(pair[1], "names");
+  }
   if (from.title != nullptr) options.title = from.title;
   if (from.multifab != nullptr) options.multifab = from.multifab;
   return options;
@@ -28,7 +33,7 @@ parallel::NativeOptions options_of(const octavo_native_options& from) {
 }  // namespace
 
 octavo_native_options octavo_native_options_default(int format) {
-  return {format, {1, 1, 1}, 1, 1, 1, 0, 0, 64, nullptr, nullptr};
+  return {format, {1, 1, 1}, 1, 1, 1, 0, 0, 64, nullptr, nullptr, 0, nullptr, 0};
 }
 
 int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_native_options* options,
@@ -43,16 +48,17 @@ int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_
       chosen = options_of(checked(options, "options"));
       std::copy_n(options->block, 3, header.block.begin());
     });
-    *writer =
-        new octavo_native_writer{parallel::NativeWriter(comm, header, chosen), header.dim, header.roots, header.block};
+    *writer = new octavo_native_writer{
+        {}, parallel::NativeWriter(comm, header, chosen), header.dim, header.roots, header.block};
   });
 }
 
 int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
                              octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer").writer.begin_step(&checked(path, "path"), step, time);
-    writer->boxes.reset();
+  return put(writer, error, "begin_step", [&](octavo_native_writer& to) {
+    to.writer.begin_step(&checked(path, "path"), step, time);
+    to.boxes.reset();
+    to.orders.clear();
   });
 }
 
@@ -107,6 +113,10 @@ int octavo_native_put_faces(octavo_native_writer* writer, const char* name, cons
                             const void* values, int64_t count, int ghost, int64_t stride, int space,
                             octavo_error* error) {
   return put_faces(writer, name, unit, axis, type, values, count, ghost, stride, space, error);
+}
+int octavo_native_put_array(octavo_native_writer* writer, const char* name, const char* unit, const octavo_array* array,
+                            octavo_error* error) {
+  return put_array(writer, name, unit, array, error);
 }
 int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute, int type,
                                 const void* values, int64_t count, int64_t stride, int space, octavo_error* error) {

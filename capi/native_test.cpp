@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "capi/left_binding.hpp"
 #include "capi/octavo.h"
 #include "octavo/file/hdf5.hpp"
 #include "octavo/formats/amrex/output.hpp"
@@ -22,18 +23,24 @@ int size() { return parallel::size_of(everyone()); }
 
 double value_at(std::int64_t x, std::int64_t y) { return static_cast<double>(1000 * y + x); }
 
-octavo_native_writer* open_writer(int format, octavo_error* error) {
-  octavo_domain domain = octavo_domain_default();
-  domain.dim = 2;
-  domain.roots[0] = domain.roots[1] = 2;
+octavo_native_options options_for(int format) {
   octavo_native_options options = octavo_native_options_default(format);
   options.block[0] = 4;
   options.block[1] = 2;
   options.sync = 0;
+  return options;
+}
+
+octavo_native_writer* open_writer(const octavo_native_options& options, octavo_error* error) {
+  octavo_domain domain = octavo_domain_default();
+  domain.dim = 2;
+  domain.roots[0] = domain.roots[1] = 2;
   octavo_native_writer* writer = nullptr;
   EXPECT_EQ(octavo_native_open(everyone(), &domain, &options, &writer, error), 0) << error->message;
   return writer;
 }
+
+octavo_native_writer* open_writer(int format, octavo_error* error) { return open_writer(options_for(format), error); }
 
 // Four blocks of 4 x 2 of a domain of 8 x 4, the b-th one of rank b % size. Two variables that stand together, with one
 // ghost cell around.
@@ -200,6 +207,74 @@ TEST(CapiNativeMpi, face_variables_have_one_value_more_along_their_axis) {
   EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
 }
 
+// This rank's blocks alone are in memory, the last one first, values from the last to the first.
+struct Backwards {
+  std::vector<std::int64_t> order;
+  std::vector<float> values;
+  octavo_array array = octavo_array_default();
+
+  Backwards() : order(4, -1) {
+    for (std::int64_t b = 3; b >= 0; --b) {
+      if (b % size() != rank()) continue;
+      order[static_cast<std::size_t>(b)] = std::ssize(values) / 8;
+      for (std::int64_t v = 7; v >= 0; --v)
+        values.push_back(static_cast<float>(value_at(b % 2 * 4 + v % 4, b / 2 * 2 + v / 4)));
+    }
+    values.resize(std::max<std::size_t>(values.size(), 8));  // a rank without blocks has memory, too
+    array.type = OCTAVO_FLOAT32;
+    array.values = values.data() + 7;
+    array.cells = 4;
+    array.stride_cell = 8;
+    array.stride[0] = -1;
+    array.stride[1] = -4;
+    array.order = order.data();
+  }
+};
+
+TEST(CapiNativeMpi, option_names_and_an_array_in_the_applications_own_order) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const octavo::testing::SharedDirectory directory;
+  octavo_error error;
+  octavo_native_options options = options_for(OCTAVO_FLASH);
+  const char* const names[1][2] = {{"density", "rho"}};
+  options.names = names;
+  options.num_names = 1;
+  octavo_native_writer* writer = open_writer(options, &error);
+  const std::string path = directory.path() / "chk";
+  const Backwards mine;
+  const std::int64_t cells = 4;
+  std::uint8_t refined[4] = {}, owned[4];
+  for (std::size_t b = 0; b < 4; ++b) owned[b] = mine.order[b] >= 0 ? 1 : 0;
+  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error), 0) << error.message;
+  EXPECT_EQ(octavo_native_put_mesh(writer, 1, &cells, refined, owned, &error), 0);
+  EXPECT_EQ(octavo_native_put_array(writer, "density", "g/cm^3", &mine.array, &error), 0) << error.message;
+  EXPECT_EQ(octavo_native_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  const file::hdf5::File file = file::hdf5::open(path);
+  std::vector<float> values;
+  for (const file::hdf5::Info& info : file::hdf5::list(file))
+    if (info.name.starts_with("rho")) values = file::hdf5::read_all<float>(file, info);
+  ASSERT_EQ(values.size(), 32u);
+  for (std::int64_t i = 0; i < 32; ++i)
+    EXPECT_EQ(values[static_cast<std::size_t>(i)], value_at(i / 8 % 2 * 4 + i % 4, i / 16 * 2 + i % 8 / 4));
+  MPI_Barrier(everyone());
+}
+
+TEST(CapiNativeMpi, option_bound_thread_keeps_the_thread_on_the_cores_of_its_rank) {
+  const octavo::testing::SharedDirectory directory;
+  const Blocks blocks(false);
+  for (const int bound : {0, 1}) {
+    octavo_error error;
+    octavo_native_options options = options_for(OCTAVO_AMREX_PLOTFILE);
+    options.bound_thread = bound;
+    octavo_native_writer* writer = open_writer(options, &error);
+    const int before = octavo::testing::left_binding;
+    put_step(writer, directory.path() / std::to_string(bound), blocks, false, &error);
+    EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+    EXPECT_EQ(octavo::testing::left_binding - before, 1 - bound);
+  }
+}
+
 TEST(CapiNativeMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   const octavo::testing::SharedDirectory directory;
   octavo_error error;
@@ -215,7 +290,10 @@ TEST(CapiNativeMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("boxes, found"));
   EXPECT_EQ(octavo_native_put_field(writer, "f", "", 0, nullptr, 0, 0, 0, 1, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_native_begin_step(writer, nullptr, 5, 0.5, &error), OCTAVO_USAGE);
   EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("path is NULL"));
   put_step(writer, path, blocks, false, &error);
   EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
   EXPECT_TRUE(std::filesystem::exists(path));

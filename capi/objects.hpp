@@ -1,4 +1,6 @@
 #pragma once
+#include <list>
+
 #include "capi/layout.hpp"
 #include "capi/octavo.h"
 #include "octavo/parallel/native_writer.hpp"
@@ -6,14 +8,23 @@
 #include "octavo/parallel/series_mesh.hpp"
 #include "octavo/parallel/writer.hpp"
 
+namespace octavo::capi {
+
+/// Orders of cells that were put in this step.
+using Orders = std::list<std::vector<std::uint32_t>>;
+
+}  // namespace octavo::capi
+
 /// What the handles of the C API are. Both writers have what puts.hpp needs.
 struct octavo_writer {
+  octavo::capi::Orders orders;  ///< a writer may read them until it is gone
   octavo::parallel::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;
   octavo::capi::Boxes boxes{};  ///< of this step
 };
 struct octavo_native_writer {
+  octavo::capi::Orders orders;
   octavo::parallel::NativeWriter writer;
   int dim;
   octavo::mesh::Index3 roots, block;

@@ -35,15 +35,16 @@ int octavo_writer_open_as(MPI_Comm comm, const char* store, const octavo_domain*
     });
     std::optional<store::StepId> resumed;
     if (options->from != nullptr) resumed = options->from->value.id;
-    *writer = new octavo_writer{parallel::Writer(comm, store, header, chosen, resumed), header.dim, header.roots,
-                                header.block};
+    *writer = new octavo_writer{
+        {}, parallel::Writer(comm, store, header, chosen, resumed), header.dim, header.roots, header.block};
   });
 }
 
 int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time, octavo_error* error) {
-  return guard(error, [&] {
-    checked(writer, "writer").writer.begin_step(flow_of(flow), step, time);
-    writer->boxes.reset();
+  return put(writer, error, "begin_step", [&](octavo_writer& to) {
+    to.writer.begin_step(flow_of(flow), step, time);
+    to.boxes.reset();
+    to.orders.clear();
   });
 }
 
@@ -117,6 +118,24 @@ int octavo_writer_put_particles(octavo_writer* writer, const char* species, cons
                                 const void* values, int64_t count, int64_t stride, int space, octavo_error* error) {
   return put_species(
       writer, species, attribute, [&] { return view_of(type, values, count, stride, space); }, error);
+}
+
+octavo_array octavo_array_default(void) {
+  return {OCTAVO_FLOAT64, OCTAVO_HOST, OCTAVO_CELL, 1, 0, nullptr, 0, 0, {0, 0, 0}, 0, nullptr};
+}
+int octavo_writer_put_array(octavo_writer* writer, const char* name, const char* unit, const octavo_array* array,
+                            octavo_error* error) {
+  return put_array(writer, name, unit, array, error);
+}
+
+int octavo_writer_put_particle_array(octavo_writer* writer, const char* species, const char* attribute,
+                                     const char* unit, const octavo_array* array, octavo_error* error) {
+  return put(writer, error, "particles", [&](octavo_writer& to) {
+    const octavo_array& from = checked(array, "array");
+    parallel::ArrayView view = view_of(from, {1, 1, 1});
+    view.order = keep_order(to, from.order, from.cells);
+    to.writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"), view, unit_of(unit));
+  });
 }
 
 int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type, const void* values,

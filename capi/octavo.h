@@ -68,7 +68,8 @@ OCTAVO_API octavo_writer_options octavo_writer_options_default(void);
 /* ---- writing */
 
 /* Collective. `options`: a TOML file, or NULL; OCTAVO_* variables have the last word. `from`: what this run continues,
- * or NULL. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
+ * or NULL. OCTAVO_USAGE on all ranks for a domain that cannot be: dim, roots, block, or a corner that is not finite or
+ * not above the other. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
 OCTAVO_API int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
                                   const octavo_restart* from, octavo_writer** writer, octavo_error* error);
 /* The same of trees with blocks, and of boxes. */
@@ -125,7 +126,10 @@ OCTAVO_API int octavo_writer_put_faces(octavo_writer* writer, const char* name, 
 OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
                                            const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
-/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. */
+/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. Where the error is an
+ * earlier step's, which it names, this step is taken all the same; each failed step is told of once. A put itself returns
+ * what is wrong with its own arguments only (NULL, a negative count, an unknown type), and 0 for what the whole step
+ * shows (too few values, a tree that does not fit the domain, a put outside of a step). */
 OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
 /* Collective: all steps so far are durable (on the local disks, where there is a staging directory; close drains them).
  */
@@ -136,21 +140,48 @@ OCTAVO_API int octavo_writer_statistics(octavo_writer* writer, char* text, size_
 /* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
 OCTAVO_API int octavo_writer_close(octavo_writer** writer, octavo_error* error);
 
+/* ---- arrays that lie in any way: in the application's own order of cells, with any strides, of several components */
+
+enum octavo_centring { OCTAVO_CELL = 0, OCTAVO_FACE_X = 1, OCTAVO_FACE_Y = 2, OCTAVO_FACE_Z = 3, OCTAVO_NODE = 4 };
+/* Value (cell, x, y, z, component) is, in elements, at values + place * stride_cell + (x + ghost) * stride[0] +
+ * (y + ghost) * stride[1] + (z + ghost) * stride[2] + component * stride_component, where place is order[cell], or
+ * cell. Start from octavo_array_default(): one packed value a cell. */
+typedef struct octavo_array {
+  int type, space, centring;
+  int components;
+  int ghost;          /* values more on each side of a block, along the axes that have more than one */
+  const void* values; /* ghosts included; read in end_step: must stay until then */
+  int64_t cells;      /* tree cells (blocks), cells of all boxes, points, or particles */
+  int64_t stride_cell, stride[3], stride_component; /* may be negative; all 0: packed, components fastest, then x */
+  const int64_t* order; /* [cells] place of each tree cell in memory, from 0; -1: nowhere, as of another rank's roots,
+                           which cost a store no bytes. NULL: in the tree's order. Copied */
+} octavo_array;
+OCTAVO_API octavo_array octavo_array_default(void);
+/* A field of the mesh put before; of boxes one value a cell, box after box. */
+OCTAVO_API int octavo_writer_put_array(octavo_writer* writer, const char* name, const char* unit,
+                                       const octavo_array* array, octavo_error* error);
+/* An attribute of particles. */
+OCTAVO_API int octavo_writer_put_particle_array(octavo_writer* writer, const char* species, const char* attribute,
+                                                const char* unit, const octavo_array* array, octavo_error* error);
+
 /* ---- FLASH and AMReX outputs, written by all ranks (docs/engine.md): a step is a file or a directory of its own */
 
 enum octavo_native_format { OCTAVO_FLASH = 0, OCTAVO_AMREX_PLOTFILE = 1, OCTAVO_AMREX_CHECKPOINT = 2 };
 /* Start from octavo_native_options_default(). Flags are 0 or 1. */
 typedef struct octavo_native_options {
   int format;
-  int64_t block[3];     /* values of a tree cell, FLASH's nxb, nyb, nzb; 1 beyond dim */
-  int background;       /* 0: written inside end_step */
-  int sync;             /* steps are on disk when they bear their name */
-  int checksums;        /* of each array while it is copied, compared before it is written */
-  int collect;          /* FLASH: rank 0 alone writes, in end_step */
-  int files;            /* AMReX: data files a level; 0: one for each GiB */
-  int64_t max_box;      /* AMReX, of a tree: boxes are at most that long [cells] */
-  const char* title;    /* AMReX checkpoint: first line of its Header; NULL: AmrCore's */
-  const char* multifab; /* AMReX checkpoint: name of the MultiFab of all fields; NULL: phi */
+  int64_t block[3];              /* values of a tree cell, FLASH's nxb, nyb, nzb; 1 beyond dim */
+  int background;                /* 0: written inside end_step */
+  int sync;                      /* steps are on disk when they bear their name */
+  int checksums;                 /* of each array while it is copied, compared before it is written */
+  int collect;                   /* FLASH: rank 0 alone writes, in end_step */
+  int files;                     /* AMReX: data files a level; 0: one for each GiB */
+  int64_t max_box;               /* AMReX, of a tree: boxes are at most that long [cells] */
+  const char* title;             /* AMReX checkpoint: first line of its Header; NULL: AmrCore's */
+  const char* multifab;          /* AMReX checkpoint: name of the MultiFab of all fields; NULL: phi */
+  int bound_thread;              /* the background thread stays on the cores its rank is bound to */
+  const char* const (*names)[2]; /* FLASH: [num_names] name of a field, and the file's own for it; NULL: none */
+  int64_t num_names;
 } octavo_native_options;
 OCTAVO_API octavo_native_options octavo_native_options_default(int format);
 
@@ -197,6 +228,9 @@ OCTAVO_API int octavo_native_put_arrays(octavo_native_writer* writer, const char
 OCTAVO_API int octavo_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit, int axis,
                                        int type, const void* values, int64_t count, int ghost, int64_t stride,
                                        int space, octavo_error* error);
+/* A field as octavo_writer_put_array has it, of one component. */
+OCTAVO_API int octavo_native_put_array(octavo_native_writer* writer, const char* name, const char* unit,
+                                       const octavo_array* array, octavo_error* error);
 /* One attribute of `count` particles. FLASH: one species, in leaf blocks that this rank owns; AMReX: wherever a box of
  * any rank is. */
 OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
@@ -227,6 +261,8 @@ typedef struct octavo_series_options {
   int64_t alignment; /* no two writers touch one such unit of the file [bytes] */
   int resume;        /* the file is there: go on behind the last step whose time is no later than resume_time */
   double resume_time;
+  int ranks_per_node; /* hosts are imitated, so many ranks each; 0: they are what they are */
+  int bound_thread;   /* the background thread stays on the cores its rank is bound to */
 } octavo_series_options;
 OCTAVO_API octavo_series_options octavo_series_options_default(void);
 
@@ -312,6 +348,7 @@ OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* er
  * `capacity` goes, and *count with how many there are. */
 OCTAVO_API int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times,
                                  int64_t* count, octavo_error* error);
+/* Of NULL, as there is before the first checkpoint: step -1, time 0, and of all that is counted 0. */
 OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
 OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
 /* What a user should know: damage, steps passed over, local disks; the same on all ranks. Texts are the restart's; NULL

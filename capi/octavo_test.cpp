@@ -224,6 +224,8 @@ TEST(CapiMpi, null_and_nonsense_are_refused) {
   EXPECT_EQ(octavo_writer_put_field(writer, "f", "", 8, nullptr, 0, 0, OCTAVO_HOST, &error), OCTAVO_USAGE);
   EXPECT_EQ(octavo_writer_put_field(writer, "f", "", 0, nullptr, -1, 0, OCTAVO_HOST, &error), OCTAVO_USAGE);
   EXPECT_EQ(octavo_writer_put_field(writer, "f", "", 0, nullptr, 0, 0, 1, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);  // the first of them
+  EXPECT_THAT(error.message, HasSubstr("flow: expected 0 or 1, found 2"));
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
 

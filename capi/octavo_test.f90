@@ -112,6 +112,7 @@ program octavo_test
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   if (rank == 0) call octavo_forget_failed_restarts(store)
   call native_outputs()
+  call options_of_a_series(trim(store)//'.slf')
   call check_triangles(trim(store)//'_triangles')
   call check_blocks(trim(store))
   call MPI_Finalize(ierror)
@@ -182,10 +183,12 @@ contains
     call expect(error%code == 2 .and. index(error%message, 'field dens') > 0, 'a block of another size, on all ranks')
     call native%close()
     ! Faces along y: 4 x 3 of blocks of 4 x 2; without HDF5 the error says so.
-    call native%open(MPI_COMM_WORLD, domain, octavo_flash, block=[4, 2], sync=.false.)
+    call native%open(MPI_COMM_WORLD, domain, octavo_flash, block=[4, 2], sync=.false., checksums=.false., bound_thread=.true., &
+                     names=reshape(['soot', 'c12 '], [2, 1]))
     call native%begin_step(trim(store)//'_chk', 6, 1.0_real64)
     call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
     call native%put_field('dens', unk(1, 1:4, 1:2, :))
+    call native%put_field('soot', unk(2, 1:4, 1:2, :))
     call native%put_faces('magy', unk(1, 1:4, 1:3, :), 2)
     call native%end_step(error)
     if (error%code == 0) then
@@ -201,6 +204,26 @@ contains
     call native%end_step(error)
     call expect(error%code == 2 .and. index(error%message, 'magy') > 0, 'no faces, but cells')
     call native%close()
+  end subroutine
+
+  ! One triangle, which all ranks hold.
+  subroutine options_of_a_series(path)
+    character(*), intent(in) :: path
+    type(octavo_series) :: series
+    call series%open(MPI_COMM_WORLD, path, ['DEPTH'], ['M'], [0.0_real64, 1.0_real64, 0.0_real64], &
+                     [0.0_real64, 0.0_real64, 1.0_real64], reshape([1, 2, 3], [3, 1]), [1, 2, 3], global_triangle=[1], &
+                     sync=.false., ranks_per_node=1, bound_thread=.true.)
+    call series%begin_step(0.0_real64)
+    call series%put_field('DEPTH', [1.0_real64, 2.0_real64, 3.0_real64])
+    call series%end_step()
+    call series%begin_step(1.0_real64)
+    if (rank == 0) call series%begin_step(1.0_real64, error)
+    call expect(rank > 0 .or. error%code == 2, 'a step that cannot be begun')
+    call series%put_field('DEPTH', [1.0_real64, 2.0_real64, 3.0_real64])
+    call series%end_step(error)
+    call expect(error%code == 2 .and. index(error%message, 'begin_step') > 0, 'a step that one rank could not begin')
+    call expect(series%steps() == 1, 'steps of a series')
+    call series%close()
   end subroutine
 
   ! A run goes on from the plotfile: in boxes, on a finer mesh, in cells.
@@ -255,6 +278,7 @@ contains
     type(octavo_domain) :: plane
     type(octavo_writer) :: writer
     type(octavo_restart) :: from
+    type(octavo_neighbours) :: around
     real(real64), allocatable :: x(:), y(:), depth(:)
     integer, allocatable :: triangles(:, :), number(:), global_triangle(:)
     integer :: held(2), i, ierror
@@ -278,11 +302,41 @@ contains
     end do
     call MPI_Allreduce(MPI_IN_PLACE, held, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
     call expect(all(held == 1), 'each triangle on one rank')
+    call check_neighbours(from, number, global_triangle)
     call from%free()
     call from%open(MPI_COMM_WORLD, path, points=[3, 1])
     call from%field('depth', depth)
     call expect(size(depth) == 2 .and. all(depth == [30.0_real64, 10.0_real64]), 'the points asked for')
+    call around%find(MPI_COMM_WORLD, from, error)
+    call expect(error%code == 2, 'what lies around points')
     call from%free()
+  end subroutine
+
+  ! The two triangles have points 2 and 3 in common, the edge 2-3 of the first and of the second.
+  subroutine check_neighbours(from, number, global_triangle)
+    type(octavo_restart), intent(in) :: from
+    integer, intent(in) :: number(:), global_triangle(:)
+    type(octavo_neighbours) :: around
+    integer :: held(2), holders(4), i, other, ierror
+    call around%find(MPI_COMM_WORLD, from)
+    held = 0
+    if (size(global_triangle) == 1) held(global_triangle(1)) = rank + 1
+    holders = 0
+    holders(number) = 1
+    call MPI_Allreduce(MPI_IN_PLACE, held, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+    call MPI_Allreduce(MPI_IN_PLACE, holders, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
+    call expect(all(holders(number(around%shared_point)) > 1), 'shared points are others'', too')
+    call expect(size(around%shared_point) == count(holders(number) > 1), 'all of them')
+    call expect(all(around%first(2:) - around%first(:size(around%shared_point)) == &
+                    holders(number(around%shared_point)) - 1), 'and they are all told')
+    call expect(all(around%rank /= rank), 'not this one')
+    call expect(size(around%halo_triangle) == merge(1, 0, size(global_triangle) == 1), 'triangles with a border')
+    do i = 1, size(around%halo_triangle)
+      other = merge(2, 1, global_triangle(around%halo_triangle(i)) == 1)
+      call expect(around%behind_rank(2, i) == held(other) - 1 .and. around%behind_triangle(2, i) == 1, 'what is behind')
+      call expect(all(around%behind_rank(1:3:2, i) == -1 .and. around%behind_triangle(1:3:2, i) == 0), 'the outside')
+    end do
+    call expect(size(around%boundary_point) == 0 .and. size(around%values, 1) == 7, 'no boundary is stored')
   end subroutine
 
   ! Lines of a text file that have this text.

@@ -8,8 +8,9 @@
 #include "capi/objects.hpp"
 #include "octavo/mesh/sides.hpp"
 
-/// The puts of octavo_writer and octavo_native_writer, which have the same words. `Handle` is either of them. What is
-/// wrong with a put on one rank is kept for all to know: end_step returns it.
+/// The puts of octavo_writer and octavo_native_writer, which have the same words. `Handle` is either of them; of put()
+/// also octavo_series. What is wrong with a put, or with beginning a step, on one rank is kept for all to know:
+/// end_step returns it.
 namespace octavo::capi {
 
 inline std::string unit_of(const char* unit) { return unit == nullptr ? "" : unit; }
@@ -21,7 +22,7 @@ int put(Handle* writer, octavo_error* error, const char* place, Work&& work) noe
     try {
       work(mine);
     } catch (...) {
-      Error problem = current_error();
+      Error problem = base::current_error();
       mine.writer.put_error(problem.at(place));
       throw problem;
     }
@@ -51,6 +52,24 @@ int put_boxes(Handle* writer, int levels, const std::int64_t* domain, const int*
     const mesh::Patches patches = patches_from(to.dim, levels, domain, ratio, boxes_of_level, boxes);
     to.writer.put_mesh(patches);
     to.boxes = sizes_of(patches);
+  });
+}
+
+/// Copied: it is read as late as the array is.
+template <class Handle>
+std::span<const std::uint32_t> keep_order(Handle& to, const std::int64_t* order, std::int64_t cells) {
+  if (order == nullptr) return {};
+  return to.orders.emplace_back(order_from(order, cells));
+}
+
+template <class Handle>
+int put_array(Handle* writer, const char* name, const char* unit, const octavo_array* array,
+              octavo_error* error) noexcept {
+  return put(writer, error, "a field", [&](Handle& to) {
+    const octavo_array& from = checked(array, "array");
+    parallel::ArrayView view = view_of(from, to.boxes ? mesh::Index3{1, 1, 1} : to.block);
+    view.order = keep_order(to, from.order, from.cells);
+    to.writer.put_field(&checked(name, "name"), view, unit_of(unit), centring_of(from.centring));
   });
 }
 

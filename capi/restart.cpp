@@ -67,8 +67,9 @@ void copy_values(const mesh::Field& field, int type, void* values, std::int64_t 
 }
 
 const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name) {
+  checked(name, "name");
   for (const mesh::Field& field : fields)
-    if (field.info.name == &checked(name, "name")) return field;
+    if (field.info.name == name) return field;
   throw Error(Kind::usage, "there is no field " + std::string(name));
 }
 
@@ -176,7 +177,9 @@ int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* st
   });
 }
 
+// Of NULL, which is what there is before the first checkpoint, the functions that return a number or a text have one.
 int64_t octavo_restart_num_fields(const octavo_restart* restart) {
+  if (restart == nullptr) return 0;
   std::size_t count = restart->value.part.fields.size();
   for (const mesh::Particles& particles : restart->value.part.particles) count += particles.attributes.size();
   return static_cast<std::int64_t>(count);
@@ -203,9 +206,12 @@ int octavo_restart_field_info(const octavo_restart* restart, int64_t index, octa
   });
 }
 
-int64_t octavo_restart_step(const octavo_restart* restart) { return restart->value.id.step; }
-double octavo_restart_time(const octavo_restart* restart) { return restart->value.header.time; }
+int64_t octavo_restart_step(const octavo_restart* restart) { return restart == nullptr ? -1 : restart->value.id.step; }
+double octavo_restart_time(const octavo_restart* restart) {
+  return restart == nullptr ? 0 : restart->value.header.time;
+}
 const char* octavo_restart_note(const octavo_restart* restart, int64_t index) {
+  if (restart == nullptr) return nullptr;
   const auto& notes = restart->value.notes;
   return index >= 0 && index < std::ssize(notes) ? notes[static_cast<std::size_t>(index)].c_str() : nullptr;
 }
@@ -228,6 +234,7 @@ int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, 
 }
 
 int octavo_restart_levels(const octavo_restart* restart) {
+  if (restart == nullptr) return 0;
   const mesh::Mesh& mesh = restart->value.part.mesh;
   const auto* patches = std::get_if<mesh::Patches>(&mesh);
   if (patches != nullptr) return static_cast<int>(patches->boxes.size());
@@ -235,10 +242,12 @@ int octavo_restart_levels(const octavo_restart* restart) {
   return tree == nullptr ? 0 : num_levels(*tree);
 }
 int64_t octavo_restart_cells(const octavo_restart* restart) {
+  if (restart == nullptr) return 0;
   const auto* tree = std::get_if<mesh::Octree>(&restart->value.part.mesh);
   return tree == nullptr ? 0 : static_cast<std::int64_t>(num_cells(*tree));
 }
 int64_t octavo_restart_num_boxes(const octavo_restart* restart) {
+  if (restart == nullptr) return 0;
   const auto* patches = std::get_if<mesh::Patches>(&restart->value.part.mesh);
   std::int64_t boxes = 0;
   if (patches != nullptr)
@@ -246,6 +255,7 @@ int64_t octavo_restart_num_boxes(const octavo_restart* restart) {
   return boxes;
 }
 int64_t octavo_restart_values(const octavo_restart* restart) {
+  if (restart == nullptr) return 0;
   const mesh::Mesh& mesh = restart->value.part.mesh;
   if (const auto* tree = std::get_if<mesh::Octree>(&mesh))
     return static_cast<std::int64_t>(num_cells(*tree) * block_size(*tree));
@@ -262,12 +272,16 @@ int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ra
                          int64_t* boxes, octavo_error* error) {
   return guard(error, [&] {
     const mesh::Patches& patches = patches_of(checked(restart, "restart"));
+    checked(domain, "domain");
+    checked(boxes_of_level, "boxes_of_level");
+    if (octavo_restart_num_boxes(restart) > 0) checked(boxes, "boxes");
+    if (!patches.ratio.empty()) checked(ratio, "ratio");
     const auto put = [](const mesh::IndexBox& box, std::int64_t*& to) {
       to = std::copy_n(box.hi.begin(), 3, std::copy_n(box.lo.begin(), 3, to));
     };
     for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
       put(patches.domain[level], domain);
-      (&checked(boxes_of_level, "boxes_of_level"))[level] = std::ssize(patches.boxes[level]);
+      boxes_of_level[level] = std::ssize(patches.boxes[level]);
       for (const mesh::IndexBox& box : patches.boxes[level]) put(box, boxes);
     }
     std::copy(patches.ratio.begin(), patches.ratio.end(), ratio);
@@ -298,6 +312,7 @@ int octavo_restart_field(const octavo_restart* restart, const char* name, int ty
 }
 
 int64_t octavo_restart_count(const octavo_restart* restart, const char* species) {
+  if (restart == nullptr || species == nullptr) return 0;
   for (const mesh::Particles& particles : restart->value.part.particles)
     if (particles.species == species) return particles.count;
   return 0;
@@ -306,9 +321,9 @@ int64_t octavo_restart_count(const octavo_restart* restart, const char* species)
 int octavo_restart_particles(const octavo_restart* restart, const char* species, const char* attribute, int type,
                              void* values, int64_t count, octavo_error* error) {
   return guard(error, [&] {
+    checked(species, "species");
     for (const mesh::Particles& particles : checked(restart, "restart").value.part.particles)
-      if (particles.species == &checked(species, "species"))
-        return copy_values(find(particles.attributes, attribute), type, values, count);
+      if (particles.species == species) return copy_values(find(particles.attributes, attribute), type, values, count);
     throw Error(Kind::usage, "there is no species " + std::string(species));
   });
 }

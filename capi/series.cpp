@@ -2,8 +2,8 @@
 #include <memory>
 #include <utility>
 
-#include "capi/arguments.hpp"
 #include "capi/objects.hpp"
+#include "capi/puts.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/series_writer.hpp"
 
@@ -56,13 +56,16 @@ parallel::SeriesOptions options_from(const octavo_series_options& from) {
   options.writers = from.writers;
   options.alignment = static_cast<std::uint64_t>(from.alignment);
   if (from.resume != 0) options.resume = from.resume_time;
+  options.ranks_per_node = from.ranks_per_node;
+  options.bound_thread = from.bound_thread != 0;
   return options;
 }
 
 }  // namespace
 
 octavo_series_options octavo_series_options_default() {
-  return {0, 0, nullptr, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 1, 1, 0, 4096, 0, std::numeric_limits<double>::infinity()};
+  return {0, 0, nullptr, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 1, 1, 0, 4096, 0, std::numeric_limits<double>::infinity(),
+          0, 0};
 }
 
 int octavo_series_open(MPI_Comm comm, const char* path, int variables, const char* const* names,
@@ -84,20 +87,12 @@ int octavo_series_open(MPI_Comm comm, const char* path, int variables, const cha
 }
 
 int octavo_series_begin_step(octavo_series* series, double time, octavo_error* error) {
-  return guard(error, [&] { checked(series, "series").writer.begin_step(time); });
+  return put(series, error, "begin_step", [&](octavo_series& to) { to.writer.begin_step(time); });
 }
 
 int octavo::capi::put_series_field(octavo_series* series, const char* name,
                                    const std::function<parallel::ArrayView()>& view, octavo_error* error) {
-  return guard(error, [&] {
-    parallel::SeriesWriter& to = checked(series, "series").writer;
-    try {
-      to.put_field(&checked(name, "name"), view());
-    } catch (Error& problem) {  // for all ranks to know: end_step returns it
-      to.put_error(problem.at("a field"));
-      throw;
-    }
-  });
+  return put(series, error, "a field", [&](octavo_series& to) { to.writer.put_field(&checked(name, "name"), view()); });
 }
 
 int octavo_series_put(octavo_series* series, const char* name, int type, const void* values, int64_t count,

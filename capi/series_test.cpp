@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capi/left_binding.hpp"
 #include "capi/octavo.h"
 #include "octavo/file/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
@@ -32,7 +33,7 @@ struct Piece {
 
 Piece make_piece() {
   Piece piece;
-  piece.fixture.mesh = octavo::testing::random_triangles(5, 6, 7);
+  piece.fixture.mesh = octavo::testing::random_triangles(5, 12, 13);
   piece.fixture.doubles = true;
   const auto& whole = piece.fixture.mesh.connectivity;
   for (std::size_t e = static_cast<std::size_t>(rank()); 3 * e < whole.size(); e += static_cast<std::size_t>(size())) {
@@ -187,6 +188,32 @@ TEST(CapiSeriesMpi, a_name_that_ends_in_med_makes_a_med_file_of_the_same) {
   EXPECT_TRUE(bytes_of(directory.path() / "back.slf") == octavo::testing::serafin_bytes(piece.fixture));
 }
 
+TEST(CapiSeriesMpi, options_bound_thread_and_ranks_per_node_say_where_the_threads_are) {
+  if (octavo::testing::single_threaded()) GTEST_SKIP() << "MPI was started for one thread";
+  const octavo::testing::SharedDirectory directory;
+  const Piece piece = make_piece();
+  const octavo_series_mesh mesh = mesh_of(piece);
+  for (const int bound : {0, 1})
+    for (const int ranks_per_node : {0, 1}) {  // one host, whose first rank writes; a host a rank, where each does
+      octavo_series_options options = options_for("");
+      options.writers = 0;
+      options.alignment = 1;
+      options.bound_thread = bound;
+      options.ranks_per_node = ranks_per_node;
+      const std::string path = directory.path() / (std::to_string(2 * bound + ranks_per_node) + ".slf");
+      octavo_series* series = nullptr;
+      octavo_error error{};
+      ASSERT_EQ(octavo_series_open(everyone(), path.c_str(), 2, names, units, &mesh, &options, &series, &error), 0);
+      const int before = octavo::testing::left_binding;
+      octavo_series_begin_step(series, 0, &error);
+      for (int v = 0; v < 2; ++v) put_strided(series, 0, v, mesh.points, &error);
+      EXPECT_EQ(octavo_series_end_step(series, &error), 0) << error.message;
+      EXPECT_EQ(octavo_series_close(&series, &error), 0) << error.message;
+      const bool writes = rank() == 0 || ranks_per_node == 1;
+      EXPECT_EQ(octavo::testing::left_binding - before, bound == 0 && writes ? 1 : 0);
+    }
+}
+
 TEST(CapiSeriesMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   const octavo::testing::SharedDirectory directory;
   const std::string path = directory.path() / "r2d.slf";
@@ -205,6 +232,10 @@ TEST(CapiSeriesMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   for (int v = 0; v < 2; ++v) put_strided(series, 0, v, rank() == size() - 1 ? 3 : mesh.points, &error);
   EXPECT_EQ(octavo_series_end_step(series, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("values, found 3"));
+  octavo_series_begin_step(series, 0, &error);
+  if (rank() == 0) EXPECT_EQ(octavo_series_begin_step(series, 0, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_series_end_step(series, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("the step before has not ended"));
   EXPECT_EQ(octavo_series_close(&series, &error), 0);
 }
 

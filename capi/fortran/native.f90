@@ -12,7 +12,8 @@ module octavo_native_writing
   type, extends(step_writer) :: octavo_native_writer
   contains
     procedure :: open => native_open            !< collective: (comm, domain, format [, block, background, sync, collect,
-                                                !<  files, max_box, title, multifab, error])
+                                                !<  files, max_box, title, multifab, error, checksums, bound_thread,
+                                                !<  names])
     procedure :: begin_step => native_begin_step  !< (path, step, time [, error])
     procedure :: end_step => native_end_step    !< collective ([error])
     procedure :: finished => native_finished    !< collective: logical ([error]), nothing is in flight any more
@@ -28,6 +29,9 @@ module octavo_native_writing
     integer(c_int) :: background, sync, checksums, collect, files
     integer(c_int64_t) :: max_box
     type(c_ptr) :: title, multifab
+    integer(c_int) :: bound_thread
+    type(c_ptr) :: names
+    integer(c_int64_t) :: num_names
   end type
 
   interface
@@ -78,7 +82,8 @@ module octavo_native_writing
 
 contains
 
-  subroutine native_open(self, comm, domain, format, block, background, sync, collect, files, max_box, title, multifab, error)
+  subroutine native_open(self, comm, domain, format, block, background, sync, collect, files, max_box, title, multifab, error, &
+                         checksums, bound_thread, names)
     class(octavo_native_writer), intent(inout) :: self
     integer, intent(in) :: comm
     type(octavo_domain), intent(in) :: domain
@@ -89,20 +94,33 @@ contains
     integer, intent(in), optional :: files, max_box   !< AMReX: data files a level, longest box of a tree
     character(*), intent(in), optional :: title, multifab  !< AMReX checkpoint
     type(octavo_error), intent(inout), optional :: error
+    logical, intent(in), optional :: checksums        !< of each array while it is copied, compared before it is written
+    logical, intent(in), optional :: bound_thread     !< the thread stays on the cores its rank is bound to
+    character(*), intent(in), optional :: names(:, :) !< FLASH, (2, n): name of a field, and the file's own for it
     character(kind=c_char), target :: code(len(domain%code) + 1)
-    character(kind=c_char), allocatable, target :: first_line(:), name(:)
+    character(kind=c_char), allocatable, target :: first_line(:), name(:), in_names(:, :)
+    type(c_ptr), allocatable, target :: name_at(:)
     type(c_domain) :: in_c
     type(c_native_options) :: options
     type(c_error) :: what
     self%native = 1
     in_c = domain_in_c(domain, code)
-    options = c_native_options(int(format, c_int), 1_c_int64_t, 1, 1, 1, 0, 0, 64_c_int64_t, c_null_ptr, c_null_ptr)
+    options = c_native_options(int(format, c_int), 1_c_int64_t, 1, 1, 1, 0, 0, 64_c_int64_t, c_null_ptr, c_null_ptr, 0, &
+                               c_null_ptr, 0_c_int64_t)
     if (present(block)) options%block(:size(block)) = int(block, c_int64_t)
     if (present(background)) options%background = merge(1_c_int, 0_c_int, background)
     if (present(sync)) options%sync = merge(1_c_int, 0_c_int, sync)
     if (present(collect)) options%collect = merge(1_c_int, 0_c_int, collect)
     if (present(files)) options%files = int(files, c_int)
     if (present(max_box)) options%max_box = int(max_box, c_int64_t)
+    if (present(checksums)) options%checksums = merge(1_c_int, 0_c_int, checksums)
+    if (present(bound_thread)) options%bound_thread = merge(1_c_int, 0_c_int, bound_thread)
+    if (present(names)) then
+      allocate (in_names(len(names) + 1, size(names)), name_at(size(names)))
+      call point_at(reshape(names, [size(names)]), in_names, name_at)
+      if (size(names) > 0) options%names = c_loc(name_at)
+      options%num_names = size(names, 2, kind=c_int64_t)
+    end if
     if (present(title)) then
       first_line = text(title)
       options%title = c_loc(first_line)

@@ -12,6 +12,7 @@ module octavo
   use octavo_reading, only: octavo_restart, octavo_field_info, &
     octavo_list_steps, &            !< (store, flow, steps [, times, error]): allocates the complete steps, ascending
     octavo_forget_failed_restarts   !< (store [, error]): by one process
+  use octavo_around, only: octavo_neighbours
   implicit none
   public
 end module octavo

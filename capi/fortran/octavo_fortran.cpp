@@ -59,6 +59,11 @@ OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const char* stor
   return octavo_writer_open_as(MPI_Comm_f2c(*comm), store, domain, options, writer, error);
 }
 
+OCTAVO_API int octavo_fortran_restart_neighbours(const MPI_Fint* comm, const octavo_restart* restart,
+                                                 octavo_neighbours* neighbours, octavo_error* error) {
+  return octavo_restart_neighbours(MPI_Comm_f2c(*comm), restart, neighbours, error);
+}
+
 OCTAVO_API int octavo_fortran_put_ints(int native, void* writer, const char* name, const std::int64_t* values,
                                        std::int64_t count, octavo_error* error) {
   const auto value = [&]() -> mesh::Attribute {
@@ -100,8 +105,20 @@ OCTAVO_API int octavo_fortran_put_boxes(int native, void* writer, int levels, co
 }
 
 OCTAVO_API int octavo_fortran_put_field(int native, void* writer, const char* name, const char* unit,
-                                        const CFI_cdesc_t* values, int space, octavo_error* error) {
-  const auto view = [&](const auto&) { return view_of_array(*values, space); };
+                                        const CFI_cdesc_t* values, const std::int64_t* order, std::int64_t cells,
+                                        int space, octavo_error* error) {
+  const auto view = [&](auto& to) {
+    parallel::ArrayView array = view_of_array(*values, space);
+    if (order == nullptr) return array;
+    const auto places = static_cast<std::int64_t>(array.cells);
+    array.cells = static_cast<std::size_t>(cells);
+    array.order = keep_order(to, order, cells);
+    for (const std::uint32_t place : array.order)
+      if (place != parallel::ArrayView::nowhere && place >= places)
+        throw Error(Kind::usage, "order: expected 0 to " + std::to_string(places) + ", found " +
+                                     std::to_string(std::int64_t{place} + 1));
+    return array;
+  };
   return with_writer(native, writer, [&](auto* to) { return put_view(to, name, unit, view, error); });
 }
 

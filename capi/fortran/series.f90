@@ -32,6 +32,7 @@ module octavo_series_writing
     integer(c_int64_t) :: alignment = 4096
     integer(c_int) :: resume = 0
     real(c_double) :: resume_time = 0
+    integer(c_int) :: ranks_per_node = 0, bound_thread = 0
   end type
 
   interface
@@ -94,7 +95,7 @@ contains
   !> Makes the file, or opens it to go on. Numbers count from 1, as TELEMAC's IKLE, KNOLG and IPOBO.
   subroutine series_open(self, comm, path, names, units, x, y, triangles, global_point, planes, global_triangle, boundary, &
                          geometry, double_precision, title, date, origin, background, sync, writers, alignment, &
-                         resume_time, error)
+                         resume_time, error, ranks_per_node, bound_thread)
     class(octavo_series), intent(inout) :: self
     integer, intent(in) :: comm
     character(*), intent(in) :: path
@@ -114,6 +115,8 @@ contains
     integer, intent(in), optional :: writers, alignment    !< ranks that write (0: one a host); [bytes]
     real(real64), intent(in), optional :: resume_time      !< the file is there: go on behind the last step up to this time
     type(octavo_error), intent(inout), optional :: error
+    integer, intent(in), optional :: ranks_per_node        !< hosts are imitated, so many ranks each
+    logical, intent(in), optional :: bound_thread          !< the thread stays on the cores its rank is bound to
     character(kind=c_char), target :: in_names(len(names) + 1, size(names)), in_units(len(units) + 1, size(units))
     character(kind=c_char), allocatable, target :: first_line(:), file(:)
     integer(int32), allocatable, target :: on_boundary(:)
@@ -147,6 +150,8 @@ contains
     if (present(sync)) options%sync = merge(1_c_int, 0_c_int, sync)
     if (present(writers)) options%writers = int(writers, c_int)
     if (present(alignment)) options%alignment = int(alignment, c_int64_t)
+    if (present(ranks_per_node)) options%ranks_per_node = int(ranks_per_node, c_int)
+    if (present(bound_thread)) options%bound_thread = merge(1_c_int, 0_c_int, bound_thread)
     if (present(resume_time)) then
       options%resume = 1
       options%resume_time = resume_time

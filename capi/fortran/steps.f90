@@ -16,7 +16,7 @@ module octavo_steps
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure :: put_mesh                       !< (cells_of_level, refined, owned [, error])
     procedure :: put_boxes                      !< (domain, ratio, boxes_of_level, boxes [, error])
-    procedure :: put_field                      !< (name, values [, unit, error, space])
+    procedure :: put_field                      !< (name, values [, unit, error, space, order])
     procedure :: put_faces                      !< (name, values, axis [, unit, error, space])
     procedure :: put_arrays                     !< (name, values, kind, ghost, stride [, unit, error, space])
     procedure :: put_particles                  !< (species, attribute, values [, error, space])
@@ -71,11 +71,12 @@ module octavo_steps
       integer(c_int), intent(in) :: ratio(*)
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_field(native, writer, name, unit, values, space, error) &
+    integer(c_int) function c_put_field(native, writer, name, unit, values, order, cells, space, error) &
         bind(c, name='octavo_fortran_put_field')
       import
       integer(c_int), value :: native, space
-      type(c_ptr), value :: writer
+      integer(c_int64_t), value :: cells
+      type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: name(*), unit(*)
       type(*), intent(in) :: values(..)
       type(c_error), intent(out) :: error
@@ -197,16 +198,25 @@ contains
   !> real64 or real32, in a store also int64 or int32. Of a tree: (x, y, z, cell) as far as there are dimensions, or (cell)
   !> without blocks; of boxes: (cell) of all boxes, one after another. Any section is taken as it is:
   !> unk(1, 5:12, 5:12, 1, :) leaves its ghosts away.
-  subroutine put_field(self, name, values, unit, error, space)
+  subroutine put_field(self, name, values, unit, error, space, order)
     class(step_writer), intent(in) :: self
     character(*), intent(in) :: name
     type(*), intent(in), target :: values(..)
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
+    integer, intent(in), optional :: order(:)  !< of each tree cell which cell of `values` it is, from 1; 0: none
+    integer(c_int64_t), allocatable, target :: places(:)
+    type(c_ptr) :: first
     type(c_error) :: what
-    call check(c_put_field(self%native, self%handle, text(name), unit_in_c(unit), values, space_in_c(space), what), &
-               what, error)
+    first = c_null_ptr
+    allocate (places(1))
+    if (present(order)) then
+      places = [int(order, c_int64_t) - 1, -1_c_int64_t]  ! one more: what has no element has no address
+      first = c_loc(places)
+    end if
+    call check(c_put_field(self%native, self%handle, text(name), unit_in_c(unit), values, first, &
+                           size(places, kind=c_int64_t) - 1, space_in_c(space), what), what, error)
   end subroutine
 
   !> Of a tree: a face variable. One value more along its axis (1, 2 or 3), otherwise as put_field:

@@ -16,7 +16,8 @@ module octavo_writing
     procedure :: due                            !< logical (flow, step, time [, error]); ask at every step, on all ranks
     procedure :: begin_step                     !< (flow, step, time [, error])
     procedure :: put_triangles                  !< (x, y, triangles, global_point [, planes, global_triangle, error])
-    procedure :: end_step                       !< collective ([error])
+    procedure :: end_step                       !< collective ([error]); an error that names an earlier step says that
+                                                !< that one failed: this step is taken all the same
     procedure :: wait => writer_wait            !< collective ([error])
     procedure :: statistics => writer_statistics  !< collective: allocates JSON (text [, error])
     procedure :: close => writer_close          !< collective ([error])

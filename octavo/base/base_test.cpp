@@ -4,12 +4,14 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <numeric>
+#include <stdexcept>
 
 #include "octavo/base/bit_array.hpp"
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/checksum.hpp"
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/base/vectors.hpp"
@@ -26,6 +28,20 @@ TEST(Error, names_what_where_and_what_to_do) {
 TEST(Error, a_full_disk_is_no_space) {
   EXPECT_EQ(system_error("write", ENOSPC).kind(), Kind::no_space);
   EXPECT_EQ(system_error("open", ENOENT).kind(), Kind::unreadable);
+}
+
+TEST(Error, what_is_being_handled_can_be_told_whatever_it_is) {
+  const auto told = [](auto&& thrown) {
+    try {
+      throw thrown;
+    } catch (...) {
+      return current_error();
+    }
+  };
+  EXPECT_STREQ(told(Error(Kind::corrupt, "checksum differs").at("a.data")).what(), "checksum differs\n  in a.data");
+  EXPECT_EQ(told(std::bad_alloc()).kind(), Kind::no_space);
+  EXPECT_EQ(told(std::runtime_error("other")).message(), "other");
+  EXPECT_EQ(told(5).kind(), Kind::unreadable);
 }
 
 TEST(BitArray, holds_what_was_pushed) {

@@ -1,10 +1,8 @@
 #include "octavo/base/ranks.hpp"
 
-#include <exception>
-#include <new>
 #include <utility>
 
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 
 namespace octavo::base {
 
@@ -23,14 +21,11 @@ void agree(const Ranks& ranks, const std::function<void()>& work) {
   std::string mine;
   try {
     work();
-  } catch (const Error& error) {
+  } catch (...) {
+    const Error error = current_error();
     mine = std::to_string(static_cast<int>(error.kind())) + error.message();
     mine += '\0' + error.advice();
     for (const std::string& place : error.places()) mine += '\0' + place;
-  } catch (const std::bad_alloc&) {
-    mine = std::to_string(static_cast<int>(Kind::no_space)) + "out of memory" + '\0';
-  } catch (const std::exception& error) {
-    mine = std::to_string(static_cast<int>(Kind::unreadable)) + error.what() + '\0';
   }
   const auto all = all_gather(ranks, mine);
   for (std::size_t r = 0; r < all.size(); ++r) {

@@ -13,6 +13,7 @@
 
 #ifdef OCTAVO_HAVE_HDF5
 #include "octavo/file/hdf5_library.hpp"
+#include "octavo/file/hdf5_overlay.hpp"
 #endif
 
 namespace octavo::file::hdf5 {
@@ -94,6 +95,10 @@ struct File::Impl {
   std::filesystem::path path;
   file::File bytes;  ///< to read contiguous values without the library
   std::uint64_t size = 0;
+  Overlay written{};  ///< of a file that is written: what it is opened through
+  void require_written() const {
+    if (written.failed) throw *written.failed;
+  }
   ~Impl() {
     if (id < 0) return;
     const Locked locked;
@@ -107,6 +112,7 @@ void File::close() {
   const Locked locked;
   const hid_t id = std::exchange(impl_->id, -1);
   if (id >= 0 && H5Fclose(id) < 0) throw failure("close the file").at(impl_->path.string());
+  impl_->require_written();
 }
 
 bool available() noexcept { return true; }
@@ -122,7 +128,14 @@ template <class Work>
 auto at_data_set(const File& file, const std::string& name, Work&& work) {
   const Locked locked;
   try {
-    return work();
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      file.impl().require_written();
+    } else {
+      auto result = work();
+      file.impl().require_written();
+      return result;
+    }
   } catch (Error& error) {
     throw std::move(error.at(place(file, name)));
   }
@@ -370,33 +383,49 @@ Id make_set(const File& file, const std::string& name, hid_t type, std::span<con
 
 namespace {
 
-File open_as(const std::filesystem::path& path, unsigned access) {
+std::shared_ptr<File::Impl> new_impl(const std::filesystem::path& path) {
   auto impl = std::make_shared<File::Impl>();
   impl->path = path;
-  impl->bytes = open_read(path);
-  impl->size = size(impl->bytes);
-  const Locked locked;
-  impl->id = H5Fopen(path.c_str(), access, H5P_DEFAULT);
-  if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
-  return File(std::move(impl));
+  return impl;
 }
 
 }  // namespace
 
-File open(const std::filesystem::path& path) { return open_as(path, H5F_ACC_RDONLY); }
-File open_write(const std::filesystem::path& path) { return open_as(path, H5F_ACC_RDWR); }
+File open(const std::filesystem::path& path) {
+  auto impl = new_impl(path);
+  impl->bytes = open_read(path);
+  impl->size = size(impl->bytes);
+  const Locked locked;
+  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
+  return File(std::move(impl));
+}
+
+File open_write(const std::filesystem::path& path) {
+  auto impl = new_impl(path);
+  impl->bytes = open_read(path);
+  impl->size = size(impl->bytes);
+  impl->written.file = file::open_write(path);
+  impl->written.length = impl->written.end = impl->size;
+  impl->written.through = true;
+  const Locked locked;
+  const Id access = overlay_access(impl->written);
+  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access());
+  if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
+  return File(std::move(impl));
+}
 
 File create(const std::filesystem::path& path) {
   if (std::filesystem::exists(std::filesystem::symlink_status(path)))
     throw Error(Kind::usage, "exists already").at(path.string());
-  auto impl = std::make_shared<File::Impl>();
-  impl->path = path;
+  auto impl = new_impl(path);
+  impl->written.file = file::create(path);
+  impl->written.through = true;
   const Locked locked;
-  impl->id = H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
-  if (impl->id < 0) {
-    Error error = failure("create it");
-    throw Error(Kind::unreadable, error.message()).at(path.string());
-  }
+  const Id access = overlay_access(impl->written);
+  impl->id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access());
+  if (impl->id < 0) throw Error(Kind::unreadable, failure("create it").message()).at(path.string());
+  impl->require_written();
   return File(std::move(impl));
 }
 

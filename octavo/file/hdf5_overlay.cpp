@@ -87,8 +87,41 @@ herr_t read_driven(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, size_t size, voi
   return status_of([&] { get(overlay_of(file), at, {static_cast<std::byte*>(out), size}); });
 }
 
-herr_t write_driven(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, size_t size, const void* bytes) {
-  return status_of([&] { put(overlay_of(file), at, {static_cast<const std::byte*>(bytes), size}); });
+/// Runs what changes the file on disk, if nothing failed before.
+template <class Work>
+void on_disk(Overlay& overlay, Work&& work) {
+  if (!overlay.through || overlay.failed) return;
+  try {
+    work();
+  } catch (const base::Error& error) {
+    overlay.failed = error;
+  }
+}
+
+void write(Overlay& overlay, H5FD_mem_t kind, std::uint64_t at, std::span<const std::byte> bytes) {
+  on_disk(overlay, [&] { pwrite_all(overlay.file, at, bytes); });
+  if (overlay.through) overlay.length = std::max<std::uint64_t>(overlay.length, at + bytes.size());
+  if (!overlay.through || (overlay.failed && kind != H5FD_MEM_DRAW)) put(overlay, at, bytes);
+}
+
+herr_t write_driven(H5FD_t* file, H5FD_mem_t kind, hid_t, haddr_t at, size_t size, const void* bytes) {
+  return status_of([&] { write(overlay_of(file), kind, at, {static_cast<const std::byte*>(bytes), size}); });
+}
+
+herr_t truncate_driven(H5FD_t* file, hid_t, hbool_t) {
+  Overlay& overlay = overlay_of(file);
+  if (overlay.length == overlay.end) return 0;
+  overlay.length = overlay.end;
+  return status_of([&] { on_disk(overlay, [&] { resize(overlay.file, overlay.end); }); });
+}
+
+/// `through`: as HDF5's own driver has them, so that files are laid out as its are.
+herr_t query_driven(const H5FD_t* file, unsigned long* flags) {
+  if (flags == nullptr) return 0;
+  *flags = H5FD_FEAT_AGGREGATE_METADATA;
+  if (file != nullptr && overlay_of(file).through)
+    *flags |= H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA;
+  return 0;
 }
 
 H5FD_class_t driver_class() {
@@ -104,10 +137,7 @@ H5FD_class_t driver_class() {
   driver.fapl_size = sizeof(Overlay*);
   driver.open = open_driven;
   driver.close = close_driven;
-  driver.query = [](const H5FD_t*, unsigned long* flags) -> herr_t {
-    if (flags != nullptr) *flags = H5FD_FEAT_AGGREGATE_METADATA;
-    return 0;
-  };
+  driver.query = query_driven;
   driver.get_eoa = [](const H5FD_t* file, H5FD_mem_t) -> haddr_t { return overlay_of(file).end; };
   driver.set_eoa = [](H5FD_t* file, H5FD_mem_t, haddr_t end) -> herr_t {
     overlay_of(file).end = end;
@@ -116,10 +146,7 @@ H5FD_class_t driver_class() {
   driver.get_eof = [](const H5FD_t* file, H5FD_mem_t) -> haddr_t { return overlay_of(file).length; };
   driver.read = read_driven;
   driver.write = write_driven;
-  driver.truncate = [](H5FD_t* file, hid_t, hbool_t) -> herr_t {
-    overlay_of(file).length = overlay_of(file).end;
-    return 0;
-  };
+  driver.truncate = truncate_driven;
   std::copy(std::begin(kinds), std::end(kinds), std::begin(driver.fl_map));
   return driver;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,12 +13,16 @@
 namespace octavo::file::hdf5 {
 
 /// A file that HDF5 may change without a byte on disk being touched: what it writes stays here until somebody puts it
-/// there, in an order of his own.
+/// there, in an order of his own. Or, `through`: what it writes goes to the disk at once, until that fails; what
+/// describes the file stays here from then on, and values are dropped, so that HDF5 (1.10) can close what it has open.
+/// It would not otherwise, and crash the program at its end.
 struct Overlay {
   file::File file;                                            ///< on disk
   std::uint64_t length = 0;                                   ///< as HDF5 sees it
   std::uint64_t end = 0;                                      ///< of what it has allocated
   std::map<std::uint64_t, std::vector<std::byte>> changed{};  ///< by place in the file; they do not overlap
+  bool through = false;
+  std::optional<base::Error> failed{};  ///< of `through`: why the file is not whole
 };
 
 void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes);

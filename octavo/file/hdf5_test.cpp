@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <thread>
 
+#include "octavo/file/posix.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -150,6 +152,49 @@ TEST_F(Hdf5, threads_read_the_same_file) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(same, ElementsAre(true, true, true, true));
+}
+
+/// Data sets whose values the library keeps for a while (small ones), and such that it writes at once.
+void write_some(const fs::path& path, bool wide) {
+  File out = create(path);
+  make_group(out, "G");
+  const std::vector<double> values(wide ? 20000 : 700, 1.5);
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "G/" + std::to_string(i);
+    const std::array<std::uint64_t, 1> shape{2 * values.size()};
+    make(out, name, float64_type, shape);
+    write_rows<double>(out, name, 0, values.size(), values);
+    write_rows<double>(out, name, values.size(), values.size(), values);
+    write_attribute(out, name, "mean", float64_type, 1.5);
+  }
+  out.close();
+}
+
+/// What the library has open and cannot write out it closes again when the program ends: this test fails by a crash
+/// then.
+TEST_F(Hdf5, a_disk_that_fills_up_at_any_write_is_told_and_harms_nothing) {
+  for (const bool wide : {false, true}) {
+    int failing = 0, seen = 0;
+    do {
+      seen = 0;
+      set_observer([&](const Event& event) {
+        const bool write = event.operation == Operation::write;
+        return write && seen++ >= failing ? Verdict{ENOSPC, event.size / 2} : Verdict{};
+      });
+      bool whole = true;
+      try {
+        fs::remove(path_);
+        write_some(path_, wide);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Kind::no_space) << failing;
+        whole = false;
+      }
+      EXPECT_EQ(whole, seen <= failing) << failing;
+    } while (seen > failing++);
+    set_observer({});
+    EXPECT_GT(failing, 10);
+    EXPECT_EQ(list(open(path_), "G").size(), 12U);
+  }
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "octavo/jobs/as_serafin.hpp"
 
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
 #include "octavo/jobs/to_serafin.hpp"
@@ -9,33 +11,51 @@ namespace octavo::jobs {
 
 namespace fs = std::filesystem;
 
-AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const fs::path& to,
+namespace {
+
+/// Makes an empty file of a name that was free, and whose name while it is written is: nobody else's is touched.
+fs::path made_of(const std::string& stem) {
+  for (int number = 0;; ++number) {
+    fs::path path = stem + (number == 0 ? "" : "-" + std::to_string(number)) + ".slf";
+    if (fs::exists(fs::symlink_status(path)) || fs::exists(fs::symlink_status(path.string() + ".partial"))) continue;
+    try {
+      file::create(path);
+      return path;
+    } catch (const base::Error& error) {
+      if (error.kind() != base::Kind::usage) throw;  // usage: another process has just made it
+    }
+  }
+}
+
+}  // namespace
+
+AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std::string& stem,
                      std::vector<std::string>& notes)
     : path_(given) {
   bool other = false;
   base::agree(ranks, [&] {
     other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || store::recognise(given);
     if (!other || ranks.rank != 0) return;
+    made_.path = made_of(stem);
     ToSerafinOptions options;
-    options.overwrite = true;
-    const ToSerafinReport report = to_serafin(given, to, options);
+    options.overwrite = true;  // of the empty file
+    const ToSerafinReport report = to_serafin(given, made_.path, options);
     notes.insert(notes.end(), report.notes.begin(), report.notes.end());
-    is_made_ = true;
   });
-  if (other) path_ = to;
+  if (other) path_ = base::all_gather(ranks, made_.path.string()).at(0);
 }
 
-AsSerafin::~AsSerafin() {
+AsSerafin::Made::~Made() {
   std::error_code ignored;
-  if (is_made_) fs::remove(path_, ignored);
+  if (!path.empty()) fs::remove(path, ignored);
 }
 
 InputsAsSerafin::InputsAsSerafin(const base::Ranks& ranks, const fs::path& path, const fs::path& prefix,
                                  const PartitionOptions& given)
     : options(given) {
-  const auto made_path = [&](const std::string& name) { return fs::path(prefix.string() + name + ".whole.slf"); };
-  mesh = made.emplace_back(ranks, path, made_path("GEO"), notes).path();
-  for (auto& [name, also] : options.also) also = made.emplace_back(ranks, also, made_path(name), notes).path();
+  const auto stem = [&](const std::string& name) { return prefix.string() + name + ".whole"; };
+  mesh = made.emplace_back(ranks, path, stem("GEO"), notes).path();
+  for (auto& [name, also] : options.also) also = made.emplace_back(ranks, also, stem(name), notes).path();
 }
 
 }  // namespace octavo::jobs

@@ -12,17 +12,23 @@ namespace octavo::jobs {
 /// A file as SERAFIN: itself, or one that is made for the time being by rank 0. Collective, but for the destructor.
 class AsSerafin {
  public:
-  /// A MED or VTKHDF file, or a store, becomes the SERAFIN file `to`.
-  AsSerafin(const base::Ranks& ranks, const std::filesystem::path& given, const std::filesystem::path& to,
+  /// A MED or VTKHDF file, or a store, becomes the SERAFIN file STEM.slf, or STEM-1.slf ... where others have that
+  /// name.
+  AsSerafin(const base::Ranks& ranks, const std::filesystem::path& given, const std::string& stem,
             std::vector<std::string>& notes);
-  ~AsSerafin();
-  AsSerafin(const AsSerafin&) = delete;
-  AsSerafin& operator=(const AsSerafin&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  /// Gone with this, also where making it fails.
+  struct Made {
+    std::filesystem::path path{};
+    Made() = default;
+    ~Made();
+    Made(const Made&) = delete;
+    Made& operator=(const Made&) = delete;
+  };
   std::filesystem::path path_;
-  bool is_made_ = false;
+  Made made_;
 };
 
 /// The mesh and the further inputs of a partition as SERAFIN, as long as this lives. Collective, as above.

@@ -27,12 +27,6 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 constexpr const char* group_prefix = "CONLIM_";  // TELEMAC's
 
-std::string group_of(const serafin::BoundaryPoint& point) {
-  std::string name = group_prefix;
-  for (const int code : {point.depth, point.u, point.v, point.tracer}) name += std::to_string(code);
-  return name;
-}
-
 partition::Contour contour_of(const mesh::Unstructured& mesh, const std::vector<std::int32_t>& points) {
   const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
   return partition::trace_contour(connectivity, static_cast<std::int32_t>(mesh.x.size()), points);
@@ -170,12 +164,22 @@ std::string lines_of(const std::vector<std::int32_t>& points, const partition::C
 
 }  // namespace
 
+void note_lost_values(const std::vector<serafin::BoundaryPoint>& lines, std::vector<std::string>& notes) {
+  if (std::any_of(lines.begin(), lines.end(), has_values))
+    notes.push_back("values of the boundary file (HBOR, UBOR ...) have no place in groups: its codes are kept alone");
+}
+
+std::string group_of(const serafin::BoundaryPoint& point) {
+  std::string name = group_prefix;
+  for (const int code : {point.depth, point.u, point.v, point.tracer}) name += std::to_string(code);
+  return name;
+}
+
 med::Groups groups_of_boundary(const fs::path& boundary, const mesh::Unstructured& mesh,
                                std::vector<std::string>& notes) {
   if (mesh.planes > 1) throw Error(Kind::unsupported, "a boundary file of a mesh with planes").at(boundary.string());
   const auto lines = serafin::read_boundary(boundary, static_cast<std::int32_t>(mesh.x.size()));
-  if (std::any_of(lines.begin(), lines.end(), has_values))
-    notes.push_back("values of the boundary file (HBOR, UBOR ...) have no place in groups: its codes are kept alone");
+  note_lost_values(lines, notes);
   std::vector<std::int32_t> points;
   for (const auto& line : lines) points.push_back(line.point - 1);
   const partition::Contour contour = contour_of(mesh, points);

@@ -6,11 +6,18 @@
 #include <vector>
 
 #include "octavo/formats/med/groups.hpp"
+#include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
 /// Boundary files (.cli) and groups of MED: the conditions at a boundary point are the group of the edge that leaves
 /// it, the domain on the left hand.
 namespace octavo::jobs {
+
+/// TELEMAC's name of the group of these codes: "CONLIM_2222".
+std::string group_of(const formats::serafin::BoundaryPoint& point);
+
+/// Tells of values at these points, which groups have no place for.
+void note_lost_values(const std::vector<formats::serafin::BoundaryPoint>& lines, std::vector<std::string>& notes);
 
 /// The boundary's edges, each in a group of the codes at its first point, as TELEMAC calls them ("CONLIM_2222":
 /// LIHBOR, LIUBOR, LIVBOR, LITBOR). Values (HBOR, UBOR ...) have no place in groups: where there are some, a note says

@@ -114,7 +114,70 @@ void find_leaving(const CutBoundary& boundary, std::int32_t part, std::int32_t k
   point.y = static_cast<float>(boundary.y[at(over)]);
 }
 
+/// Of lines that are not those of the boundary: the first boundary point without one, where there is one.
+void require_all_lines(const CutBoundary& boundary, const CutMesh& mesh) {
+  std::vector<bool> has(at(mesh.points), false);
+  for (const serafin::BoundaryPoint& line : boundary.points) has[at(line.point - 1)] = true;
+  for (const std::int32_t point : partition::find_boundary(mesh.connectivity, mesh.x, mesh.y))
+    if (!has[at(point)])
+      throw Error(Kind::corrupt, "point " + std::to_string(point + 1) + " is on the mesh's boundary and has no line");
+}
+
+partition::Contour contour_of(const CutBoundary& boundary, const CutMesh& mesh,
+                              const std::vector<std::int32_t>& points) {
+  try {
+    return partition::trace_contour(mesh.connectivity, mesh.points, points);
+  } catch (const Error&) {
+    require_all_lines(boundary, mesh);  // which says more
+    throw;
+  }
+}
+
+/// Whether numbers grow by one from point to point of each boundary line, from its lowest to its highest.
+bool is_along_lines(const std::vector<std::int32_t>& own, const partition::Contour& contour) {
+  std::vector<bool> seen(own.size(), false);
+  for (std::size_t start = 0; start < own.size(); ++start) {
+    std::int32_t breaks = 0, length = 0, low = own[start], high = own[start];
+    for (std::size_t k = start; !seen[k]; k = at(contour.next[k])) {
+      seen[k] = true;
+      ++length;
+      breaks += own[at(contour.next[k])] != own[k] + 1;
+      low = std::min(low, own[k]);
+      high = std::max(high, own[k]);
+    }
+    if (length > 0 && (breaks != 1 || high - low != length - 1)) return false;
+  }
+  return true;
+}
+
+/// Whether they are 1, 2, 3 ... in some order.
+bool are_all_ranks(const std::vector<std::int32_t>& own) {
+  std::vector<bool> seen(own.size(), false);
+  for (const std::int32_t number : own) {
+    if (number < 1 || at(number) > own.size() || seen[at(number - 1)]) return false;
+    seen[at(number - 1)] = true;
+  }
+  return true;
+}
+
 }  // namespace
+
+void require_lines(const CutBoundary& boundary) {
+  if (boundary.points.empty())
+    throw Error(Kind::corrupt, "no lines: expected one for each point on the mesh's boundary").at(boundary.from);
+}
+
+void require_own_order(const std::vector<std::int32_t>& own, const CutBoundary& boundary, const std::string& mesh) {
+  if (are_all_ranks(own) && is_along_lines(own, boundary.contour)) return;
+  for (std::size_t k = 0; k < own.size(); ++k)
+    if (own[k] != static_cast<std::int32_t>(k + 1))
+      throw Error(Kind::corrupt, "the boundary file and IPOBO order the boundary otherwise: line " +
+                                     std::to_string(k + 1) + ", point " + std::to_string(boundary.points[k].point) +
+                                     ": expected the number " + std::to_string(k + 1) + ", found " +
+                                     std::to_string(own[k]))
+          .at(boundary.from)
+          .at(mesh);
+}
 
 CutMesh read_cut_mesh(const serafin::Series& series) {
   CutMesh mesh;
@@ -145,7 +208,9 @@ CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& 
 CutBoundary trace_cut_boundary(std::vector<serafin::BoundaryPoint> lines, const CutMesh& mesh,
                                const std::filesystem::path& from) {
   CutBoundary boundary;
+  boundary.from = from.string();
   boundary.points = std::move(lines);
+  require_lines(boundary);
   std::vector<std::int32_t> points;
   for (const serafin::BoundaryPoint& p : boundary.points) {
     points.push_back(p.point - 1);
@@ -153,7 +218,7 @@ CutBoundary trace_cut_boundary(std::vector<serafin::BoundaryPoint> lines, const 
     boundary.y.push_back(mesh.y[at(p.point - 1)]);
   }
   try {
-    boundary.contour = partition::trace_contour(mesh.connectivity, mesh.points, points);
+    boundary.contour = contour_of(boundary, mesh, points);
     boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
   } catch (Error& error) {
     error.at(from.string());
@@ -185,6 +250,9 @@ std::vector<std::int32_t> find_ranks(const serafin::Series& series, const CutBou
                                      " only: " + std::to_string(numbered) + " points by IPOBO, " +
                                      std::to_string(boundary->points.size()) + " lines in the boundary file")
           .at(series.file->path().string());
+  std::vector<std::int32_t> by_line;
+  for (const serafin::BoundaryPoint& line : boundary->points) by_line.push_back(own[at(line.point - 1)]);
+  require_own_order(by_line, *boundary, series.file->path().string());
   return rank;
 }
 

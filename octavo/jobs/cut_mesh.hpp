@@ -40,6 +40,7 @@ struct CutMesh {
 
 /// Conditions of a boundary file, along the mesh's boundary.
 struct CutBoundary {
+  std::string from;  ///< the file that the lines are of
   std::vector<formats::serafin::BoundaryPoint> points;
   std::vector<double> x, y;  ///< of those points
   partition::Contour contour;
@@ -59,6 +60,12 @@ CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& 
 /// The same of lines that were read; `from` is where, for errors.
 CutBoundary trace_cut_boundary(std::vector<formats::serafin::BoundaryPoint> lines, const CutMesh& mesh,
                                const std::filesystem::path& from);
+
+/// Throws Error(corrupt) for a boundary file without lines.
+void require_lines(const CutBoundary& boundary);
+/// Throws Error(corrupt) unless the mesh's own numbers, `own` by line, are the lines' order, or begin elsewhere on the
+/// same boundary lines (as numbers that were found from the mesh do). `mesh`: the file, for errors.
+void require_own_order(const std::vector<std::int32_t>& own, const CutBoundary& boundary, const std::string& mesh);
 
 /// Ranks on the boundary: those of the boundary file, which the mesh's own numbers must not contradict (else
 /// Error(corrupt)); without one, the mesh's own numbers. Numbers that are all zero are found from the mesh, and a note

@@ -67,15 +67,6 @@ std::uint64_t piece_bytes(const serafin::Header& header, std::int64_t steps) {
   return layout.steps + static_cast<std::uint64_t>(steps) * layout.step_bytes;
 }
 
-void require_same_mesh(const serafin::Series& series, std::int32_t points) {
-  const std::int32_t found = serafin::plane_points(series.header);
-  if (found != points)
-    throw base::Error(base::Kind::corrupt, "a file on another mesh: expected " + std::to_string(points) +
-                                               " points a plane, found " + std::to_string(found))
-        .at(series.file->path().string())
-        .hint("TOMAWAC's imposed spectra and the like are not on the mesh: every process reads them whole");
-}
-
 PiecePlace place_piece(const serafin::Series& series, PieceWriter& writer, const Piece& piece) {
   const serafin::Header header = piece_header(series.header, piece);
   PiecePlace place = writer.next(piece_bytes(header, series.steps), 0);

@@ -12,9 +12,6 @@ namespace octavo::jobs {
 /// Bytes of a piece with its steps.
 std::uint64_t piece_bytes(const formats::serafin::Header& header, std::int64_t steps);
 
-/// Throws Error(corrupt) unless a series has so many points a plane.
-void require_same_mesh(const formats::serafin::Series& series, std::int32_t points);
-
 /// Writes a piece of a series but for its steps, which have their place behind it.
 PiecePlace place_piece(const formats::serafin::Series& series, PieceWriter& writer, const Piece& piece);
 

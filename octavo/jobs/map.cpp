@@ -77,6 +77,8 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
   map.flat = frame.axis >= header.dim;
   map.unit = unit_of(header, options);
   map.time = header.time;
+  if (const auto found = header.attributes.find("over_time"); found != header.attributes.end())
+    map.over_time = std::get<std::string>(found->second);
   map.unit_length = header.unit_length;
   map.unit_density = header.unit_density;
   map.unit_time = header.unit_time;

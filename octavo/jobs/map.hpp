@@ -38,12 +38,13 @@ struct Map {
   std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y"
   std::string axis;                   ///< of the line of sight
   std::string field;
-  std::string kind;       ///< "integral", "mean", "max" or "min"
-  std::string weight;     ///< of a mean: field name, or "volume"
-  std::string unit;       ///< in code units, path length included: "code_mass/code_length**3*code_length"
-  bool flat = false;      ///< the data lack the axis: the values themselves are shown, there is no path to sum over
-  std::string selection;  ///< region and level as text; empty: everything
-  double time = 0;        ///< [code time]
+  std::string kind;         ///< "integral", "mean", "max" or "min"
+  std::string weight;       ///< of a mean: field name, or "volume"
+  std::string unit;         ///< in code units, path length included: "code_mass/code_length**3*code_length"
+  bool flat = false;        ///< the data lack the axis: the values themselves are shown, there is no path to sum over
+  std::string selection;    ///< region and level as text; empty: everything
+  double time = 0;          ///< [code time]
+  std::string over_time{};  ///< "max", "min" or "mean" of all steps; empty: of the one at `time`
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs
   std::vector<int> parts;                                   ///< read, ascending
   std::int64_t bytes_read = 0;                              ///< at most, of all ranks

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/med_header.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/jobs/triangle_series.hpp"
 
@@ -42,6 +45,22 @@ std::vector<double> heights_of(const serafin::Series& series) {
   return z;
 }
 
+/// Boundary points as TELEMAC looks for them in a piece: cells, in groups by their codes.
+void add_boundary(med::Writer& writer, const std::string& mesh, const Piece& piece) {
+  med::Groups groups;
+  std::map<std::string, std::int32_t> number_of;
+  std::vector<std::int32_t> points, families;
+  for (const PieceBoundaryPoint& point : piece.boundary) {
+    const std::string name = group_of(point.condition);
+    const auto number = static_cast<std::int32_t>(number_of.size()) + 1;
+    if (number_of.emplace(name, number).second) groups.families.push_back({number, "FAM_" + name, {name}});
+    points.push_back(point.condition.point - 1);
+    families.push_back(number_of[name]);
+  }
+  writer.add_groups(mesh, groups);
+  writer.add_point_cells(mesh, points, families);
+}
+
 }  // namespace
 
 MedPieces::MedPieces(const fs::path& path, const serafin::Series& series)
@@ -67,6 +86,7 @@ void MedPieces::add(const Piece& piece) {
     for (const std::int32_t point : piece.points) numbers.push_back(plane * plane_points + point + 1);
   writer_.add_mesh(name, mesh, gather(z_, piece.points, at(plane_points)), numbers);
   writer_.add_parameter("NPTIR" + number, "Number of interface points", static_cast<std::int32_t>(piece.shared.size()));
+  if (mesh.planes == 1 && !piece.boundary.empty()) add_boundary(writer_, name, piece);
   std::vector<std::string> fields;
   for (const serafin::Variable& variable : series_.header.variables)
     fields.push_back(writer_.add_field(name, unique_name(header_, fields.size()), serafin::unit_of(variable)));
@@ -138,6 +158,28 @@ void add_piece(Pieces& pieces, const mesh::Unstructured& mesh, const std::string
   pieces.global.push_back(mesh.global_point);
 }
 
+std::uint64_t marks_of_all(const mesh::Unstructured& mesh) {
+  std::vector<std::int32_t> triangles;
+  for (const std::int64_t point : mesh.connectivity) triangles.push_back(static_cast<std::int32_t>(point));
+  return marks_of(triangles);
+}
+
+void require_same_mesh(const Pieces& pieces, const mesh::Unstructured& mesh, const serafin::Series& from) {
+  if (marks_of_all(mesh) != marks_of_all(pieces.mesh))
+    throw Error(Kind::corrupt, "pieces of another mesh: their elements are not those of " + from.file->path().string())
+        .at(pieces.path.string());
+  const auto require = [&](const std::vector<double>& expected, const std::vector<double>& there, int axis) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (!same_place(expected[i], there[i], axis, from.header, from.header))
+        throw Error(Kind::corrupt, std::string("pieces of another mesh: ") + (axis == 0 ? "x" : "y") + " of point " +
+                                       std::to_string(i + 1) + ": expected " + std::to_string(expected[i]) +
+                                       ", found " + std::to_string(there[i]))
+            .at(pieces.path.string());
+  };
+  require(mesh.x, pieces.mesh.x, 0);
+  require(mesh.y, pieces.mesh.y, 1);
+}
+
 void take_geometry(Pieces& pieces, const fs::path& path) {
   const serafin::Series series = serafin::open_series(path);
   mesh::Unstructured mesh = serafin::read_mesh(series);
@@ -147,6 +189,7 @@ void take_geometry(Pieces& pieces, const fs::path& path) {
                                    std::to_string(pieces.mesh.x.size()) + " and " +
                                    std::to_string(pieces.mesh.connectivity.size() / 3))
         .at(pieces.path.string());
+  require_same_mesh(pieces, mesh, series);
   pieces.mesh.connectivity = std::move(mesh.connectivity);
   std::vector<std::int32_t> ranks(mesh.x.size());
   serafin::read_numbers(series, 0, ranks);

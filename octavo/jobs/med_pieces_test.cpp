@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/jobs/diff.hpp"
@@ -34,14 +36,18 @@ struct MedPiecesOfAMesh : ::testing::Test {
     f.big_endian = seed % 4 != 0;
     f.tag = f.doubles ? "SERAFIND" : "SERAFIN ";
     testing::put_file(slf, testing::serafin_bytes(f));
-    testing::put_file(folder / "a.cli", testing::boundary_text(testing::boundary_of(f.mesh)));
+    std::string lines = testing::boundary_text(testing::boundary_of(f.mesh));
+    for (std::size_t line = 0, at = 0; line < 4; ++line, at = lines.find('\n', at) + 1)
+      lines.replace(at, 8, "5 4 4 1.");
+    testing::put_file(folder / "a.cli", lines);
     PartitionOptions options;
     options.parts = parts;
     options.layout = PieceLayout::med;
     options.method = partition::Method::hilbert;
     options.boundary = folder / "a.cli";
-    partition_serafin(slf, folder / "T2D", options);
+    report = partition_serafin(slf, folder / "T2D", options);
   }
+  PartitionReport report;
 };
 
 TEST_F(MedPiecesOfAMesh, cut_and_merged_it_is_the_same_file_byte_for_byte) {
@@ -79,6 +85,29 @@ TEST_F(MedPiecesOfAMesh, a_piece_knows_its_points_numbers_and_texts_are_beside_i
   EXPECT_TRUE(second.header.attributes.contains("NPTIR2"));
   EXPECT_TRUE(std::filesystem::exists(folder / "T2DPAR-CONCAT"));
   EXPECT_TRUE(std::filesystem::exists(folder / "T2DCLI-INDEX"));
+}
+
+TEST_F(MedPiecesOfAMesh, boundary_points_are_in_the_groups_that_telemac_asks_for) {
+  cut(1, 3);
+  const std::string texts = testing::bytes_of_file(folder / "T2DCLI-CONCAT");
+  EXPECT_THAT(texts, HasSubstr("           2\n           2           2           2           2 CONLIM_2222\n"
+                               "           5           4           4           2 CONLIM_5442\n"));
+  std::string lines;
+  for (int piece = 1; piece <= 3; ++piece) {
+    const med::Groups groups = med::read_groups(pieces.string() + "#MESH" + std::to_string(piece));
+    std::set<std::string> names;
+    for (const med::Family& family : groups.families) {
+      EXPECT_GT(family.number, 0);
+      names.insert(family.groups.begin(), family.groups.end());
+    }
+    lines += "           " + std::to_string(names.size()) + '\n';
+    for (const std::string& name : names)
+      lines += (name == "CONLIM_2222" ? "           2           2           2           2 "
+                                      : "           5           4           4           2 ") +
+               name + '\n';
+  }
+  EXPECT_EQ(texts, lines);
+  EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("have no place in groups")));
 }
 
 TEST_F(MedPiecesOfAMesh, a_whole_mesh_is_no_piece_and_other_geometry_is_named) {

@@ -14,6 +14,8 @@
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/open.hpp"
+#include "octavo/jobs/partition_names.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/store/triangles.hpp"
@@ -107,30 +109,6 @@ std::int32_t times(std::int64_t count, std::int32_t planes) {
   return static_cast<std::int32_t>(count) * planes;
 }
 
-Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
-                     MergeReport& report) {
-  Pieces pieces;
-  pieces.set = find_pieces(paths);
-  if (pieces.count() <= most_open)
-    for (const PiecePlace& place : pieces.set.places) pieces.open.push_back(open_piece(place));
-  find_steps(pieces, report);
-  pieces.header = pieces.set.places.front().header;
-  const std::int32_t planes = serafin::planes(pieces.header);
-  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max());
-  pieces.plane_points = mesh ? serafin::plane_points(mesh->header) : count_points(pieces);
-  require_all_points(pieces);
-  const std::int64_t elements = elements_of_all(pieces);
-  if (mesh && elements != serafin::plane_elements(mesh->header))
-    throw Error(Kind::corrupt, "pieces of another cut or mesh: expected " +
-                                   std::to_string(serafin::plane_elements(mesh->header)) + " elements a plane, found " +
-                                   std::to_string(elements))
-        .at(pieces.set.places.front().file.string());
-  pieces.header.points = times(pieces.plane_points, planes);
-  pieces.header.elements = times(elements, std::max(planes - 1, 1));
-  pieces.header.iparam[8] = 0;
-  return pieces;
-}
-
 /// Triangles of all pieces, points from 0, piece after piece.
 template <class F>
 void each_triangles(const Pieces& pieces, F&& f) {
@@ -157,6 +135,81 @@ void each_triangles(const serafin::Series& mesh, F&& f) {
       for (std::size_t k = 0; k < 3; ++k) triangles.push_back(some[i + k] - 1);
     f(std::span<const std::int32_t>(triangles));
   }
+}
+
+/// Places in the pieces are those of the mesh.
+void require_places_of(const Pieces& pieces, const serafin::Series& mesh, int axis) {
+  std::vector<double> expected(at(pieces.plane_points)), there;
+  serafin::read_coordinates(mesh, axis, 0, expected);
+  for (std::size_t p = 0; p < pieces.count(); ++p) {
+    serafin::Series here;
+    const serafin::Series& series = pieces.series(p, here);
+    const auto global = pieces.global.of(static_cast<std::int32_t>(p));
+    there.resize(global.size());
+    serafin::read_coordinates(series, axis, 0, there);
+    for (std::size_t i = 0; i < global.size(); ++i)
+      require_same_place(global[i], expected[at(global[i])], there[i], axis, mesh, series);
+  }
+}
+
+/// Of pieces whose triangles are not those of the mesh: one that the mesh does not have.
+[[noreturn]] void throw_strange_triangle(const Pieces& pieces, const serafin::Series& mesh) {
+  std::vector<std::uint64_t> known;
+  const auto each_mark = [](std::span<const std::int32_t> triangles, auto&& f) {
+    for (std::size_t e = 0; e < triangles.size(); e += 3) f(e, marks_of(triangles.subspan(e, 3)));
+  };
+  each_triangles(mesh, [&](std::span<const std::int32_t> triangles) {
+    each_mark(triangles, [&](std::size_t, std::uint64_t mark) { known.push_back(mark); });
+  });
+  std::sort(known.begin(), known.end());
+  std::size_t piece = 0;
+  each_triangles(pieces, [&](std::span<const std::int32_t> triangles) {
+    each_mark(triangles, [&](std::size_t e, std::uint64_t mark) {
+      if (!std::binary_search(known.begin(), known.end(), mark))
+        throw Error(Kind::corrupt, "pieces of another mesh: expected elements of " + mesh.file->path().string() +
+                                       ", found element " + std::to_string(e / 3 + 1) + " of the points " +
+                                       std::to_string(triangles[e] + 1) + ", " + std::to_string(triangles[e + 1] + 1) +
+                                       ", " + std::to_string(triangles[e + 2] + 1) + " of the whole")
+            .at(pieces.set.places[piece].file.string() + ", piece " + std::to_string(piece));
+    });
+    ++piece;
+  });
+  throw Error(Kind::corrupt, "pieces of another cut: they have an element of the mesh twice, and another not at all")
+      .at(pieces.set.places.front().file.string());
+}
+
+/// Equal counts do not say that pieces are of the mesh. In memory at a time: coordinates of one axis, and a piece.
+void require_mesh_of(const Pieces& pieces, const serafin::Series& mesh) {
+  std::uint64_t difference = 0;
+  each_triangles(mesh, [&](std::span<const std::int32_t> triangles) { difference += marks_of(triangles); });
+  each_triangles(pieces, [&](std::span<const std::int32_t> triangles) { difference -= marks_of(triangles); });
+  if (difference != 0) throw_strange_triangle(pieces, mesh);
+  for (const int axis : {0, 1}) require_places_of(pieces, mesh, axis);
+}
+
+Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
+                     MergeReport& report) {
+  Pieces pieces;
+  pieces.set = find_pieces(paths);
+  if (pieces.count() <= most_open)
+    for (const PiecePlace& place : pieces.set.places) pieces.open.push_back(open_piece(place));
+  find_steps(pieces, report);
+  pieces.header = pieces.set.places.front().header;
+  const std::int32_t planes = serafin::planes(pieces.header);
+  read_numbers(pieces, mesh ? serafin::plane_points(mesh->header) : std::numeric_limits<std::int32_t>::max());
+  pieces.plane_points = mesh ? serafin::plane_points(mesh->header) : count_points(pieces);
+  require_all_points(pieces);
+  const std::int64_t elements = elements_of_all(pieces);
+  if (mesh && elements != serafin::plane_elements(mesh->header))
+    throw Error(Kind::corrupt, "pieces of another cut or mesh: expected " +
+                                   std::to_string(serafin::plane_elements(mesh->header)) + " elements a plane, found " +
+                                   std::to_string(elements))
+        .at(pieces.set.places.front().file.string());
+  if (mesh) require_mesh_of(pieces, *mesh);
+  pieces.header.points = times(pieces.plane_points, planes);
+  pieces.header.elements = times(elements, std::max(planes - 1, 1));
+  pieces.header.iparam[8] = 0;
+  return pieces;
 }
 
 /// Writes triangles, or the prisms that stand on them; `each` gives the lowest plane's in batches, once a layer.
@@ -320,6 +373,17 @@ void write_ranks(const serafin::Put& put, const serafin::Header& header, std::ve
   }
 }
 
+std::vector<fs::path> inputs_of(const Pieces& pieces, const MergeOptions& options) {
+  std::vector<fs::path> inputs;
+  for (const PiecePlace& place : pieces.set.places)
+    if (inputs.empty() || inputs.back() != place.file) inputs.push_back(place.file);
+  const std::string concat = inputs.front().string();
+  if (concat.ends_with("-CONCAT")) inputs.push_back(index_path(concat.substr(0, concat.size() - 7)));
+  for (const auto* path : {&options.mesh, &options.boundary})
+    if (*path) inputs.push_back(**path);
+  return inputs;
+}
+
 /// A store has the whole mesh, its order and its boundary.
 MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOptions& options) {
   const auto parts = attribute<std::int64_t>(open(path).header, store::cut_attribute);
@@ -327,9 +391,18 @@ MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOp
   return {parts.value_or(1), written.elements, written.points, written.steps, written.bytes, written.notes};
 }
 
+std::vector<fs::path> outputs_of(const fs::path& prefix, std::int32_t parts, PieceLayout layout) {
+  if (layout == PieceLayout::med) return {prefix.string() + ".med"};
+  if (parts > 1 && layout == PieceLayout::concat) return {concat_path(prefix), index_path(prefix)};
+  std::vector<fs::path> outs;
+  for (std::int32_t part = 0; part < parts; ++part) outs.push_back(piece_path(prefix, parts, part));
+  return outs;
+}
+
 }  // namespace
 
 MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out, const MergeOptions& options) {
+  require_inputs_stay({out}, paths);
   if (paths.size() == 1)
     for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".octavo")})
       if (store::recognise(path)) return merge_store(path, out, options);
@@ -340,6 +413,7 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   std::optional<serafin::Series> mesh;
   if (options.mesh) mesh = serafin::open_series(*options.mesh);
   Pieces pieces = gather_pieces(paths, mesh, report);
+  require_inputs_stay({out}, inputs_of(pieces, options));
   auto rank = find_boundary_ranks(pieces, mesh, options, report);
   serafin::Header& header = pieces.header;
   header.iparam[7] = static_cast<std::int32_t>(
@@ -372,15 +446,23 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   if (options.layout == PieceLayout::octavo)
     throw Error(Kind::unsupported, "a result is not split into the parts of a store")
         .hint("octavo partition --layout octavo --also cuts it so");
+  require_folder(prefix);
   const serafin::Series series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);
+  std::vector<fs::path> inputs = inputs_of(pieces, {});
+  inputs.push_back(path);
+  const auto outs = outputs_of(prefix, static_cast<std::int32_t>(pieces.count()), options.layout);
+  require_inputs_stay(outs, inputs);
+  if (!options.overwrite)
+    for (const fs::path& out : outs) require_piece(out);
   const std::int32_t points = serafin::plane_points(series.header);
   std::vector<double> x(at(points)), y(at(points));
   serafin::read_coordinates(series, 0, 0, x);
   serafin::read_coordinates(series, 1, 0, y);
   const auto parts = static_cast<std::int32_t>(pieces.count());
-  PieceWriter writer(prefix, parts, options.layout, IndexKind::bytes);
+  NewFiles files;
+  PieceWriter writer(files, prefix, parts, options.layout, IndexKind::bytes);
   std::vector<PiecePlace> places;
   std::optional<MedPieces> med;
   if (options.layout == PieceLayout::med) med.emplace(prefix.string() + ".med", series);
@@ -406,7 +488,9 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   }
   if (med) return {parts, points, series.steps, {med->finish(pieces.global, options.progress)}};
   cut_steps(series, writer, places, pieces.global, options.progress);
-  return {parts, points, series.steps, writer.finish()};
+  SplitReport report{parts, points, series.steps, writer.finish()};
+  files.publish();
+  return report;
 }
 
 }  // namespace octavo::jobs

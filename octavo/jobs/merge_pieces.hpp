@@ -31,13 +31,14 @@ struct MergeReport {
 ///
 /// Memory: 4 bytes a point and plane, plus one variable of one step, plus 12 bytes an element without `mesh`.
 /// Throws Error(corrupt) where pieces are missing or of different cuts or runs (a point in no piece, at two places, or
-/// out of range; other times), Error(usage) where `out` exists.
+/// out of range; other times) or of another mesh than `mesh`, Error(usage) where `out` exists, or is an input.
 MergeReport merge_pieces(const std::vector<std::filesystem::path>& pieces, const std::filesystem::path& out,
                          const MergeOptions& options);
 
 struct SplitOptions {
   PieceLayout layout = PieceLayout::concat;
   base::Progress progress;  ///< in bytes of steps cut
+  bool overwrite = false;   ///< also files that are no pieces; pieces are replaced always
 };
 
 struct SplitReport {
@@ -46,7 +47,8 @@ struct SplitReport {
 };
 
 /// Cuts a result by the cut of pieces that are there (parres' job): PREFIX + suffixes. The result may have planes where
-/// the pieces have none. Throws Error(corrupt) where the pieces are not of the result's mesh.
+/// the pieces have none. Throws Error(corrupt) where the pieces are not of the result's mesh, Error(usage)
+/// where the new ones would replace an input, or what is no piece. They get their names when all are whole.
 SplitReport split_by_pieces(const std::filesystem::path& result, const std::vector<std::filesystem::path>& pieces,
                             const std::filesystem::path& prefix, const SplitOptions& options);
 

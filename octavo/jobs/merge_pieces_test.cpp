@@ -64,6 +64,12 @@ std::string canonical(const SerafinFixture& f, const fs::path& scratch) {
   return bytes;
 }
 
+std::size_t partials(const fs::path& folder) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) count += entry.path().extension() == ".partial";
+  return count;
+}
+
 PartitionOptions parts(std::int32_t count, PieceLayout layout) {
   PartitionOptions options;
   options.parts = count;
@@ -199,7 +205,7 @@ TEST(MergePieces, pieces_missing_damaged_or_of_different_cuts_are_named) {
               HasSubstr("exists already"));
   EXPECT_THAT(message_of([&] { merge_pieces({folder / "whole.slf"}, folder / "m.slf", {}); }),
               HasSubstr("global number"));
-  EXPECT_FALSE(fs::exists(folder / "m.slf.partial"));
+  EXPECT_EQ(partials(folder.path()), 0U);
 }
 
 TEST(MergePieces, a_result_is_not_split_by_pieces_of_another_mesh) {
@@ -215,6 +221,134 @@ TEST(MergePieces, a_result_is_not_split_by_pieces_of_another_mesh) {
         HasSubstr(columns == 3 ? "global number" : "smaller mesh"));
     EXPECT_FALSE(fs::exists(folder / "B-CONCAT"));
   }
+}
+
+TEST(MergePieces, a_prefix_of_two_cuts_is_refused_and_either_can_be_named) {
+  const TemporaryFolder folder;
+  canonical(ranked(1), folder / "whole.slf");
+  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  const PartitionReport newer = partition_serafin(folder / "whole.slf", folder / "T2D", parts(2, PieceLayout::files));
+  const auto error = octavo::testing::error_of([&] { merge_pieces({folder / "T2DGEO"}, folder / "m.slf", {}); });
+  EXPECT_EQ(error.kind(), Kind::usage);
+  EXPECT_THAT(error.what(), HasSubstr("T2DGEO-CONCAT and"));
+  EXPECT_EQ(merge_pieces({folder / "T2DGEO-CONCAT"}, folder / "a.slf", {}).parts, 3);
+  EXPECT_EQ(merge_pieces(newer.files, folder / "b.slf", {}).parts, 2);
+}
+
+TEST(MergePieces, no_input_is_replaced) {
+  const TemporaryFolder folder;
+  canonical(ranked(1), folder / "whole.slf");
+  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  MergeOptions options;
+  options.mesh = folder / "whole.slf";
+  options.overwrite = true;
+  for (const char* out : {"whole.slf", "T2DGEO-CONCAT", "T2DGEO-INDEX"}) {
+    const std::string before = bytes_of_file(folder / out);
+    EXPECT_THAT(message_of([&] { merge_pieces({folder / "T2DGEO"}, folder / out, options); }),
+                HasSubstr("would replace the input"));
+    EXPECT_TRUE(bytes_of_file(folder / out) == before);
+  }
+  EXPECT_THAT(message_of([&] { split_by_pieces(folder / "whole.slf", {folder / "T2DGEO"}, folder / "T2DGEO", {}); }),
+              HasSubstr("would replace the input"));
+}
+
+TEST(Partition, what_is_no_piece_is_replaced_on_request_only) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = ranked(1);
+  canonical(f, folder / "whole.slf");
+  put_file(folder / "a.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
+  for (const PieceLayout layout : {PieceLayout::concat, PieceLayout::files}) {
+    PartitionOptions options = parts(3, layout);
+    options.boundary = folder / "a.cli";
+    for (int time = 0; time < 2; ++time)
+      EXPECT_EQ(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }), "no error");
+    const fs::path name = layout == PieceLayout::concat ? folder / "T2DCLI-INDEX" : folder / "T2DPAR00002-00001";
+    put_file(name, "my own words");
+    EXPECT_THAT(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }),
+                HasSubstr("exists already, and is no piece"));
+    EXPECT_EQ(bytes_of_file(name), "my own words");
+    options.overwrite = true;
+    EXPECT_EQ(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }), "no error");
+  }
+  const auto missing = octavo::testing::error_of(
+      [&] { partition_serafin(folder / "whole.slf", folder / "no/T2D", parts(2, PieceLayout::files)); });
+  EXPECT_EQ(missing.kind(), Kind::usage);
+  EXPECT_THAT(missing.what(), HasSubstr("folder of the output"));
+}
+
+/// The same mesh under other numbers, and one point moved: counts that are equal.
+std::vector<SerafinFixture> others(const SerafinFixture& f) {
+  std::vector<SerafinFixture> all(2, f);
+  std::swap(all[0].mesh.connectivity[4], all[0].mesh.connectivity[f.mesh.connectivity.size() - 2]);
+  all[1].mesh.x[9] += 0.25;
+  return all;
+}
+
+TEST(MergePieces, a_mesh_of_equal_counts_that_is_another_is_named) {
+  const SerafinFixture f = ranked(1, 3);
+  for (const PieceLayout layout : {PieceLayout::concat, PieceLayout::files}) {
+    const TemporaryFolder folder;
+    canonical(f, folder / "whole.slf");
+    partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, layout));
+    for (const char* text : {"found element", "x of point 10: expected"}) {
+      canonical(others(f)[text[0] == 'x' ? 1 : 0], folder / "other.slf");
+      MergeOptions options;
+      options.mesh = folder / "other.slf";
+      const Error merge =
+          octavo::testing::error_of([&] { merge_pieces({folder / "T2DGEO"}, folder / "m.slf", options); });
+      EXPECT_EQ(merge.kind(), Kind::corrupt);
+      EXPECT_THAT(merge.what(), HasSubstr(text));
+      EXPECT_THAT(message_of([&] { split_by_pieces(folder / "other.slf", {folder / "T2DGEO"}, folder / "B", {}); }),
+                  HasSubstr(text));
+      EXPECT_FALSE(fs::exists(folder / "m.slf"));
+    }
+  }
+}
+
+TEST(Partition, a_result_on_another_mesh_of_equal_counts_is_named) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = ranked(2);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options = parts(3, PieceLayout::concat);
+  options.also = {{"PRE", folder / "pre.slf"}};
+  const auto cut = [&](const SerafinFixture& pre) {
+    put_file(folder / "pre.slf", serafin_bytes(pre));
+    return message_of([&] { partition_serafin(folder / "geo.slf", folder / "T2D", options); });
+  };
+  EXPECT_THAT(cut(others(f)[0]), HasSubstr("element 2: expected the points "));
+  EXPECT_THAT(cut(others(f)[0]), HasSubstr("pre.slf"));
+  EXPECT_THAT(cut(others(f)[1]), HasSubstr("x of point 10: expected "));
+  EXPECT_FALSE(fs::exists(folder / "T2DGEO-CONCAT"));
+}
+
+TEST(Partition, results_in_another_precision_order_or_of_planes_are_on_the_mesh) {
+  const TemporaryFolder folder;
+  SerafinFixture f = ranked(2);
+  f.doubles = true;
+  for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
+    f.mesh.x[i] = f.mesh.x[i] / 3 + 1000;
+    f.mesh.y[i] /= 7;
+  }
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options = parts(3, PieceLayout::concat);
+  options.also = {{"PRE", folder / "pre.slf"}};
+  const auto cut = [&](const SerafinFixture& pre) {
+    put_file(folder / "pre.slf", serafin_bytes(pre));
+    return message_of([&] { partition_serafin(folder / "geo.slf", folder / "T2D", options); });
+  };
+  SerafinFixture pre = f;
+  pre.doubles = false;
+  EXPECT_EQ(cut(pre), "no error");
+  pre.planes = 3;
+  EXPECT_EQ(cut(pre), "no error");
+  auto& corners = pre.mesh.connectivity;  // as a merge without the mesh leaves them
+  std::rotate(corners.begin(), corners.begin() + 9, corners.end());
+  std::rotate(corners.begin(), corners.begin() + 1, corners.begin() + 3);
+  EXPECT_EQ(cut(pre), "no error");
+  pre.doubles = true;
+  EXPECT_EQ(cut(pre), "no error");
+  pre.mesh.x[3] += 1e-3;
+  EXPECT_THAT(cut(pre), HasSubstr("x of point 4"));
 }
 
 TEST(MergePieces, an_index_that_is_cut_or_points_elsewhere_is_named) {
@@ -272,6 +406,15 @@ TEST(Partition, damaged_meshes_and_wrong_wishes_are_named) {
   EXPECT_THAT(cut(f, cli), HasSubstr("by the boundary file only"));
   EXPECT_THAT(cut(sound, octavo::testing::boundary_text({boundary.begin(), boundary.end() - 5})),
               HasSubstr("boundary"));
+  EXPECT_THAT(cut(sound, octavo::testing::boundary_text({boundary.begin() + 1, boundary.end()})),
+              HasSubstr("point " + std::to_string(boundary[0] + 1) + " is on the mesh's boundary and has no line"));
+  EXPECT_THAT(cut(sound, ""), HasSubstr("no lines"));
+  f = sound;
+  std::swap(f.numbers[static_cast<std::size_t>(boundary[6])], f.numbers[static_cast<std::size_t>(boundary[9])]);
+  EXPECT_THAT(cut(f, cli), HasSubstr("line 7, point " + std::to_string(boundary[6] + 1) + ": expected the number 7"));
+  auto shifted = boundary;  // another beginning of the same line
+  std::rotate(shifted.begin(), shifted.begin() + 3, shifted.end());
+  EXPECT_EQ(cut(sound, octavo::testing::boundary_text(shifted)), "no error");
   f = sound;
   f.numbers.clear();
   EXPECT_EQ(cut(f, cli), "no error");
@@ -372,6 +515,14 @@ TEST(RefineTriangles, four_for_one_with_means_at_the_middles_and_the_boundary_in
   PartitionOptions cut = parts(6, PieceLayout::concat);
   cut.boundary = folder / "fine.cli";
   EXPECT_NO_THROW(partition_serafin(folder / "fine.slf", folder / "T2D", cut));
+}
+
+TEST(RefineTriangles, numbers_that_are_not_the_boundary_s_name_the_file) {
+  const TemporaryFolder folder;
+  SerafinFixture f = ranked(2);
+  f.numbers[static_cast<std::size_t>(octavo::testing::boundary_of(f.mesh)[3])] = 0;
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  EXPECT_THAT(message_of([&] { refine_triangles(folder / "geo.slf", folder / "fine.slf", {}); }), HasSubstr("geo.slf"));
 }
 
 TEST(MergePieces, parts_of_a_store_give_the_file_back) {

@@ -3,13 +3,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "octavo/base/ranks.hpp"
 #include "octavo/file/posix.hpp"
 
 namespace octavo::jobs {
 
-/// A file that bears its name only once it is whole: until finish() it is NAME.partial, and is gone if that is never
-/// called.
+/// What stands behind the name of a file until it is whole, ".<process>-<count>.partial": another one each time, so
+/// that two jobs which make the same file do not write into one another's.
+std::string partial_suffix();
+
+/// A file that bears its name only once it is whole: until finish() it is NAME with a partial_suffix(), and is gone if
+/// that is never called.
 class NewFile {
  public:
   /// Throws Error(usage) where the name is taken and `overwrite` is not set.
@@ -27,6 +34,28 @@ class NewFile {
  private:
   std::filesystem::path path_, partial_;
   file::File file_;
+};
+
+/// Files that get their names together once all are whole: until publish() each is NAME with one partial_suffix(), and
+/// those that this process made are gone if that is never called.
+class NewFiles {
+ public:
+  explicit NewFiles(std::string suffix = partial_suffix()) : suffix_(std::move(suffix)) {}
+  ~NewFiles();
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+
+  /// Where a file is until then, whichever process makes it.
+  std::filesystem::path partial(const std::filesystem::path& path) const { return path.string() + suffix_; }
+  /// Makes one; `last`: an index, which gets its name after all that are none.
+  file::File make(const std::filesystem::path& path, bool last = false);
+  /// Removes what bears the names, then renames: never are files of two jobs under them, and an index never stands
+  /// without what it is of. Collective.
+  void publish(const base::Ranks& ranks = {});
+
+ private:
+  std::string suffix_;
+  std::vector<std::filesystem::path> made_, made_last_;
 };
 
 }  // namespace octavo::jobs

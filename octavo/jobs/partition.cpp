@@ -9,12 +9,14 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
 #include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/side_files.hpp"
 #include "octavo/jobs/stored_cut.hpp"
 #include "octavo/partition/graph.hpp"
@@ -54,6 +56,12 @@ void check_part_vector(const CutMesh& mesh) {
                   "the part vector names part " + std::to_string(part) + " of " + std::to_string(mesh.parts));
 }
 
+std::int64_t count_empty(const CutMesh& mesh) {
+  std::int64_t empty = 0;
+  for (std::int32_t part = 0; part < mesh.parts; ++part) empty += partition::elements_of(mesh.lists, part).empty();
+  return empty;
+}
+
 /// A SERAFIN file and where its pieces go.
 struct Input {
   serafin::Series series;
@@ -67,15 +75,16 @@ fs::path named(const fs::path& prefix, const std::string& name) { return prefix.
 
 /// Everything that is written, kind by kind.
 struct Output {
+  NewFiles& files;
   std::deque<Input> inputs;  // that stay where they are
   PieceWriter conditions, neighbours;
   Buckets points;  ///< of all parts, for their steps
 };
 
 void add_input(Output& output, const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
-  Input& input =
-      output.inputs.emplace_back(Input{serafin::open_series(path), {prefix, mesh.parts, layout, IndexKind::bytes}});
-  require_same_mesh(input.series, mesh.points);
+  Input& input = output.inputs.emplace_back(
+      Input{serafin::open_series(path), {output.files, prefix, mesh.parts, layout, IndexKind::bytes}});
+  if (&input != &output.inputs.front()) require_same_mesh({}, output.inputs.front().series, input.series);
   if (layout == PieceLayout::octavo) input.store = prefix.string() + ".octavo";
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
 }
@@ -99,6 +108,8 @@ void reserve_points(const CutMesh& mesh, Buckets& points) {
 void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool parallel, Output& output) {
   reserve_points(mesh, output.points);
   std::vector<std::int32_t> local(at(mesh.points), 0);
+  // As MedPieces has them.
+  const bool groups = parallel && output.inputs.front().med != nullptr;
   for (std::int32_t part = 0; part < mesh.parts; ++part) {
     const Piece piece = make_piece(mesh, boundary, part, local);
     for (Input& input : output.inputs)
@@ -106,7 +117,7 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
         input.med->add(piece);
       else if (!input.store)
         input.places.push_back(place_piece(input.series, input.writer, piece));
-    if (boundary != nullptr) output.conditions.next(boundary_text(piece));
+    if (boundary != nullptr) output.conditions.next(groups ? boundary_groups_text(piece) : boundary_text(piece));
     if (parallel) output.neighbours.next(parallel_text(piece));
     output.points.items.insert(output.points.items.end(), piece.points.begin(), piece.points.end());
     output.points.first.push_back(static_cast<std::int64_t>(output.points.items.size()));
@@ -130,9 +141,9 @@ void collect(PartitionReport& report, PieceWriter& writer) {
   for (fs::path& path : writer.finish()) report.files.push_back(std::move(path));
 }
 
-void write_texts(const std::vector<std::string>& texts, const fs::path& prefix, PieceLayout layout,
+void write_texts(NewFiles& files, const std::vector<std::string>& texts, const fs::path& prefix, PieceLayout layout,
                  PartitionReport& report) {
-  PieceWriter writer(prefix, static_cast<std::int32_t>(texts.size()), layout, IndexKind::lines);
+  PieceWriter writer(files, prefix, static_cast<std::int32_t>(texts.size()), layout, IndexKind::lines);
   for (const std::string& text : texts) writer.next(text);
   collect(report, writer);
 }
@@ -143,14 +154,17 @@ std::vector<Section> trace(const CutMesh& mesh, const PartitionOptions& options)
   return trace_sections(*options.sections, {alone, mesh.points, mesh.connectivity, nullptr, mesh.x, mesh.y});
 }
 
-void write_sides(const fs::path& prefix, const CutMesh& mesh, const std::vector<Section>& sections,
-                 const Buckets& points, const PartitionOptions& options, PartitionReport& report) {
+void write_sides(Output& output, const fs::path& prefix, const CutMesh& mesh, const std::vector<Section>& sections,
+                 const PartitionOptions& options, PartitionReport& report) {
   const base::Ranks alone;
   const PieceLayout layout = side_layout(options);
-  const SideParts parts{alone, mesh.points, mesh.parts, 0, points};
-  if (options.sections) write_texts(cut_sections(sections, parts), named(prefix, "SEC"), layout, report);
-  if (options.zones) write_texts(cut_zones(*options.zones, parts), named(prefix, "ZFI"), layout, report);
-  if (options.weirs) write_texts(cut_weirs(*options.weirs, parts), named(prefix, "SEU"), layout, report);
+  const SideParts parts{alone, mesh.points, mesh.parts, 0, output.points};
+  const auto write = [&](const char* name, const std::vector<std::string>& texts) {
+    write_texts(output.files, texts, named(prefix, name), layout, report);
+  };
+  if (options.sections) write("SEC", cut_sections(sections, parts));
+  if (options.zones) write("ZFI", cut_zones(*options.zones, parts));
+  if (options.weirs) write("SEU", cut_weirs(*options.weirs, parts));
 }
 
 }  // namespace
@@ -197,12 +211,14 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   require_room(series, path, options.layout);  // and of further inputs: they are on this mesh
   CutMesh mesh = read_cut_mesh(series);
   mesh.parts = options.parts;
-  partition::check_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3));
+  require_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3), path);
   const std::vector<Section> sections = trace(mesh, options);
   check_sides(options, mesh.points);
-  Output output{{},
-                {named(prefix, "CLI"), mesh.parts, options.layout, IndexKind::lines},
-                {named(prefix, "PAR"), mesh.parts, options.layout, IndexKind::text},
+  NewFiles files;
+  Output output{files,
+                {},
+                {files, named(prefix, "CLI"), mesh.parts, options.layout, IndexKind::lines},
+                {files, named(prefix, "PAR"), mesh.parts, options.layout, IndexKind::text},
                 {}};
   add_input(output, path, named(prefix, "GEO"), mesh, options.layout);
   for (const auto& [name, also] : options.also) add_input(output, also, named(prefix, name), mesh, options.layout);
@@ -214,7 +230,13 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, mesh, report.notes);
   mesh.part_of = cut(mesh, options);
   check_part_vector(mesh);
-  find_neighbours(mesh);
+  try {
+    find_neighbours(mesh);
+  } catch (Error& error) {  // an edge of three elements
+    error.at(path.string());
+    throw;
+  }
+  require_no_empty(count_empty(mesh), options);
   if (boundary) share_boundary(mesh, *boundary);
   report.parts = mesh.parts;
   report.elements = static_cast<std::int64_t>(mesh.part_of.size());
@@ -222,6 +244,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   report.quality = partition::quality_of(mesh.lists, mesh.part_of, mesh.shared, mesh.halo);
 
   const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
+  if (parallel && options.layout == PieceLayout::med) note_lost_values(boundary->points, report.notes);
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
     if (input.store) {
@@ -238,7 +261,8 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   }
   if (boundary) collect(report, output.conditions);
   if (parallel) collect(report, output.neighbours);
-  write_sides(prefix, mesh, sections, output.points, options, report);
+  write_sides(output, prefix, mesh, sections, options, report);
+  files.publish();
   report.peak_bytes = peak_memory();
   return report;
 }

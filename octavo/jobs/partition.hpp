@@ -30,6 +30,7 @@ struct PartitionOptions {
   /// In place of `boundary`: its lines, points from 1.
   std::optional<std::vector<formats::serafin::BoundaryPoint>> conditions{};
   base::Progress progress;  ///< in bytes of steps cut
+  bool overwrite = false;   ///< also files that are no pieces
 };
 
 struct PartitionReport {
@@ -60,17 +61,19 @@ std::int64_t peak_memory();
 ///
 /// Memory: the partitioner's, and after it about 36 bytes a triangle plus one variable of one step.
 /// Side files are read before anything is written.
-/// Throws Error(usage) for more parts than elements, for names as require_own_names() and for pieces in the place of an
-/// input (partition_names.hpp), Error(corrupt) for a mesh
-/// with points of no element, or a boundary file or result that disagrees with it, Error(unsupported) for a point of
-/// more than 10 parts, which PAR cannot say.
+/// Throws Error(usage) for a folder that is not there, for names as require_own_names() and for pieces in the place of
+/// an input (partition_names.hpp), Error(corrupt) for more parts than elements, for a mesh with points of no element,
+/// or a boundary file or result that disagrees with it, Error(unsupported) for a cut with empty parts (METIS and Scotch
+/// make such of few elements a part) and for a point of more than 10 parts, which PAR cannot say. Pieces get their
+/// names when all are whole, and replace those that are there then.
 PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                   const PartitionOptions& options);
 
 /// The same of any file of triangles (MED, VTKHDF, a store), and such among `also`: each is written as a SERAFIN file
-/// beside the prefix first, PREFIX + "GEO.whole.slf", which is gone at the end. Progress is of the cutting. With no
-/// parts the mesh is a store that was cut (PieceLayout::octavo): its cut is taken, and without a boundary file the
-/// boundary that it holds, so that its pieces come out as they were, or would have been, of the mesh file.
+/// beside the prefix first, PREFIX + "GEO.whole.slf" ("-1.slf" ... where that is taken), which is gone at the end.
+/// Progress is of the cutting. With no parts the mesh is a store that was cut (PieceLayout::octavo): its cut is taken,
+/// and without a boundary file the boundary that it holds, so that its pieces come out as they were, or would have
+/// been, of the mesh file.
 PartitionReport partition_mesh(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                const PartitionOptions& options);
 

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -84,9 +87,69 @@ bool is_made(const std::string& name, const Made& made, std::int32_t parts) {
   return false;
 }
 
+Error would_replace(const fs::path& out, const fs::path& input) {
+  return Error(Kind::usage, "the output " + out.string() + " would replace the input")
+      .at(input.string())
+      .hint("another -o");
+}
+
+/// By its first bytes.
+bool begins_as_piece(const fs::path& path) {
+  if (fs::is_directory(path)) return store::recognise(path);
+  const file::File file = file::open_read(path);
+  std::string text(64, '\0');
+  text.resize(file::pread_some(file, 0, std::as_writable_bytes(std::span(text))));
+  using namespace std::string_literals;
+  for (const std::string& first : {"\0\0\0\0\0\0\0\1"s, "\0\0\0\1"s, "\x89HDF"s})
+    if (text.starts_with(first)) return true;
+  const std::size_t word = text.find_first_not_of(" \t\r\n");
+  if (word == std::string::npos || (text[word] >= '0' && text[word] <= '9')) return true;
+  for (const char* comment : {"# SECTIONS", "Nb de singularites", "NB DE SINGULARITES"})  // as partel's begin
+    if (text.find(comment) == word) return true;
+  return formats::serafin::looks_like_series(path);
+}
+
 }  // namespace
 
+void require_folder(const fs::path& prefix) {
+  const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder))
+    throw Error(Kind::usage, "the folder of the output does not exist").at(folder.string());
+}
+
+void require_inputs_stay(const std::vector<fs::path>& outs, const std::vector<fs::path>& inputs) {
+  std::map<Identity, fs::path> known;
+  for (const fs::path& input : inputs)
+    if (const auto identity = identity_of(input)) known.emplace(*identity, input);
+  for (const fs::path& out : outs) {
+    const auto identity = identity_of(out);
+    if (const auto input = identity ? known.find(*identity) : known.end(); input != known.end())
+      throw would_replace(out, input->second);
+  }
+}
+
+void require_piece(const fs::path& path) {
+  if (fs::exists(path) && !begins_as_piece(path))
+    throw Error(Kind::usage, path.string() + " exists already, and is no piece").hint("another -o; -f replaces it");
+}
+
+void require_parts(std::int32_t parts, std::int64_t elements, const fs::path& mesh) {
+  if (parts > elements)
+    throw Error(Kind::corrupt, "more parts than elements: expected 1 to " + std::to_string(elements) +
+                                   " parts (one an element), found " + std::to_string(parts))
+        .at(mesh.string());
+  partition::check_parts(parts, elements);
+}
+
+void require_no_empty(std::int64_t empty, const PartitionOptions& options) {
+  if (empty > 0)
+    throw Error(Kind::unsupported, "the method leaves " + std::to_string(empty) + " of " +
+                                       std::to_string(options.parts) + " parts without an element")
+        .hint("take fewer parts, or --method hilbert");
+}
+
 void require_inputs_stay(const fs::path& mesh, const fs::path& prefix, const PartitionOptions& options) {
+  require_folder(prefix);
   const auto inputs = identities_of_inputs(mesh, options);
   const Made made = made_by(prefix.filename().string(), options);
   std::error_code none;
@@ -96,10 +159,8 @@ void require_inputs_stay(const fs::path& mesh, const fs::path& prefix, const Par
     if (!is_made(entry.path().filename().string(), made, options.parts)) continue;
     const auto identity = identity_of(entry.path());
     const auto input = identity ? inputs.find(*identity) : inputs.end();
-    if (input != inputs.end())
-      throw Error(Kind::usage, "the output " + entry.path().string() + " would replace the input")
-          .at(input->second.string())
-          .hint("another -o");
+    if (input != inputs.end()) throw would_replace(entry.path(), input->second);
+    if (!options.overwrite) require_piece(entry.path());
   }
 }
 

@@ -7,8 +7,26 @@ namespace octavo::jobs {
 
 /// Throws Error(usage), which names both, where a file or store that partitioning would make is the mesh, the boundary,
 /// a further input or a side file, also by way of a link. To be asked before anything is written, with the number of
-/// parts known. Lists the folder of the prefix.
+/// parts known. Lists the folder of the prefix, which is to be there. The same for a file there that does not begin as
+/// a piece of any kind does, unless it may be replaced.
 void require_inputs_stay(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                          const PartitionOptions& options);
+
+/// Throws Error(usage) where the folder that a prefix, or a file, is to be made in is not there.
+void require_folder(const std::filesystem::path& prefix);
+
+/// Throws Error(usage), which names both, where one of `outs` is one of the inputs, also by way of a link.
+void require_inputs_stay(const std::vector<std::filesystem::path>& outs,
+                         const std::vector<std::filesystem::path>& inputs);
+
+/// Throws Error(usage) for what is there and does not begin as pieces do: SERAFIN, an index, lines of numbers, MED, a
+/// store; nor is empty, as the lines of a part without boundary are.
+void require_piece(const std::filesystem::path& path);
+
+/// Throws Error(corrupt), which names the mesh, for more parts than elements; Error(usage) for none.
+void require_parts(std::int32_t parts, std::int64_t elements, const std::filesystem::path& mesh);
+
+/// Throws Error(unsupported) where so many parts of a cut have no element: TELEMAC cannot run them.
+void require_no_empty(std::int64_t empty, const PartitionOptions& options);
 
 }  // namespace octavo::jobs

@@ -9,6 +9,7 @@
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
+#include "octavo/jobs/same_mesh.hpp"
 #include "octavo/jobs/shared_mesh.hpp"
 #include "octavo/jobs/side_files.hpp"
 
@@ -36,20 +37,17 @@ Buckets points_of(const std::vector<Growing>& pieces) {
 }
 
 /// Pieces of a SERAFIN file: all parts are planned by what they count, the own ones written.
-void write_series(const SharedJob& job, const fs::path& path, const fs::path& prefix,
+void write_series(const SharedJob& job, NewFiles& files, const fs::path& path, const fs::path& prefix,
                   const std::vector<Growing>& pieces, PartitionReport& report) {
   serafin::Series series;
-  base::agree(job.ranks, [&] {
-    series = serafin::open_series(path);
-    require_same_mesh(series, job.points);
-  });
+  base::agree(job.ranks, [&] { series = serafin::open_series(path); });
   std::vector<std::array<std::int32_t, 4>> counts;
   for (const Growing& g : pieces)
     counts.push_back({static_cast<std::int32_t>(g.piece.points.size()),
                       static_cast<std::int32_t>(g.piece.connectivity.size() / 3), g.piece.boundary_points,
                       static_cast<std::int32_t>(g.piece.shared.size())});
   counts = gather(job.ranks, counts);
-  PieceWriter writer(prefix, job.options.parts, job.options.layout, IndexKind::bytes, job.own);
+  PieceWriter writer(files, prefix, job.options.parts, job.options.layout, IndexKind::bytes, job.own);
   std::vector<PiecePlace> own;
   base::agree(job.ranks, [&] {
     for (std::int32_t part = 0; part < job.options.parts; ++part) {
@@ -67,13 +65,13 @@ void write_series(const SharedJob& job, const fs::path& path, const fs::path& pr
   });
 }
 
-void write_texts(const SharedJob& job, const fs::path& prefix, PieceLayout layout, IndexKind kind,
+void write_texts(const SharedJob& job, NewFiles& files, const fs::path& prefix, PieceLayout layout, IndexKind kind,
                  const std::vector<std::string>& texts, PartitionReport& report) {
   std::vector<std::array<std::int64_t, 2>> sizes;
   for (const std::string& text : texts)
     sizes.push_back({static_cast<std::int64_t>(text.size()), std::count(text.begin(), text.end(), '\n')});
   sizes = gather(job.ranks, sizes);
-  PieceWriter writer(prefix, job.options.parts, layout, kind, job.own);
+  PieceWriter writer(files, prefix, job.options.parts, layout, kind, job.own);
   std::vector<PiecePlace> places;
   base::agree(job.ranks, [&] {
     for (const auto& [bytes, lines] : sizes) places.push_back(writer.next(static_cast<std::uint64_t>(bytes), lines));
@@ -85,7 +83,7 @@ void write_texts(const SharedJob& job, const fs::path& prefix, PieceLayout layou
   });
 }
 
-void write_boundary(const SharedJob& job, const fs::path& prefix, const std::vector<Growing>& pieces,
+void write_boundary(const SharedJob& job, NewFiles& files, const fs::path& prefix, const std::vector<Growing>& pieces,
                     PartitionReport& report) {
   std::vector<std::string> conditions, neighbours;
   const bool parallel = serafin::planes(job.series.header) == 1 && job.options.parts > 1;
@@ -95,8 +93,8 @@ void write_boundary(const SharedJob& job, const fs::path& prefix, const std::vec
       if (parallel) neighbours.push_back(parallel_text(growing.piece));
     }
   });
-  write_texts(job, named(prefix, "CLI"), job.options.layout, IndexKind::lines, conditions, report);
-  if (parallel) write_texts(job, named(prefix, "PAR"), job.options.layout, IndexKind::text, neighbours, report);
+  write_texts(job, files, named(prefix, "CLI"), job.options.layout, IndexKind::lines, conditions, report);
+  if (parallel) write_texts(job, files, named(prefix, "PAR"), job.options.layout, IndexKind::text, neighbours, report);
 }
 
 std::vector<Section> trace(const SharedJob& job, const Block& block) {
@@ -105,14 +103,14 @@ std::vector<Section> trace(const SharedJob& job, const Block& block) {
                         {job.ranks, job.points, block.triangles, &block.places.set, block.places.x, block.places.y});
 }
 
-void write_sides(const SharedJob& job, const fs::path& prefix, const std::vector<Section>& sections,
+void write_sides(const SharedJob& job, NewFiles& files, const fs::path& prefix, const std::vector<Section>& sections,
                  const std::vector<Growing>& pieces, PartitionReport& report) {
   const PartitionOptions& options = job.options;
   if (!options.sections && !options.zones && !options.weirs) return;
   const Buckets points = points_of(pieces);
   const SideParts parts{job.ranks, job.points, job.options.parts, job.own.first, points};
   const auto write = [&](const char* name, const std::vector<std::string>& texts) {
-    write_texts(job, named(prefix, name), side_layout(job.options), IndexKind::lines, texts, report);
+    write_texts(job, files, named(prefix, name), side_layout(job.options), IndexKind::lines, texts, report);
   };
   if (options.sections) write("SEC", cut_sections(sections, parts));
   if (options.zones) write("ZFI", cut_zones(*options.zones, parts));
@@ -128,11 +126,14 @@ partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& 
          static_cast<std::int64_t>(std::set(growing.piece.sharers.begin(), growing.piece.sharers.end()).size())});
   partition::Quality quality;
   quality.fewest = job.elements;
+  std::int64_t empty = 0;
   for (const auto& [elements, neighbours] : gather(job.ranks, mine)) {
     quality.fewest = std::min(quality.fewest, elements);
+    empty += elements == 0;
     quality.most = std::max(quality.most, elements);
     quality.most_neighbours = std::max(quality.most_neighbours, static_cast<std::int32_t>(neighbours));
   }
+  require_no_empty(empty, job.options);  // all ranks know
   for (const auto& [edges, points] : gather(job.ranks, std::vector<std::array<std::int64_t, 2>>{{cut_edges, shared}})) {
     quality.cut_edges += edges;
     quality.shared_points += points;
@@ -205,13 +206,22 @@ PartitionReport write_by_root(const SharedJob& job, const partition::PartVector&
   return report;
 }
 
+/// Before anything is cut: of further inputs.
+void require_same_meshes(const SharedJob& job) {
+  for (const auto& [name, also] : job.options.also) {
+    serafin::Series series;
+    base::agree(job.ranks, [&, path = also] { series = serafin::open_series(path); });
+    require_same_mesh(job.ranks, job.series, series);
+  }
+}
+
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                  const base::Ranks& ranks, const GraphCut& scotch) {
   PartitionReport report;
   serafin::Series series;
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
-    partition::check_parts(options.parts, serafin::plane_elements(series.header));
+    require_parts(options.parts, serafin::plane_elements(series.header), path);
   });
   const auto own = share(options.parts, ranks.rank, ranks.size);
   const SharedJob job{ranks,
@@ -220,6 +230,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
                       serafin::plane_points(series.header),
                       serafin::plane_elements(series.header),
                       {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])}};
+  require_same_meshes(job);
   Block block = read_block(job);
   const partition::PartVector part_of = cut_block(job, block, scotch);
   if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
@@ -243,10 +254,12 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   report.elements = job.elements;
   report.points = job.points;
   report.quality = quality_of(job, pieces, cut_edges, shared);
-  write_series(job, path, named(prefix, "GEO"), pieces, report);
-  for (const auto& [name, also] : options.also) write_series(job, also, named(prefix, name), pieces, report);
-  if (options.boundary) write_boundary(job, prefix, pieces, report);
-  write_sides(job, prefix, sections, pieces, report);
+  NewFiles files(base::all_gather(ranks, partial_suffix())[0]);
+  write_series(job, files, path, named(prefix, "GEO"), pieces, report);
+  for (const auto& [name, also] : options.also) write_series(job, files, also, named(prefix, name), pieces, report);
+  if (options.boundary) write_boundary(job, files, prefix, pieces, report);
+  write_sides(job, files, prefix, sections, pieces, report);
+  files.publish(ranks);
   report.peak_bytes = peak_memory();
   return report;
 }

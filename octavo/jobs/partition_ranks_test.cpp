@@ -94,6 +94,27 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
   }
 }
 
+TEST(PartitionRanks, a_result_on_another_mesh_of_equal_counts_is_everybody_s_error) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(1);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.method = partition::Method::inertial;
+  options.also = {{"PRE", folder / "pre.slf"}};
+  SerafinFixture pre = f;
+  std::rotate(pre.mesh.connectivity.begin(), pre.mesh.connectivity.begin() + 6, pre.mesh.connectivity.end());
+  put_file(folder / "pre.slf", serafin_bytes(pre));
+  EXPECT_THAT(run(3, folder / "geo.slf", folder / "T2D", options), ::testing::Each(""));
+  pre.mesh.connectivity[100] = pre.mesh.connectivity[0];
+  put_file(folder / "pre.slf", serafin_bytes(pre));
+  EXPECT_THAT(run(3, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr("element 1: expected")));
+  pre = f;
+  pre.mesh.y.back() += 1;
+  put_file(folder / "pre.slf", serafin_bytes(pre));
+  EXPECT_THAT(run(3, folder / "geo.slf", folder / "T2D", options),
+              ::testing::Each(HasSubstr("y of point " + std::to_string(f.mesh.y.size()))));
+}
+
 TEST(PartitionRanks, no_input_is_replaced_by_an_output) {
   const SerafinFixture f = fixture(1);
   const TemporaryFolder folder;
@@ -112,7 +133,7 @@ TEST(PartitionRanks, a_damaged_side_file_leaves_the_pieces_that_are_there) {
   const TemporaryFolder folder;
   put_file(folder / "geo.slf", serafin_bytes(f));
   put_file(folder / "zones", "1 1\n");
-  put_file(folder / "T2DGEO00001-00000", "good");
+  put_file(folder / "T2DGEO00001-00000", serafin_bytes(f));
   PartitionOptions options;
   options.method = partition::Method::hilbert;
   options.layout = PieceLayout::files;
@@ -120,6 +141,31 @@ TEST(PartitionRanks, a_damaged_side_file_leaves_the_pieces_that_are_there) {
   const auto before = contents(folder.path());
   EXPECT_THAT(run(2, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr("zones, line 2")));
   EXPECT_TRUE(contents(folder.path()) == before);
+}
+
+TEST(PartitionRanks, pieces_get_their_names_when_all_are_whole) {
+  const SerafinFixture f = fixture(1);
+  const TemporaryFolder folder;
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  put_file(folder / "pre.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.parts = 3;
+  options.method = partition::Method::hilbert;
+  options.also = {{"PRE", folder / "pre.slf"}};
+  for (const PieceLayout layout : {PieceLayout::concat, PieceLayout::files}) {
+    options.layout = layout;
+    for (const int size : {1, 3}) {
+      options.progress = {};
+      options.parts = 3;
+      EXPECT_THAT(run(size, folder / "geo.slf", folder / "T2D", options), ::testing::Each(""));
+      const auto before = contents(folder.path());
+      options.parts = 4;
+      std::atomic<int> called = 0;
+      options.progress = [&](std::int64_t done, std::int64_t) { return !(done == 0 && ++called > size); };
+      EXPECT_THAT(run(size, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr("stopped")));
+      EXPECT_TRUE(contents(folder.path()) == before) << size << " ranks";
+    }
+  }
 }
 
 /// Zones of all points, sections across the mesh, and weirs on neighbouring points, in either layout.
@@ -169,7 +215,8 @@ TEST(PartitionRanks, sections_zones_and_weirs_are_those_of_one_process) {
     for (const int size : {1, 2, 3, 4}) {
       const fs::path many = folder / ("many" + std::to_string(size));
       fs::create_directory(many);
-      EXPECT_THAT(run(size, folder / "geo.slf", many / "T2D", options), ::testing::Each(""));
+      for (int time = 0; time < (size == 2 ? 2 : 1); ++time)  // the second replaces what the first made
+        EXPECT_THAT(run(size, folder / "geo.slf", many / "T2D", options), ::testing::Each(""));
       EXPECT_TRUE(contents(many) == expected) << "seed " << seed << ", " << size << " ranks";
     }
   }
@@ -216,18 +263,49 @@ TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
   EXPECT_LT(most, stretches * 2 * sizeof(std::int64_t));  // their sums, whole
 }
 
-TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
-  const TemporaryFolder folder;
-  put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
-  convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+/// A mesh as a file and as a store, to be cut in five.
+struct Stored {
+  TemporaryFolder folder;
   PartitionOptions options;
-  options.parts = 5;
-  options.method = partition::Method::hilbert;
+  Stored() {
+    put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
+    convert({folder / "geo.slf"}, folder / "geo.octavo", {});
+    options.parts = 5;
+    options.method = partition::Method::hilbert;
+  }
+};
+
+TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
+  const Stored given;
+  const TemporaryFolder& folder = given.folder;
+  const PartitionOptions& options = given.options;
   fs::create_directory(folder / "one");
   fs::create_directory(folder / "many");
   partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
+}
+
+TEST(PartitionRanks, what_is_made_for_the_time_being_replaces_no_file) {
+  const Stored given;
+  const TemporaryFolder& folder = given.folder;
+  PartitionOptions options = given.options;
+  fs::create_directory(folder / "out");
+  partition_serafin(folder / "geo.slf", folder / "out/T2D", options);
+  for (const char* name : {"GEO.whole.slf", "GEO.whole-1.slf.partial", "PRE.whole.slf"})
+    put_file(folder / ("out/T2D" + std::string(name)), name);
+  const auto expected = contents(folder / "out");
+  for (const int ranks : {1, 3}) {
+    EXPECT_THAT(run(ranks, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(""));
+    EXPECT_TRUE(contents(folder / "out") == expected);
+  }
+  // Nor does anything stay where a further input is of no use.
+  convert({folder / "geo.slf"}, folder / "torn.octavo", {});
+  for (const auto& file : fs::recursive_directory_iterator(folder / "torn.octavo"))
+    if (file.is_regular_file() && file.file_size() > 8192) fs::resize_file(file, 8192);
+  options.also = {{"PRE", folder / "torn.octavo"}};
+  EXPECT_THAT(run(3, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(::testing::Not("")));
+  EXPECT_TRUE(contents(folder / "out") == expected);
 }
 
 std::string bytes_of(const auto& values) {
@@ -338,6 +416,23 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   EXPECT_THAT(errors(f, boundary), ::testing::Each(""));
   EXPECT_THAT(errors(f, {boundary.begin(), boundary.end() - 1}), ::testing::Each(HasSubstr("boundary")));
   SerafinFixture wrong = f;
+  EXPECT_THAT(errors(f, {}), ::testing::Each(HasSubstr("no lines")));
+  for (const std::int32_t number : {-7, 2}) {  // in the place of 5
+    SerafinFixture other = f;
+    other.numbers[static_cast<std::size_t>(boundary[4])] = number;
+    EXPECT_THAT(errors(other, boundary),
+                ::testing::Each(HasSubstr("line 5, point " + std::to_string(boundary[4] + 1) +
+                                          ": expected the number 5, found " + std::to_string(number))));
+  }
+  wrong = f;
+  wrong.mesh.connectivity.insert(wrong.mesh.connectivity.end(), f.mesh.connectivity.begin(),
+                                 f.mesh.connectivity.begin() + 3);
+  for (const char* text : {"an edge of three elements", "geo.slf"})
+    EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr(text)));
+  options.parts = 1000;
+  EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("more parts than elements")));
+  options.parts = 5;
+  wrong = f;
   wrong.mesh.x.push_back(3);
   wrong.mesh.y.push_back(3);
   EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("belongs to no element")));

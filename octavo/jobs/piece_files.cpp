@@ -40,13 +40,6 @@ void add_to_index(std::string& index, IndexKind kind, std::uint64_t first_byte, 
   }
 }
 
-/// A new file in the place of what was there.
-file::File replace(const fs::path& path) {
-  file::File file = file::open_write(path);
-  file::resize(file, 0);
-  return file;
-}
-
 /// Prisms between the planes, lower triangle first; triangles in 2-D.
 void write_connectivity(const serafin::Put& put, const serafin::Header& header, const Piece& piece) {
   const std::int32_t planes = serafin::planes(header), points = serafin::plane_points(header);
@@ -129,6 +122,31 @@ std::vector<fs::path> files_of_prefix(const fs::path& prefix) {
   return files;
 }
 
+bool is_same(const PiecePlace& place, const fs::path& path) {
+  const file::File whole = file::open_read(place.file), one = file::open_read(path);
+  if (file::size(one) != place.bytes) return false;
+  std::vector<std::byte> a(1 << 20), b(a.size());
+  for (std::uint64_t at = 0; at < place.bytes; at += a.size()) {
+    const std::size_t count = std::min<std::size_t>(a.size(), place.bytes - at);
+    file::pread_all(whole, place.begin + at, std::span(a).first(count));
+    file::pread_all(one, at, std::span(b).first(count));
+    if (!std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(count), b.begin())) return false;
+  }
+  return true;
+}
+
+/// Where numbered pieces lie beside concatenated ones they must be the same: else which are meant nobody can know.
+void require_one_set(const fs::path& prefix, const std::vector<PiecePlace>& places) {
+  const std::vector<fs::path> files = files_of_prefix(prefix);
+  std::size_t same = 0;
+  while (files.size() == places.size() && same < files.size() && is_same(places[same], files[same])) ++same;
+  if (files.empty() || same == places.size()) return;
+  throw Error(Kind::usage, "two sets of pieces that differ: " + concat_path(prefix).string() + " and " +
+                               files.front().string() +
+                               (files.size() > 1 ? " and " + std::to_string(files.size() - 1) + " others" : ""))
+      .hint("name the -CONCAT file, or the numbered ones, or remove those of the older cut");
+}
+
 /// Numbered pieces must be all those of one cut.
 void require_all(const std::vector<fs::path>& files) {
   const auto first = piece_number(files.front().filename().string());
@@ -148,7 +166,11 @@ std::vector<PiecePlace> places_of(const std::vector<fs::path>& paths) {
   if (paths.size() == 1) {
     const std::string name = paths[0].string();
     if (name.ends_with("-CONCAT")) return places_of_concat(name.substr(0, name.size() - 7));
-    if (fs::exists(concat_path(paths[0]))) return places_of_concat(paths[0]);
+    if (fs::exists(concat_path(paths[0]))) {
+      std::vector<PiecePlace> places = places_of_concat(paths[0]);
+      require_one_set(paths[0], places);
+      return places;
+    }
   }
   std::vector<fs::path> files = paths;
   if (paths.size() == 1 && !fs::is_regular_file(paths[0])) files = files_of_prefix(paths[0]);
@@ -184,11 +206,13 @@ fs::path piece_path(const fs::path& prefix, std::int32_t parts, std::int32_t par
 fs::path concat_path(const fs::path& prefix) { return prefix.string() + "-CONCAT"; }
 fs::path index_path(const fs::path& prefix) { return prefix.string() + "-INDEX"; }
 
-PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind)
-    : PieceWriter(std::move(prefix), parts, layout, kind, Own{}) {}
+PieceWriter::PieceWriter(NewFiles& files, fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind)
+    : PieceWriter(files, std::move(prefix), parts, layout, kind, Own{}) {}
 
-PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind, Own own)
-    : concat_(layout != PieceLayout::files && parts > 1),
+PieceWriter::PieceWriter(NewFiles& files, fs::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind,
+                         Own own)
+    : files_(&files),
+      concat_(layout != PieceLayout::files && parts > 1),
       prefix_(std::move(prefix)),
       parts_(parts),
       kind_(kind),
@@ -197,7 +221,7 @@ PieceWriter::PieceWriter(fs::path prefix, std::int32_t parts, PieceLayout layout
 PiecePlace PieceWriter::next(std::uint64_t bytes, std::int64_t lines) {
   const fs::path path = concat_ ? concat_path(prefix_) : piece_path(prefix_, parts_, part_);
   if (!concat_ || part_ == 0) {
-    if (part_ >= own_.first && part_ < own_.last) file_ = replace(path);
+    if (part_ >= own_.first && part_ < own_.last) file_ = files_->make(path);
     made_.push_back(path);
     end_ = 0;
   }
@@ -215,7 +239,8 @@ void PieceWriter::next(std::string_view text) {
 }
 
 void PieceWriter::put(const PiecePlace& place, std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (!file_.is_open() || file_.path() != place.file) file_ = file::open_write(place.file);
+  const fs::path partial = files_->partial(place.file);
+  if (!file_.is_open() || file_.path() != partial) file_ = file::open_write(partial);
   file::pwrite_all(file_, place.begin + offset, bytes);
 }
 
@@ -223,7 +248,7 @@ std::vector<fs::path> PieceWriter::finish() {
   if (file_.is_open()) file_.close();
   if (concat_) {
     if (own_.first == 0 && own_.last > 0) {
-      file::File file = replace(index_path(prefix_));
+      file::File file = files_->make(index_path(prefix_), true);
       file::pwrite_all(file, 0, std::as_bytes(std::span(index_)));
       file.close();
     }

@@ -12,6 +12,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/piece.hpp"
 
 /// Pieces in files, as TELEMAC names and concatenates them. PREFIX is a path and the beginning of a name: run/T2DGEO.
@@ -51,10 +52,12 @@ class PieceWriter {
   struct Own {
     std::int32_t first = 0, last = std::numeric_limits<std::int32_t>::max();
   };
-  /// With one part nothing is concatenated. Existing files are replaced. Where processes share the pieces, all tell the
-  /// sizes of all parts; a file is made by who owns its first part, before which nobody may write to it.
-  PieceWriter(std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind);
-  PieceWriter(std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind, Own own);
+  /// With one part nothing is concatenated. Files are made among `files`, which is to outlive this: they replace those
+  /// that are there when it is published. Where processes share the pieces, all tell the sizes of all parts; a file is
+  /// made by who owns its first part, before which nobody may write to it.
+  PieceWriter(NewFiles& files, std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind);
+  PieceWriter(NewFiles& files, std::filesystem::path prefix, std::int32_t parts, PieceLayout layout, IndexKind kind,
+              Own own);
 
   /// The next part's piece of so many bytes and lines; parts in order. Returns where it goes.
   PiecePlace next(std::uint64_t bytes, std::int64_t lines);
@@ -62,10 +65,11 @@ class PieceWriter {
   void next(std::string_view text);
   /// Writes bytes at an offset within a piece.
   void put(const PiecePlace& place, std::uint64_t offset, std::span<const std::byte> bytes);
-  /// Writes the index and closes the files; reports what was written.
+  /// Writes the index and closes the files; reports the names that they get.
   std::vector<std::filesystem::path> finish();
 
  private:
+  NewFiles* files_;
   bool concat_;
   std::filesystem::path prefix_;
   std::int32_t parts_;
@@ -95,9 +99,9 @@ struct PieceSet {
 };
 
 /// What PATHS say: one PREFIX (its -CONCAT and -INDEX, else all PREFIXnnnnn-iiiii), one -CONCAT file, or files of
-/// single pieces, taken in the order of their names. Throws Error(unreadable) where nothing is there, Error(corrupt)
-/// that names the first of the pieces that are missing, or pieces of other variables, precisions or planes than the
-/// first.
+/// single pieces, taken in the order of their names. Throws Error(usage) where a PREFIX has both, and they differ,
+/// Error(unreadable) where nothing is there, Error(corrupt) that names the first of the pieces that are missing, or
+/// pieces of other variables, precisions or planes than the first.
 PieceSet find_pieces(const std::vector<std::filesystem::path>& paths);
 
 /// Opens one for reading.

@@ -1,8 +1,10 @@
 #include "octavo/jobs/piece_text.hpp"
 
 #include <charconv>
+#include <map>
 
 #include "octavo/base/error.hpp"
+#include "octavo/jobs/boundary_groups.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -73,6 +75,18 @@ void add_halo(std::string& text, const Piece& piece) {
 std::string boundary_text(const Piece& piece) {
   std::string text;
   for (const PieceBoundaryPoint& point : piece.boundary) text += serafin::boundary_line(point.condition);
+  return text;
+}
+
+std::string boundary_groups_text(const Piece& piece) {
+  std::map<std::string, serafin::BoundaryPoint> groups;
+  for (const PieceBoundaryPoint& point : piece.boundary) groups.emplace(group_of(point.condition), point.condition);
+  std::string text;
+  add_line(text, static_cast<std::int64_t>(groups.size()));
+  for (const auto& [name, codes] : groups) {
+    for (const int code : {codes.depth, codes.u, codes.v, codes.tracer}) add_number(text, code, 12);
+    text += ' ' + name + '\n';
+  }
   return text;
 }
 

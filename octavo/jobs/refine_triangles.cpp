@@ -155,7 +155,12 @@ void write_values(const serafin::Put& put, const serafin::Header& header, const 
 RefineReport refine_triangles(const fs::path& path, const fs::path& out, const RefineOptions& options) {
   const serafin::Series series = serafin::open_series(path);
   Growing mesh = start(series, options);
-  for (int i = 0; i < options.times; ++i) split_once(mesh);
+  try {
+    for (int i = 0; i < options.times; ++i) split_once(mesh);
+  } catch (Error& error) {  // its own numbers of the boundary (IPOBO) may be wrong
+    error.at(path.string());
+    throw;
+  }
   const serafin::Header header = header_of(series, mesh);
   const std::vector<std::byte> head = serafin::encode_header(header);
   NewFile file(out, options.overwrite);

@@ -12,9 +12,10 @@ using base::Kind;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-Error edge_of_three(const Edge& edge) {
-  return {Kind::corrupt, "an edge of three elements, between points " + std::to_string(edge.low + 1) + " and " +
-                             std::to_string(edge.high + 1)};
+Error edge_of_three(const SharedJob& job, const Edge& edge) {
+  return Error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(edge.low + 1) + " and " +
+                                  std::to_string(edge.high + 1))
+      .at(job.series.file->path().string());
 }
 
 /// Numbers points by first appearance. `local` has a zero for every point of the set, before and after.
@@ -47,7 +48,7 @@ void find_border_points(Growing& growing) {
 }
 
 /// Pairs edges within the part; what is left over is its border.
-void find_border(std::span<const Moved> elements, Growing& growing) {
+void find_border(const SharedJob& job, std::span<const Moved> elements, Growing& growing) {
   struct Side {
     std::uint64_t key;  ///< lower point, higher point
     std::int32_t index;
@@ -71,7 +72,7 @@ void find_border(std::span<const Moved> elements, Growing& growing) {
       growing.border.push_back(edge);
       continue;
     }
-    if (i + 2 < sides.size() && sides[i].key == sides[i + 2].key) throw edge_of_three(edge);
+    if (i + 2 < sides.size() && sides[i].key == sides[i + 2].key) throw edge_of_three(job, edge);
     growing.behind[at(sides[i].index)] = sides[i + 1].index / 3;
     growing.behind[at(sides[i + 1].index)] = sides[i].index / 3;
     ++i;
@@ -113,7 +114,7 @@ std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>&
       const auto mine = std::span(elements).subspan(begin, end - begin);
       pieces[p].piece.part = part;
       number_points(mine, set, local, pieces[p]);
-      find_border(mine, pieces[p]);
+      find_border(job, mine, pieces[p]);
       find_border_points(pieces[p]);
       begin = end;
     }
@@ -138,7 +139,7 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
         continue;
       }
       const Edge& b = edges[++i];
-      if (i + 1 < edges.size() && a.same(edges[i + 1])) throw edge_of_three(a);
+      if (i + 1 < edges.size() && a.same(edges[i + 1])) throw edge_of_three(job, a);
       answers[job.owner_of_part(a.part)].push_back({a.part, a.element, a.side, b.part, b.element});
       answers[job.owner_of_part(b.part)].push_back({b.part, b.element, b.side, a.part, a.element});
       ++cut_edges;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -37,7 +38,8 @@ Ranked ranked(const std::vector<std::int32_t>& points) {
 }
 
 std::int32_t rank_of(const Ranked& ranks, std::int32_t point) {
-  const auto found = std::lower_bound(ranks.begin(), ranks.end(), std::pair(point, std::int32_t{0}));
+  const auto found =
+      std::lower_bound(ranks.begin(), ranks.end(), std::pair(point, std::numeric_limits<std::int32_t>::min()));
   return found == ranks.end() || found->first != point ? 0 : found->second;
 }
 
@@ -108,7 +110,9 @@ Ranked gather_numbers(const SharedJob& job, const std::vector<std::int32_t>& own
 CutBoundary link_boundary(std::vector<serafin::BoundaryPoint> lines, std::vector<double> x, std::vector<double> y,
                           std::span<const partition::BoundaryEdge> edges, const std::string& from) {
   CutBoundary boundary;
+  boundary.from = from;
   boundary.points = std::move(lines);
+  require_lines(boundary);
   boundary.x = std::move(x);
   boundary.y = std::move(y);
   try {
@@ -132,7 +136,13 @@ void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdg
   if (job.options.boundary) {
     boundary = read_boundary(job, edges);
     ranks = ranked(points_of(boundary->points));
-    if (numbered != 0) require_agreement(job, ranks, own, numbered);
+    if (numbered != 0) {
+      require_agreement(job, ranks, own, numbered);
+      const Ranked numbers = gather_numbers(job, own);
+      std::vector<std::int32_t> by_line;
+      for (const serafin::BoundaryPoint& line : boundary->points) by_line.push_back(rank_of(numbers, line.point - 1));
+      require_own_order(by_line, *boundary, job.series.file->path().string());
+    }
   } else {
     ranks = numbered == 0 ? find_lost_ranks(job, edges) : gather_numbers(job, own);
   }

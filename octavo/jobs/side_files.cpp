@@ -139,10 +139,10 @@ Candidate next_point(const SideElements& elements, const Buckets& around, std::i
   return best.point < 0 ? Candidate{} : best;
 }
 
-Error stuck(const Section& section, std::int32_t point) {
-  return Error(Kind::corrupt, "section " + section.name + " gets stuck at point " + std::to_string(point + 1) +
-                                  " on its way from " + std::to_string(section.from + 1) + " to " +
-                                  std::to_string(section.to + 1));
+Error stuck(const Section& section, std::size_t number, std::int32_t point) {
+  return Error(Kind::corrupt, "section " + std::to_string(number) + ", " + section.name + " gets stuck at point " +
+                                  std::to_string(point + 1) + " on its way from " + std::to_string(section.from + 1) +
+                                  " to " + std::to_string(section.to + 1));
 }
 
 /// From point to point, each time to that of the elements around it which is nearest to the end (FLUSEC of BIEF); all
@@ -165,7 +165,7 @@ void walk(const SideElements& elements, std::vector<Section>& sections) {
       Candidate best;
       for (std::size_t i = s; i < all.size(); i += sections.size())
         if (all[i].distance < best.distance) best = all[i];
-      if (best.point < 0) throw stuck(sections[s], point[s]);
+      if (best.point < 0) throw stuck(sections[s], s + 1, point[s]);
       sections[s].edges.push_back({point[s], best.point});
       point[s] = best.point;
     }
@@ -237,7 +237,12 @@ std::vector<Section> trace_sections(const fs::path& path, const SideElements& el
       sections[s].to = points[2 * s + 1];
     }
   }
-  walk(elements, sections);
+  try {
+    walk(elements, sections);
+  } catch (Error& error) {
+    error.at(path.string());
+    throw;
+  }
   return sections;
 }
 

@@ -153,6 +153,27 @@ TEST_F(Sides, weirs_of_v8_are_cut_as_its_partel_cuts_them) {
   EXPECT_EQ(bytes_of_file(folder_ / "T2DSEU00001-00000"), of_partel);
 }
 
+TEST_F(Sides, numbers_are_listed_as_fortran_reads_them) {
+  std::string text = weirs;
+  for (std::size_t at = 0; (at = text.find("0 0 0. 0.\n", at)) != std::string::npos;)
+    text.replace(at, 9, "2*0, 2*0.D0  nothing breaks it");
+  put_file(folder_ / "weirs", text.replace(text.find("0.25"), 4, "2.5-1 relaxation"));
+  put_file(folder_ / "sections", "a comment\n1 -1 by number\nacross\n1 ,\n 15 /\n");
+  std::string zones = "2*1\n";
+  for (int point = 2; point <= 15; ++point) zones += std::to_string(point) + "\n7 0\n";
+  put_file(folder_ / "zones", zones);
+  options_.zones = folder_ / "zones";
+  EXPECT_EQ(message(), "no error");
+  EXPECT_EQ(bytes_of_file(folder_ / "T2DSEU00001-00000"), of_partel);
+  EXPECT_THAT(bytes_of_file(folder_ / "T2DZFI00001-00001"),
+              HasSubstr("           1           1\n           2           7\n"));
+  text = weirs;
+  put_file(folder_ / "weirs", text.replace(text.find("0.25"), 4, "/ 0.25"));
+  EXPECT_THAT(message(), HasSubstr("weirs, line 3"));
+  put_file(folder_ / "zones", "1 1\n2,,3\n");
+  EXPECT_THAT(message(), HasSubstr("expected 2 numbers, found , after 1"));
+}
+
 TEST_F(Sides, with_concatenated_pieces_telemac_opens_numbered_ones) {
   EXPECT_EQ(message(), "no error");
   const std::string first = bytes_of_file(folder_ / "T2DSEC00001-00000");

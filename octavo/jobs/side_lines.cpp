@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/formats/serafin/number_list.hpp"
 #include "octavo/jobs/rank_exchange.hpp"
 
 namespace octavo::jobs {
@@ -23,10 +24,15 @@ std::string Lines::next() {
   return line;
 }
 
-std::vector<double> Lines::numbers(std::size_t count) {
-  std::vector<double> values;
-  while (values.size() < count) add_numbers(next(), values);
-  return values;
+std::vector<double> Lines::numbers(std::size_t count, std::size_t most) {
+  formats::serafin::NumberList list;
+  while (list.values.size() < count) {
+    read_numbers(next(), std::max(count, most), list);
+    if (list.values.size() < count && !list.odd.empty())
+      throw error("expected " + std::to_string(count) + " numbers, found " + list.odd + " after " +
+                  std::to_string(list.values.size()));
+  }
+  return list.values;
 }
 
 Error Lines::error(const std::string& message) const {
@@ -53,20 +59,6 @@ std::int32_t Lines::count(double value, std::int32_t most) const {
   if (!(value >= 0) || value > most || value != std::floor(value))
     throw error("expected a count from 0 to " + std::to_string(most) + ", found " + std::to_string(value));
   return static_cast<std::int32_t>(value);
-}
-
-void Lines::add_numbers(std::string line, std::vector<double>& values) const {
-  for (char& c : line)
-    if (c == 'D' || c == 'd')
-      c = 'e';
-    else if (c == ',')
-      c = ' ';
-  std::istringstream words(line);
-  for (std::string word; words >> word;) {
-    char* end = nullptr;
-    values.push_back(std::strtod(word.c_str(), &end));
-    if (*end != '\0' || !std::isfinite(values.back())) throw error("expected a number, found " + word);
-  }
 }
 
 LocalNumbers::LocalNumbers(std::vector<std::int32_t> wanted, const SideParts& parts) {

@@ -19,8 +19,9 @@ class Lines {
   explicit Lines(const std::filesystem::path& path);
   /// The next line, of any contents.
   std::string next();
-  /// At least so many numbers, over as many lines as it takes, as list-directed READ does.
-  std::vector<double> numbers(std::size_t count);
+  /// So many numbers, over as many lines as it takes, as list-directed READ takes them; up to `most` where the line of
+  /// the last one has more.
+  std::vector<double> numbers(std::size_t count, std::size_t most = 0);
   base::Error error(const std::string& message) const;
   /// A point of the mesh, from 1 in the file: from 0.
   std::int32_t point(double value, std::int32_t points) const;
@@ -30,7 +31,6 @@ class Lines {
   std::int32_t count(double value, std::int32_t most) const;
 
  private:
-  void add_numbers(std::string line, std::vector<double>& values) const;
   std::filesystem::path path_;
   std::ifstream in_;
   std::size_t number_ = 0;

@@ -47,7 +47,7 @@ PartitionOptions with_stored_cut(const std::filesystem::path& path, PartitionOpt
         .hint("--parts P, or a store that octavo partition --layout octavo made");
   };
   if (!store::recognise(path)) throw none("it is no store");
-  const std::vector<store::StepInfo> there = steps(path);
+  const std::vector<store::StepInfo> there = steps_of_flow(path, {});
   if (there.empty()) throw none("it has no complete step");
   const store::StepInfo& last = there.back();
   const mesh::Dataset dataset = open(path, {last.flow, last.step});

@@ -35,7 +35,7 @@ std::vector<double> heights_of(const TriangleSeries& series) {
 }  // namespace
 
 ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options) {
-  const TriangleSeries series = open_triangles(path, options.fields, "MED");
+  const TriangleSeries series = open_triangles(path, options.fields, "MED", options.flow);
   const mesh::Header& header = series.first.header;
   const std::int64_t points = num_points(series);
   const auto elements =

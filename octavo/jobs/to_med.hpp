@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
 
@@ -14,7 +15,8 @@ struct ToMedOptions {
   bool single_precision = false;                     ///< values of 4 bytes: MED 4.1, which TELEMAC does not read
   std::optional<std::filesystem::path> boundary{};   ///< .cli of the mesh: becomes edges in groups named by their codes
   bool overwrite = false;
-  base::Progress progress{};  ///< in steps
+  base::Progress progress{};          ///< in steps
+  std::optional<store::Flow> flow{};  ///< of a store: nothing: analysis, if it has a step
 };
 
 struct ToMedReport {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/serafin/layout.hpp"
+#include "octavo/formats/serafin/odd_bytes.hpp"
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/triangle_series.hpp"
@@ -36,8 +36,11 @@ serafin::Header header_of(const TriangleSeries& series, const ToSerafinOptions& 
   serafin::Header to;
   to.real_bytes = real_bytes_of(from, options);
   if (attribute<std::string>(from, "byte_order").value_or("big") == "little") to.order = std::endian::little;
-  for (const mesh::FieldInfo& info : series.variables)
-    to.variables.push_back(serafin::variable(info.name.substr(0, info.name.find('#')), info.unit));
+  std::vector<std::string> names;
+  for (const mesh::FieldInfo& info : series.variables) {
+    names.push_back(info.name);
+    to.variables.push_back(serafin::variable_of(info.name, info.unit));
+  }
   to.quadratic = static_cast<int>(options.fields ? 0 : attribute<std::int64_t>(from, "quadratic").value_or(0));
   copy_integers(attribute<std::vector<std::int64_t>>(from, "iparam"), to.iparam);
   const auto date = attribute<std::vector<std::int64_t>>(from, "date");
@@ -53,6 +56,7 @@ serafin::Header header_of(const TriangleSeries& series, const ToSerafinOptions& 
   to.nodes = mesh.planes > 1 ? 6 : 3;
   const std::string title = title_record(from, to.real_bytes == 8 ? "SERAFIND" : "SERAFIN");
   std::copy(title.begin(), title.end(), to.title.begin());
+  serafin::put_odd_bytes(from.attributes, names, to);
   return to;
 }
 
@@ -86,7 +90,7 @@ void write_mesh(const serafin::Put& put, const serafin::Header& header, const Tr
 
 ToSerafinReport to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
                            const ToSerafinOptions& options) {
-  return to_serafin(open_triangles(path, options.fields, "SERAFIN"), out, options);
+  return to_serafin(open_triangles(path, options.fields, "SERAFIN", options.flow), out, options);
 }
 
 ToSerafinReport to_serafin(const TriangleSeries& series, const std::filesystem::path& out,

@@ -14,7 +14,8 @@ struct ToSerafinOptions {
   std::optional<std::vector<std::string>> fields{};  ///< nothing: all
   std::optional<bool> double_precision{};            ///< nothing: as the input's values are
   bool overwrite = false;
-  base::Progress progress{};  ///< in steps
+  base::Progress progress{};          ///< in steps
+  std::optional<store::Flow> flow{};  ///< of a store: nothing: analysis, if it has a step
 };
 
 struct ToSerafinReport {

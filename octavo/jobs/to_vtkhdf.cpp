@@ -22,7 +22,7 @@ formats::vtkhdf::Writer::Layout layout_of(const TriangleSeries& series, bool sin
 
 ToVtkhdfReport to_vtkhdf(const std::filesystem::path& path, const std::filesystem::path& out,
                          const ToVtkhdfOptions& options) {
-  const TriangleSeries series = open_triangles(path, options.fields, "VTKHDF of this kind");
+  const TriangleSeries series = open_triangles(path, options.fields, "VTKHDF of this kind", options.flow);
   const bool planes = series.mesh.planes > 1;
   const std::int64_t layers = std::max(1, series.mesh.planes - 1);
   ToVtkhdfReport report{static_cast<std::int64_t>(series.steps.size()),

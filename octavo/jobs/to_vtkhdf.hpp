@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
 
@@ -13,7 +14,8 @@ struct ToVtkhdfOptions {
   std::optional<std::vector<std::string>> fields{};  ///< nothing: all
   bool single_precision = false;                     ///< values of 4 bytes
   bool overwrite = false;
-  base::Progress progress{};  ///< in steps
+  base::Progress progress{};          ///< in steps
+  std::optional<store::Flow> flow{};  ///< of a store: nothing: analysis, if it has a step
 };
 
 struct ToVtkhdfReport {

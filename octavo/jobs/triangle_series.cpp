@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/serafin/layout.hpp"
+#include "octavo/formats/serafin/odd_bytes.hpp"
 #include "octavo/jobs/one_mesh.hpp"
 #include "octavo/mesh/announced.hpp"
 #include "octavo/partition/contour.hpp"
@@ -53,14 +53,15 @@ TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<st
 }
 
 TriangleSeries open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
-                              const std::string& what) {
-  mesh::Dataset first = open(path);
+                              const std::string& what, std::optional<store::Flow> flow) {
+  std::vector<store::StepInfo> all = steps_of_flow(path, flow);
+  mesh::Dataset first = open(path, {flow, {}});
   if (!first.unstructured) throw Error(Kind::unsupported, what + " holds meshes of triangles").at(path.string());
   if (first.num_parts != 1)
     throw Error(Kind::unsupported, "a mesh in " + std::to_string(first.num_parts) + " parts")
         .at(path.string())
         .hint("octavo merge puts it together");
-  TriangleSeries series = series_of(std::move(first), fields, steps(path));
+  TriangleSeries series = series_of(std::move(first), fields, std::move(all));
   const bool flows = store::recognise(path);
   series.open = [path, flows](const store::StepInfo& info) {
     return open(path, {flows ? std::optional(info.flow) : std::nullopt, info.step});
@@ -126,11 +127,9 @@ std::string unique_name(const mesh::Header& header, std::size_t f) {
 }
 
 std::string title_record(const mesh::Header& header, const std::string& tag) {
-  std::string title = formats::serafin::latin1_of(attribute<std::string>(header, "title").value_or(""));
-  std::string own = formats::serafin::latin1_of(attribute<std::string>(header, "tag").value_or(tag));
-  title.resize(72, ' ');
-  own.resize(8, ' ');
-  return title + own;
+  const auto record = formats::serafin::title_of(attribute<std::string>(header, "title").value_or(""),
+                                                 attribute<std::string>(header, "tag").value_or(tag));
+  return {record.begin(), record.end()};
 }
 
 }  // namespace octavo::jobs

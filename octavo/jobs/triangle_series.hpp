@@ -24,10 +24,10 @@ struct TriangleSeries {
 TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<std::string>>& fields,
                          std::vector<store::StepInfo> steps);
 
-/// Reads headers and the mesh. Throws Error(unsupported) for meshes of cells and of several parts; `what` is said to
-/// hold triangles only.
+/// Reads headers and the mesh. The steps are those of steps_of_flow(). Throws Error(unsupported) for meshes of cells
+/// and of several parts; `what` is said to hold triangles only.
 TriangleSeries open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
-                              const std::string& what);
+                              const std::string& what, std::optional<store::Flow> flow = {});
 
 /// Points of all planes.
 std::int64_t num_points(const TriangleSeries& series);

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <string>
-#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/jobs/translate.hpp"
+#include "octavo/jobs/verify_triangles.hpp"
 
 namespace octavo::jobs {
 
@@ -81,70 +80,6 @@ void compare_levels(store::Report& report, const mesh::Dataset& dataset, const P
     compare(report, dataset.path, "leaves on " + name, level.leaves,
             index < total.leaves.size() ? total.leaves[index] : 0);
   }
-}
-
-/// Points of one place: a mesh may be cut open along them, but mostly they were meant to be one.
-void note_twins(const mesh::Dataset& dataset, store::Report& report) {
-  mesh::Request nothing;
-  nothing.fields.emplace();
-  const mesh::Part part = dataset.read(0, nothing);
-  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
-  std::vector<std::tuple<double, double, std::size_t>> places;
-  for (std::size_t i = 0; i < mesh.x.size(); ++i) places.emplace_back(mesh.x[i], mesh.y[i], i);
-  std::sort(places.begin(), places.end());
-  std::int64_t twins = 0;
-  std::string first;
-  for (std::size_t i = 1; i < places.size(); ++i) {
-    const auto& [x, y, point] = places[i];
-    const auto& [before_x, before_y, before] = places[i - 1];
-    if (x != before_x || y != before_y) continue;
-    if (twins++ == 0) first = std::to_string(before + 1) + " and " + std::to_string(point + 1) + " (from 1)";
-  }
-  if (twins > 0)
-    report.notes.push_back(std::to_string(twins) + " points stand where another does; the first are " + first);
-}
-
-/// Every step of a file of many: lengths around each record, times that go on, values that are numbers.
-store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress) {
-  const formats::Format& format = formats::format_of(path);
-  const mesh::Dataset last = format.open(path);
-  store::Report report;
-  report.notes = last.notes;
-  report.bytes = static_cast<std::uint64_t>(std::filesystem::file_size(path));
-  double before = -std::numeric_limits<double>::infinity();
-  const std::vector<double> times = format.times(path);
-  for (std::size_t step = 0; step < times.size(); ++step) {
-    const std::string where = path.string() + ", step " + std::to_string(step);
-    if (!(times[step] > before) && step > 0)
-      report.findings.push_back({where, "time " + std::to_string(times[step]) +
-                                            " does not come after that of the step "
-                                            "before, " +
-                                            std::to_string(before)});
-    before = times[step];
-    mesh::Part part;
-    try {
-      part = format.open_step(path, static_cast<std::int64_t>(step)).read(0, {});
-    } catch (const base::Error& error) {
-      if (error.kind() != base::Kind::corrupt) throw;
-      report.findings.push_back({error.places().empty() ? where : error.places().front(), error.message()});
-    }
-    for (const mesh::Field& field : part.fields) {
-      std::int64_t wrong = 0;
-      mesh::visit_values(field, [&](auto values) {
-        for (const auto value : values) wrong += std::isfinite(static_cast<double>(value)) ? 0 : 1;
-      });
-      if (wrong > 0)
-        report.findings.push_back(
-            {where + ", field " + field.info.name, std::to_string(wrong) + " values are no numbers"});
-      ++report.streams;
-    }
-    ++report.steps;
-    if (progress && !progress(static_cast<std::int64_t>(step + 1), static_cast<std::int64_t>(times.size())))
-      throw base::Error(base::Kind::interrupted, "interrupted");
-  }
-  if (times.empty()) last.read(0, {});
-  if (report.findings.empty() && last.unstructured) note_twins(last, report);
-  return report;
 }
 
 store::Report verify_native(const mesh::Dataset& dataset, int threads, const base::Progress& progress) {

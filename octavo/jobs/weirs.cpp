@@ -84,7 +84,7 @@ void read_group(Lines& lines, std::int32_t points, std::vector<Weir>& all) {
 Weirs read_weirs(const fs::path& path, std::int32_t points) {
   Lines lines(path);
   lines.next();  // a comment
-  const auto sizes = lines.numbers(2);
+  const auto sizes = lines.numbers(2, 3);
   Weirs weirs;
   weirs.option = lines.integer(sizes[1]);
   if (sizes.size() > 2) weirs.relaxation = sizes[2];

@@ -85,6 +85,20 @@ Point3 cell_size(const Header& header, int index) {
   return size;
 }
 
+Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements) {
+  Dataset dataset;
+  dataset.format = std::move(format);
+  dataset.path = std::move(path);
+  dataset.header = std::move(header);
+  dataset.num_parts = 1;
+  dataset.unstructured = true;
+  dataset.bytes = bytes;
+  dataset.levels = {{0, elements, elements}};
+  dataset.parts_touching = [](const Region&) { return std::vector<int>{0}; };
+  dataset.part_bytes = [bytes](int) { return bytes; };
+  return dataset;
+}
+
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level) {
   const auto coarsest = std::find_if(dataset.levels.begin(), dataset.levels.end(),
                                      [](const LevelCount& count) { return count.leaves > 0; });

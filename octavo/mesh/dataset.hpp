@@ -99,6 +99,9 @@ struct Dataset {
   std::function<std::int64_t(int part)> part_bytes;
 };
 
+/// Of one part that is unstructured: all but `read`.
+Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements);
+
 /// The parts that reading a region down to a level (the code's own number) takes, ascending: those that touch it; all
 /// where there is no region, or where the level is coarser than every leaf: who holds a refined cell is not told by
 /// where its leaves are.

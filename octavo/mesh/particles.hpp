@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,6 +24,19 @@ struct SpeciesInfo {
   std::vector<FieldInfo> attributes;
   bool operator==(const SpeciesInfo&) const = default;
 };
+
+/// An attribute of these values, `components` of them a particle, without a unit.
+template <class T>
+Field attribute_of(const std::string& name, const std::vector<T>& values, int components = 1) {
+  FieldInfo info;
+  info.name = name;
+  info.type = scalar_type_of<T>();
+  info.centring = Centring::particle;
+  info.components = components;
+  Field field = make_field(info, values.size());
+  std::copy(values.begin(), values.end(), field.as<T>().begin());
+  return field;
+}
 
 /// Puts particles after others of the same species and attributes.
 void append(Particles& to, const Particles& from);

@@ -8,15 +8,21 @@
 namespace octavo::parallel {
 
 std::vector<mesh::Patches> gather_patches(MPI_Comm comm, const mesh::Patches* mine) {
-  Put put;
-  mesh::Patches copy = mine == nullptr ? mesh::Patches{} : *mine;
-  both(put, copy);
-  const std::string text(reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size());
+  std::string text;
+  agree(comm, [&] {
+    Put put;
+    mesh::Patches copy = mine == nullptr ? mesh::Patches{} : *mine;
+    both(put, copy);
+    text.assign(reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size());
+  });
+  const std::vector<std::string> texts = ranks_of(comm).all_gather(text);
   std::vector<mesh::Patches> all;
-  for (const std::string& other : ranks_of(comm).all_gather(text)) {
-    Get get{std::as_bytes(std::span(other))};
-    both(get, all.emplace_back());
-  }
+  agree(comm, [&] {
+    for (const std::string& other : texts) {
+      Get get{std::as_bytes(std::span(other))};
+      both(get, all.emplace_back());
+    }
+  });
   return all;
 }
 

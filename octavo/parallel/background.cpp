@@ -63,7 +63,11 @@ Outcome Background::perform(Entry& entry) {
     outcome.failure = std::current_exception();
   }
   outcome.seconds = seconds_since(begin);
-  if (!outcome.failure && entry.job.committed) outcome.seconds_waiting_for_drain = entry.job.committed();
+  try {
+    if (!outcome.failure && entry.job.committed) outcome.seconds_waiting_for_drain = entry.job.committed();
+  } catch (...) {
+    outcome.failure = std::current_exception();
+  }
   return outcome;
 }
 

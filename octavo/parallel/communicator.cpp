@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <limits>
+#include <new>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -12,6 +13,18 @@
 
 namespace octavo::parallel {
 namespace {
+
+/// Collective. Gets memory that an exchange needs: where one rank has it not, all throw, before any waits for it.
+void make_room(MPI_Comm comm, const std::function<void()>& work) {
+  std::int64_t short_of = 0;
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    short_of = 1;
+  }
+  largest_of_all(comm, {&short_of, 1});
+  if (short_of != 0) throw base::Error(base::Kind::no_space, "out of memory on a rank, for what ranks exchange");
+}
 
 std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   std::vector<unsigned long long> lengths(static_cast<std::size_t>(size_of(comm)));
@@ -22,7 +35,12 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   std::vector<int> counts(lengths.begin(), lengths.end());
   std::vector<int> offsets(counts.size(), 0);
   std::partial_sum(counts.begin(), counts.end() - 1, offsets.begin() + 1);
-  std::string all(static_cast<std::size_t>(offsets.back() + counts.back()), '\0');
+  std::string all;
+  const auto total = static_cast<std::size_t>(offsets.back()) + static_cast<std::size_t>(counts.back());
+  if (total < std::size_t{1} << 20)
+    all.resize(total);
+  else
+    make_room(comm, [&] { all.resize(total); });
   MPI_Allgatherv(mine.data(), static_cast<int>(length), MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
                  comm);
   std::vector<std::string> by_rank;
@@ -40,8 +58,10 @@ std::vector<std::string> to_all(MPI_Comm comm, const std::vector<std::string>& t
   constexpr int tag = 7;
   std::vector<std::string> from(to.size());
   std::vector<MPI_Request> requests;
+  make_room(comm, [&] {
+    for (std::size_t r = 0; r < to.size(); ++r) from[r].resize(received[r]);
+  });
   for (std::size_t r = 0; r < to.size(); ++r) {
-    from[r].resize(received[r]);
     for (std::size_t i = 0; i < from[r].size(); i += most)
       MPI_Irecv(from[r].data() + i, static_cast<int>(std::min(most, from[r].size() - i)), MPI_BYTE, static_cast<int>(r),
                 tag, comm, &requests.emplace_back());

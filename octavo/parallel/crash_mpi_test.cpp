@@ -124,7 +124,9 @@ struct Recorder {
       Done done{op, event.path.string(), event.target.string(), event.offset, event.size, {bytes, event.bytes.size()}};
       // An older checkpoint goes when the newer ones are known to be complete, before the call says so.
       const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
-      const std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
+      std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
+      // So is the mark left when the first step is.
+      if (event.path.extension() == ".durable") told_now = std::max<std::int64_t>(1, told_now);
       records.push_back({std::move(done), now(), of, told_now, rank()});
       return file::Verdict{};
     });

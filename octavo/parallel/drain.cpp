@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "octavo/base/current_error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/copy_segment.hpp"
@@ -10,8 +11,6 @@
 namespace octavo::parallel {
 namespace {
 
-using base::Error;
-using base::Kind;
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -21,10 +20,8 @@ Drained perform(const DrainJob& job) {
   done.number = job.number;
   try {
     done.bytes = drain_now(job);
-  } catch (const Error& error) {
-    done.failure = error;
-  } catch (const std::exception& error) {
-    done.failure = Error(Kind::unreadable, error.what());
+  } catch (...) {
+    done.failure = base::current_error();
   }
   if (done.failure)
     done.failure->at(store::to_string(job.to.flow) + " step " + std::to_string(job.to.step) + ", which stays in " +

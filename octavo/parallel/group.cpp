@@ -4,14 +4,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <new>
 #include <set>
 
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 
@@ -93,12 +95,27 @@ void send(const Socket& socket, Prefix prefix, std::span<const std::byte> bytes 
   send_all(socket, bytes);
 }
 
+// What follows must be read all the same, or it would be taken for the next message.
+void skip(const Socket& socket, std::uint64_t bytes) {
+  std::array<std::byte, 4096> some{};
+  while (bytes > 0) {
+    const std::uint64_t now = std::min<std::uint64_t>(bytes, some.size());
+    receive_all(socket, std::span(some).first(static_cast<std::size_t>(now)));
+    bytes -= now;
+  }
+}
+
 Message receive(const Socket& socket) {
   std::array<std::byte, sizeof(Prefix)> raw{};
   receive_all(socket, raw);
   Message message;
   std::memcpy(&message.prefix, raw.data(), sizeof raw);
-  message.bytes.resize(static_cast<std::size_t>(message.prefix.size));
+  try {
+    message.bytes.resize(static_cast<std::size_t>(message.prefix.size));
+  } catch (const std::bad_alloc&) {
+    skip(socket, message.prefix.size);
+    throw;
+  }
   receive_all(socket, message.bytes);
   return message;
 }
@@ -132,12 +149,8 @@ template <class Work>
 void note(std::optional<Error>& failure, Work&& work) {
   try {
     work();
-  } catch (const Error& error) {
-    if (!failure) failure = error;
-  } catch (const std::bad_alloc&) {
-    if (!failure) failure = Error(Kind::no_space, "out of memory");
-  } catch (const std::exception& error) {
-    if (!failure) failure = Error(Kind::unreadable, error.what());
+  } catch (...) {
+    if (!failure) failure = base::current_error();
   }
 }
 

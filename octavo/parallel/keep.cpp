@@ -1,6 +1,8 @@
 #include "octavo/parallel/keep.hpp"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <system_error>
 
 #include "octavo/base/error.hpp"
@@ -28,6 +30,29 @@ void remove_old_checkpoints(const std::filesystem::path& store, int keep, const 
     file::remove_all(directory);
   }
 } catch (const base::Error&) {
+}
+
+std::filesystem::path durable_mark(const std::filesystem::path& store, store::Flow flow) {
+  return store / (store::to_string(flow) + ".durable");
+}
+
+bool mark_durable(const std::filesystem::path& store, store::Flow flow, bool sync) try {
+  if (is_marked_durable(store, flow)) return true;
+  const std::string text = "This store has had durable " + store::to_string(flow) +
+                           " steps: where none can be read, they are lost, and a run does not start anew unasked.\n";
+  const file::File file = file::open_write(durable_mark(store, flow));
+  file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+  if (!sync) return true;
+  file::sync(file);
+  file::sync_directory(store);
+  return true;
+} catch (const base::Error&) {
+  return false;
+}
+
+bool is_marked_durable(const std::filesystem::path& store, store::Flow flow) {
+  std::error_code ignored;
+  return std::filesystem::exists(durable_mark(store, flow), ignored);
 }
 
 }  // namespace octavo::parallel

@@ -33,7 +33,9 @@ std::vector<std::string> open_local(LocalSteps& local, MPI_Comm comm, const Opti
   local.root = tier.root;
   local.base = rescued.newest_order;
   local.leftovers = std::move(rescued.leftovers);
-  if (has_files) local.drain.emplace(options.bound_thread);
+  agree(comm, [&] {
+    if (has_files) local.drain.emplace(options.bound_thread);
+  });
   return std::move(rescued.notes);
 }
 
@@ -83,6 +85,11 @@ bool advance(LocalSteps& local, std::int64_t up_to) {
 void mark_failed(std::deque<Submitted>& steps, std::int64_t number) {
   for (Submitted& step : steps)
     if (step.number == number) step.failed = true;
+}
+
+bool has_failed(const std::deque<Submitted>& steps, std::int64_t number) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const Submitted& step) { return step.number == number && step.failed; });
 }
 
 }  // namespace octavo::parallel

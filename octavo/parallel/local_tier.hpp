@@ -48,5 +48,6 @@ std::int64_t drained_up_to(const LocalSteps& local, std::int64_t finished);
 /// Steps below are drained on all ranks, but for failed ones. Returns whether a newer checkpoint is among them.
 bool advance(LocalSteps& local, std::int64_t drained_up_to);
 void mark_failed(std::deque<Submitted>& steps, std::int64_t number);
+bool has_failed(const std::deque<Submitted>& steps, std::int64_t number);
 
 }  // namespace octavo::parallel

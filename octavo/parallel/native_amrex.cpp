@@ -1,4 +1,5 @@
 #include <array>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/native_work.hpp"
+#include "octavo/parallel/route.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -139,6 +141,10 @@ void plan_species(AmrexStep& step, SpeciesSource& source) {
     });
   });
   std::vector<std::int64_t> counts = flat_counts(species.sorted.grids), before(counts.size());
+  agree(step.comm, [&] {
+    if (counts.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw Error(Kind::unsupported, "more than 2^31 boxes");
+  });
   const int n = static_cast<int>(counts.size());
   MPI_Exscan(counts.data(), before.data(), n, MPI_INT64_T, MPI_SUM, step.comm);
   if (rank_in(step.comm) == 0) before.assign(counts.size(), 0);
@@ -228,13 +234,8 @@ void write_mine(AmrexStep& step) {
 
 // Collective. The texts of all ranks one after another, on rank 0.
 std::string joined(MPI_Comm comm, const std::string& mine) {
-  const int ranks = size_of(comm);
-  int size = static_cast<int>(mine.size());
-  std::vector<int> sizes(static_cast<std::size_t>(ranks)), at(sizes.size());
-  MPI_Gather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm);
-  for (std::size_t r = 1; r < at.size(); ++r) at[r] = at[r - 1] + sizes[r - 1];
-  std::string all(static_cast<std::size_t>(at.back() + sizes.back()), ' ');
-  MPI_Gatherv(mine.data(), size, MPI_CHAR, all.data(), sizes.data(), at.data(), MPI_CHAR, 0, comm);
+  std::string all;
+  to_root<char>(comm, mine, [&](std::int64_t, std::span<const char> text) { all.append(text.data(), text.size()); });
   return all;
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <exception>
+#include <limits>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/flash/flash.hpp"
@@ -31,9 +33,16 @@ void both(Way& way, mesh::Octree& tree) {
   }
 }
 
+// What a rank says in place of a size when it has no answer, and why is told at the end of the step.
+constexpr std::uint64_t no_answer = std::numeric_limits<std::uint64_t>::max();
+
+// Rank 0 says whether it has room before anything is on its way.
 void send_bytes(MPI_Comm comm, const std::vector<std::byte>& bytes) {
   const auto size = static_cast<std::uint64_t>(bytes.size());
   MPI_Send(&size, 1, MPI_UINT64_T, 0, 0, comm);
+  int room = 0;
+  MPI_Recv(&room, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+  if (room == 0) return;
   constexpr std::uint64_t piece = std::uint64_t{1} << 30;
   for (std::uint64_t at = 0; at < size; at += piece)
     MPI_Send(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, 0, comm);
@@ -42,7 +51,18 @@ void send_bytes(MPI_Comm comm, const std::vector<std::byte>& bytes) {
 std::vector<std::byte> receive_bytes(MPI_Comm comm, int from) {
   std::uint64_t size = 0;
   MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, comm, MPI_STATUS_IGNORE);
-  std::vector<std::byte> bytes(size);
+  if (size == no_answer)
+    throw base::Error(base::Kind::no_space, "rank " + std::to_string(from) + " cannot send its values");
+  std::vector<std::byte> bytes;
+  int room = 0;
+  try {
+    bytes.resize(size);
+    room = 1;
+    MPI_Send(&room, 1, MPI_INT, from, 0, comm);
+  } catch (...) {
+    MPI_Send(&room, 1, MPI_INT, from, 0, comm);
+    throw;
+  }
   constexpr std::uint64_t piece = std::uint64_t{1} << 30;
   for (std::uint64_t at = 0; at < size; at += piece)
     MPI_Recv(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, from, 0, comm,
@@ -77,14 +97,24 @@ std::vector<std::byte> ask(MPI_Comm comm, StepJob& job, int rank, int wanted) {
   return receive_bytes(comm, rank);
 }
 
-// Every rank but the first, until it is told that nothing more is wanted.
+// Every rank but the first, until it is told that nothing more is wanted. What it throws is from before.
 void serve(MPI_Comm comm, StepJob& job) {
+  std::exception_ptr failure;
   for (;;) {
     int wanted = nothing_more;
     MPI_Recv(&wanted, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
-    if (wanted == nothing_more) return;
-    send_bytes(comm, answer(job, wanted));
+    if (wanted == nothing_more) break;
+    std::vector<std::byte> bytes;
+    try {
+      bytes = answer(job, wanted);
+    } catch (...) {
+      failure = std::current_exception();
+      MPI_Send(&no_answer, 1, MPI_UINT64_T, 0, 0, comm);
+      continue;
+    }
+    send_bytes(comm, bytes);
   }
+  if (failure) std::rethrow_exception(failure);
 }
 
 mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& request) {

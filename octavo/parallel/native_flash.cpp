@@ -258,8 +258,11 @@ NativeWork start_flash(MPI_Comm comm, StepJob& job, const fs::path& partial, con
   });
   number_blocks(*step, list);
   lay_out(*step);
-  order_fields(*step);
-  hold(job, buffers);
+  agree(comm, [&] {
+    order_fields(*step);
+    hold(job, buffers);
+    if (job.failure) throw *job.failure;
+  });
   NativeWork work;
   work.bytes = bytes_of(job);
   work.write = [step] { write_mine(*step); };

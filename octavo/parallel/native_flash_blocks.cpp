@@ -185,8 +185,15 @@ void exchange_blocks(FlashStep& step, const std::vector<std::int64_t>& list) {
       begin += static_cast<std::size_t>(sizes[r]);
     }
   };
-  place(static_cast<int>(told));
-  std::vector<std::int64_t> all(static_cast<std::size_t>(at.back() + sizes.back())), answer;
+  std::vector<std::int64_t> all, answer, got;
+  agree(step.comm, [&] {
+    const std::int64_t blocks = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    if (blocks > std::numeric_limits<int>::max() / static_cast<std::int64_t>(told))
+      throw Error(Kind::unsupported, "more than " + std::to_string(std::numeric_limits<int>::max() / told) + " blocks");
+    place(static_cast<int>(told));
+    all.resize(static_cast<std::size_t>(blocks) * told);
+    got.resize(answered * step.own.size());
+  });
   MPI_Gatherv(list.data(), static_cast<int>(list.size()), MPI_INT64_T, all.data(), sizes.data(), at.data(), MPI_INT64_T,
               0, step.comm);
   agree(step.comm, [&] {
@@ -196,7 +203,6 @@ void exchange_blocks(FlashStep& step, const std::vector<std::int64_t>& list) {
     answer = number_all(step, all, owner);
   });
   place(static_cast<int>(answered));
-  std::vector<std::int64_t> got(answered * step.own.size());
   MPI_Scatterv(answer.data(), sizes.data(), at.data(), MPI_INT64_T, got.data(), static_cast<int>(got.size()),
                MPI_INT64_T, 0, step.comm);
   for (std::size_t o = 0; o < step.own.size(); ++o) {

@@ -3,9 +3,10 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <system_error>
 #include <thread>
 
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/lists.hpp"
@@ -40,10 +41,8 @@ void run(Flight& flight) {
   const auto begin = Clock::now();
   try {
     flight.work.write();
-  } catch (const Error& error) {
-    flight.failure = error;
-  } catch (const std::exception& error) {
-    flight.failure = Error(Kind::unreadable, error.what());
+  } catch (...) {
+    flight.failure = base::current_error();
   }
   flight.seconds = seconds_since(begin);
   flight.written = true;
@@ -91,11 +90,12 @@ struct NativeWriter::State {
   std::optional<StepJob> job;
   fs::path path;
   std::optional<Error> put_error;
+  std::string last_begun;  // step, as errors name it
   std::unique_ptr<Flight> flight;
   Statistics statistics;
   bool closed = false;
 
-  void put(const std::function<void()>& work);
+  void put(const std::string& what, const std::function<void()>& work);
   void agree_on_step();
   void start();
   void land();
@@ -103,7 +103,10 @@ struct NativeWriter::State {
 
 NativeWriter::NativeWriter(MPI_Comm comm, const mesh::Header& header, const NativeOptions& options)
     : state_(std::make_unique<State>(comm, header, options)) {
-  agree(state_->comm.get(), [&] { check_mode(options); });
+  agree(state_->comm.get(), [&] {
+    check_mode(options);
+    check(header);
+  });
 }
 NativeWriter::~NativeWriter() = default;
 NativeWriter::NativeWriter(NativeWriter&&) noexcept = default;
@@ -111,13 +114,13 @@ NativeWriter& NativeWriter::operator=(NativeWriter&&) noexcept = default;
 
 // ------------------------------------------------------------------ a step is put together
 
-void NativeWriter::State::put(const std::function<void()>& work) {
+void NativeWriter::State::put(const std::string& what, const std::function<void()>& work) {
   const Timer timer(statistics.seconds_in_calls);
   try {
-    if (!job) throw Error(Kind::usage, "nothing can be put outside of a step");
+    if (!job) throw outside_of_step(what, last_begun);
     work();
-  } catch (const Error& error) {
-    if (!put_error) put_error = error;
+  } catch (...) {
+    if (!put_error) put_error = base::current_error();
   }
 }
 
@@ -134,20 +137,21 @@ void NativeWriter::begin_step(const fs::path& path, std::int64_t step, double ti
     formats::flash::set_value(job.header.attributes, "integer scalars", "nstep", step);
   job.part = s.rank;
   job.checksums = s.options.checksums;
+  s.last_begun = path.string();
   s.job = std::move(job);
   s.path = path;
 }
 
 void NativeWriter::put_attribute(const std::string& name, mesh::Attribute value) {
-  state_->put([&] { state_->job->header.attributes[name] = std::move(value); });
+  state_->put("attribute " + name, [&] { state_->job->header.attributes[name] = std::move(value); });
 }
 void NativeWriter::put_mesh(const mesh::Octree& tree) {
-  state_->put([&] { set_mesh(*state_->job, tree); });
+  state_->put("the mesh", [&] { set_mesh(*state_->job, tree); });
 }
 void NativeWriter::put_mesh(const mesh::Patches& patches) {
-  state_->put([&] {
+  state_->put("the mesh", [&] {
     if (state_->options.format == NativeFormat::flash) return set_mesh(*state_->job, patches);
-    validate(patches);
+    check(patches);
     if (patches.dim != state_->header.dim)
       throw Error(Kind::usage, "patches in " + std::to_string(patches.dim) + " dimensions, a header in " +
                                    std::to_string(state_->header.dim));
@@ -156,7 +160,7 @@ void NativeWriter::put_mesh(const mesh::Patches& patches) {
 }
 void NativeWriter::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
                              mesh::Centring centring) {
-  state_->put([&] {
+  state_->put("field " + name, [&] {
     const auto axis = axis_of(centring, state_->options, name);
     if (!axis || view.block[*axis] != state_->header.block[*axis] + 1)
       return add_field(*state_->job, name, view, unit, centring);
@@ -167,14 +171,15 @@ void NativeWriter::put_field(const std::string& name, const ArrayView& view, con
   });
 }
 void NativeWriter::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit) {
-  state_->put([&] { add_field(*state_->job, name, boxes, unit); });
+  state_->put("field " + name, [&] { add_field(*state_->job, name, boxes, unit); });
 }
 void NativeWriter::put_particles(const std::string& species, const std::string& attribute, const ArrayView& view) {
-  state_->put([&] { add_particles(*state_->job, species, attribute, view, ""); });
+  state_->put("particles " + species + "/" + attribute,
+              [&] { add_particles(*state_->job, species, attribute, view, ""); });
 }
 
 void NativeWriter::put_error(const Error& error) {
-  state_->put([&] { throw error; });
+  if (!state_->put_error) state_->put_error = error;
 }
 
 // ------------------------------------------------------------------ a step goes
@@ -182,14 +187,14 @@ void NativeWriter::put_error(const Error& error) {
 // One reduction; on a failure the texts.
 void NativeWriter::State::agree_on_step() {
   agree(comm.get(), [&] {
+    if (put_error) throw *put_error;  // also of a step that could not be begun
     if (!job) throw Error(Kind::usage, "there is no step to end");
-    if (!put_error) put([&] { check_complete(*job); });
-    if (put_error) throw *put_error;
+    check_complete(*job);
     if (rank == 0 && fs::exists(fs::symlink_status(path)))
       throw Error(Kind::usage, "the output exists already").at(path.string());
     if (rank == 0) remove_quietly(path.string() + ".partial");
   });
-  require_same(comm.get(), path.string() + ":" + describe(*job), "the step");
+  require_same(comm.get(), path.string() + ";" + describe(job->header) + describe(*job), "the step");
 }
 
 void NativeWriter::State::start() {
@@ -216,10 +221,15 @@ void NativeWriter::State::start() {
     return land();
   }
   statistics.bytes_staged += flight->work.bytes;
-  flight->thread = std::thread([this] {
-    if (!options.bound_thread) base::leave_binding();
-    run(*flight);
-  });
+  try {
+    flight->thread = std::thread([this] {
+      if (!options.bound_thread) base::leave_binding();
+      run(*flight);
+    });
+  } catch (const std::system_error& error) {  // told to all ranks by land()
+    flight->failure = base::system_error("start a thread", error.code().value());
+    flight->written = true;
+  }
 }
 
 // Waits, on all ranks, until the step is written, and gives it its name.
@@ -285,6 +295,7 @@ void NativeWriter::close() {
   if (state_->closed) return;
   state_->closed = true;
   wait();
+  require_ended(state_->comm.get(), state_->put_error, state_->job.has_value());
 }
 
 Statistics NativeWriter::statistics() const { return state_->statistics; }

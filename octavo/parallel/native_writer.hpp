@@ -79,7 +79,8 @@ class NativeWriter {
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
   /// FLASH: one species, particles in leaf blocks that this rank owns. AMReX: wherever a box of any rank is.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);
-  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
+  /// What is wrong with the step, found by the caller, also where none could be begun: end_step() throws it on all
+  /// ranks.
   void put_error(const base::Error& error);
   /// Collective.
   void end_step();
@@ -87,6 +88,7 @@ class NativeWriter {
   bool finished();
   /// Collective. All steps have their names.
   void wait();
+  /// As wait(). Error(usage) where a step was begun and not ended; the error of a put that no end_step() has told.
   void close();
 
   /// Of this rank.

@@ -90,6 +90,21 @@ SyncPolicy parse_sync_policy(std::string_view text) {
   throw cannot_be("step, wait or none", text);
 }
 
+template <class Number>
+std::string exactly(Number value) {
+  std::array<char, 32> text{};
+  if constexpr (std::is_same_v<Number, bool>)
+    return value ? "true" : "false";
+  else
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+// A codec, by the numbers of its enumerations.
+std::string exactly(const codec::Settings& settings) {
+  return std::to_string(static_cast<int>(settings.method)) + " " +
+         std::to_string(static_cast<int>(settings.bound.kind)) + ":" + exactly(settings.bound.value) + " effort " +
+         std::to_string(static_cast<int>(settings.effort));
+}
+
 struct Row {
   std::string_view name;
   void (*set)(Options&, std::string_view);
@@ -254,6 +269,43 @@ void set_option(Options& options, std::string_view name, std::string_view value)
     throw error.at("option " + std::string(name));
   }
   throw unknown(name);
+}
+
+std::string describe(const Options& options) {
+  std::string text;
+  const auto item = [&text](const std::string& name, const auto& value) {
+    if constexpr (std::is_convertible_v<decltype(value), std::string_view>)
+      text += " " + name + " = " + std::string(value) + ";";
+    else
+      text += " " + name + " = " + exactly(value) + ";";
+  };
+  item("contributors_per_file", options.contributors_per_file);
+  item("writers_per_node", options.writers_per_node);
+  item("ranks_per_node", options.ranks_per_node);
+  item("mode", name_of(options.mode));
+  item("steps_in_flight", options.steps_in_flight);
+  item("lend", options.lend);
+  item("checksums", options.checksums);
+  item("keep_last", options.keep_last);
+  item("recycle", options.recycle);
+  item("sync_policy", static_cast<int>(options.sync_policy));
+  item("direct_io", options.direct_io);
+  item("staging_directory", options.staging_directory.empty() ? "none" : "one");
+  item("remember_failed_restarts", options.remember_failed_restarts);
+  for (const auto& [name, value] : options.mpi_io_hints) item("mpi_io_hint." + name, value);
+  for (const bool checkpoint : {true, false}) {
+    const std::string flow = checkpoint ? "checkpoint." : "analysis.";
+    const store::EncodeOptions& encoding = checkpoint ? options.checkpoint : options.analysis;
+    const Cadence& every = checkpoint ? options.checkpoint_every : options.analysis_every;
+    item(flow + "append", checkpoint ? options.append_checkpoint : options.append_analysis);
+    item(flow + "codec", exactly(encoding.codec));
+    for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
+    item(flow + "single_precision", encoding.single_precision);
+    item(flow + "every", exactly(every.steps) + " steps, " + exactly(every.seconds) + " s, " + exactly(every.time));
+    for (const std::string& name : checkpoint ? options.checkpoint_fields : options.analysis_fields)
+      item(flow + "fields", name);
+  }
+  return text;
 }
 
 void check(const Options& options) {

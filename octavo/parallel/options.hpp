@@ -104,6 +104,10 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 /// Throws Error(usage) for values that contradict each other or cannot be.
 void check(const Options& options);
 
+/// What must be the same on all ranks, as items that end with ";": all but staging_bytes, bound_thread, log, statistics
+/// and where the staging directory is.
+std::string describe(const Options& options);
+
 /// Gives a variable's value, or nothing: getenv, or a test's.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 /// getenv. Rank 0 says on stderr, once, which variables look like a misspelt option's: they are not read.

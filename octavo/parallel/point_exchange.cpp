@@ -66,10 +66,13 @@ void fill_up(std::size_t came, std::size_t points, std::size_t planes, std::vect
 template <class Word>
 std::vector<std::byte> move_words(MPI_Comm comm, const SeriesExchange& exchange, const PlaneValues& values,
                                   std::size_t points) {
-  std::vector<std::byte> out, in(exchange.place.size() * values.planes * sizeof(Word));
-  gather<Word>(values, exchange, out);
-  exchange_values(comm, exchange, values.planes, sizeof(Word), out, in);
-  out.assign(points * values.planes * sizeof(Word), std::byte{0});
+  std::vector<std::byte> sent, in, out;
+  agree(comm, [&] {  // a rank without room would leave the others waiting for its values
+    gather<Word>(values, exchange, sent);
+    in.resize(exchange.place.size() * values.planes * sizeof(Word));
+    out.resize(points * values.planes * sizeof(Word));
+  });
+  exchange_values(comm, exchange, values.planes, sizeof(Word), sent, in);
   scatter<Word>(in, exchange, points, values.planes, out);
   fill_up<Word>(exchange.place.size(), points, values.planes, out);
   return out;
@@ -103,23 +106,28 @@ mesh::PlaneBox box_of_all(MPI_Comm comm, std::span<const double> x, std::span<co
 
 SeriesExchange plan_stretches(MPI_Comm comm, std::span<const Ordered> items, std::span<const std::uint32_t> local,
                               std::span<const std::int64_t> bounds) {
-  std::vector<std::uint32_t> order(items.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return items[a] < items[b]; });
+  std::vector<std::uint32_t> order;
   SeriesExchange exchange;
   std::vector<Ordered> sorted;
-  for (const std::uint32_t i : order) {
-    sorted.push_back(items[i]);
-    exchange.send.push_back(local[i]);
-  }
+  agree(comm, [&] {
+    order.resize(items.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return items[a] < items[b]; });
+    for (const std::uint32_t i : order) {
+      sorted.push_back(items[i]);
+      exchange.send.push_back(local[i]);
+    }
+  });
   const std::vector<int> counts = counts_between(cut_sorted(comm, sorted, bounds));
   const Routed<Ordered> came = route<Ordered>(comm, sorted, counts);
   exchange.to = peers_of(counts);
   exchange.from = peers_of(came.counts);
-  order.resize(came.values.size());
+  agree(comm, [&] {
+    order.resize(came.values.size());
+    exchange.place.resize(order.size());
+  });
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return came.values[a] < came.values[b]; });
-  exchange.place.resize(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) exchange.place[order[i]] = static_cast<std::uint32_t>(i);
   return exchange;
 }

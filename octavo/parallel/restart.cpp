@@ -7,10 +7,12 @@
 #include "octavo/mesh/octree_to_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
+#include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/rescue.hpp"
 #include "octavo/parallel/reshape.hpp"
 #include "octavo/parallel/shares.hpp"
 #include "octavo/parallel/triangle_restart.hpp"
+#include "octavo/store/scan.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/store/triangles.hpp"
 
@@ -133,6 +135,7 @@ struct Candidates {
   std::vector<StepParts> steps;
   int count = 0;
   int failed_before = 0;  // left out
+  int had_steps = 0;      // 1: of the flow, that were durable
   std::vector<std::string> notes;
 };
 
@@ -183,6 +186,7 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   agree(comm, [&] {
     if (rank_in(comm) != 0) return;
     found.steps = find_steps(store, options.flow, found.notes);
+    found.had_steps = is_marked_durable(store::store_of(store), options.flow) ? 1 : 0;
     if (options.remember_failed && !options.step) leave_out_failed(found, store);
     if (options.step)
       std::erase_if(found.steps, [&](const StepParts& step) { return step.found.step != *options.step; });
@@ -194,6 +198,7 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   found.count = static_cast<int>(found.steps.size());
   MPI_Bcast(&found.count, 1, MPI_INT, 0, comm);
   MPI_Bcast(&found.failed_before, 1, MPI_INT, 0, comm);
+  MPI_Bcast(&found.had_steps, 1, MPI_INT, 0, comm);
   found.notes = share_notes(comm, found.notes);
   return found;
 }
@@ -277,10 +282,14 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
   const bool damaged = std::any_of(found.notes.begin(), found.notes.end(), [](const std::string& note) {
     return note.starts_with("damage: ") || note.starts_with("passed over: ");
   });
-  if (!damaged) return {};
+  if (!damaged && found.had_steps == 0) return {};
   std::string text = "no undamaged " + store::to_string(options.flow) + " step is left";
   for (const std::string& note : found.notes) text += "\n    " + note;
-  throw Error(Kind::corrupt, text).at(store.string());
+  Error lost(Kind::corrupt, text);
+  if (found.had_steps != 0)
+    lost.hint("a store of another name to start anew, or remove " + durable_mark(store, options.flow).string() +
+              " if its steps shall be given up");
+  throw std::move(lost.at(store.string()));
 }
 
 }  // namespace octavo::parallel

@@ -90,8 +90,9 @@ bool is_output(MPI_Comm comm, const std::filesystem::path& path);
 /// gets an equal share along the curve; `keep_parts`, `flow`, `staging_directory` and `remember_failed` are for stores.
 ///
 /// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a
-/// run that was killed in its first steps. Throws the same Error on all ranks: usage (no such step or field; starts
-/// from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable.
+/// run that was killed in its first steps. A store in which a step of the flow was ever durable (it has the mark
+/// `checkpoint.durable`) is no first start, whatever it has lost. Throws the same Error on all ranks: usage (no such
+/// step or field; starts from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
 
 }  // namespace octavo::parallel

@@ -6,6 +6,8 @@
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "octavo/store/scan.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/store_fixture.hpp"
 
 // A restart meets damage in each part of a segment, and files that end too early.
@@ -121,6 +123,73 @@ TEST(RestartMpi, a_file_that_ends_anywhere_gives_way_to_the_step_before) {
     EXPECT_EQ(start->id.step, 1);
     if (rank() == 0) testing::write_file(two.file(), sound);
   }
+}
+
+// Four steps in files that follow one another, or in one directory, of which the last is left.
+void write_four(const fs::path& store, bool append) {
+  Options options;
+  options.mode = Mode::sync;
+  options.contributors_per_file = 1;
+  options.append_checkpoint = append;
+  options.keep_last = append ? 0 : 1;
+  Writer writer(everyone(), store, testing::make_domain(3, 0, 1).header, options);
+  for (std::int64_t step = 1; step <= 4; ++step) {
+    const testing::Domain domain = testing::make_domain(3, rank(), size(), step);
+    writer.begin_step(Flow::checkpoint, step, 0);
+    writer.put_mesh(domain.tree);
+    writer.put_field("density", view_of(domain.density));
+    writer.end_step();
+  }
+  writer.close();
+  MPI_Barrier(everyone());
+}
+
+std::string message_of_restart(const fs::path& store) {
+  MPI_Barrier(everyone());
+  return testing::message_of([&] {
+    if (!restart(everyone(), store)) throw base::Error(base::Kind::usage, "a first start");
+  });
+}
+
+TEST(RestartMpi, a_store_that_had_a_durable_step_and_lost_all_is_never_a_first_start) {
+  for (bool append : {true, false}) {
+    SCOPED_TRACE(append);
+    const testing::SharedDirectory directory;
+    const fs::path store = directory.path() / "s";
+    write_four(store, append);
+    const fs::path files = store / "checkpoint" / (append ? "." : "000000004");
+    const fs::path last = files / store::subfile_name(size() - 1);
+    const auto sound = rank() == 0 ? testing::file_bytes(last) : std::vector<char>{};
+    for (std::uintmax_t length : {0u, 4095u, 4096u}) {
+      if (rank() == 0) fs::resize_file(last, length);
+      const std::string message = message_of_restart(store);
+      EXPECT_THAT(message, HasSubstr("no undamaged checkpoint step is left")) << length;
+      testing::expect_same_everywhere(message);
+      if (rank() == 0) testing::write_file(last, sound);
+    }
+    MPI_Barrier(everyone());
+    EXPECT_EQ(restart(everyone(), store)->id.step, 4);
+    MPI_Barrier(everyone());
+    if (rank() == 0) fs::remove(last);
+    EXPECT_THAT(message_of_restart(store), HasSubstr("no undamaged checkpoint step is left"));
+    // A mark that was torn is one.
+    if (rank() == 0) fs::resize_file(store / "checkpoint.durable", 0);
+    EXPECT_THAT(message_of_restart(store), HasSubstr("checkpoint.durable"));
+    if (rank() == 0) fs::remove_all(store / "checkpoint");
+    EXPECT_THAT(message_of_restart(store), HasSubstr("no undamaged checkpoint step is left"));
+    // Who removes the mark as well gives the steps up.
+    if (rank() == 0) fs::remove(store / "checkpoint.durable");
+    EXPECT_THAT(message_of_restart(store), HasSubstr("a first start"));
+  }
+}
+
+TEST(RestartMpi, a_flow_without_durable_steps_is_a_first_start_whatever_the_other_has) {
+  const testing::SharedDirectory directory;
+  const fs::path store = directory.path() / "s";
+  write_four(store, true);
+  RestartOptions options;
+  options.flow = Flow::analysis;
+  EXPECT_FALSE(restart(everyone(), store, options));
 }
 
 }  // namespace

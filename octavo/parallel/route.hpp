@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -55,8 +56,8 @@ Routed<T> route(MPI_Comm comm, std::span<const T> values, const std::vector<int>
   agree(comm, [&] {
     if (std::max(total, static_cast<std::int64_t>(values.size())) > std::numeric_limits<int>::max())
       throw base::Error(base::Kind::unsupported, "a rank exchanges more than 2^31 items at once").hint("more ranks");
+    in.values.resize(static_cast<std::size_t>(total));
   });
-  in.values.resize(static_cast<std::size_t>(total));
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &type);
   MPI_Type_commit(&type);
@@ -79,6 +80,10 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(size_of(comm)));
   const auto size = static_cast<std::int64_t>(mine.size());
   MPI_Gather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, comm);
+  std::vector<T> some;
+  agree(comm, [&] {  // before anybody sends what nobody could take
+    if (rank_in(comm) == 0 && sizes.size() > 1) some.resize(batch);
+  });
   agree(comm, [&] {
     if (rank_in(comm) != 0) {
       for (std::size_t at = 0; at < mine.size(); at += batch)
@@ -86,16 +91,14 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
       return;
     }
     std::exception_ptr failure;  // what comes is taken all the same
-    std::vector<T> some;
     std::int64_t first = 0;
     for (std::size_t r = 0; r < sizes.size(); ++r)
       for (std::size_t at = 0; at < static_cast<std::size_t>(sizes[r]); at += batch) {
         const std::size_t count = std::min(batch, static_cast<std::size_t>(sizes[r]) - at);
         std::span<const T> now = r == 0 ? mine.subspan(at, count) : std::span<const T>();
         if (r > 0) {
-          some.resize(count);
           MPI_Recv(some.data(), bytes(count), MPI_BYTE, static_cast<int>(r), tag, comm, MPI_STATUS_IGNORE);
-          now = some;
+          now = std::span<const T>(some).first(count);
         }
         try {
           if (!failure) sink(first, now);
@@ -108,7 +111,13 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
   });
 }
 
-/// Collective. Throws Error(usage) on all ranks unless every rank says the same.
+/// The error that names the first item in which two of these texts, one a rank, differ; items end with ";".
+base::Error disagreement(const std::vector<std::string>& texts, const std::string& what);
+/// Collective. Throws Error(usage) on all ranks unless every rank says the same, as disagreement().
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
+
+/// Collective. When a writer is closed: throws what went wrong in a put that no end_step() has told, or Error(usage)
+/// where a step was begun and not ended.
+void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step);
 
 }  // namespace octavo::parallel

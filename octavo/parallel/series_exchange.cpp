@@ -47,16 +47,18 @@ SeriesExchange plan_exchange(MPI_Comm comm, const SeriesPlan& plan, const OwnedP
   std::vector<int> counts(static_cast<std::size_t>(size_of(comm)), 0);
   std::vector<std::uint32_t> places;
   const std::int64_t points = plan.header.points;
-  for (int w = 0; w < plan.writers; ++w) {
-    const int rank = plan.ranks[static_cast<std::size_t>(w)];
-    const PointRange needed = needed_points(plan, w);
-    const std::int64_t past = needed.first + needed.count;
-    const std::size_t before = places.size();
-    add_range(owned, needed.first, std::min(past, points), 0, exchange, places);
-    if (past > points) add_range(owned, 0, past - points, points - needed.first, exchange, places);
-    counts[static_cast<std::size_t>(rank)] = static_cast<int>(places.size() - before);
-    if (rank == rank_in(comm)) exchange.writer = w;
-  }
+  agree(comm, [&] {
+    for (int w = 0; w < plan.writers; ++w) {
+      const int rank = plan.ranks[static_cast<std::size_t>(w)];
+      const PointRange needed = needed_points(plan, w);
+      const std::int64_t past = needed.first + needed.count;
+      const std::size_t before = places.size();
+      add_range(owned, needed.first, std::min(past, points), 0, exchange, places);
+      if (past > points) add_range(owned, 0, past - points, points - needed.first, exchange, places);
+      counts[static_cast<std::size_t>(rank)] = static_cast<int>(places.size() - before);
+      if (rank == rank_in(comm)) exchange.writer = w;
+    }
+  });
   Routed<std::uint32_t> came = route<std::uint32_t>(comm, places, counts);
   exchange.place = std::move(came.values);
   exchange.to = peers_of(counts);

@@ -125,11 +125,14 @@ void spread_planes(const SeriesMesh& mesh, std::int64_t points, OwnedPoints& own
 
 void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, SharedMesh& shared) {
   const int ranks = size_of(comm), rank = rank_in(comm);
-  const std::vector<std::uint32_t> order = order_of_points(mesh.piece);
+  std::vector<std::uint32_t> order;
   std::vector<Point> mine;
-  for (const std::uint32_t i : order)
-    mine.push_back(
-        {number_of(mesh.piece, i), mesh.piece.x[i], mesh.piece.y[i], mesh.boundary.empty() ? 0 : mesh.boundary[i]});
+  agree(comm, [&] {
+    order = order_of_points(mesh.piece);
+    for (const std::uint32_t i : order)
+      mine.push_back(
+          {number_of(mesh.piece, i), mesh.piece.x[i], mesh.piece.y[i], mesh.boundary.empty() ? 0 : mesh.boundary[i]});
+  });
   const Routed<Point> came = route<Point>(comm, mine, counts_of(mine, total, ranks));
   std::vector<std::uint8_t> first;
   agree(comm, [&] {
@@ -137,11 +140,13 @@ void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, Sha
                         !mesh.geometry, shared);
   });
   const Routed<std::uint8_t> owned = route<std::uint8_t>(comm, first, came.counts);
-  for (std::size_t k = 0; k < order.size(); ++k)
-    if (owned.values[k] != 0) {
-      shared.owned.number.push_back(static_cast<std::int32_t>(mine[k].number));
-      shared.owned.local.push_back(order[k]);
-    }
+  agree(comm, [&] {
+    for (std::size_t k = 0; k < order.size(); ++k)
+      if (owned.values[k] != 0) {
+        shared.owned.number.push_back(static_cast<std::int32_t>(mine[k].number));
+        shared.owned.local.push_back(order[k]);
+      }
+  });
 }
 
 /// With the lowest point first; which way round it goes stays.
@@ -199,17 +204,18 @@ void order_elements(std::vector<Element>& elements, bool numbered) {
 std::int64_t share_elements(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, SharedMesh& shared) {
   const int ranks = size_of(comm), rank = rank_in(comm);
   const bool numbered = largest_of_all(comm, mesh.global_element.empty() ? 0 : 1) == 1;
+  std::vector<Element> mine;
   agree(comm, [&] {
     if (numbered) require_length("global_element", mesh.global_element.size(), mesh.piece.connectivity.size() / 3);
+    mine = elements_of(mesh, numbered);
   });
-  const std::vector<Element> mine = elements_of(mesh, numbered);
   const std::int64_t total = numbered ? largest_of_all(comm, mine.empty() ? 0 : mine.back().number + 1) : points;
   std::vector<Element> came = route<Element>(comm, mine, counts_of(mine, total, ranks)).values;
   agree(comm, [&] {
     order_elements(came, numbered);
     if (numbered) check_elements(came, share_begin(total, ranks, rank), share_begin(total, ranks, rank + 1));
+    for (const Element& element : came) shared.triangles.push_back(element.points);
   });
-  for (const Element& element : came) shared.triangles.push_back(element.points);
   auto count = static_cast<std::int64_t>(came.size());
   MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT64_T, MPI_SUM, comm);
   return count;
@@ -337,8 +343,10 @@ SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& he
     sizes.on_boundary = std::count_if(shared.boundary.begin(), shared.boundary.end(), [](auto b) { return b != 0; });
     MPI_Allreduce(MPI_IN_PLACE, &sizes.on_boundary, 1, MPI_INT64_T, MPI_SUM, comm);
   }
-  agree(comm, [&] { fill_header(header, sizes, mesh.piece.planes); });
-  spread_planes(mesh, plane.points, shared.owned);
+  agree(comm, [&] {
+    fill_header(header, sizes, mesh.piece.planes);
+    spread_planes(mesh, plane.points, shared.owned);
+  });
   return shared;
 }
 

@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <functional>
 #include <set>
+#include <system_error>
 #include <thread>
 
+#include "octavo/base/current_error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/steps.hpp"
@@ -135,6 +137,7 @@ struct SeriesWriter::State {
   void show_step();
   void hide_step() noexcept;
   void write();
+  void start_thread();
   void land();
 };
 
@@ -248,9 +251,9 @@ void SeriesWriter::State::open(const SeriesMesh& mesh) {
   exchange = plan_exchange(comm.get(), plan, shared.owned);
   values = mesh.piece.x.size() * static_cast<std::size_t>(mesh.piece.planes);
   put.assign(header.variables.size(), false);
-  out.resize(exchange.send.size() * header.variables.size() * header.real_bytes);
-  flight.share.values.resize(exchange.place.size() * header.variables.size() * header.real_bytes);
   agree(comm.get(), [&] {
+    out.resize(exchange.send.size() * header.variables.size() * header.real_bytes);
+    flight.share.values.resize(exchange.place.size() * header.variables.size() * header.real_bytes);
     if (exchange.writer >= 0) file = file::open_write(path);
   });
 }
@@ -310,8 +313,8 @@ void SeriesWriter::put_field(const std::string& variable, const ArrayView& view)
     s.encode(v, view);
     s.put[v] = true;
     s.statistics.bytes_put += packed_bytes(view);
-  } catch (Error& error) {
-    put_error(error.at("field " + variable));
+  } catch (...) {
+    put_error(base::current_error().at("field " + variable));
   }
 }
 
@@ -334,12 +337,21 @@ void SeriesWriter::State::write() {
     try {
       if (file) write_share(plan, exchange, flight.share, *file);
       if (file && options.sync) file::sync(*file);
-    } catch (const Error& error) {
-      flight.failure = error;
-    } catch (const std::exception& error) {
-      flight.failure = Error(Kind::unreadable, error.what());
+    } catch (...) {
+      flight.failure = base::current_error();
     }
   }
+  flight.written = true;
+}
+
+// Where the system gives no thread the step has failed, which land() tells all ranks.
+void SeriesWriter::State::start_thread() try {
+  flight.thread = std::thread([this] {
+    if (!options.bound_thread) base::leave_binding();
+    write();
+  });
+} catch (const std::system_error& error) {
+  flight.failure = base::system_error("start a thread", error.code().value());
   flight.written = true;
 }
 
@@ -424,10 +436,7 @@ void SeriesWriter::end_step() {
   if (s.options.mode == Mode::sync || !s.file)
     s.write();
   else
-    s.flight.thread = std::thread([state = state_.get()] {
-      if (!state->options.bound_thread) base::leave_binding();
-      state->write();
-    });
+    s.start_thread();
   if (s.options.mode == Mode::sync) s.land();
 }
 
@@ -449,12 +458,7 @@ void SeriesWriter::close() {
   if (state_->closed) return;
   state_->closed = true;
   wait();
-  agree(state_->comm.get(), [&] {
-    if (state_->put_error) throw *state_->put_error;
-  });
-  agree(state_->comm.get(), [&] {
-    if (state_->in_step) throw Error(Kind::usage, "the last step was begun and not ended: it is not in the file");
-  });
+  require_ended(state_->comm.get(), state_->put_error, state_->in_step);
 }
 
 std::int64_t SeriesWriter::steps() const { return state_->steps; }

@@ -276,7 +276,7 @@ std::vector<int> offsets_of(const std::vector<int>& counts) {
 // Whole attributes travel: rank r's piece of `width` bytes a particle goes to rank r.
 std::vector<std::byte> exchange(MPI_Comm comm, const std::vector<std::int64_t>& send, const Pieces& pieces,
                                 std::size_t attribute, const std::vector<std::int64_t>& receive, std::size_t width) {
-  std::vector<std::byte> out;
+  std::vector<std::byte> out, in;
   std::vector<int> sent(send.size()), received(receive.size());
   std::int64_t to_come = 0, to_go = 0;
   for (std::size_t r = 0; r < send.size(); ++r) {
@@ -290,10 +290,10 @@ std::vector<std::byte> exchange(MPI_Comm comm, const std::vector<std::int64_t>& 
       const auto& bytes = piece.attributes[attribute].bytes;
       out.insert(out.end(), bytes.begin(), bytes.end());
     }
+    in.resize(static_cast<std::size_t>(to_come) * width);
   });
   std::copy(send.begin(), send.end(), sent.begin());
   std::copy(receive.begin(), receive.end(), received.begin());
-  std::vector<std::byte> in(static_cast<std::size_t>(to_come) * width);
   MPI_Datatype value = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &value);
   MPI_Type_commit(&value);

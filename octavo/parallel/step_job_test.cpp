@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 
 #include "octavo/file/posix.hpp"
+#include "octavo/parallel/counted_memory.hpp"
 #include "tests/support/random_octree.hpp"
 #include "tests/support/temporary_folder.hpp"
-
-namespace octavo::testing {
-extern std::atomic<std::size_t> largest_allocation;  // counted_memory_test.cpp
-}
 
 namespace octavo::parallel {
 namespace {

@@ -6,6 +6,7 @@
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/translate.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/options.hpp"
 #include "octavo/parallel/values.hpp"
 #include "octavo/store/triangles.hpp"
@@ -119,7 +120,7 @@ std::vector<std::byte> from_first_rank(MPI_Comm comm, std::vector<std::byte> byt
 
 // A run that was killed before its first step was complete leaves this: attempts that lack segments, no more of them
 // than a run has under way, in files that are sound as far as they go. It has lost nothing. Of a store that has lost a
-// file the same may be left; more attempts say so.
+// file the same may be left: then there is a mark that it has had a durable step, or there are more attempts.
 bool is_first_start(const store::Scan& scan) {
   const auto sound = [](const store::Subfile& subfile) {
     return subfile.damage.empty() || (!subfile.head && subfile.size <= store::head_size);
@@ -143,7 +144,9 @@ std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::v
   std::error_code ignored;
   if (!fs::exists(path, ignored) || is_empty_store(path)) return {};
   const store::Scan scan = store::scan_store(path);
-  const std::string kind = is_first_start(scan) ? "interrupted: " : "damage: ";
+  const bool had_steps =
+      is_marked_durable(scan.store, store::Flow::checkpoint) || is_marked_durable(scan.store, store::Flow::analysis);
+  const std::string kind = is_first_start(scan) && !had_steps ? "interrupted: " : "damage: ";
   for (const store::Finding& finding : scan.damage) notes.push_back(kind + finding.where + ": " + finding.what);
   notes.insert(notes.end(), scan.notes.begin(), scan.notes.end());
   std::vector<StepParts> steps;

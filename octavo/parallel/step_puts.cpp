@@ -1,16 +1,43 @@
 #include "octavo/parallel/step_puts.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <functional>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/store/table.hpp"
 
 namespace octavo::parallel {
 namespace {
 
 using base::Error;
 using base::Kind;
+
+// What would be damage in a file is a wrong request where a caller made it.
+void as_usage(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (error.kind() != Kind::corrupt) throw;
+    Error wrong(Kind::usage, error.message());
+    for (const std::string& place : error.places()) wrong.at(place);
+    if (!error.advice().empty()) wrong.hint(error.advice());
+    throw wrong;
+  }
+}
+
+void check_counts(const mesh::Index3& counts, int dim, const std::string& what) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const bool used = axis < static_cast<std::size_t>(dim);
+    if (counts[axis] < 1 || (!used && counts[axis] != 1))
+      throw Error(Kind::usage, what + " along axis " + std::to_string(axis) + ": expected " +
+                                   (used ? "1 or more" : "1 beyond dim") + ", found " + std::to_string(counts[axis]));
+  }
+}
 
 void check_new(const StepJob& job, const std::string& name) {
   for (const Source& other : job.fields)
@@ -78,10 +105,56 @@ void check_owned(const mesh::Octree& tree, const Source& source) {
             .at("field " + source.info.name);
 }
 
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+// The shortest that is this number and no other.
+std::string text_of(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  std::string out(text.data(), end);
+  return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
+}
+std::string text_of(const std::string& value) { return "'" + value + "'"; }
+// A long list is named by its length and its sum.
+template <class T>
+std::string text_of(const std::vector<T>& values) {
+  std::string text = "[";
+  for (const T& value : values) text += (text.size() > 1 ? ", " : "") + text_of(value);
+  if (text.size() < 200) return text + "]";
+  return std::to_string(values.size()) + " values, sum " +
+         std::to_string(base::checksum(std::as_bytes(std::span(text))));
+}
+
+void check_name(const std::string& name, const char* of_what) {
+  if (name.empty()) throw Error(Kind::usage, std::string("the name of ") + of_what + " is empty");
+}
+
 }  // namespace
 
+void check(const mesh::Header& common) {
+  if (common.dim < 1 || common.dim > 3)
+    throw Error(Kind::usage, "dim: expected 1 to 3, found " + std::to_string(common.dim));
+  check_counts(common.roots, common.dim, "roots");
+  check_counts(common.block, common.dim, "block");
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(common.dim); ++axis) {
+    const double lo = common.lo[axis], hi = common.hi[axis];
+    if (!(std::isfinite(lo) && std::isfinite(hi) && lo < hi))
+      throw Error(Kind::usage, "domain along axis " + std::to_string(axis) + ": expected finite lo < hi, found " +
+                                   text_of(lo) + " to " + text_of(hi));
+  }
+  as_usage([&] { store::check_header(common); });
+}
+
+Error outside_of_step(const std::string& what, const std::string& after) {
+  return Error(Kind::usage, "nothing can be put outside of a step")
+      .at(what + (after.empty() ? ", before the first step" : ", after " + after));
+}
+
+void check(const mesh::Patches& patches) {
+  as_usage([&] { validate(patches); });
+}
+
 void set_mesh(StepJob& job, const mesh::Octree& tree) {
-  validate(tree);
+  as_usage([&] { validate(tree); });
   if (tree.dim != job.header.dim || tree.roots != job.header.roots || tree.block != job.header.block)
     throw Error(Kind::usage, "the tree has not the dimensions, roots or block of the header");
   job.tree = tree;
@@ -89,9 +162,9 @@ void set_mesh(StepJob& job, const mesh::Octree& tree) {
 
 void set_mesh(StepJob& job, const mesh::Patches& patches) {
   const mesh::Header& header = job.header;
-  validate(patches);
+  check(patches);
   PatchSource source;
-  source.tree = plan_patch_tree(patches, header.unfolded, header.block);
+  as_usage([&] { source.tree = plan_patch_tree(patches, header.unfolded, header.block); });
   if (patches.dim != header.dim || source.tree.roots != header.roots)
     throw Error(Kind::usage, "the patches' domain has not the dimensions or roots of the header");
   source.mine = patches;
@@ -154,6 +227,15 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
 }
 
 void check_complete(const StepJob& job) {
+  if (job.plan.step < 0) throw Error(Kind::usage, "the step's number is negative").at(describe_step(job));
+  if (!std::isfinite(job.header.time))
+    throw Error(Kind::usage, "expected a finite time, found " + text_of(job.header.time)).at(describe_step(job));
+  for (const auto& attribute : job.header.attributes) check_name(attribute.first, "an attribute");
+  for (const Source& field : job.fields) check_name(field.info.name, "a field");
+  for (const SpeciesSource& species : job.species) {
+    check_name(species.species, "a species");
+    for (const Source& attribute : species.attributes) check_name(attribute.info.name, "an attribute of particles");
+  }
   if (!has_part(job) && (!job.fields.empty() || !job.species.empty()))
     throw Error(Kind::usage, "fields or particles without a mesh").at(describe_step(job));
   if (job.patches) return check_patch_fields(job);
@@ -181,11 +263,34 @@ std::string describe(const StepJob& job) {
     text += " species " + species.species + ":";
     for (const Source& source : species.attributes) add(source.info);
   }
-  for (const auto& [name, value] : job.header.attributes) text += " attribute " + name + ";";
   if (job.patches) {
     text += " patches of";
     for (const mesh::IndexBox& domain : job.patches->mine.domain) text += " " + describe(domain, job.header.dim);
   }
+  return text;
+}
+
+std::string describe(const mesh::Header& header) {
+  std::string text;
+  const auto item = [&text](const std::string& name, const auto&... values) {
+    text += " " + name + " =";
+    ((text += " " + text_of(values)), ...);
+    text += ";";
+  };
+  const auto& [rx, ry, rz] = header.roots;
+  const auto& [bx, by, bz] = header.block;
+  item("time", header.time);
+  item("code", header.code);
+  item("dimensions", std::int64_t{header.dim});
+  item("roots", std::int64_t{rx}, std::int64_t{ry}, std::int64_t{rz});
+  item("block", std::int64_t{bx}, std::int64_t{by}, std::int64_t{bz});
+  item("levels", std::int64_t{header.level_origin}, std::int64_t{header.unfolded});
+  item("domain", header.lo[0], header.lo[1], header.lo[2], header.hi[0], header.hi[1], header.hi[2]);
+  item("periodic", std::int64_t{header.periodic[0]}, std::int64_t{header.periodic[1]},
+       std::int64_t{header.periodic[2]});
+  item("units of length, density, time", header.unit_length, header.unit_density, header.unit_time);
+  for (const auto& [name, value] : header.attributes)
+    std::visit([&](const auto& of_a_type) { item("attribute " + name, of_a_type); }, value);
   return text;
 }
 

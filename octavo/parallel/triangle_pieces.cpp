@@ -53,11 +53,13 @@ std::vector<std::int64_t> stretch_bounds(std::int64_t total, std::size_t stretch
 void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedPoints& owned, std::int64_t points,
                     TriangleShares& shares) {
   std::vector<Ordered> along, by_number;
-  for (std::size_t k = 0; k < owned.number.size(); ++k) {
-    const std::uint32_t i = owned.local[k];
-    along.push_back({mesh::point_key(shares.box, piece.x[i], piece.y[i]), owned.number[k]});
-    by_number.push_back({0, owned.number[k]});
-  }
+  agree(comm, [&] {
+    for (std::size_t k = 0; k < owned.number.size(); ++k) {
+      const std::uint32_t i = owned.local[k];
+      along.push_back({mesh::point_key(shares.box, piece.x[i], piece.y[i]), owned.number[k]});
+      by_number.push_back({0, owned.number[k]});
+    }
+  });
   const int ranks = size_of(comm);
   shares.along_curve = plan_stretches(comm, along, owned.local, stretch_bounds(points, shares.stretch, ranks));
   shares.by_number = plan_stretches(comm, by_number, owned.local, even_bounds(points, ranks));
@@ -90,13 +92,15 @@ std::vector<std::byte> moved(MPI_Comm comm, const Source& source, const SeriesEx
                              std::size_t points) {
   std::vector<std::byte> copy;
   std::span<const std::byte> bytes;
-  if (const auto packed = as_packed(source.view)) {
-    bytes = *packed;
-  } else {
+  agree(comm, [&] {
+    if (const auto packed = as_packed(source.view)) {
+      bytes = *packed;
+      return;
+    }
     copy.resize(packed_bytes(source));
     pack(source, copy, false);
     bytes = copy;
-  }
+  });
   const std::size_t width = mesh::size_of(source.info.type);
   return move_values(comm, exchange, {bytes, bytes.size() / (width * planes), planes, width}, points);
 }
@@ -134,12 +138,15 @@ TriangleShares share_triangles(MPI_Comm comm, const SeriesMesh& mesh) {
           .hint("more ranks");
   });
   plan_exchanges(comm, mesh.piece, shared.owned, sizes.points, out);
-  const std::vector<std::int64_t> connectivity = connectivity_of(shared.triangles);
+  std::vector<std::int64_t> connectivity;
+  agree(comm, [&] { connectivity = connectivity_of(shared.triangles); });
   out.checksum = mesh_checksum(comm, shared.x, shared.y, connectivity, mesh.piece.planes);
-  out.steps = store::triangle_steps(connectivity);
   out.single = all_agree(comm, store::fit_float32(shared.x) && store::fit_float32(shared.y));
-  out.x = coordinates(shared.x, out.single);
-  out.y = coordinates(shared.y, out.single);
+  agree(comm, [&] {
+    out.steps = store::triangle_steps(connectivity);
+    out.x = coordinates(shared.x, out.single);
+    out.y = coordinates(shared.y, out.single);
+  });
   return out;
 }
 
@@ -158,8 +165,14 @@ void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::option
   const auto share = static_cast<std::int64_t>(shares.points);
   const mesh::ScalarType real = shares.single ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
   SpeciesSource points{store::points_species, share, {}};
-  points.attributes.push_back(attribute_array("x", real, 1, shares.x));
-  points.attributes.push_back(attribute_array("y", real, 1, shares.y));
+  SpeciesSource triangles{store::triangles_species, static_cast<std::int64_t>(shares.steps.size() / 3), {}};
+  agree(comm, [&] {
+    if (mesh_step) return;
+    points.attributes.push_back(attribute_array("x", real, 1, shares.x));
+    points.attributes.push_back(attribute_array("y", real, 1, shares.y));
+    triangles.attributes.push_back(
+        attribute_array("points", mesh::ScalarType::int32, 3, bytes_of<std::int32_t>(shares.steps)));
+  });
   std::vector<Source> fields;
   for (Source& source : job.fields) {
     if (!store::is_integer(source.info)) {
@@ -185,9 +198,6 @@ void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::option
     attributes[store::mesh_checksum_attribute] = shares.checksum;
     return;
   }
-  SpeciesSource triangles{store::triangles_species, static_cast<std::int64_t>(shares.steps.size() / 3), {}};
-  triangles.attributes.push_back(
-      attribute_array("points", mesh::ScalarType::int32, 3, bytes_of<std::int32_t>(shares.steps)));
   job.species.push_back(std::move(points));
   job.species.push_back(std::move(triangles));
 }

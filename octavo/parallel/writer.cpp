@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "octavo/base/checksum.hpp"
-#include "octavo/base/error.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
@@ -17,6 +17,7 @@
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/local_tier.hpp"
+#include "octavo/parallel/route.hpp"
 #include "octavo/parallel/slots.hpp"
 #include "octavo/parallel/step_puts.hpp"
 #include "octavo/parallel/timer.hpp"
@@ -51,6 +52,23 @@ struct Seen {
   bool new_mesh = false;  // of triangles, on one rank at least
 };
 
+// Of ranks that say another step, time or attribute first; then of parts, of which some ranks have none.
+Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
+  if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
+    return disagreement(steps, "the step");
+  const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& text) { return !text.empty(); });
+  for (std::string& text : parts)
+    if (text.empty()) text = *first;
+  return disagreement(parts, "the step " + steps.front().substr(0, steps.front().find(';')));
+}
+
+std::string continued(const std::optional<store::StepId>& from) {
+  if (!from) return " a new run;";
+  const std::int64_t attempt =
+      hash_of(std::string(reinterpret_cast<const char*>(from->attempt.data()), from->attempt.size()));
+  return " goes on from step " + std::to_string(from->step) + ", attempt " + std::to_string(attempt) + ";";
+}
+
 }  // namespace
 
 struct Writer::State {
@@ -72,6 +90,7 @@ struct Writer::State {
 
   std::optional<StepJob> job;      // between begin_step and end_step
   std::optional<Error> put_error;  // the first thing that went wrong in a put
+  std::string last_begun;          // step, as errors name it
   std::int64_t next_number = 0;
   std::array<std::int64_t, 2> steps_of_flow{0, 0};
   std::array<AutoMode, 2> automatic;
@@ -80,14 +99,17 @@ struct Writer::State {
   std::uint64_t piece_checksum = 0;
   std::optional<TriangleShares> shares;
   std::uint64_t mesh_numbers = 0;         // checksum of the integer fields that stand with the mesh
+  std::uint64_t put_numbers = 0;          // of those of this step
   std::int64_t mesh_since = 0;            // jobs from this number on have this mesh
   std::optional<std::int64_t> mesh_step;  // of the analysis flow: durable, and has it
 
   std::deque<Submitted> submitted;  // not known to be durable, nor to have failed
   std::array<std::optional<store::StepId>, 2> durable;
-  std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, not reported yet
-  std::int64_t finished = 0;                            // jobs of this rank that are done, failed ones too
-  std::int64_t synced = 0;                              // of those: on disk, where sync_policy is wait
+  std::array<bool, 2> marked{false, false};             // the store, by flow: on rank 0
+  std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, of steps that ranks may still be at
+  std::vector<Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
+  std::int64_t finished = 0;  // jobs of this rank that are done, failed ones too
+  std::int64_t synced = 0;    // of those: on disk, where sync_policy is wait
   Slots slots;
   Statistics statistics;
   bool closed = false;
@@ -102,11 +124,10 @@ struct Writer::State {
   void advance_drained(std::int64_t up_to, std::int64_t failed);
   void finish(const Submitted& step);
   void prove(std::initializer_list<Mark> marks);
-  void report_all();
   void lock_store();
   void write_statistics();
   Statistics statistics_now();
-  void put(const std::function<void()>& work);
+  void put(const std::string& what, const std::function<void()>& work);
   void keep_error(const std::function<void()>& work);
   void collect();
   Seen report(bool with_step);
@@ -114,11 +135,15 @@ struct Writer::State {
   void keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element);
   void fold_triangles(bool is_new);
   void advance(std::int64_t durable_up_to, std::int64_t failed);
-  void throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
+  void mark(Flow flow);
+  void take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
+  void tell();
+  void check_same(bool with_step, std::span<const std::int64_t> numbers);
   void hand_over(StepJob step);
+  void stage_it(StepJob& step);
   void submit(StepJob step, Mode mode);
   void choose_files(store::SegmentPlan& segment);
-  void confirm();
+  void settle();
   void sync_written();
   Mode mode_for(Flow flow);
 };
@@ -132,14 +157,19 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
     : state_(std::make_unique<State>(comm, store, header, options)) {
   State& s = *state_;
   agree(s.comm.get(), [&] {
+    if (store.empty()) throw Error(Kind::usage, "the store needs a name");
     check(options);
     check_threads(options);
     if (header.unfolded < 0 || header.unfolded > 32)
       throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
+    check(header);
     if (s.rank == 0) check_log(options.log);
     if (s.rank == 0) check_statistics(options.statistics);
     s.lock_store();
   });
+  require_same(s.comm.get(),
+               "store " + store.string() + ";" + describe(header) + describe(options) + continued(resumed_from),
+               "the writer");
   // What starts from an output of a code continues no step of a store.
   if (resumed_from && resumed_from->attempt != store::Attempt{}) s.resumed_from = resumed_from;
   if (s.rank == 0) s.run = store::random_attempt();
@@ -188,18 +218,19 @@ void Writer::State::lock_store() {
 
 // ------------------------------------------------------------------ a step is put together
 
-void Writer::State::put(const std::function<void()>& work) {
+void Writer::State::put(const std::string& what, const std::function<void()>& work) {
   const Timer timer(statistics.seconds_in_calls);
-  keep_error(work);
+  if (job) return keep_error(work);
+  if (!put_error) put_error = outside_of_step(what, last_begun);
 }
 
 void Writer::State::keep_error(const std::function<void()>& work) {
   try {
-    if (!job) throw Error(Kind::usage, "nothing can be put outside of a step");
+    if (!job) throw Error(Kind::usage, "there is no step to end");
     work();
-  } catch (const Error& error) {
+  } catch (...) {
     // Kept until all ranks can throw it: one that left now would leave the others waiting in end_step().
-    if (!put_error) put_error = error;
+    if (!put_error) put_error = base::current_error();
   }
 }
 
@@ -222,6 +253,7 @@ void Writer::begin_step(Flow flow, std::int64_t step, double time) {
   job.encoding = encoding_of(s.options, flow);
   job.part = s.rank;
   job.checksums = s.options.checksums;
+  s.last_begun = describe_step(job);
   s.job = std::move(job);
   s.collect();
   s.automatic[static_cast<std::size_t>(flow)].begins(in_application, s.statistics.seconds_working);
@@ -239,15 +271,15 @@ bool Writer::due(Flow flow, std::int64_t step, double time) {
 }
 
 void Writer::put_attribute(const std::string& name, mesh::Attribute value) {
-  state_->put([&] { state_->job->header.attributes[name] = std::move(value); });
+  state_->put("attribute " + name, [&] { state_->job->header.attributes[name] = std::move(value); });
 }
 
 void Writer::put_mesh(const mesh::Octree& tree) {
-  state_->put([&] { set_mesh(*state_->job, tree); });
+  state_->put("the mesh", [&] { set_mesh(*state_->job, tree); });
 }
 
 void Writer::put_mesh(const mesh::Patches& patches) {
-  state_->put([&] { set_mesh(*state_->job, patches); });
+  state_->put("the mesh", [&] { set_mesh(*state_->job, patches); });
 }
 
 void Writer::State::keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element) {
@@ -259,12 +291,12 @@ void Writer::State::keep_piece(const mesh::Unstructured& mesh, std::span<const s
 }
 
 void Writer::put_mesh(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element) {
-  state_->put([&] { state_->keep_piece(piece, global_element); });
+  state_->put("the mesh", [&] { state_->keep_piece(piece, global_element); });
 }
 
 void Writer::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
                        mesh::Centring centring) {
-  state_->put([&] {
+  state_->put("field " + name, [&] {
     if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
       add_field(*state_->job, name, view, unit, centring);
   });
@@ -272,7 +304,7 @@ void Writer::put_field(const std::string& name, const ArrayView& view, const std
 
 void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
                        mesh::Centring centring) {
-  state_->put([&] {
+  state_->put("field " + name, [&] {
     if (is_wanted(fields_of(state_->options, state_->job->plan.flow), name))
       add_field(*state_->job, name, boxes, unit, centring);
   });
@@ -280,11 +312,12 @@ void Writer::put_field(const std::string& name, std::span<const ArrayView> boxes
 
 void Writer::put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                            const std::string& unit) {
-  state_->put([&] { add_particles(*state_->job, species, attribute, view, unit); });
+  state_->put("particles " + species + "/" + attribute,
+              [&] { add_particles(*state_->job, species, attribute, view, unit); });
 }
 
 void Writer::put_error(const Error& error) {
-  state_->put([&] { throw error; });
+  if (!state_->put_error) state_->put_error = error;
 }
 
 // ------------------------------------------------------------------ the ranks agree
@@ -305,32 +338,33 @@ void Writer::State::collect() {
     ++statistics.failed;
     try {
       std::rethrow_exception(outcome.failure);
-    } catch (const Error& error) {
-      failures.emplace_back(outcome.number, error);
-    } catch (const std::exception& error) {
-      failures.emplace_back(outcome.number, Error(Kind::unreadable, error.what()));
+    } catch (...) {
+      failures.emplace_back(outcome.number, base::current_error());
     }
   }
 }
 
 // The one reduction of every collective call. Which steps all ranks have finished, which failed anywhere, whether a put
-// failed (`with_step`), and whether the ranks mean the same step and fields.
+// failed (`with_step`), and whether the ranks mean the same step and fields: what is wrong with the step that is ended
+// is thrown. A step that failed becomes `untold`, once, when all ranks are done with it: those that fail later have
+// nothing to add.
 Seen Writer::State::report(bool with_step) {
   collect();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t failed = failures.empty() ? none : failures.front().first;
-  std::array<std::int64_t, 13> numbers{};
+  std::array<std::int64_t, 14> numbers{};
   numbers[0] = with_step && put_error ? 1 : 0;
-  numbers[1] = -std::min(options.sync_policy == SyncPolicy::wait ? synced : finished, failed);
-  numbers[2] = -failed;
-  const std::int64_t drained = local ? drained_up_to(*local, finished) : finished;
-  if (local) parallel::collect(*local, statistics);
-  const bool drain_failed = local && !local->failures.empty();
-  const std::int64_t lost_on_the_way = drain_failed ? local->failures.front().first : none;
-  numbers[7] = -std::min({drained, failed, lost_on_the_way});
-  numbers[8] = -lost_on_the_way;
+  numbers[1] = -(options.sync_policy == SyncPolicy::wait ? synced : finished);
+  numbers[2] = failures.empty() ? -none : -failures.front().first;
+  numbers[7] = -(local ? drained_up_to(*local, finished) : finished);
+  if (local) {
+    parallel::collect(*local, statistics);
+    // What failed before it was on all local disks is not lost once more on the way from there.
+    std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
+  }
+  numbers[8] = local && !local->failures.empty() ? -local->failures.front().first : -none;
+  numbers[13] = -finished;
   if (with_step && job) {
-    const std::int64_t step = hash_of(describe_step(*job));
+    const std::int64_t step = hash_of(describe_step(*job) + describe(job->header));
     const std::int64_t fields = has_part(*job) ? hash_of(describe(*job)) : 0;
     numbers[3] = step;
     numbers[4] = -step;
@@ -339,36 +373,44 @@ Seen Writer::State::report(bool with_step) {
     numbers[9] = job->patches ? 1 : 0;
     numbers[10] = job->triangles ? 1 : 0;
     numbers[11] = -numbers[10];
-    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != numbers_checksum(*job) ? 1 : 0;
+    numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != put_numbers ? 1 : 0;
   }
   largest_of_all(comm.get(), numbers);
-  advance(-numbers[1], -numbers[2]);
-  if (local) advance_drained(-numbers[7], -numbers[8]);
-  if (-numbers[2] != none) throw_failure(failures, -numbers[2]);
-  if (-numbers[8] != none) throw_failure(local->failures, -numbers[8]);
-  if (numbers[0] != 0)
-    base::agree(ranks_of(comm.get()), [&] {
-      if (put_error) throw *put_error;
-    });
-  const bool any_part = numbers[5] != 0;
-  if (numbers[3] != -numbers[4] || (any_part && numbers[5] != -numbers[6])) {
-    const std::string mine = job ? describe_step(*job) + (has_part(*job) ? ":" + describe(*job) : "") : "no step";
-    const auto all = ranks_of(comm.get()).all_gather(mine);
-    const auto is_part = [](const std::string& text) { return text.find(':') != std::string::npos; };
-    const auto first = std::find_if(all.begin(), all.end(), is_part);
-    for (std::size_t r = 0; r < all.size() && first != all.end(); ++r)
-      if (all[r] != *first && (is_part(all[r]) || all[r] != first->substr(0, first->find(':'))))
-        throw Error(Kind::usage, "ranks disagree about the step: rank " + std::to_string(first - all.begin()) +
-                                     " has " + *first + " rank " + std::to_string(r) + " has " + all[r]);
-    throw Error(Kind::usage, "ranks disagree about the step: " + all.front() + ", " + all.back());
-  }
-  if (numbers[10] != -numbers[11])
-    throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
+  const std::int64_t failed = -numbers[2], lost_on_the_way = -numbers[8];
+  const bool failed_everywhere = failed < -numbers[13];
+  const bool lost_everywhere = !failed_everywhere && lost_on_the_way < -numbers[7];
+  advance(std::min(-numbers[1], failed), failed_everywhere ? failed : none);
+  if (local)
+    advance_drained(std::min({-numbers[7], failed, lost_on_the_way}), lost_everywhere ? lost_on_the_way : none);
+  if (failed_everywhere) take_failure(failures, failed);
+  if (lost_everywhere) take_failure(local->failures, lost_on_the_way);
+  if (failed_everywhere || lost_everywhere) report(false);  // there may be more
+  check_same(with_step, numbers);
   return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0};
 }
 
-// `durable_up_to`: all ranks have finished the jobs below without failure, but for those reported before. The same on
-// all ranks, and so is what follows from it.
+// Of the reduced numbers: whether the step that is ended is one on all ranks, and nothing is wrong with it on any.
+void Writer::State::check_same(bool with_step, std::span<const std::int64_t> numbers) {
+  if (numbers[0] != 0)
+    base::agree(ranks_of(comm.get()), [&] {
+      if (with_step && put_error) throw *put_error;
+    });
+  const bool any_part = numbers[5] != 0;
+  if (numbers[3] != -numbers[4] || (any_part && numbers[5] != -numbers[6])) {
+    // Ranks without a part say nothing of fields: they are heard after those that have one.
+    std::string mine = "no step (it has called wait() or close())", part;
+    if (with_step && job) mine = describe_step(*job) + ";" + describe(job->header);
+    if (with_step && job && has_part(*job)) part = describe(*job);
+    const auto ranks = ranks_of(comm.get());
+    const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
+    throw step_disagreement(steps, parts);
+  }
+  if (numbers[10] != -numbers[11])
+    throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
+}
+
+// `durable_up_to`: all ranks have finished the jobs below without failure, but for those known to have failed. The same
+// on all ranks, and so is what follows from it.
 void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   bool checkpoint = false;
   while (!submitted.empty() && submitted.front().number < durable_up_to) {
@@ -381,6 +423,7 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       if (step.flow == Flow::analysis && shares && step.number >= mesh_since && !mesh_step) mesh_step = step.id.step;
       checkpoint = checkpoint || step.flow == Flow::checkpoint;
+      if (!local) mark(step.flow);
     }
     submitted.pop_front();
   }
@@ -395,8 +438,16 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
 void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
   const bool checkpoint = parallel::advance(*local, up_to);
   mark_failed(local->steps, failed);
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    if (local->drained[static_cast<std::size_t>(flow)]) mark(flow);
   if (checkpoint && options.keep_last > 0 && rank == 0)
     remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
+}
+
+// A step of the flow is in the store itself.
+void Writer::State::mark(Flow flow) {
+  bool& done = marked[static_cast<std::size_t>(flow)];
+  if (rank == 0 && !done) done = mark_durable(store, flow, options.sync_policy != SyncPolicy::none);
 }
 
 // A step is over, on all ranks alike.
@@ -420,15 +471,28 @@ void Writer::State::prove(std::initializer_list<Mark> marks) {
   proven = true;
 }
 
-void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) {
+// Collective: this rank's failures of a step, if it has any, become one that all know.
+void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) try {
   std::optional<Error> mine;
-  if (!kept.empty() && kept.front().first == failed) {
-    mine = kept.front().second;
-    kept.pop_front();
-  }
+  for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
+    if (!mine) mine = kept.front().second;
   base::agree(ranks_of(comm.get()), [&] {
     if (mine) throw *mine;
   });
+} catch (const Error& error) {
+  untold.push_back(error);
+}
+
+// Throws all that is untold as one error.
+void Writer::State::tell() {
+  constexpr std::size_t most = 8;
+  const std::vector<Error> all = std::exchange(untold, {});
+  if (all.empty()) return;
+  if (all.size() == 1) throw all.front();
+  std::string text = all.front().what();
+  for (std::size_t i = 1; i < std::min(most, all.size()); ++i) text += std::string("\n") + all[i].what();
+  if (all.size() > most) text += "\nand " + std::to_string(all.size() - most) + " more steps failed";
+  throw Error(all.front().kind(), text);
 }
 
 // ------------------------------------------------------------------ the step goes
@@ -436,7 +500,9 @@ void Writer::State::throw_failure(std::deque<std::pair<std::int64_t, Error>>& ke
 // What ranks must know of each other's patches: coarse cells under a finer box are refined, whoever has it.
 void Writer::State::learn_boxes() {
   const auto all = gather_patches(comm.get(), job->patches ? &job->patches->mine : nullptr);
-  if (job->patches) job->patches->others = patches_of_others(all, rank);
+  agree(comm.get(), [&] {
+    if (job->patches) job->patches->others = patches_of_others(all, rank);
+  });
 }
 
 // Collective. A new mesh is shared out; then the job is what this rank writes.
@@ -445,7 +511,7 @@ void Writer::State::fold_triangles(bool is_new) {
     shares.reset();
     shares = share_triangles(comm.get(), piece);
     shares->piece = piece_checksum;
-    mesh_numbers = numbers_checksum(*job);
+    mesh_numbers = put_numbers;
     mesh_since = next_number;
     mesh_step.reset();
   }
@@ -455,13 +521,21 @@ void Writer::State::fold_triangles(bool is_new) {
 void Writer::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
-  s.keep_error([&] { check_complete(*s.job); });
+  s.keep_error([&] {
+    check_complete(*s.job);
+    if (s.job->triangles) s.put_numbers = numbers_checksum(*s.job);
+  });
   std::optional<StepJob> step;
   try {
     const Seen seen = s.report(true);
     if (seen.patches) s.learn_boxes();
     if (seen.triangles) s.fold_triangles(seen.new_mesh);
     step = std::exchange(s.job, std::nullopt);
+  } catch (const Error& error) {
+    s.job.reset();
+    s.put_error.reset();
+    s.untold.insert(s.untold.begin(), error);
+    s.tell();
   } catch (...) {
     s.job.reset();
     s.put_error.reset();
@@ -469,6 +543,7 @@ void Writer::end_step() {
   }
   leave_out(*step);
   s.hand_over(std::move(*step));
+  s.tell();
 }
 
 // Which files a step goes to. Slots may be all taken by steps that are on their way: then they are waited for.
@@ -484,7 +559,7 @@ void Writer::State::choose_files(store::SegmentPlan& segment) {
   if (!options.recycle) return;
   auto slot = slots.take(next_number);
   if (!slot) {
-    confirm();
+    settle();
     slot = slots.take(next_number);
   }
   if (!slot) throw Error(Kind::usage, "no checkpoint slot is free");
@@ -515,8 +590,23 @@ void Writer::State::hand_over(StepJob step) {
   submitted.back().record.seconds_in_call = seconds;
   automatic[flow].seen(seconds);
   ++steps_of_flow[flow];
-  // A step that was written inside the call is reported by the call.
+  // What became of a step that was written inside the call is told by the call.
   if (mode == Mode::sync) report(false);
+}
+
+// The group is told of a step that could not be copied, and writes nothing of it.
+void Writer::State::stage_it(StepJob& step) {
+  statistics.bytes_staged += bytes_of(step);
+  const auto begin = Clock::now();
+  double waited = 0;
+  try {
+    waited = stage(step, *staging);
+  } catch (...) {
+    step.failure = base::current_error();
+  }
+  statistics.seconds_waiting_for_staging += waited;
+  statistics.waits_for_staging += waited > 0 ? 1 : 0;
+  statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
 }
 
 // No collective call: what goes wrong here becomes the step's failure.
@@ -527,14 +617,7 @@ void Writer::State::submit(StepJob step, Mode mode) {
   const bool wanted = mode == Mode::background && !options.lend;
   const bool stages = wanted && staging->fits(staged_bytes_of(step));
   if (wanted && !stages) ++statistics.waits_for_staging;
-  if (stages) {
-    statistics.bytes_staged += bytes_of(step);
-    const auto begin = Clock::now();
-    const double waited = stage(step, *staging);
-    statistics.seconds_waiting_for_staging += waited;
-    statistics.waits_for_staging += waited > 0 ? 1 : 0;
-    statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
-  }
+  if (stages) stage_it(step);
   statistics.seconds_waiting += background->submit(number, std::move(step), !stages);
   // Too large to be staged, or meant to be written now.
   if (mode == Mode::sync || (!stages && !options.lend)) statistics.seconds_waiting += background->drain();
@@ -555,37 +638,27 @@ void Writer::State::sync_written() try {
   synced = finished;
 } catch (const Error& error) {
   // Which pages were lost nobody knows: no step since the last sync is safe.
-  for (const Submitted& step : submitted) failures.emplace_back(step.number, error);
+  for (const Submitted& step : submitted)
+    if (!step.failed)
+      failures.emplace_back(step.number,
+                            Error(error).at(store::to_string(step.flow) + " step " + std::to_string(step.id.step)));
   std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   synced = finished;
 }
 
-// Collective: every step so far is durable on all ranks, or has failed; throws the first failure.
-void Writer::State::confirm() {
+// Collective: every step so far is durable on all ranks, or has failed.
+void Writer::State::settle() {
   statistics.seconds_waiting += background->drain();
   if (options.sync_policy == SyncPolicy::wait) sync_written();
-  report_all();
-}
-
-// All ranks have as many steps; the number of failures reported is the same on all too. Throws the first.
-void Writer::State::report_all() {
-  std::optional<Error> first;
-  while (true) {
-    try {
-      report(false);
-      break;
-    } catch (const Error& error) {
-      if (!first) first = error;
-    }
-  }
-  if (first) throw *first;
+  report(false);
 }
 
 void Writer::wait() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
   if (s.closed) throw Error(Kind::usage, "the writer is closed");
-  s.confirm();
+  s.settle();
+  s.tell();
 }
 
 void Writer::close() {
@@ -600,11 +673,13 @@ void Writer::close() {
     }
   };
   note([&] { wait(); });
+  note([&] { require_ended(s.comm.get(), s.put_error, s.job.has_value()); });
   if (s.local)
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);
       if (s.local->drain) s.statistics.seconds_waiting += s.local->drain->wait();
-      s.report_all();
+      s.report(false);
+      s.tell();
     });
   s.closed = true;
   s.lock = {};

@@ -28,15 +28,16 @@ namespace octavo::parallel {
 /// Every rank writes one part, its own, or none: parts have the numbers of their ranks. Arrays are read in end_step():
 /// until then, or with the option `lend` until the next call, they must stay as they are. Errors are collective: what
 /// goes wrong on any rank, in a put or in the background, is thrown by the next collective call on all, and the writer
-/// can be used further; a failed step does not exist in the store, those before it are whole.
+/// can be used further; a failed step does not exist in the store, those before and after it are whole. Each failed step
+/// is thrown once, when all ranks are done with it.
 ///
 /// All calls belong to the thread that initialised MPI. In sync mode no thread is started, but for a staging directory.
 class Writer {
  public:
   /// Collective. `header` is what all steps have in common (time and fields are filled in per step). `resumed_from`:
   /// the checkpoint a restarted run continues; steps with larger numbers that another run wrote after it are
-  /// superseded. Throws Error(usage) where options contradict each other, MPI gives too few guarantees for a thread, or
-  /// another writer has the store open.
+  /// superseded. Throws Error(usage) where the header cannot be (dimensions, roots, block, corners), options contradict
+  /// each other, MPI gives too few guarantees for a thread, or another writer has the store open.
   Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::Header& header, const Options& options = {},
          std::optional<store::StepId> resumed_from = {});
   ~Writer();  ///< without close(): waits for this rank's own work, tells nobody
@@ -75,16 +76,19 @@ class Writer {
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
-  /// What went wrong in making something ready to be put, outside of this class: end_step() throws it as it throws what
-  /// goes wrong in a put.
+  /// What went wrong in making something ready to be put, outside of this class, or in beginning the step: end_step()
+  /// throws it as it throws what goes wrong in a put.
   void put_error(const base::Error& error);
-  /// Collective. The step is on its way: written in sync mode, staged or lent otherwise.
+  /// Collective. The step is on its way: written in sync mode, staged or lent otherwise. Throws where something is wrong
+  /// with the step (a put, ranks that disagree): then it is not taken. Throws too where an earlier step has failed in the
+  /// meantime, which the error names: this step is taken all the same.
   void end_step();
   /// Collective. Every step so far is durable: all its segments are on disk on all ranks, on local disks where there is
-  /// a staging directory. Throws where one is not.
+  /// a staging directory. Throws where some are not: one error, which names all that were not told of before.
   void wait();
   /// Collective. As wait(); with a staging directory every step is drained to the store too. Then the writer is closed,
-  /// also where it throws, and the option `statistics` is met.
+  /// also where it throws, and the option `statistics` is met. Error(usage) where a step was begun and not ended; the
+  /// error of a put that no end_step() has told.
   void close();
 
   /// The newest step of a flow of which all ranks know that it is durable.

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <functional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
@@ -307,15 +309,85 @@ TEST(WriterMpi, ranks_that_disagree_get_an_error_on_all) {
   put(writer, domain);
   if (rank() == 1) writer.put_field("extra", view_of(domain.density));
   std::string message = message_of([&] { writer.end_step(); });
-  EXPECT_THAT(message, HasSubstr("rank 0 has checkpoint step 1"));
-  EXPECT_THAT(message, HasSubstr("extra"));
+  EXPECT_THAT(message, HasSubstr("ranks disagree about the step checkpoint step 1: rank 0 has"));
+  EXPECT_THAT(message, HasSubstr("rank 1 extra"));
   expect_same_everywhere(message);
   writer.begin_step(Flow::checkpoint, rank() == 0 ? 7 : 8, 0.5);
   message = message_of([&] { writer.end_step(); });
   EXPECT_THAT(message, HasSubstr("ranks disagree about the step"));
   expect_same_everywhere(message);
+  // A rank that calls wait() inside a step, while the others end it.
+  writer.begin_step(Flow::checkpoint, 9, 0.5);
+  put(writer, domain);
+  message = message_of([&] { rank() == 1 ? writer.wait() : writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("rank 0 has checkpoint step 9"));
+  EXPECT_THAT(message, HasSubstr("rank 1 has no step"));
+  expect_same_everywhere(message);
   writer.close();
   EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoint"));
+}
+
+// The header stands once in a step: with another on some rank, files would contradict each other.
+TEST(WriterMpi, ranks_with_another_time_attribute_or_name_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  const bool odd = rank() == size() - 1;
+  const auto told = [&](double time, const mesh::Attribute& dt, const char* field) {
+    writer.begin_step(Flow::checkpoint, 1, time);
+    put(writer, domain);
+    writer.put_attribute("dt", dt);
+    if (*field == 0) writer.put_field(field, view_of(domain.density));
+    std::string message = message_of([&] { writer.end_step(); });
+    expect_same_everywhere(message);
+    return message;
+  };
+  EXPECT_THAT(told(odd ? std::nextafter(0.5, 1) : 0.5, 0.1, "x"), HasSubstr("rank 0 has time = 0.5, rank"));
+  EXPECT_THAT(told(0.5, odd ? 5.0 : 0.1, "x"), HasSubstr("rank 0 has attribute dt = 0.1, rank"));
+  EXPECT_THAT(told(0.5, odd ? mesh::Attribute(std::int64_t{1}) : mesh::Attribute(1.0), "x"),
+              HasSubstr("dt = 1.0, rank"));
+  EXPECT_THAT(told(0.5, odd ? std::vector<double>{1, 3} : std::vector<double>{1, 2}, "x"), HasSubstr("[1.0, 2.0]"));
+  EXPECT_THAT(told(std::nan(""), 0.1, "x"), HasSubstr("expected a finite time, found nan"));
+  EXPECT_THAT(told(0.5, 0.1, ""), HasSubstr("the name of a field is empty"));
+  EXPECT_EQ(told(0.5, 0.1, "x"), "no error");
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, ranks_that_open_it_otherwise_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  const bool odd = rank() == size() - 1;
+  const auto told = [&](const char* option, const char* value, const char* name = "store") {
+    Options options;
+    options.mode = background_if_possible();
+    if (odd && *option != 0) set_option(options, option, value);
+    mesh::Header header = make_domain(1, 0, 1).header;
+    if (odd && *option == 0 && *value != 0) header.unit_length = 2;
+    const std::string message =
+        message_of([&] { Writer(everyone(), directory.path() / (odd ? name : "store"), header, options); });
+    expect_same_everywhere(message);
+    return message;
+  };
+  for (const auto& [option, value] : {std::pair("contributors_per_file", "2"),
+                                      {"ranks_per_node", "1"},
+                                      {"keep_last", "3"},
+
+                                      {"checkpoint.every", "1s"},
+                                      {"checkpoint.single_precision", "true"},
+                                      {"analysis.field_codec.density", "raw"},
+                                      {"checkpoint.append", "true"},
+                                      {"direct_io", "true"},
+                                      {"mpi_io_hint.a", "b"}})
+    EXPECT_THAT(told(option, value), HasSubstr(std::string("ranks disagree about the writer: rank 0 has "))) << option;
+  EXPECT_THAT(told("contributors_per_file", "2"), HasSubstr("contributors_per_file = 1, rank " +
+                                                            std::to_string(size() - 1) + " contributors_per_file = 2"));
+  EXPECT_THAT(told("", "units"), HasSubstr("units of length"));
+  EXPECT_THAT(told("", "", "elsewhere"), HasSubstr("elsewhere"));
+  EXPECT_EQ(told("staging_bytes", "1M"), "no error");  // a node may have less memory than others
 }
 
 struct FullDisk {
@@ -391,6 +463,106 @@ TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call
   expect_same_everywhere(message);
   EXPECT_EQ(message_of([&] { writer.close(); }), "no error");
   EXPECT_FALSE(writer.newest_durable(Flow::checkpoint));
+}
+
+// Fails all writes of some steps, on ranks that may be made to come to it later than others.
+struct BadSteps {
+  explicit BadSteps(std::vector<std::string> directories) {
+    file::set_observer([this, directories](const file::Event& event) {
+      if (event.operation != file::Operation::write ||
+          std::ranges::find(directories, event.path.parent_path().filename().string()) == directories.end())
+        return file::Verdict{};
+      held.wait(true);
+      return file::Verdict{EIO, 0};
+    });
+  }
+  ~BadSteps() {
+    release();
+    file::set_observer({});
+  }
+  BadSteps(const BadSteps&) = delete;
+  BadSteps& operator=(const BadSteps&) = delete;
+  void release() {
+    held = false;
+    held.notify_all();
+  }
+  std::atomic<bool> held = false;
+};
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+std::vector<std::int64_t> checkpoints_in(const std::filesystem::path& store) {
+  std::vector<std::int64_t> steps;
+  for (const auto& step : store::list_steps(store)) steps.push_back(step.step);
+  return steps;
+}
+
+TEST(WriterMpi, a_failed_step_is_told_once_and_costs_no_other_also_where_ranks_fail_at_different_times) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  std::string told;
+  {
+    Options options;
+    options.contributors_per_file = 1;
+    options.steps_in_flight = 8;
+    BadSteps bad({"000000002", "000000004"});
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    // Rank 0 fails at once, the others when five steps have been ended.
+    bad.held = rank() > 0;
+    const auto listen = [&](const std::function<void()>& call) {
+      const std::string message = message_of(call);
+      if (message != "no error") told += message + "\n";
+    };
+    for (int step = 1; step <= 7; ++step) {
+      if (step == 6) bad.release();
+      listen([&] { write_step(writer, Flow::checkpoint, step); });
+    }
+    listen([&] { writer.wait(); });
+    listen([&] { writer.close(); });
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 7);
+    EXPECT_EQ(writer.statistics().steps, 7u);
+    EXPECT_EQ(writer.statistics().failed, 2u);
+  }
+  EXPECT_EQ(times(told, "checkpoint step 2"), 1u) << told;
+  EXPECT_EQ(times(told, "checkpoint step 4"), 1u) << told;
+  expect_same_everywhere(told);
+  barrier();
+  EXPECT_THAT(checkpoints_in(directory.path()), ::testing::ElementsAre(1, 3, 5, 6, 7));
+  for (std::int64_t step : {1, 3, 5, 6, 7}) expect_step(directory.path(), Flow::checkpoint, step);
+}
+
+TEST(WriterMpi, end_step_takes_its_step_where_it_tells_of_an_earlier_one_but_not_where_its_own_is_wrong) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  {
+    Options options;
+    options.contributors_per_file = 1;
+    options.staging_bytes = 1;  // each step is written inside its end_step(), and looked at by the next call
+    BadSteps bad({"000000002", "000000004"});
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    write_step(writer, Flow::checkpoint, 1);
+    write_step(writer, Flow::checkpoint, 2);
+    std::string message = message_of([&] { write_step(writer, Flow::checkpoint, 3); });
+    EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
+    expect_same_everywhere(message);
+    write_step(writer, Flow::checkpoint, 4);
+    const Domain domain = make_domain(1, rank(), size(), 5);
+    writer.begin_step(Flow::checkpoint, 5, 0.5);
+    put(writer, domain);
+    if (rank() == size() - 1) writer.put_field("density", view_of(domain.density));
+    message = message_of([&] { writer.end_step(); });
+    EXPECT_THAT(message, ::testing::StartsWith("the field was put before"));
+    EXPECT_EQ(times(message, "checkpoint step 4"), 1u) << message;
+    expect_same_everywhere(message);
+    write_step(writer, Flow::checkpoint, 6);
+    writer.close();
+  }
+  barrier();
+  EXPECT_THAT(checkpoints_in(directory.path()), ::testing::ElementsAre(1, 3, 6));
 }
 
 TEST(WriterMpi, a_header_that_no_reader_takes_is_refused_at_once_on_all) {

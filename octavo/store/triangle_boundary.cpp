@@ -12,18 +12,6 @@ using base::Error;
 using base::Kind;
 
 template <class T>
-mesh::Field list(const std::string& name, const std::vector<T>& values, int components) {
-  mesh::FieldInfo info;
-  info.name = name;
-  info.type = mesh::scalar_type_of<T>();
-  info.centring = mesh::Centring::particle;
-  info.components = components;
-  mesh::Field field = mesh::make_field(info, values.size());
-  std::copy(values.begin(), values.end(), field.as<T>().begin());
-  return field;
-}
-
-template <class T>
 std::vector<T> values_of(const mesh::Particles& species, const std::string& name, int components) {
   for (const mesh::Field& field : species.attributes) {
     if (field.info.name != name) continue;
@@ -47,8 +35,8 @@ std::vector<T> values_of(const mesh::Particles& species, const std::string& name
 mesh::Particles boundary_of(const BoundaryArrays& boundary) {
   return {boundary_species,
           static_cast<std::int64_t>(boundary.point.size()),
-          {list("point", boundary.point, 1), list("codes", boundary.codes, 4), list("values", boundary.values, 7),
-           list("colour", boundary.colour, 1)}};
+          {mesh::attribute_of("point", boundary.point), mesh::attribute_of("codes", boundary.codes, 4),
+           mesh::attribute_of("values", boundary.values, 7), mesh::attribute_of("colour", boundary.colour)}};
 }
 
 BoundaryArrays boundary_in(const mesh::Particles& species, std::int64_t points) {

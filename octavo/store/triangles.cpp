@@ -62,21 +62,9 @@ mesh::Field reordered(const mesh::Field& field, const std::vector<std::uint32_t>
 
 // ------------------------------------------------------------------ arrays
 
-template <class T>
-mesh::Field array_of(const std::string& name, const std::vector<T>& values, int components) {
-  mesh::FieldInfo info;
-  info.name = name;
-  info.type = mesh::scalar_type_of<T>();
-  info.centring = mesh::Centring::particle;
-  info.components = components;
-  mesh::Field field = mesh::make_field(info, values.size());
-  std::copy(values.begin(), values.end(), field.as<T>().begin());
-  return field;
-}
-
 mesh::Field coordinates(const std::string& name, const std::vector<double>& values) {
-  if (!fit_float32(values)) return array_of(name, values, 1);
-  return array_of(name, std::vector<float>(values.begin(), values.end()), 1);
+  if (!fit_float32(values)) return mesh::attribute_of(name, values);
+  return mesh::attribute_of(name, std::vector<float>(values.begin(), values.end()));
 }
 
 const mesh::Field& attribute(const mesh::Part& part, const char* species, const std::string& name) {
@@ -341,8 +329,9 @@ mesh::Part fold(const mesh::Part& part, bool with_mesh) {
   }
   if (!with_mesh) return out;
   const auto triangles = static_cast<std::int64_t>(mesh.connectivity.size() / 3);
-  out.particles = {std::move(points),
-                   {triangles_species, triangles, {array_of("points", triangle_steps(mesh.connectivity), 3)}}};
+  out.particles = {
+      std::move(points),
+      {triangles_species, triangles, {mesh::attribute_of("points", triangle_steps(mesh.connectivity), 3)}}};
   for (const mesh::Particles& particles : part.particles)
     if (particles.species == triangles_species) {
       auto& attributes = out.particles.back().attributes;
@@ -360,7 +349,7 @@ mesh::Part stored_mesh(const std::filesystem::path& store, Flow flow, std::int64
 
 mesh::Particles cut_of(std::span<const std::int32_t> part_of) {
   const std::vector<std::int32_t> values(part_of.begin(), part_of.end());
-  return {triangles_species, static_cast<std::int64_t>(values.size()), {array_of(part_attribute, values, 1)}};
+  return {triangles_species, static_cast<std::int64_t>(values.size()), {mesh::attribute_of(part_attribute, values)}};
 }
 
 std::vector<std::int32_t> read_cut(const mesh::Part& part) {

@@ -80,6 +80,7 @@ nb::dict facts_of(const jobs::Map& image) {
   facts["pixels"] = std::vector<std::size_t>{image.nx, image.ny};
   facts["selection"] = image.selection;
   facts["time"] = image.time;
+  facts["over_time"] = image.over_time.empty() ? nb::none() : nb::cast(image.over_time);
   facts["unit_length"] = image.unit_length;
   facts["unit_density"] = image.unit_density;
   facts["unit_time"] = image.unit_time;

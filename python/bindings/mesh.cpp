@@ -136,7 +136,12 @@ nb::tuple of_axes(const std::array<T, 3>& values, int dim) {
 using Extents = std::optional<std::vector<std::int64_t>>;
 
 mesh::Index3 extents(const Extents& values, int dim, const char* name) {
-  return values ? along_axes<std::int64_t>(*values, dim, 1, name) : mesh::Index3{1, 1, 1};
+  const auto all = values ? along_axes<std::int64_t>(*values, dim, 1, name) : mesh::Index3{1, 1, 1};
+  for (const std::int64_t n : all)
+    if (n < 1)
+      throw base::Error(base::Kind::usage,
+                        std::string(name) + ": expected 1 or more along each axis, found " + std::to_string(n));
+  return all;
 }
 
 mesh::Octree make_octree(const std::vector<Bits>& refined, const std::optional<std::vector<Bits>>& owned, int dim,

@@ -2,8 +2,8 @@
 #include <optional>
 
 #include "arguments.hpp"
-#include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/native_writer.hpp"
+#include "open_writer.hpp"
 
 namespace octavo::bindings {
 namespace {
@@ -24,7 +24,7 @@ class NativeWriter {
  public:
   NativeWriter(std::optional<int> comm, const mesh::Header& header, const std::string& format, const std::string& mode,
                bool sync, bool checksums, bool collect, std::map<std::string, std::string> names, int files,
-               std::int64_t max_box, const std::string& title, const std::string& multifab) {
+               std::int64_t max_box, const std::string& title, const std::string& multifab, bool bound_thread) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
     parallel::NativeOptions options;
@@ -39,31 +39,32 @@ class NativeWriter {
       options.max_box = max_box;
       options.title = title;
       options.multifab = multifab;
+      options.bound_thread = bound_thread;
     });
-    writer_.emplace(everyone, header, options);
+    writer_.open(everyone, header, options);
   }
-  void begin_step(const Path& path, std::int64_t step, double time) { writer().begin_step(path, step, time); }
-  void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
-  void put_tree(const mesh::Octree& tree) { writer().put_mesh(tree); }
-  void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
+  void begin_step(const Path& path, std::int64_t step, double time) { writer_->begin_step(path, step, time); }
+  void put_attribute(const std::string& name, mesh::Attribute value) { writer_->put_attribute(name, std::move(value)); }
+  void put_tree(const mesh::Octree& tree) { writer_->put_mesh(tree); }
+  void put_patches(const mesh::Patches& patches) { writer_->put_mesh(patches); }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
                  const std::string& centring) {
-    writer().put_field(name, hold(array, type), unit, centring_named(centring));
+    writer_->put_field(name, hold(array, type), unit, centring_named(centring));
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
                  const std::string& unit, const std::string&) {
     std::vector<parallel::ArrayView> views;
     for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
-    writer().put_field(name, views, unit);
+    writer_->put_field(name, views, unit);
   }
   void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
                      const std::string& type) {
-    writer().put_particles(species, attribute, hold(array, type));
+    writer_->put_particles(species, attribute, hold(array, type));
   }
-  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
+  void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void end_step() {
     try {
-      call([](parallel::NativeWriter& writer) { writer.end_step(); });
+      writer_.call([](parallel::NativeWriter& writer) { writer.end_step(); });
     } catch (...) {
       held_.clear();
       throw;
@@ -71,44 +72,28 @@ class NativeWriter {
     held_.clear();
   }
   bool finished() {
-    bool all = false;
-    call([&](parallel::NativeWriter& writer) { all = writer.finished(); });
-    return all;
+    return writer_.call([](parallel::NativeWriter& writer) { return writer.finished(); });
   }
   void wait() {
-    call([](parallel::NativeWriter& writer) { writer.wait(); });
+    writer_.call([](parallel::NativeWriter& writer) { writer.wait(); });
   }
   void close() {
-    call([](parallel::NativeWriter& writer) { writer.close(); });
+    writer_.call([](parallel::NativeWriter& writer) { writer.close(); });
   }
-  /// Waits for this rank's own work, tells nobody.
   void abandon() {
-    {
-      nb::gil_scoped_release release;
-      writer_.reset();
-    }
+    writer_.abandon();
     held_.clear();
   }
-  std::string statistics() { return to_json(writer().statistics()); }
+  std::string statistics() { return writer_.statistics(); }
 
  private:
-  parallel::NativeWriter& writer() {
-    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
-    return *writer_;
-  }
-  template <class Work>
-  void call(Work&& work) {
-    parallel::NativeWriter& mine = writer();
-    nb::gil_scoped_release release;
-    work(mine);
-  }
   parallel::ArrayView hold(nb::handle array, const std::string& type) {
     held_.emplace_back(array);
     return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
   }
 
   std::vector<Buffer> held_;  // until end_step() has read them
-  std::optional<parallel::NativeWriter> writer_;
+  OpenWriter<parallel::NativeWriter> writer_;
 };
 
 }  // namespace
@@ -116,10 +101,11 @@ class NativeWriter {
 void bind_native(nb::module_& m) {
   nb::class_<NativeWriter>(m, "NativeWriter")
       .def(nb::init<std::optional<int>, const mesh::Header&, const std::string&, const std::string&, bool, bool, bool,
-                    std::map<std::string, std::string>, int, std::int64_t, const std::string&, const std::string&>(),
+                    std::map<std::string, std::string>, int, std::int64_t, const std::string&, const std::string&,
+                    bool>(),
            nb::arg("comm").none(), nb::arg("header"), nb::arg("format"), nb::arg("mode"), nb::arg("sync"),
            nb::arg("checksums"), nb::arg("collect"), nb::arg("names"), nb::arg("files"), nb::arg("max_box"),
-           nb::arg("title"), nb::arg("multifab"))
+           nb::arg("title"), nb::arg("multifab"), nb::arg("bound_thread"))
       .def("begin_step", &NativeWriter::begin_step)
       .def("put_attribute", &NativeWriter::put_attribute)
       .def("put_mesh", &NativeWriter::put_tree)

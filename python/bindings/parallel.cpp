@@ -13,6 +13,7 @@
 #include "octavo/parallel/scotch.hpp"
 #include "octavo/parallel/world.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "open_writer.hpp"
 
 namespace octavo::bindings {
 namespace {
@@ -48,25 +49,30 @@ class Writer {
   Writer(std::optional<int> comm, const Path& store, const mesh::Header& header, const Settings& settings,
          const Path& file, std::optional<store::StepId> resumed_from) {
     nb::gil_scoped_release release;
-    comm_ = comm_from(comm);
+    const MPI_Comm everyone = comm_from(comm);
     parallel::Options options;
-    parallel::agree(comm_, [&] { options = options_from(settings, file); });
+    parallel::agree(everyone, [&] { options = options_from(settings, file); });
     lend_ = options.lend;
-    writer_.emplace(comm_, store, header, options, resumed_from);
+    writer_.open(everyone, store, header, options, resumed_from);
   }
   void begin_step(const std::string& flow, std::int64_t step, double time) {
-    const store::Flow named = flow_named(flow);
-    call([&](parallel::Writer& writer) { writer.begin_step(named, step, time); });
+    std::optional<store::Flow> named;
+    try {
+      named = flow_named(flow);
+    } catch (Error& error) {  // for all ranks to know
+      return writer_->put_error(error.at("begin_step"));
+    }
+    writer_.call([&](parallel::Writer& writer) { writer.begin_step(*named, step, time); });
     held_.clear();
   }
-  void put_attribute(const std::string& name, mesh::Attribute value) { writer().put_attribute(name, std::move(value)); }
-  void put_tree(const mesh::Octree& tree) { writer().put_mesh(tree); }
-  void put_patches(const mesh::Patches& patches) { writer().put_mesh(patches); }
+  void put_attribute(const std::string& name, mesh::Attribute value) { writer_->put_attribute(name, std::move(value)); }
+  void put_tree(const mesh::Octree& tree) { writer_->put_mesh(tree); }
+  void put_patches(const mesh::Patches& patches) { writer_->put_mesh(patches); }
   void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
                      int planes, const std::optional<Numbers>& element) {
     std::vector<std::int64_t> numbers;
     if (element) numbers.assign(element->data(), element->data() + element->size());
-    writer().put_mesh(piece_from(x, y, triangles, number, planes), numbers);
+    writer_->put_mesh(piece_from(x, y, triangles, number, planes), numbers);
   }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
                  const std::string& centring, nb::handle order) {
@@ -76,71 +82,52 @@ class Writer {
       const Py_buffer& entries = held_.back().get();
       view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
     }
-    writer().put_field(name, view, unit, centring_named(centring));
+    writer_->put_field(name, view, unit, centring_named(centring));
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
                  const std::string& unit, const std::string& centring) {
     std::vector<parallel::ArrayView> views;
     for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
-    writer().put_field(name, views, unit, centring_named(centring));
+    writer_->put_field(name, views, unit, centring_named(centring));
   }
   void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
                      const std::string& type, const std::string& unit) {
-    writer().put_particles(species, attribute, hold(array, type), unit);
+    writer_->put_particles(species, attribute, hold(array, type), unit);
   }
-  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
+  void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void end_step() {
-    call([](parallel::Writer& writer) { writer.end_step(); });
+    writer_.call([](parallel::Writer& writer) { writer.end_step(); });
     if (!lend_) held_.clear();
   }
   void wait() {
-    call([](parallel::Writer& writer) { writer.wait(); });
+    writer_.call([](parallel::Writer& writer) { writer.wait(); });
     held_.clear();
   }
   void close() {
-    call([](parallel::Writer& writer) { writer.close(); });
+    writer_.call([](parallel::Writer& writer) { writer.close(); });
     held_.clear();
   }
-  /// Waits for this rank's own work, tells nobody.
   void abandon() {
-    {
-      nb::gil_scoped_release release;
-      writer_.reset();
-    }
+    writer_.abandon();
     held_.clear();
   }
   std::optional<store::StepId> newest_durable(const std::string& flow) {
-    return writer().newest_durable(flow_named(flow));
+    return writer_->newest_durable(flow_named(flow));
   }
   std::string mode_of(const std::string& flow) {
-    return std::string(parallel::name_of(writer().mode_of(flow_named(flow))));
+    return std::string(parallel::name_of(writer_->mode_of(flow_named(flow))));
   }
-  std::string statistics() { return to_json(writer().statistics()); }
-  std::string total_statistics() {
-    const parallel::Statistics mine = writer().statistics();
-    nb::gil_scoped_release release;
-    return to_json(total(mine, comm_));
-  }
+  std::string statistics() { return writer_.statistics(); }
+  std::string total_statistics() { return writer_.total_statistics(); }
 
  private:
-  parallel::Writer& writer() {
-    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
-    return *writer_;
-  }
-  template <class Work>
-  void call(Work&& work) {
-    parallel::Writer& mine = writer();
-    nb::gil_scoped_release release;
-    work(mine);
-  }
   parallel::ArrayView hold(nb::handle array, const std::string& type) {
     held_.emplace_back(array);
     return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
   }
 
   std::vector<Buffer> held_;  // outlives the writer, which may still read them
-  std::optional<parallel::Writer> writer_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  OpenWriter<parallel::Writer> writer_;
   bool lend_ = false;
 };
 

@@ -24,8 +24,8 @@ jobs::PieceLayout layout_named(const std::string& name) {
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
                    const std::string& layout, std::optional<Path> boundary,
                    std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
-                   std::optional<Path> zones, std::optional<Path> weirs, bool concat_sides, nb::object progress,
-                   const nb::object& ranks, const nb::object& scotch) {
+                   std::optional<Path> zones, std::optional<Path> weirs, bool concat_sides, bool overwrite,
+                   nb::object progress, const nb::object& ranks, const nb::object& scotch) {
   jobs::PartitionOptions options;
   options.parts = parts;
   options.method = partition::method_named(method);
@@ -36,6 +36,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   options.zones = std::move(zones);
   options.weirs = std::move(weirs);
   options.concat_sides = concat_sides;
+  options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   jobs::PartitionReport report;
@@ -85,8 +86,9 @@ nb::dict merge(const std::vector<Path>& pieces, const Path& out, std::optional<P
 }
 
 nb::dict split(const Path& in, const std::vector<Path>& pieces, const Path& prefix, const std::string& layout,
-               nb::object progress) {
+               bool overwrite, nb::object progress) {
   jobs::SplitOptions options;
+  options.overwrite = overwrite;
   options.layout = layout_named(layout);
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
@@ -134,13 +136,13 @@ void bind_pieces(nb::module_& m) {
         nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
         nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
         nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("concat_sides") = false,
-        nb::arg("progress") = nb::none(), nb::arg("ranks") = nb::none(), nb::arg("scotch") = nb::none(),
-        "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
+        nb::arg("overwrite") = false, nb::arg("progress") = nb::none(), nb::arg("ranks") = nb::none(),
+        nb::arg("scotch") = nb::none(), "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
   m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::kw_only(), nb::arg("mesh") = nb::none(),
         nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
         "Puts SERAFIN pieces of a result together. Releases the GIL.");
   m.def("split", &split, nb::arg("path"), nb::arg("pieces"), nb::arg("prefix"), nb::kw_only(),
-        nb::arg("layout") = "concat", nb::arg("progress") = nb::none(),
+        nb::arg("layout") = "concat", nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
         "Cuts a SERAFIN result as pieces that are there. Releases the GIL.");
   m.def("refine", &refine, nb::arg("mesh"), nb::arg("out"), nb::kw_only(), nb::arg("times") = 1,
         nb::arg("boundary") = nb::none(), nb::arg("boundary_out") = nb::none(), nb::arg("overwrite") = false,

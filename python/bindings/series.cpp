@@ -4,8 +4,8 @@
 
 #include "arguments.hpp"
 #include "octavo/formats/serafin/layout.hpp"
-#include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/series_writer.hpp"
+#include "open_writer.hpp"
 
 namespace octavo::bindings {
 namespace {
@@ -22,8 +22,8 @@ struct SeriesWords {
   std::string title, precision, mode;
   std::optional<std::array<std::int32_t, 6>> date;
   std::array<std::int32_t, 2> origin{};
-  bool little_endian = false, sync = true;
-  int writers = 0;
+  bool little_endian = false, sync = true, bound_thread = false;
+  int writers = 0, ranks_per_node = 0;
   std::int64_t alignment = 4096;
   std::optional<double> resume;
 };
@@ -50,6 +50,8 @@ parallel::SeriesOptions options_from(const SeriesWords& words) {
   options.writers = words.writers;
   options.alignment = static_cast<std::uint64_t>(words.alignment);
   options.resume = words.resume;
+  options.ranks_per_node = words.ranks_per_node;
+  options.bound_thread = words.bound_thread;
   return options;
 }
 
@@ -59,59 +61,41 @@ class SeriesWriter {
   SeriesWriter(std::optional<int> comm, const Path& path, const SeriesWords& words, const parallel::SeriesMesh& mesh,
                const std::optional<Problem>& problem) {
     nb::gil_scoped_release release;
-    comm_ = comm_from(comm);
+    const MPI_Comm everyone = comm_from(comm);
     serafin::Header header;
     parallel::SeriesOptions options;
-    parallel::agree(comm_, [&] {
+    parallel::agree(everyone, [&] {
       if (problem) throw error_from(*problem);
       header = header_from(words);
       options = options_from(words);
     });
-    writer_.emplace(comm_, path, header, mesh, options);
+    writer_.open(everyone, path, header, mesh, options);
   }
-  void begin_step(double time) { writer().begin_step(time); }
+  void begin_step(double time) { writer_->begin_step(time); }
   void put_field(const std::string& name, nb::handle array, const std::string& type) {
     const Buffer values(array);
-    writer().put_field(name, view_of_buffer(values.get(), mesh::scalar_type(type)));
+    writer_->put_field(name, view_of_buffer(values.get(), mesh::scalar_type(type)));
   }
-  void put_error(const Problem& problem) { writer().put_error(error_from(problem)); }
+  void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void end_step() {
-    nb::gil_scoped_release release;
-    writer().end_step();
+    writer_.call([](parallel::SeriesWriter& writer) { writer.end_step(); });
   }
   bool finished() {
-    nb::gil_scoped_release release;
-    return writer().finished();
+    return writer_.call([](parallel::SeriesWriter& writer) { return writer.finished(); });
   }
   void wait() {
-    nb::gil_scoped_release release;
-    writer().wait();
+    writer_.call([](parallel::SeriesWriter& writer) { writer.wait(); });
   }
   void close() {
-    nb::gil_scoped_release release;
-    writer().close();
+    writer_.call([](parallel::SeriesWriter& writer) { writer.close(); });
   }
-  /// Waits for this rank's own work, tells nobody.
-  void abandon() {
-    nb::gil_scoped_release release;
-    writer_.reset();
-  }
-  std::int64_t steps() { return writer().steps(); }
-  std::string statistics() { return to_json(writer().statistics()); }
-  std::string total_statistics() {
-    const parallel::Statistics mine = writer().statistics();
-    nb::gil_scoped_release release;
-    return to_json(total(mine, comm_));
-  }
+  void abandon() { writer_.abandon(); }
+  std::int64_t steps() { return writer_->steps(); }
+  std::string statistics() { return writer_.statistics(); }
+  std::string total_statistics() { return writer_.total_statistics(); }
 
  private:
-  parallel::SeriesWriter& writer() {
-    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
-    return *writer_;
-  }
-
-  std::optional<parallel::SeriesWriter> writer_;
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  OpenWriter<parallel::SeriesWriter> writer_;
 };
 
 }  // namespace
@@ -129,6 +113,8 @@ void bind_series(nb::module_& m) {
       .def_rw("sync", &SeriesWords::sync)
       .def_rw("writers", &SeriesWords::writers)
       .def_rw("alignment", &SeriesWords::alignment)
+      .def_rw("ranks_per_node", &SeriesWords::ranks_per_node)
+      .def_rw("bound_thread", &SeriesWords::bound_thread)
       .def_rw("resume", &SeriesWords::resume, nb::arg().none());
   nb::class_<parallel::SeriesMesh>(m, "SeriesMesh")
       .def(nb::init<>())

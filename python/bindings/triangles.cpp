@@ -51,8 +51,9 @@ nb::dict describe(const Report& report) {
 
 nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
                     const std::optional<std::vector<std::string>>& fields, const std::optional<bool>& double_precision,
-                    bool overwrite, nb::object progress) {
-  const jobs::ToSerafinOptions options{fields, double_precision, overwrite, progress_from(std::move(progress))};
+                    bool overwrite, const std::optional<std::string>& flow, nb::object progress) {
+  const jobs::ToSerafinOptions options{fields, double_precision, overwrite, progress_from(std::move(progress)),
+                                       flow_of(flow)};
   jobs::ToSerafinReport report;
   StopOnSignal guard;
   {
@@ -64,8 +65,10 @@ nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::pa
 
 nb::dict to_med(const std::filesystem::path& path, const std::filesystem::path& out,
                 const std::optional<std::vector<std::string>>& fields, bool single_precision,
-                const std::optional<std::filesystem::path>& boundary, bool overwrite, nb::object progress) {
-  const jobs::ToMedOptions options{fields, single_precision, boundary, overwrite, progress_from(std::move(progress))};
+                const std::optional<std::filesystem::path>& boundary, bool overwrite,
+                const std::optional<std::string>& flow, nb::object progress) {
+  const jobs::ToMedOptions options{
+      fields, single_precision, boundary, overwrite, progress_from(std::move(progress)), flow_of(flow)};
   jobs::ToMedReport report;
   StopOnSignal guard;
   {
@@ -92,8 +95,9 @@ nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesy
 
 nb::dict to_vtkhdf(const std::filesystem::path& path, const std::filesystem::path& out,
                    const std::optional<std::vector<std::string>>& fields, bool single_precision, bool overwrite,
-                   nb::object progress) {
-  const jobs::ToVtkhdfOptions options{fields, single_precision, overwrite, progress_from(std::move(progress))};
+                   const std::optional<std::string>& flow, nb::object progress) {
+  const jobs::ToVtkhdfOptions options{fields, single_precision, overwrite, progress_from(std::move(progress)),
+                                      flow_of(flow)};
   StopOnSignal guard;
   jobs::ToVtkhdfReport report;
   {
@@ -125,16 +129,19 @@ void bind_triangles(nb::module_& m) {
       nb::arg("plane") = -1, nb::arg("flow") = nb::none(),
       "Values at places over all steps: times (steps), values (places, fields, steps), NaN outside. Releases the GIL.");
   m.def("to_serafin", &to_serafin, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
-        nb::arg("double_precision") = nb::none(), nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
+        nb::arg("double_precision") = nb::none(), nb::arg("overwrite") = false, nb::arg("flow") = nb::none(),
+        nb::arg("progress") = nb::none(),
         "Writes all steps of a mesh of triangles as one SERAFIN file. Releases the GIL.");
   m.def("to_med", &to_med, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
         nb::arg("single_precision") = false, nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false,
-        nb::arg("progress") = nb::none(), "Writes all steps of a mesh of triangles as one MED file. Releases the GIL.");
+        nb::arg("flow") = nb::none(), nb::arg("progress") = nb::none(),
+        "Writes all steps of a mesh of triangles as one MED file. Releases the GIL.");
   m.def("boundary_of_groups", &boundary_of_groups, nb::arg("path"), nb::arg("out"), nb::kw_only(),
         nb::arg("codes") = nb::none(), nb::arg("overwrite") = false,
         "Writes the boundary file (.cli) that a MED file's groups of edges say. Releases the GIL.");
   m.def("to_vtkhdf", &to_vtkhdf, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
-        nb::arg("single_precision") = false, nb::arg("overwrite") = false, nb::arg("progress") = nb::none(),
+        nb::arg("single_precision") = false, nb::arg("overwrite") = false, nb::arg("flow") = nb::none(),
+        nb::arg("progress") = nb::none(),
         "Writes all steps of a mesh of triangles as one VTKHDF file. Releases the GIL.");
 }
 

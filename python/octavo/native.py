@@ -32,6 +32,7 @@ class NativeWriter(MeshWriter):
     "sync". `sync`: a step is on disk when it has its name. `checksums`: arrays are compared with what they were when they
     were copied. FLASH: `collect`, rank 0 alone writes in end_step(); `names`, its names of fields. AMReX: `files` a level
     (0: one a GiB); `max_box`, the longest box that a tree is cut into [cells]; `title` and `multifab` of a checkpoint.
+    `bound_thread`: the background thread stays on the cores that its rank is bound to.
 
     Until a step is complete on all ranks it is called NAME.partial; it gets its name in the next collective call after
     that. Every rank puts a mesh, and the same fields and attributes of particles. No put raises: what is wrong is raised
@@ -43,17 +44,18 @@ class NativeWriter(MeshWriter):
     def __init__(
         self, comm: Any, header: Header, *, format: str = "flash", mode: str = "background", sync: bool = True,
         checksums: bool = True, collect: bool = False, names: Mapping[str, str] | None = None, files: int = 0,
-        max_box: int = 64, title: str = "Checkpoint file for AmrCore", multifab: str = "phi",
+        max_box: int = 64, title: str = "Checkpoint file for AmrCore", multifab: str = "phi", bound_thread: bool = False,
     ) -> None:  # fmt: skip
         self._dim, self._block = header.dim, tuple(header.block)
         self._writer = _mpi().NativeWriter(
             _handle(comm), header, format, mode, sync, checksums, collect, dict(names or {}), files, max_box, title,
-            multifab,
+            multifab, bound_thread,
         )  # fmt: skip
 
     def begin_step(self, path: Path, step: int, time: float) -> None:
-        """Begins the step that is to be `path`, which must not exist; `time` in code time."""
-        self._writer.begin_step(os.fspath(path), step, time)
+        """Begins the step that is to be `path`, which must not exist; `time` in code time. An argument that cannot be is
+        an error of end_step(), as in a put; a UsageError inside a step or after close()."""
+        self._begin(lambda: self._writer.begin_step(os.fspath(path), step, time))
         self._boxes = False
 
     def put_attribute(self, name: str, value: Attribute) -> None:
@@ -62,8 +64,7 @@ class NativeWriter(MeshWriter):
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:
         """Several attributes."""
-        for name, value in values.items():
-            self.put_attribute(name, value)
+        self._put("attributes", lambda: [self.put_attribute(name, value) for name, value in values.items()])
 
     def put_field(
         self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "", *, centring: str = "cell"
@@ -92,13 +93,12 @@ class NativeWriter(MeshWriter):
     def put_particles(self, species: str, attributes: Mapping[str, np.ndarray]) -> None:
         """The particles of a species: arrays (count,) by attribute; positions are position_x, position_y and position_z
         [code length]. FLASH: one species, in leaf blocks that this rank owns. AMReX: wherever a box of any rank is."""
-        for name, array in attributes.items():
 
-            def put(name: str = name, array: np.ndarray = array) -> None:
-                values = _readable(array)
-                self._writer.put_particles(species, name, _with_block(values, 1, (1,)), values.dtype.name)
+        def put(name: str, array: np.ndarray) -> None:
+            values = _readable(array)
+            self._writer.put_particles(species, name, _with_block(values, 1, (1,)), values.dtype.name)
 
-            self._put(f"particles {species}/{name}", put)
+        self._put_each(f"particles {species}", attributes, put)
 
     def end_step(self) -> None:
         """The step is on its way, after the one before has its name. Arrays may change from here on."""

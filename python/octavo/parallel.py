@@ -61,8 +61,9 @@ class Writer(MeshWriter):
         )
 
     def begin_step(self, flow: str, step: int, time: float) -> None:
-        """Begins a step of the flow "checkpoint" or "analysis"; `time` in code time. Waits for lent arrays."""
-        self._writer.begin_step(flow, step, time)
+        """Begins a step of the flow "checkpoint" or "analysis"; `time` in code time. Waits for lent arrays. An argument
+        that cannot be is an error of end_step(), as in a put; a UsageError inside a step or after close()."""
+        self._begin(lambda: self._writer.begin_step(flow, step, time))
         self._boxes = False
 
     def put_attribute(self, name: str, value: Attribute) -> None:
@@ -71,8 +72,7 @@ class Writer(MeshWriter):
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:
         """Several attributes."""
-        for name, value in values.items():
-            self.put_attribute(name, value)
+        self._put("attributes", lambda: [self.put_attribute(name, value) for name, value in values.items()])
 
     def put_triangles(
         self, x: np.ndarray, y: np.ndarray, triangles: np.ndarray, global_point: np.ndarray | None = None, *,
@@ -124,17 +124,20 @@ class Writer(MeshWriter):
     ) -> None:
         """The particles of a species: arrays (count,) or (count, components) by attribute; positions are position_x,
         position_y and position_z [code length]. Read, kept and lent as fields are."""
-        for name, array in attributes.items():
 
-            def put(name: str = name, array: np.ndarray = array) -> None:
-                values = _readable(array)
-                shaped = _with_block(values, 1, (1,))
-                self._writer.put_particles(species, name, shaped, values.dtype.name, (units or {}).get(name, ""))
+        def put(name: str, array: np.ndarray) -> None:
+            values = _readable(array)
+            shaped = _with_block(values, 1, (1,))
+            self._writer.put_particles(species, name, shaped, values.dtype.name, (units or {}).get(name, ""))
 
-            self._put(f"particles {species}/{name}", put)
+        self._put_each(f"particles {species}", attributes, put)
 
     def end_step(self) -> None:
-        """The step is on its way: written in sync mode, staged or lent otherwise."""
+        """The step is on its way: written in sync mode, staged or lent otherwise.
+
+        Raises, on all ranks, where something is wrong with the step: then it is not taken. Raises too where an earlier
+        step has failed in the meantime, which the error names, once: this step is taken all the same.
+        """
         self._writer.end_step()
 
     def newest_durable(self, flow: str = "checkpoint") -> Any:
@@ -158,7 +161,8 @@ def restart(
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
-    None where there is no step yet: a first start. Else an object with `step`, `time`, `header`, `attributes`, `mesh`,
+    None where there is no step yet: a first start; a store that had a durable step and has lost it raises. Else an
+    object with `step`, `time`, `header`, `attributes`, `mesh`,
     `fields` ({name: array}, shaped as put_field takes them), `particles` ({species: {attribute: array}}), `notes`, and
     `id` for the Writer of the run that goes on. Arrays are views that can be written. Shares have equal numbers of
     leaves along the Hilbert curve; as many ranks as parts, and each gets the part of its number, unless `keep_parts` is

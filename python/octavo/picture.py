@@ -112,6 +112,18 @@ def unit_text(unit: str) -> str:
     return " ".join(name if power == 1 else f"({name})$^{{{power}}}$" for name, power in words)
 
 
+def in_metres(picture: Picture) -> bool:
+    """Whether code units are metres and seconds, as TELEMAC's are: those of other codes are in no one's words."""
+    return picture.facts.get("unit_length") == 100 and picture.facts.get("unit_time") == 1
+
+
+def when(picture: Picture) -> str:
+    """The time of a picture, or that it is of all times."""
+    if kind := picture.facts.get("over_time"):
+        return {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
+    return f"t = {picture.time:.6g}" + (" s" if in_metres(picture) else "")
+
+
 def draw(picture: Picture, *, limits: tuple[float, float] | None = None, linear: bool = False) -> Any:
     """A matplotlib figure of the picture, without a display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -127,9 +139,10 @@ def draw(picture: Picture, *, limits: tuple[float, float] | None = None, linear:
         picture.values, origin="lower", extent=picture.extent, norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
-    axes.set_xlabel(f"{picture.axes[0]} [code length]")
-    axes.set_ylabel(f"{picture.axes[1]} [code length]")
-    axes.set_title(f"{picture.facts.get('title', picture.label)}   t = {picture.time:.6g}", fontsize=10, loc="left")
+    length = "m" if in_metres(picture) else "code length"
+    axes.set_xlabel(f"{picture.axes[0]} [{length}]")
+    axes.set_ylabel(f"{picture.axes[1]} [{length}]")
+    axes.set_title(f"{picture.facts.get('title', picture.label)}   {when(picture)}", fontsize=10, loc="left")
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
     unit = unit_text(picture.unit)
     bar.set_label(f"{picture.label}   [{unit}]" if unit else picture.label)

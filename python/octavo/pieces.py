@@ -32,13 +32,15 @@ def partition(
     zones: Path | None = None,
     weirs: Path | None = None,
     concat_sides: bool = False,
+    overwrite: bool = False,
     ranks: Any = None,
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
     (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
     gets. `parts` None: `mesh` is a store that was cut (layout octavo), whose cut and boundary are taken. Sections,
-    zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`. `ranks`: octavo.ranks.world(), collective."""
+    zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
+    Pieces that are there are replaced, other files with `overwrite` only. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.ranks import scotch
 
@@ -54,6 +56,7 @@ def partition(
         zones=zones,
         weirs=weirs,
         concat_sides=concat_sides,
+        overwrite=overwrite,
         progress=progress,
         ranks=ranks,
         scotch=scotch() if ranks is not None and method == "scotch" else None,
@@ -78,13 +81,20 @@ def merge(
 
 
 def split(
-    path: Path, like: Path | Sequence[Path], prefix: Path, *, layout: str = "concat", progress: Progress = None
+    path: Path,
+    like: Path | Sequence[Path],
+    prefix: Path,
+    *,
+    layout: str = "concat",
+    overwrite: bool = False,
+    progress: Progress = None,
 ) -> dict[str, Any]:
-    """Cuts a SERAFIN result as pieces that are there."""
+    """Cuts a SERAFIN result as pieces that are there. What has the new ones' names is replaced where it is a piece, else with
+    `overwrite` only."""
     from octavo import _core
 
     paths = [like] if isinstance(like, (str, PathLike)) else list(like)
-    return _core.split(path, paths, prefix, layout=layout, progress=progress)
+    return _core.split(path, paths, prefix, layout=layout, overwrite=overwrite, progress=progress)
 
 
 def refine(

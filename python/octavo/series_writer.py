@@ -42,7 +42,8 @@ class SeriesWriter(StepWriter):
     `title`: 72 characters; `date`: a datetime, or year, month, day, hour, minute, second; `origin` [m]: what readers add
     to x and y; `precision`: "single" or "double"; `little_endian`: SERAFIN only. `mode`: "background" or "sync";
     `sync`: a step is on disk before the file shows it; `writers`: ranks that write, 0: one a host; `alignment`: no two
-    of them touch one such unit of the file [bytes].
+    of them touch one such unit of the file [bytes]; `ranks_per_node`: hosts are imitated, so many ranks each;
+    `bound_thread`: the background thread stays on the cores that its rank is bound to.
 
     `resume`: the file is there, with this mesh and these variables, and is gone on with: True, behind its last step; a
     time, behind the last step that is no later. Otherwise it must not exist.
@@ -60,7 +61,8 @@ class SeriesWriter(StepWriter):
         global_triangle: np.ndarray | None = None, boundary: np.ndarray | None = None, geometry: Path | None = None,
         title: str = "", date: datetime | Sequence[int] | None = None, origin: Sequence[int] = (0, 0),
         precision: str = "single", little_endian: bool = False, mode: str = "background", sync: bool = True,
-        writers: int = 0, alignment: int = 4096, resume: bool | float = False,
+        writers: int = 0, alignment: int = 4096, resume: bool | float = False, ranks_per_node: int = 0,
+        bound_thread: bool = False,
     ) -> None:  # fmt: skip
         words, mesh, problem, place = _mpi().SeriesWords(), _mpi().SeriesMesh(), None, "variables"
         try:  # a rank that left now would leave the others waiting
@@ -68,7 +70,8 @@ class SeriesWriter(StepWriter):
             for place, word in (
                 ("title", title), ("precision", precision), ("little_endian", little_endian), ("mode", mode),
                 ("sync", sync), ("writers", writers), ("alignment", alignment), ("origin", tuple(origin)),
-                ("date", _date(date)), ("resume", _resumed(resume)),
+                ("date", _date(date)), ("resume", _resumed(resume)), ("ranks_per_node", ranks_per_node),
+                ("bound_thread", bound_thread),
             ):  # fmt: skip
                 setattr(words, place, word)
             place = "mesh"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -39,12 +39,29 @@ class StepWriter:
         else:
             self._writer.abandon()
 
+    def _begin(self, work: Callable[[], None]) -> None:
+        # What is wrong with an argument is kept as that of a put is. A step that cannot be begun now, such as after
+        # close(), is the program's order of calls, the same on all ranks.
+        try:
+            work()
+        except Error:
+            raise
+        except REFUSALS as error:
+            self._writer.put_error(problem_of(error, "begin_step"))
+
     def _put(self, place: str, work: Callable[[], None]) -> None:
         # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().
         try:
             work()
         except REFUSALS as error:
             self._writer.put_error(problem_of(error, place))
+
+    def _put_each(self, place: str, values: Mapping[str, Any], put: Callable[[str, Any], None]) -> None:
+        def each() -> None:
+            for name, value in values.items():
+                self._put(f"{place}/{name}", lambda name=name, value=value: put(name, value))
+
+        self._put(place, each)
 
 
 # Whatever a caller's array or mapping may raise, memory that is short included.

@@ -62,6 +62,16 @@ def everyone():
     return MPI.COMM_WORLD
 
 
+def told(comm, kind: type[Exception], text: str, work) -> None:
+    """Every rank gets the same error, which has the text."""
+    try:
+        work()
+    except kind as error:
+        assert len(set(comm.allgather(str(error)))) == 1 and text in str(error), str(error)
+    else:
+        raise AssertionError(f"nothing was raised: {text}")
+
+
 def write_step(writer: octavo.Writer, tree: octavo.Octree, step: int, flow: str = "checkpoint") -> None:
     writer.begin_step(flow, step, 0.5 * step)
     writer.put_mesh(tree)
@@ -224,13 +234,18 @@ def errors(store: str) -> None:
             writer.put_mesh(tree)
             if last:
                 put(writer)
-            try:
-                writer.end_step()
-            except octavo.UsageError as error:
-                texts = comm.allgather(str(error))
-                assert len(set(texts)) == 1, texts
-            else:
-                raise AssertionError("nothing was raised")
+            told(comm, octavo.UsageError, "", writer.end_step)
+        for number, words in enumerate((("chekpoint", 20, 0.0), ("checkpoint", "x", 0.0), (None, 20, 0.0), ("checkpoint",
+                                       20, None))):  # fmt: skip
+            writer.begin_step(*words if last else ("checkpoint", 20 + number, 0.0))
+            writer.put_mesh(tree)
+            told(comm, octavo.UsageError, "begin_step", writer.end_step)
+        for put in (lambda w: w.put_attributes(5), lambda w: w.put_particles("stars", [1.0])):
+            writer.begin_step("checkpoint", 30, 0.0)
+            writer.put_mesh(tree)
+            if last:
+                put(writer)
+            told(comm, octavo.UsageError, "items", writer.end_step)
         write_step(writer, tree, 10)
     assert octavo.restart(comm, store).step == 10
     try:
@@ -481,12 +496,7 @@ def series_errors(store: str) -> None:
     last = comm.rank == comm.size - 1
 
     def raises(kind: type[Exception], text: str, work) -> None:
-        try:
-            work()
-        except kind as error:
-            assert len(set(comm.allgather(str(error)))) == 1 and text in str(error), str(error)
-        else:
-            raise AssertionError(f"nothing was raised: {text}")
+        told(comm, kind, text, work)
 
     path = store + ".slf"
     for words, kind, text in (
@@ -524,11 +534,24 @@ def series_errors(store: str) -> None:
     for name in ("ELEVATION Z", "SPEED"):
         writer.put_field(name, np.ones(len(number)))
     raises(octavo.UsageError, "begin_step", writer.end_step)
+    writer.begin_step(0.0)
+    if last:
+        writer.begin_step(0.0)
+    for name in ("ELEVATION Z", "SPEED"):
+        writer.put_field(name, np.ones(len(number)))
+    raises(octavo.UsageError, "the step before has not ended", writer.end_step)
     put_step(writer, number, 0)
     writer.close()
     assert [step["time"] for step in octavo.steps(path)] == [0]
     comm.barrier()
     raises(octavo.UsageError, "exists already", lambda: open_series(path))
+    # One host, whose first rank writes; or one a rank, and each does.
+    for words, writes in (({}, comm.rank == 0), ({"ranks_per_node": 1, "bound_thread": True}, True)):
+        with open_series(f"{store}{len(words)}.slf", planes := 8, alignment=4, **words)[0] as writer:
+            put_step(writer, number, 0, planes)
+            writer.wait()
+            assert (writer.statistics()["bytes_stored"] > 0) == writes
+    raises(octavo.UsageError, "bound_thread", lambda: open_series(path, bound_thread="no" if last else True))
 
 
 if __name__ == "__main__":

@@ -249,9 +249,11 @@ def errors(directory: str) -> None:
 
     refused("no format 'hdf'", octavo.NativeWriter, comm, header(2), format="hdf")
     refused("no mode 'auto'", octavo.NativeWriter, comm, header(2), mode="auto")
+    octavo.NativeWriter(comm, header(2), format="amrex_plotfile", bound_thread=True, checksums=False).close()
     refused("collect is for FLASH", octavo.NativeWriter, comm, header(2), format="amrex_plotfile", collect=True)
     writer = octavo.NativeWriter(comm, header(2), format="amrex_plotfile", sync=False)
-    refused("there is no step to end", lambda: (writer.put_field("dens", np.zeros(3)), writer.end_step()))
+    refused("there is no step to end", writer.end_step)
+    refused("put outside of a step", lambda: (writer.put_attribute("dt", 1.0), writer.end_step()))
     patches, arrays = share(2, comm.rank, comm.size)
     last = comm.rank == comm.size - 1
     for wrong, text in (
@@ -268,6 +270,17 @@ def errors(directory: str) -> None:
     writer.begin_step(at / "plt", 1, 0.0)
     writer.put_mesh("no mesh" if last else patches)
     refused("expected an Octree or Patches, found str", writer.end_step)
+    for words in ((5, 1, 0.0), (at / "plt", "x", 0.0), (at / "plt", 1, "x")):
+        writer.begin_step(*words if last else (at / "plt", 1, 0.0))
+        writer.put_mesh(patches)
+        writer.put_particles("stars", {"mass": np.zeros(3)})
+        refused("begin_step", writer.end_step)
+    for put in (lambda: writer.put_attributes(5), lambda: writer.put_particles("stars", 5)):
+        writer.begin_step(at / "plt", 1, 0.0)
+        writer.put_mesh(patches)
+        if last:
+            put()
+        refused("items", writer.end_step)
     write_patches(writer, at / "plt", 2, comm)
     writer.close()
     refused("closed", writer.begin_step, at / "more", 2, 0.0)

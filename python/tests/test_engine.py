@@ -104,5 +104,9 @@ def test_trees_that_cannot_be_are_refused():
         octavo.Octree([np.zeros(8, bool)], roots=(2, 2))
     with pytest.raises(octavo.UsageError, match="level"):
         octavo.Octree([np.ones(8, bool)], roots=(2, 2, 2))
+    with pytest.raises(octavo.UsageError, match="roots: expected 1 or more along each axis, found 0"):
+        octavo.Header(roots=(4, 4, 0))
+    with pytest.raises(octavo.UsageError, match="block: expected 1 or more along each axis, found -2"):
+        octavo.Header(dim=2, roots=(4, 4), block=(-2, 4))
     tree = octavo.Octree([np.zeros(6, bool)], dim=2, roots=(2, 3), block=(4, 5))
     assert (tree.cells, tree.roots, tree.block, tree.owned[0].all()) == (6, (2, 3), (4, 5), True)

@@ -149,6 +149,10 @@ def test_pieces_in_one_med_file_are_merged_to_the_same_bytes(med, files, run, ru
     assert len(report["files"]) == 6
     second = octavo.open(f"{tmp_path}/T2DRES.med#MESH2")
     assert second.attributes["meshes"] == 4 and "NPTIR2" in second.attributes
+    one = f"{tmp_path}/T2DRES.med#MESH2"
+    assert run_json("info", one)["file_bytes"] == (tmp_path / "T2DRES.med").stat().st_size
+    assert "good" in run("verify", one).stdout
+    assert run("diff", one, one).returncode == 0
     run("merge", tmp_path / "T2DRES", "-o", tmp_path / "merged.slf", "--mesh", geometry)
     assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
 

@@ -76,7 +76,9 @@ def test_refined_twice_it_can_be_cut(run, run_json, serafin, tmp_path):
 def test_wrong_wishes_and_damage_have_their_exit_codes(run, serafin, tmp_path):
     mesh = serafin / "geo_gouttedo.slf"
     wrong = [
-        (2, "parts", ["partition", mesh, "-o", tmp_path / "A", "--parts", 100000]),
+        (3, "geo_gouttedo", ["partition", mesh, "-o", tmp_path / "A", "--parts", 100000]),
+        (2, "folder of the output", ["partition", mesh, "-o", tmp_path / "no" / "A", "--parts", 2]),
+        (3, "element 1: expected", ["partition", serafin / "geo_malpasset-small.slf", "-o", tmp_path / "A", "--parts", 2, "--also", serafin / "f3d_malpasset_pos_p2.slf"]),
         (3, "from 1 to 4624", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--boundary", serafin / "geo_malpasset-small.cli"]),
         (3, "another mesh", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--also", serafin / "f3d_malpasset_pos_p2.slf"]),
         (3, "title record", ["partition", serafin / "oracle.json", "-o", tmp_path / "A", "--parts", 2]),
@@ -90,6 +92,21 @@ def test_wrong_wishes_and_damage_have_their_exit_codes(run, serafin, tmp_path):
         assert done.returncode == code, done.stderr
         assert word in done.stderr, (words, done.stderr)
     assert not list(tmp_path.glob("*.partial"))
+
+
+def test_what_is_no_piece_is_replaced_by_force_only(run, serafin, tmp_path):
+    words = ["partition", serafin / "geo_gouttedo.slf", "-o", tmp_path / "T2D", "--parts", 2]
+    (tmp_path / "T2DGEO-CONCAT").write_text("mine")
+    done = run(*words, check=False)
+    assert done.returncode == 2
+    assert "is no piece" in done.stderr
+    assert (tmp_path / "T2DGEO-CONCAT").read_text() == "mine"
+    run(*words, "-f")
+    run("split", serafin / "f2d_gouttedo.slf", "--like", tmp_path / "T2DGEO", "-o", tmp_path / "RES")
+    (tmp_path / "RES-INDEX").write_text("mine")
+    split = ["split", serafin / "f2d_gouttedo.slf", "--like", tmp_path / "T2DGEO", "-o", tmp_path / "RES"]
+    assert run(*split, check=False).returncode == 2
+    run(*split, "-f")
 
 
 def test_real_pieces_of_partel_merge_to_the_mesh_they_came_from(run, serafin, tmp_path):

@@ -104,8 +104,10 @@ def test_a_store_has_every_step_and_a_bound_holds(files, run, run_json, tmp_path
     report = run_json("convert", path, lossy, "--codec", "abs:1e-3")
     assert report["input_bytes"] > 3 * report["stored_bytes"]
     assert octavo.diff(octavo.open(path), octavo.open(lossy), absolute=1e-3)["equal"]
-    run("convert", store, tmp_path / "again.slf", "--to", "serafin")
+    run("convert", path, lossy, "--append", "--flow", "checkpoint", "-q")
+    run("convert", lossy, tmp_path / "again.slf", "--flow", "checkpoint")
     assert (tmp_path / "again.slf").read_bytes() == path.read_bytes()
+    assert run("convert", store, tmp_path / "one.slf", "--step", 3, check=False).returncode == 2
     run("map", store, "--field", "WATER DEPTH", "-o", tmp_path / "map.npy", "--pixels", 50)
 
 
@@ -162,3 +164,64 @@ def test_wrong_wishes_are_told(files, run):
     ]:
         done = run(*words, check=False)
         assert done.returncode == code and text in done.stderr, done.stderr
+
+
+def changed(path, out, at, to):
+    """A copy with other bytes at a place."""
+    contents = bytearray(path.read_bytes())
+    contents[at : at + len(to)] = to
+    out.write_bytes(contents)
+    return out
+
+
+def test_verify_tells_its_notes(files, run, run_json, tmp_path):
+    path = tmp_path / "cut.slf"
+    path.write_bytes((files / "r2d_malpasset-small_5steps.slf").read_bytes()[:-100])
+    done, report = run("verify", path), run_json("verify", path)
+    assert "note: " in done.stderr and "a step cut short" in done.stderr and "4 steps" in done.stdout
+    assert any("a step cut short" in note for note in report["notes"]) and report["findings"] == []
+
+
+def test_all_steps_are_compared(files, run, run_json, tmp_path):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    size = path.stat().st_size
+    other = changed(path, tmp_path / "other.slf", size // 2, b"\x41\x41\x41\x41")
+    assert run("diff", path, path).stdout.endswith("equal: all 5 steps\n")
+    done = run("diff", path, other, check=False)
+    assert done.returncode == 1 and done.stdout.endswith("different: 1 of 5 steps compared\n")
+    report = run_json("diff", path, other, check=False)
+    assert [step["equal"] for step in report["steps"]].count(False) == 1 and not report["equal"]
+    step = next(row["a"] for row in report["steps"] if not row["equal"])
+    assert f"step {step}, time " in done.stdout and any(not v["within"] for v in report["variables"].values())
+    assert run("diff", path, other, "--step", (step + 1) % 5).returncode == 0
+    short = tmp_path / "short.slf"
+    short.write_bytes(path.read_bytes()[:-100])
+    done = run("diff", path, short, check=False)
+    assert done.returncode == 1 and "A has 5 steps, B has 4" in done.stdout
+    run("convert", path, tmp_path / "all.octavo", "-q")
+    assert "equal: all 5 steps" in run("diff", path, tmp_path / "all.octavo").stdout
+
+
+def test_a_map_is_in_metres_and_seconds_or_over_time(files):
+    from octavo import picture
+
+    path = files / "r2d_malpasset-small_5steps.slf"
+    for data, title in ((octavo.open(path), "t = 800 s"), (octavo.over_time(path, "max"), "maximum over time")):
+        axes = picture.draw(data.map("WATER DEPTH", pixels=20)).axes[0]
+        assert axes.get_xlabel() == "x [m]" and axes.get_ylabel() == "y [m]"
+        assert axes.get_title(loc="left").endswith("   " + title)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["partition", "x.slf", "-o", "T", "--parts", "99999999999999999999"],
+        ["info", "x.slf", "--step", "99999999999999999999"],
+        ["stats", "x.slf", "-j", "3000000000"],
+        ["series", "x.slf", "--at", "1,1", "--plane", "3000000000"],
+        ["map", "x.slf", "--field", "F", "-o", "m.png", "--pixels", "99999999999999999999"],
+    ],
+)
+def test_a_number_that_is_too_large_is_told(run, words):
+    done = run(*words, check=False)
+    assert done.returncode == 2 and "expected a whole number below" in done.stderr

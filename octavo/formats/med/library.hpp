@@ -6,7 +6,8 @@
 
 namespace octavo::formats::med {
 
-/// What we call of libmedC. Its HDF5 is the parallel one; symbols of both are versioned, so ours goes on beside it.
+/// What we call of libmedC, and of its HDF5, whose files MED's are: that is the parallel one; symbols of both are
+/// versioned, so ours goes on beside it.
 #define OCTAVO_MED_FUNCTIONS(each)                                                                              \
   each(MEDfileOpen) each(MEDfileVersionOpen) each(MEDfileClose) each(MEDfileCommentRd) each(MEDfileCommentWr)   \
       each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis) each(MEDmeshnEntity) each(MEDmeshCr)                  \
@@ -17,7 +18,8 @@ namespace octavo::formats::med {
                           each(MEDfieldnComponent) each(MEDfieldInfo) each(MEDfieldComputingStepInfo)           \
                               each(MEDfieldnValue) each(MEDfieldValueRd) each(MEDfieldCr) each(MEDfieldValueWr) \
                                   each(MEDnParameter) each(MEDparameterInfo) each(MEDparameterValueRd)          \
-                                      each(MEDparameterCr) each(MEDparameterValueWr)
+                                      each(MEDparameterCr) each(MEDparameterValueWr) each(H5Fflush)             \
+                                          each(H5Fget_filesize) each(H5Fget_vfd_handle) each(H5Eset_auto2)
 
 struct Library {
 #define OCTAVO_MED_POINTER(name) decltype(&::name) name = nullptr;

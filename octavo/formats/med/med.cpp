@@ -208,19 +208,12 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
 
 mesh::Dataset dataset_of(Contents found, std::size_t step) {
   const auto contents = std::make_shared<const Contents>(std::move(found));
-  mesh::Dataset dataset;
-  dataset.format = "med";
-  dataset.path = contents->path.string();
-  dataset.unstructured = true;
-  dataset.header = header_of(*contents, step);
-  dataset.num_parts = 1;
-  dataset.bytes = static_cast<std::int64_t>(std::filesystem::file_size(contents->path));
-  dataset.levels = {{0, contents->mesh.elements, contents->mesh.elements}};
+  mesh::Dataset dataset =
+      mesh::of_one_part("med", contents->path.string(), header_of(*contents, step),
+                        static_cast<std::int64_t>(std::filesystem::file_size(contents->path)), contents->mesh.elements);
   if (contents->meshes.size() > 1)
     dataset.notes.push_back("the file has " + std::to_string(contents->meshes.size()) + " meshes, this is " +
                             text_of(contents->mesh.name) + "; FILE#NAME is another");
-  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
-  dataset.part_bytes = [bytes = dataset.bytes](int) { return bytes; };
   dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
     return read_part(*contents, step, header, request);
   };

@@ -7,6 +7,9 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 #ifdef OCTAVO_HAVE_MED
+#include <sys/stat.h>
+
+#include "octavo/file/full_disk.hpp"
 #include "octavo/formats/med/opened.hpp"
 #endif
 
@@ -36,7 +39,44 @@ struct Writer::Open {
   void require(bool good, const std::string& what) const {
     if (!good) throw Error(Kind::unreadable, "libmedC cannot write " + what).at(path.string());
   }
+  void require_room(std::size_t bytes, const std::string& what) const;
+  bool close();
 };
+
+namespace {
+
+/// Of a file of HDF5's default driver; -1 where it tells none.
+int descriptor_of(med_idt id) {
+  void* descriptor = nullptr;
+  return library().H5Fget_vfd_handle(id, H5P_DEFAULT, &descriptor) < 0 ? -1 : *static_cast<const int*>(descriptor);
+}
+
+}  // namespace
+
+// libmedC tells what fails on stderr, in French, and not why: what it would fail for is found before. Of the bytes that
+// HDF5 has found places for, what describes others stays in memory until the end.
+void Writer::Open::require_room(std::size_t bytes, const std::string& what) const {
+  constexpr std::uint64_t description = 64 << 10;  // of groups, data sets and attributes that one call makes
+  const int descriptor = descriptor_of(id);
+  struct stat written {};
+  hsize_t placed = 0;
+  if (descriptor < 0 || ::fstat(descriptor, &written) != 0 || library().H5Fget_filesize(id, &placed) < 0) return;
+  const auto on_disk = static_cast<std::uint64_t>(written.st_blocks) * 512;
+  const std::uint64_t needed = bytes + description + (placed > on_disk ? placed - on_disk : 0);
+  const std::uint64_t free = file::free_space(descriptor);
+  if (needed > free)
+    throw Error(Kind::no_space, "no space left on the disk for " + what + ": " + std::to_string(needed) +
+                                    " bytes are needed, " + std::to_string(free) + " are free")
+        .at(path.string());
+}
+
+// A file that HDF5 cannot write out is closed again when the program ends, and crashes it.
+bool Writer::Open::close() {
+  const med_idt file = std::exchange(id, -1);
+  const bool good = library().H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+  if (const int descriptor = descriptor_of(file); !good && descriptor >= 0) file::detach(descriptor);
+  return library().MEDfileClose(file) >= 0 && good;
+}
 
 namespace {
 
@@ -103,13 +143,13 @@ Writer::Writer(const std::filesystem::path& path, const Options& options) {
 Writer::~Writer() {
   if (!open_ || open_->id < 0) return;
   const std::lock_guard held(lock());
-  library().MEDfileClose(open_->id);
+  open_->close();
 }
 
 void Writer::close() {
   const std::lock_guard held(lock());
-  const bool good = library().MEDfileClose(std::exchange(open_->id, -1)) >= 0;
-  open_->require(good, "the end of the file");
+  open_->require_room(0, "the end of the file");
+  open_->require(open_->close(), "the end of the file");
 }
 
 void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, std::span<const double> z,
@@ -121,14 +161,16 @@ void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, 
   const std::string axes = solid ? columns({"X", "Y", "Z"}) : columns({"X", "Y"});
   const std::string units = solid ? columns({"M", "M", "M"}) : columns({"M", "M"});
   const med_int dim = solid ? 3 : 2;
+  const std::vector<double> places = coordinates_of(mesh, z);
+  const std::vector<med_int> cells = connectivity_of(mesh);
+  open_->require_room(places.size() * sizeof(double) + (cells.size() + numbers.size()) * sizeof(med_int),
+                      "mesh " + given);
   open_->require(library().MEDmeshCr(open_->id, name.data(), dim, dim, MED_UNSTRUCTURED_MESH, "TELEMAC GENERATED MESH",
                                      seconds, MED_SORT_DTIT, MED_CARTESIAN, axes.c_str(), units.c_str()) >= 0,
                  "mesh " + given);
-  const std::vector<double> places = coordinates_of(mesh, z);
   open_->require(library().MEDmeshNodeCoordinateWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_NO_INTERLACE,
                                                    points, places.data()) >= 0,
                  "coordinates of " + given);
-  const std::vector<med_int> cells = connectivity_of(mesh);
   const auto shape = solid ? MED_PENTA6 : MED_TRIA3;
   open_->require(library().MEDmeshElementConnectivityWr(
                      open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, shape, MED_NODAL, MED_NO_INTERLACE,
@@ -145,6 +187,9 @@ void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, 
 void Writer::add_groups(const std::string& given, const Groups& groups) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  const std::size_t all_numbers =
+      groups.edges.size() + groups.of_edge.size() + groups.of_triangle.size() + groups.of_point.size();
+  open_->require_room(all_numbers * sizeof(med_int) + groups.families.size() * 8192, "groups of " + given);
   for (const Family& family : groups.families) {
     const auto family_name = characters_of<MED_NAME_SIZE + 1>(serafin::latin1_of(family.name));
     open_->require(library().MEDfamilyCr(open_->id, name.data(), family_name.data(), family.number,
@@ -172,11 +217,29 @@ void Writer::add_groups(const std::string& given, const Groups& groups) {
   put(groups.of_point, MED_NODE, MED_NONE);
 }
 
+void Writer::add_point_cells(const std::string& given, std::span<const std::int32_t> points,
+                             std::span<const std::int32_t> families) {
+  const std::lock_guard held(lock());
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  const auto count = static_cast<med_int>(points.size());
+  std::vector<med_int> numbers;
+  for (const std::int32_t point : points) numbers.push_back(point + 1);
+  open_->require(
+      library().MEDmeshElementConnectivityWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, MED_POINT1,
+                                             MED_NODAL, MED_NO_INTERLACE, count, numbers.data()) >= 0,
+      "points of " + given);
+  numbers.assign(families.begin(), families.end());
+  open_->require(library().MEDmeshEntityFamilyNumberWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
+                                                       MED_POINT1, count, numbers.data()) >= 0,
+                 "families of points of " + given);
+}
+
 void Writer::add_parameter(const std::string& given, const std::string& description, std::int32_t value) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const auto text = characters_of<MED_COMMENT_SIZE + 1>(description);
   const med_int number = value;
+  open_->require_room(0, "parameter " + given);
   open_->require(library().MEDparameterCr(open_->id, name.data(), MED_INT, text.data(), seconds) >= 0 &&
                      library().MEDparameterValueWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0,
                                                    reinterpret_cast<const unsigned char*>(&number)) >= 0,
@@ -201,6 +264,7 @@ std::string Writer::add_field(const std::string& mesh, const std::string& variab
   std::replace(name.begin(), name.end(), '/', '_');
   if (mesh != "MESH") name += " " + mesh;
   const auto field = characters_of<MED_NAME_SIZE + 1>(name), on = characters_of<MED_NAME_SIZE + 1>(mesh);
+  open_->require_room(0, "field " + name);
   open_->require(library().MEDfieldCr(open_->id, field.data(), open_->single_precision ? MED_FLOAT32 : MED_FLOAT64, 1,
                                       component.c_str(), units.c_str(), seconds, on.data()) >= 0,
                  "field " + name);
@@ -214,6 +278,7 @@ void Writer::put_values(const std::string& given, std::int32_t step, double time
   const auto* bytes = open_->single_precision ? reinterpret_cast<const unsigned char*>(narrow.data())
                                               : reinterpret_cast<const unsigned char*>(values.data());
   const auto field = characters_of<MED_NAME_SIZE + 1>(given);
+  open_->require_room(values.size() * (open_->single_precision ? sizeof(float) : sizeof(double)), "field " + given);
   open_->require(library().MEDfieldValueWr(open_->id, field.data(), step, MED_NO_IT, time, MED_NODE, MED_NONE,
                                            MED_NO_INTERLACE, 1, static_cast<med_int>(values.size()), bytes) >= 0,
                  "field " + given + ", step " + std::to_string(step));

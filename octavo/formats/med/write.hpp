@@ -36,6 +36,9 @@ class Writer {
   void add_mesh(const std::string& name, const mesh::Unstructured& mesh, std::span<const double> z,
                 std::span<const std::int32_t> numbers);
   void add_groups(const std::string& mesh, const Groups& groups);
+  /// Points (from 0) as cells of their own, each of a family of points: what TELEMAC takes a piece's boundary from.
+  void add_point_cells(const std::string& mesh, std::span<const std::int32_t> points,
+                       std::span<const std::int32_t> families);
   void add_parameter(const std::string& name, const std::string& description, std::int32_t value);
   /// name_1, name_2 ...
   void add_parameters(const std::string& name, std::span<const std::int64_t> values);

@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/serafin/number_list.hpp"
 
 namespace octavo::formats::serafin {
 namespace {
@@ -27,22 +28,6 @@ Error wrong(const std::filesystem::path& path, std::size_t line, const std::stri
   return Error(Kind::corrupt, message).at(path.string() + ", line " + std::to_string(line));
 }
 
-/// Fortran writes exponents with D as well.
-std::vector<double> numbers_of(std::string line) {
-  for (char& c : line)
-    if (c == 'D' || c == 'd')
-      c = 'e';
-    else if (c == ',')
-      c = ' ';
-  std::vector<double> numbers;
-  const char* at = line.c_str();
-  for (char* end = nullptr;; at = end) {
-    const double value = std::strtod(at, &end);
-    if (end == at) return numbers;
-    numbers.push_back(value);
-  }
-}
-
 int code(double value) { return static_cast<int>(value); }
 
 BoundaryPoint point_of(const std::vector<double>& numbers) {
@@ -61,10 +46,12 @@ BoundaryPoint point_of(const std::vector<double>& numbers) {
   return point;
 }
 
-void check_numbers(const std::filesystem::path& path, std::size_t line, const std::vector<double>& numbers) {
+void check_numbers(const std::filesystem::path& path, std::size_t line, const NumberList& list) {
+  const std::vector<double>& numbers = list.values;
   if (numbers.size() != without_tracer && numbers.size() < with_tracer)
     throw wrong(path, line,
-                "expected 13 numbers, or 9 without tracer columns, found " + std::to_string(numbers.size()));
+                "expected 13 numbers, or 9 without tracer columns, found " + std::to_string(numbers.size()) +
+                    (list.odd.empty() ? "" : " and " + list.odd));
   for (const double value : numbers)
     if (!(std::abs(value) < 2e9)) throw wrong(path, line, "expected numbers, found " + std::to_string(value));
   for (const std::size_t i : {0U, 1U, 2U})
@@ -101,9 +88,10 @@ std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std:
   std::string line;
   for (std::size_t number = 1; std::getline(text, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::vector<double> numbers = numbers_of(line);
-    check_numbers(path, number, numbers);
-    const BoundaryPoint point = point_of(numbers);
+    NumberList list;
+    read_numbers(line, with_tracer, list);
+    check_numbers(path, number, list);
+    const BoundaryPoint point = point_of(list.values);
     if (point.point < 1 || point.point > points)
       throw wrong(path, number,
                   "expected a point from 1 to " + std::to_string(points) + ", found " + std::to_string(point.point));

@@ -45,6 +45,10 @@ TEST(SerafinBoundary, lines_of_thirteen_and_of_nine_numbers_are_read) {
   EXPECT_EQ(points[1].colour, 2);
 }
 
+TEST(SerafinBoundary, values_may_be_repeated_and_words_follow) {
+  EXPECT_EQ(read("3*2 4*0. 2 3*0. 7 1 # a wall\n"), read("2 2 2 0 0 0 0 2 0 0 0 7 1\n"));
+}
+
 TEST(SerafinBoundary, a_line_read_again_is_the_same) {
   BoundaryPoint p;
   p.depth = 5;
@@ -64,7 +68,7 @@ TEST(SerafinBoundary, damage_is_named_at_its_line) {
   EXPECT_THAT(message("2 2 2 0 0 0 0 2 0 0 0 4 1\n2 2 2 0 0 0 0 2 0 0 0 4 2\n"), HasSubstr("has a line already"));
   EXPECT_THAT(message("2 2 -2 0 0 0 0 2 0 0 0 4 1\n"), HasSubstr("boundary code"));
   EXPECT_THAT(message("nonsense\n"), HasSubstr("found 0"));
-  EXPECT_THAT(message("2 2 2 0 0 0 nan 2 0 0 0 4 1\n"), HasSubstr("expected numbers"));
+  EXPECT_THAT(message("2 2 2 0 0 0 nan 2 0 0 0 4 1\n"), HasSubstr("found 6 and nan"));
   EXPECT_THAT(message("2 2 2 0 0 0 1e300 2 0 0 0 4 1\n"), HasSubstr("expected numbers"));
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/serafin/odd_bytes.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/announced.hpp"
 
@@ -61,6 +62,9 @@ void set_box(const Series& series, std::int64_t step, mesh::Header& header) {
 }
 
 void set_attributes(const Series& series, std::int64_t step, std::map<std::string, mesh::Attribute>& to) {
+  std::vector<std::string> names;
+  for (const mesh::FieldInfo& info : variables_of(series)) names.push_back(info.name);
+  keep_odd_bytes(series.header, names, to);
   const Header& header = series.header;
   const std::string_view title(header.title.data(), header.title.size());
   to["triangles"] = static_cast<std::int64_t>(plane_elements(header));
@@ -111,22 +115,15 @@ mesh::Part read_part(const Series& series, std::int64_t step, const mesh::Header
 }
 
 mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series, std::int64_t step) {
-  mesh::Dataset dataset;
-  dataset.format = "serafin";
-  dataset.path = path.string();
-  dataset.unstructured = true;
-  dataset.header = header_of(series, step);
-  dataset.num_parts = 1;
   // The mesh counts with the first step.
-  dataset.bytes =
+  const auto bytes =
       static_cast<std::int64_t>((step <= 0 ? series.layout.steps : 0) + (step >= 0 ? series.layout.step_bytes : 0));
-  dataset.levels = {{0, series.header.elements, series.header.elements}};
+  mesh::Dataset dataset =
+      mesh::of_one_part("serafin", path.string(), header_of(series, step), bytes, series.header.elements);
   if (step < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
   if (series.trailing_bytes > 1)  // one newline at the end is common
     dataset.notes.push_back(std::to_string(series.trailing_bytes) +
                             " bytes after the last whole step: a step cut short, which is passed over");
-  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
-  dataset.part_bytes = [bytes = dataset.bytes](int) { return bytes; };
   dataset.read = [series, step, header = dataset.header](int part, const mesh::Request& request) {
     if (part != 0) throw Error(Kind::usage, "part " + std::to_string(part) + " is not there: a SERAFIN file is one");
     return read_part(series, step, header, request);

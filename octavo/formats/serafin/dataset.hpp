@@ -12,7 +12,7 @@ namespace octavo::formats::serafin {
 bool recognise(const std::filesystem::path& path);
 /// The last step; of a file without steps the mesh alone. Reads the header and the coordinates (for the box; of planes
 /// the elevations too). Field IPOBO, int32, is the file's record of that name. Attributes: "title", "tag", "step",
-/// "iparam", "date", "byte_order", "real_bytes", "quadratic": all that writing the file again takes.
+/// "iparam", "date", "byte_order", "real_bytes", "quadratic", and odd_bytes.hpp: all that writing the file again takes.
 mesh::Dataset open(const std::filesystem::path& path);
 /// Throws Error(usage) for a step that is not there.
 mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);

@@ -364,6 +364,70 @@ std::vector<std::int32_t> read_triangles(const Series& series, std::int64_t begi
   return connectivity;
 }
 
+namespace {
+
+constexpr std::int64_t plane_batch = std::int64_t{1} << 14;  // elements or points of a plane in memory
+
+/// Works through the elements or points of a plane: work(first, count).
+template <class Work>
+void in_batches(std::int64_t count, Work&& work) {
+  for (std::int64_t first = 0; first < count; first += plane_batch) work(first, std::min(plane_batch, count - first));
+}
+
+Error not_as_below(const Series& series, std::int64_t plane, const std::string& what, const std::string& expected,
+                   const std::string& found) {
+  return Error(Kind::corrupt, what + " is not as on plane 1: expected " + expected + ", found " + found)
+      .at(series.file->path().string() + ", plane " + std::to_string(plane + 1));
+}
+
+/// Prisms [first, ...) of a layer: from the plane below it to that above, corner over corner.
+void check_prisms(const Series& series, std::int64_t layer, std::int64_t first,
+                  std::span<const std::int32_t> triangles) {
+  const std::int64_t points = plane_points(series.header), elements = plane_elements(series.header);
+  std::vector<std::int32_t> prisms(2 * triangles.size());
+  read_connectivity(series, layer * elements + first, prisms);
+  for (std::size_t i = 0; i < prisms.size(); ++i) {
+    const std::int64_t above = i % 6 < 3 ? layer : layer + 1;
+    const std::int64_t expected = triangles[i / 6 * 3 + i % 3] + above * points + 1;
+    if (prisms[i] != expected)
+      throw not_as_below(series, above,
+                         "corner " + std::to_string(i % 6 + 1) + " of element " +
+                             std::to_string(layer * elements + first + static_cast<std::int64_t>(i / 6) + 1),
+                         "point " + std::to_string(expected), "point " + std::to_string(prisms[i]));
+  }
+}
+
+void check_points(const Series& series, std::int64_t plane, int axis, std::int64_t first,
+                  std::span<const double> lowest) {
+  const std::int64_t begin = plane * plane_points(series.header) + first;
+  std::vector<double> values(lowest.size());
+  read_coordinates(series, axis, begin, values);
+  const auto [other, same] = std::mismatch(values.begin(), values.end(), lowest.begin());
+  if (other != values.end())
+    throw not_as_below(
+        series, plane,
+        std::string(axis == 0 ? "x" : "y") + " of point " + std::to_string(begin + (other - values.begin()) + 1),
+        std::to_string(*same), std::to_string(*other));
+}
+
+/// What one plane of a mesh is kept for: the others have the same triangles over the same places.
+void check_planes(const Series& series, const mesh::Unstructured& mesh, std::span<const std::int32_t> triangles) {
+  for (std::int64_t layer = 0; layer + 1 < mesh.planes; ++layer)
+    in_batches(plane_elements(series.header), [&](std::int64_t first, std::int64_t count) {
+      check_prisms(series, layer, first,
+                   triangles.subspan(static_cast<std::size_t>(3 * first), static_cast<std::size_t>(3 * count)));
+    });
+  for (std::int64_t plane = 1; plane < mesh.planes; ++plane)
+    for (const int axis : {0, 1})
+      in_batches(plane_points(series.header), [&](std::int64_t first, std::int64_t count) {
+        check_points(series, plane, axis, first,
+                     std::span(axis == 0 ? mesh.x : mesh.y)
+                         .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+      });
+}
+
+}  // namespace
+
 mesh::Unstructured read_mesh(const Series& series, bool global) {
   const auto points = static_cast<std::size_t>(plane_points(series.header));
   mesh::Unstructured mesh;
@@ -374,6 +438,7 @@ mesh::Unstructured read_mesh(const Series& series, bool global) {
   read_coordinates(series, 1, 0, mesh.y);
   const auto connectivity = read_triangles(series);
   mesh.connectivity.assign(connectivity.begin(), connectivity.end());
+  check_planes(series, mesh, connectivity);
   if (global) {
     std::vector<std::int32_t> numbers(points);
     read_numbers(series, 0, numbers);

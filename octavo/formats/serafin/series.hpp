@@ -63,7 +63,8 @@ std::vector<std::int32_t> read_triangles(const Series& series);
 std::vector<std::int32_t> read_triangles(const Series& series, std::int64_t first, std::int64_t count);
 
 /// The mesh of one plane, points from 0. `global` says that the numbers are a piece's global ones. Throws
-/// Error(unsupported) for quadrangles, Error(corrupt) where prisms are not planes of the same triangles.
+/// Error(unsupported) for quadrangles, Error(corrupt) where prisms are not planes of the same triangles over the same
+/// places: all of them are read, a batch at a time.
 mesh::Unstructured read_mesh(const Series& series, bool global = false);
 
 }  // namespace octavo::formats::serafin

@@ -14,7 +14,8 @@ constexpr const char* own_place = "Place";  ///< of a field among the others
 constexpr std::uint8_t triangle = 5, wedge = 13;
 
 /// SERAFIN's header among a step's attributes.
-constexpr std::array<const char*, 4> kept_texts{"title", "tag", "byte_order", "variables"};
+constexpr std::array<const char*, 6> kept_texts{"title",     "tag",       "byte_order",
+                                                "variables", "odd_title", "odd_variables"};
 constexpr std::array<const char*, 2> kept_numbers{"real_bytes", "quadratic"};
 constexpr std::array<const char*, 2> kept_lists{"iparam", "date"};
 

@@ -298,16 +298,9 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
 
 mesh::Dataset dataset_of(Contents found, std::size_t step) {
   const auto contents = std::make_shared<const Contents>(std::move(found));
-  mesh::Dataset dataset;
-  dataset.format = "vtkhdf";
-  dataset.path = contents->path;
-  dataset.unstructured = true;
-  dataset.header = header_of(*contents, step);
-  dataset.num_parts = 1;
-  dataset.bytes = static_cast<std::int64_t>(std::filesystem::file_size(contents->path));
-  dataset.levels = {{0, contents->num_cells, contents->num_cells}};
-  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
-  dataset.part_bytes = [bytes = dataset.bytes](int) { return bytes; };
+  mesh::Dataset dataset =
+      mesh::of_one_part("vtkhdf", contents->path, header_of(*contents, step),
+                        static_cast<std::int64_t>(std::filesystem::file_size(contents->path)), contents->num_cells);
   dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
     return read_part(*contents, step, header, request);
   };

@@ -44,6 +44,8 @@ class _Version(argparse.Action):
 
 
 def _verb_parser(verb: str) -> argparse.ArgumentParser:
+    from octavo.cli import options
+
     module = importlib.import_module(f"octavo.cli.{verb}")
     parser = argparse.ArgumentParser(
         prog=f"octavo {verb}",
@@ -51,6 +53,7 @@ def _verb_parser(verb: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="examples:\n" + "".join(f"  {line}\n" for line in module.EXAMPLES),
     )
+    parser.register("type", int, options.whole)
     module.configure(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no messages but errors")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="what to write: a store, or a native output to go on from (whole steps, losslessly); default: "
                              "what OUT ends in (.slf, .srf, .med, .vtkhdf), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
-                        help="of the store: the flow read with --to a native output, else the flow written (analysis)")  # fmt: skip
+                        help="of a store that is read: its flow (default: analysis, if it has a step); else the flow written (analysis)")  # fmt: skip
     parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")
     _add_native(parser)
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
@@ -244,6 +244,8 @@ def _series(arguments: argparse.Namespace) -> int:
         raise Unsupported(
             f"a {name} file is written whole and losslessly", [], "leave out --roi, --level, --codec, --append"
         )
+    if arguments.step is not None:
+        raise UsageError(f"a {name} file has all steps of its input", [], "leave out --step")
     out = arguments.paths[-1]
     single = arguments.precision == "single"
     how = {"double_precision": False if single else None} if arguments.to == "serafin" else {"single_precision": single}
@@ -252,7 +254,13 @@ def _series(arguments: argparse.Namespace) -> int:
     boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out else None
     with console.Progress("convert", arguments.quiet, unit="steps") as progress:
         report = getattr(_core, "to_" + arguments.to)(
-            inputs[0], out, fields=arguments.field, overwrite=arguments.force, progress=progress, **how
+            inputs[0],
+            out,
+            fields=arguments.field,
+            overwrite=arguments.force,
+            flow=arguments.flow,
+            progress=progress,
+            **how,
         )
     if boundary:
         report["boundary_points"] = boundary["points"]

@@ -3,7 +3,8 @@ formats, the cutting into domains, the order of blocks and the layout of boxes m
 
 A variable is within its tolerance where sup|a-b| is at most --abs, or at most --rel times max(sup|a|, sup|b|); both are 0
 unless given. A NaN or infinity on one side only is a difference under any tolerance. Where one mesh is finer, the mean of
-its cells is held against the other's cell. Exit code 0: equal within the tolerances, 1: they differ, 3: not readable."""
+its cells is held against the other's cell. Of files and stores of triangles all steps are compared, in their order, unless
+--step names one. Exit code 0: equal within the tolerances, 1: they differ, 3: not readable."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ EXAMPLES = [
     "octavo diff old new --rel 1e-6 --abs 'vel*=1e-10' --ignore temp,particles",
     "octavo diff plt00100 flash_hdf5_chk_0010 --name density=dens --ignore time",
     "octavo diff run.octavo --step 3 --step-b 4 --same-mesh --json",
+    "octavo diff r2d.slf run.octavo --abs 1e-3                # all steps",
 ]
 
 
@@ -68,7 +70,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--same-mesh", action="store_true", help="another refinement is a difference")
     parser.add_argument("--headers", action="store_true", help="other attributes, units or steps are differences")
     options.add_step(parser)
-    parser.add_argument("--step-b", type=int, metavar="N", help="step of B (default: as --step, else the newest)")
+    parser.add_argument(
+        "--step-b", type=options.whole64, metavar="N", help="step of B (default: as --step, else the newest)"
+    )
     parser.add_argument("--flow-b", choices=["analysis", "checkpoint"], help="flow of B (default: as --flow)")
     options.add_threads(parser)
     options.add_json(parser)
@@ -87,19 +91,37 @@ def _open_both(arguments: argparse.Namespace) -> tuple[Any, Any]:
     return first, _core.open(path, flow, step)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def _steps(path: str, flow: str | None) -> list[int]:
+    """The steps of a file or store that are compared one by one: those of the flow that opens by itself."""
+    from octavo import _core
+
+    every = _core.steps(path)
+    if not _core.is_store(path):
+        return [s["step"] for s in every] if _core.times(path) else []
+    flow = flow or ("analysis" if any(s["flow"] == "analysis" for s in every) else "checkpoint")
+    return [s["step"] for s in every if s["flow"] == flow]
+
+
+def _pairs(arguments: argparse.Namespace, a: Any, b: Any) -> tuple[list[tuple[int, int]], list[str]]:
+    """Steps of two series of triangles that belong together, and what is wrong with their count; none for others."""
+    if arguments.b is None or arguments.step is not None or arguments.step_b is not None:
+        return [], []
+    if not (a.unstructured and b.unstructured):
+        return [], []
+    of_a = _steps(arguments.a, arguments.flow)
+    of_b = _steps(arguments.b, arguments.flow_b or arguments.flow)
+    if not of_a and not of_b:
+        return [], []
+    reasons = [] if len(of_a) == len(of_b) else [f"A has {len(of_a)} steps, B has {len(of_b)}"]
+    return list(zip(of_a, of_b, strict=False)), reasons
+
+
+def _compare(arguments: argparse.Namespace, a: Any, b: Any) -> dict[str, Any]:
     from octavo import _core
     from octavo.cli import console
-    from octavo.errors import UsageError
-    from octavo.ranks import is_root
 
-    if arguments.b is None and arguments.step_b is None and arguments.flow_b is None:
-        raise UsageError(
-            "nothing to compare with", [arguments.a], "name a second output, or --step-b N of the same store"
-        )
-    a, b = _open_both(arguments)
     with console.Progress("diff", arguments.quiet, unit="domains") as progress:
-        report = _core.diff(
+        return _core.diff(
             a,
             b,
             absolute=arguments.abs,
@@ -111,10 +133,90 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             progress=progress,
         )
+
+
+def _compare_series(arguments: argparse.Namespace, pairs: list[tuple[int, int]], reasons: list[str]) -> dict[str, Any]:
+    """The report of the first step that differs, or of the last, with one line a step in `steps`. Tables of the first few
+    that differ are printed on the way."""
+    from octavo import _core
+
+    lines: list[dict[str, Any]] = []
+    shown: dict[str, Any] | None = None
+    for step_a, step_b in pairs:
+        a = _core.open(arguments.a, arguments.flow, step_a)
+        b = _core.open(arguments.b, arguments.flow_b or arguments.flow, step_b)
+        report = _compare(arguments, a, b)
+        line = {"a": step_a, "b": step_b, "time": a.time, "equal": report["equal"], "reasons": report["reasons"]}
+        lines.append(line)
+        if not report["equal"]:
+            _print_step(arguments, line, report, sum(not other["equal"] for other in lines))
+        if shown is None or shown["equal"]:
+            shown = report
+    assert shown is not None
+    equal = not reasons and all(line["equal"] for line in lines)
+    named = [f"step {line['a']}: {reason}" for line in lines for reason in line["reasons"]]
+    return {**shown, "equal": equal, "reasons": reasons + named, "steps": lines}
+
+
+def _print_step(arguments: argparse.Namespace, line: dict[str, Any], report: dict[str, Any], which: int) -> None:
+    from octavo.ranks import is_root
+
+    tables = 5  # of steps that differ; the others are named
+    if arguments.json or arguments.quiet or not is_root():
+        return
+    other = "" if line["a"] == line["b"] else f" and {line['b']}"
+    print(f"step {line['a']}{other}, time {line['time']:.10g}:" + ("" if which <= tables else " different"))
+    if which <= tables:
+        _print(report)
+
+
+def _print_series(report: dict[str, Any]) -> None:
+    from octavo.cli.console import say
+
+    for note in report["notes"] if report["equal"] else []:
+        say(False, "note: " + note)
+    different = sum(not line["equal"] for line in report["steps"])
+    for reason in report["reasons"]:
+        if not reason.startswith("step "):
+            print(reason)
+    count = len(report["steps"])
+    print(f"equal: all {count} steps" if report["equal"] else f"different: {different} of {count} steps compared")
+
+
+def _print_which(arguments: argparse.Namespace) -> None:
+    """Which step of several was compared, where none was named."""
+    if arguments.step is not None or arguments.step_b is not None:
+        return
+    for name, path, flow in (
+        ("A", arguments.a, arguments.flow),
+        ("B", arguments.b, arguments.flow_b or arguments.flow),
+    ):
+        if path is not None and len(steps := _steps(path, flow)) > 1:
+            print(f"{name}: step {steps[-1]} of {len(steps)} is compared; --step takes another")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo.cli import console
+    from octavo.errors import UsageError
+    from octavo.ranks import is_root
+
+    if arguments.b is None and arguments.step_b is None and arguments.flow_b is None:
+        raise UsageError(
+            "nothing to compare with", [arguments.a], "name a second output, or --step-b N of the same store"
+        )
+    a, b = _open_both(arguments)
+    pairs, reasons = _pairs(arguments, a, b)
+    report = _compare_series(arguments, pairs, reasons) if pairs else _compare(arguments, a, b)
+    if not pairs and reasons:
+        report = {**report, "equal": False, "reasons": reasons + report["reasons"]}
     if arguments.json:
         console.print_json({"a": a.path, "b": b.path, **report})
     elif not arguments.quiet and is_root():
-        _print(report)
+        if pairs:
+            _print_series(report)
+        else:
+            _print_which(arguments)
+            _print(report)
     return 0 if report["equal"] else 1
 
 

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         ]
     if times := _core.times(arguments.path):
         facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
-        facts["file_bytes"] = Path(arguments.path).stat().st_size
+        facts["file_bytes"] = Path(ds.path).stat().st_size
     if arguments.json:
         console.print_json(facts)
         return 0

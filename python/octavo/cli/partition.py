@@ -61,6 +61,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="sections, zones and weirs as -CONCAT and -INDEX, too, in place of one numbered file a part, which is what TELEMAC "
         "opens (V8P4) whatever the layout",
     )
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="replace also files that are no pieces (pieces are replaced anyway)"
+    )
     options.add_json(parser)
 
 
@@ -100,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
             zones=arguments.zones,
             weirs=arguments.weirs,
             concat_sides=arguments.concat_sides,
+            overwrite=arguments.force,
             progress=progress,
             ranks=ranks,
         )

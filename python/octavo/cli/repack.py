@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def steps(text: str) -> list[int]:
-    return [int(word) for word in options.names(text)]
+    return [options.whole64(word) for word in options.names(text)]
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -23,8 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--levels", default="5-7", metavar="MIN-MAX", help="coarsest leaf and finest level (default: 5-7)"
     )
-    parser.add_argument("--particles", type=int, default=0, metavar="N")
-    parser.add_argument("--seed", type=int, default=1, metavar="S")
+    parser.add_argument("--particles", type=options.whole64, default=0, metavar="N")
+    parser.add_argument("--seed", type=options.whole64, default=1, metavar="S")
     parser.add_argument("-f", "--force", action="store_true", help="replace an existing output")
     options.add_threads(parser)
     options.add_json(parser)
@@ -32,8 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _levels(text: str) -> tuple[int, int]:
     try:
-        low, high = (int(word) for word in text.split("-"))
-    except ValueError:
+        low, high = (options.whole(word) for word in text.split("-"))
+    except (ValueError, argparse.ArgumentTypeError):
         raise UsageError(f"'{text}': expected two levels", [], "--levels 7-9") from None
     return low, high
 

@@ -25,6 +25,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="concat",
         help="two files, or one a part, or meshes of one MED file, PREFIX.med (default: concat)",
     )
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="replace also files that are no pieces (pieces are replaced anyway)"
+    )
     options.add_json(parser)
 
 
@@ -34,7 +37,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     options.refuse_ranks("split")
     with console.Progress("split", arguments.quiet) as progress:
-        report = _core.split(arguments.path, arguments.like, arguments.out, layout=arguments.layout, progress=progress)
+        report = _core.split(
+            arguments.path,
+            arguments.like,
+            arguments.out,
+            layout=arguments.layout,
+            overwrite=arguments.force,
+            progress=progress,
+        )
     report["files"] = [str(path) for path in report["files"]]
     if arguments.json:
         console.print_json(report)

@@ -1,0 +1,116 @@
+# The library for other people's programs (component `library` of an install): one archive of all rooms and the C
+# functions, liboctavo.a, one of the Fortran module, headers, a CMake package and pkg-config files. Target octavo_library
+# builds it. There are archives only, so what they need is said in full, as paths found when this was configured.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(library_package ${CMAKE_INSTALL_LIBDIR}/cmake/octavo)
+
+# octavo_merged(TARGET NAME part ...): one archive libNAME.a of the objects of the parts.
+function(octavo_merged target name)
+  set(objects)
+  foreach(part ${ARGN})
+    list(APPEND objects $<TARGET_OBJECTS:${part}>)
+  endforeach()
+  add_library(${target} STATIC ${objects})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME ${name}
+                        ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/library)
+  install(TARGETS ${target} EXPORT ${target} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+  install(EXPORT ${target} NAMESPACE octavo:: FILE ${target}-targets.cmake DESTINATION ${library_package}
+          COMPONENT library)
+endfunction()
+
+get_property(rooms GLOBAL PROPERTY OCTAVO_ROOMS)
+set(parts ${rooms})
+if(TARGET octavo_c)
+  list(APPEND parts octavo_c)
+endif()
+octavo_merged(octavo octavo ${parts})
+target_include_directories(octavo INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(octavo INTERFACE cxx_std_20)
+
+# What the parts link that is not theirs: pkg-config's modules and libraries found by path become paths.
+set(needed)
+foreach(part ${parts})
+  get_target_property(links ${part} LINK_LIBRARIES)
+  list(APPEND needed ${links})
+endforeach()
+list(FILTER needed EXCLUDE REGEX "^(octavo_|nlohmann_json::|MPI::|Threads::|::@)")
+list(REMOVE_DUPLICATES needed)
+set(libraries)
+foreach(item ${needed})
+  if(item MATCHES "^PkgConfig::(.*)")
+    list(APPEND libraries ${${CMAKE_MATCH_1}_LINK_LIBRARIES})
+  elseif(IS_ABSOLUTE "${item}")
+    list(APPEND libraries ${item})
+  else()
+    list(APPEND libraries -l${item})
+  endif()
+endforeach()
+target_link_libraries(octavo INTERFACE ${libraries} Threads::Threads)
+if(TARGET octavo_c)
+  target_link_libraries(octavo INTERFACE MPI::MPI_CXX)
+endif()
+
+# Headers of the sources and tests alone, which need those of other libraries.
+set(inner)
+foreach(header hdf5_library hdf5_overlay med/library med/opened med/contents vectors_here mpi_run series_pieces triangle_runs)
+  list(APPEND inner PATTERN ${header}.hpp EXCLUDE)
+endforeach()
+install(DIRECTORY octavo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library FILES_MATCHING PATTERN "*.hpp" ${inner})
+add_custom_target(octavo_library DEPENDS octavo)
+
+# For who links with mpicc or mpifort: the C++ run-time library, and MPI's C++ library where mpi.h has C++ bindings.
+set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER runtime INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+list(TRANSFORM runtime PREPEND -l)
+foreach(name ${MPI_CXX_LIB_NAMES})
+  list(APPEND libraries ${MPI_${name}_LIBRARY})
+endforeach()
+list(JOIN libraries " " library_paths)
+list(JOIN runtime " " library_runtime)
+file(RELATIVE_PATH library_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" library_up "${library_up}")
+set(library_modules octavo/modules)  # below include: .mod files
+function(octavo_pkg_config name)
+  configure_file(cmake/${name}.pc.in library/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/library/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endfunction()
+octavo_pkg_config(octavo)
+
+if(TARGET octavo_c)
+  install(FILES capi/octavo.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+endif()
+if(TARGET octavo_fortran)
+  enable_language(Fortran)
+  find_package(MPI QUIET COMPONENTS Fortran)
+  octavo_merged(octavo_modules octavo_fortran octavo_fortran)
+  set_target_properties(octavo_modules PROPERTIES EXPORT_NAME fortran)
+  target_include_directories(octavo_modules INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${library_modules}>)
+  target_link_libraries(octavo_modules INTERFACE octavo MPI::MPI_Fortran)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/capi/modules/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${library_modules}
+          COMPONENT library FILES_MATCHING PATTERN "*.mod")
+  add_dependencies(octavo_library octavo_modules)
+  octavo_pkg_config(octavo-fortran)
+endif()
+
+configure_package_config_file(cmake/octavo-config.cmake.in library/octavo-config.cmake
+                              INSTALL_DESTINATION ${library_package} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(library/octavo-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/library/octavo-config.cmake ${PROJECT_BINARY_DIR}/library/octavo-config-version.cmake
+        DESTINATION ${library_package} COMPONENT library)
+
+# Built against what is installed, as users do it.
+if(OCTAVO_TESTS AND TARGET octavo_c)
+  get_filename_component(wrappers ${MPI_CXX_COMPILER} DIRECTORY)
+  set(with_fortran $<$<TARGET_EXISTS:octavo_fortran>:fortran>)
+  foreach(try "c ${wrappers}/mpicc" "cpp ${MPI_CXX_COMPILER}" "f90 ${MPI_Fortran_COMPILER}" "cmake none")
+    separate_arguments(try)
+    list(GET try 0 how)
+    list(GET try -1 wrapper)
+    add_test(NAME examples.installed.${how}
+             COMMAND ${PROJECT_SOURCE_DIR}/examples/run_installed ${PROJECT_BINARY_DIR} ${MPIEXEC_EXECUTABLE} ${wrapper}
+                     ${how} ${with_fortran})
+    set_tests_properties(examples.installed.${how} PROPERTIES TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()

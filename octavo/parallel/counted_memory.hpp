@@ -1,0 +1,32 @@
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <limits>
+
+/// What anything in this test program asks for, and what is refused: counted_memory_test.cpp has its operator new.
+namespace octavo::testing {
+
+constexpr std::size_t no_size = std::numeric_limits<std::size_t>::max();
+
+/// The largest piece of memory that was asked for.
+extern std::atomic<std::size_t> largest_allocation;
+
+/// Of pieces of at least so many bytes, `granted` are given, and the next one is refused.
+extern std::atomic<std::size_t> refused_size;
+extern std::atomic<int> granted;
+
+/// While it is there, on this rank, the n-th piece from 0 of at least `size` bytes is refused.
+class Refusal {
+ public:
+  Refusal(std::size_t size, int n) {
+    granted = n;
+    refused_size = size;
+  }
+  ~Refusal() { refused_size = no_size; }
+  Refusal(const Refusal&) = delete;
+  Refusal& operator=(const Refusal&) = delete;
+  /// Whether it came to that.
+  bool met() const { return granted < 0; }
+};
+
+}  // namespace octavo::testing
