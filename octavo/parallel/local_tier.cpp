@@ -14,11 +14,12 @@ namespace octavo::parallel {
 namespace {
 
 // What cannot take a step is told before there is one.
-void make_root(const std::filesystem::path& root) {
-  std::error_code error;
-  std::filesystem::create_directories(root, error);
-  if (!error && ::access(root.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
-  if (error) throw base::system_error("make the staging directory", error.value()).at(root.string());
+void make_root(const std::filesystem::path& root) try {
+  file::make_directories(root);
+  if (::access(root.c_str(), W_OK | X_OK) != 0)
+    throw base::system_error("write to the directory", errno).at(root.string());
+} catch (base::Error& error) {
+  throw error.at("staging_directory");
 }
 
 }  // namespace
