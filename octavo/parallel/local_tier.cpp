@@ -1,16 +1,35 @@
 #include "octavo/parallel/local_tier.hpp"
 
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+
+#include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
+namespace {
+
+// What cannot take a step is told before there is one.
+void make_root(const std::filesystem::path& root) try {
+  file::make_directories(root);
+  if (::access(root.c_str(), W_OK | X_OK) != 0)
+    throw base::system_error("write to the directory", errno).at(root.string());
+} catch (base::Error& error) {
+  throw error.at("staging_directory");
+}
+
+}  // namespace
 
 std::vector<std::string> open_local(LocalSteps& local, MPI_Comm comm, const Options& options,
                                     const std::filesystem::path& store, bool has_files) {
   const LocalTier tier = local_tier(comm, options.staging_directory, store, options.ranks_per_node);
+  agree(comm, [&] {
+    if (tier.first_of_host) make_root(tier.root);
+  });
   Rescue rescued = rescue(comm, tier, store);
   local.root = tier.root;
   local.base = rescued.newest_order;

@@ -66,4 +66,16 @@ void check_log(const std::string& log) {
   if (!std::ofstream(log, std::ios::app)) throw base::system_error("open the log", errno).at(log);
 }
 
+void check_statistics(const std::filesystem::path& path) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw base::system_error("write the statistics", EISDIR).at(path.string());
+  std::filesystem::path partial = path;
+  partial += ".partial";
+  errno = 0;
+  if (!std::ofstream(partial)) throw base::system_error("write the statistics", errno).at(path.string());
+  std::filesystem::remove(partial, ignored);
+}
+
 }  // namespace octavo::parallel

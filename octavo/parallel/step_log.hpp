@@ -1,6 +1,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <filesystem>
 #include <string>
 
 #include "octavo/parallel/options.hpp"
@@ -29,5 +30,7 @@ std::string to_text(const StepRecord& record);
 void write_log(const std::string& log, const std::string& line);
 /// Throws Error(unreadable) where lines could not be added.
 void check_log(const std::string& log);
+/// Throws Error(unreadable) where the file of the statistics could not be written at close(); empty: none is.
+void check_statistics(const std::filesystem::path& path);
 
 }  // namespace octavo::parallel

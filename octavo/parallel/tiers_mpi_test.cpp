@@ -474,9 +474,23 @@ TEST(TiersMpi, a_log_or_statistics_that_cannot_be_written_is_told_to_all) {
   expect_same_everywhere(message);
   options.log.clear();
   options.statistics = directory.path() / "none" / "run.json";
-  Writer writer(everyone(), directory.path() / "a", header(), options);
-  message = message_of([&] { writer.close(); });
+  message = message_of([&] { Writer(everyone(), directory.path() / "a", header(), options); });
   EXPECT_THAT(message, HasSubstr("cannot write the statistics"));
+  expect_same_everywhere(message);
+  options.statistics = directory.path() / "run.json";
+  Writer(everyone(), directory.path() / "a", header(), options).close();
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "run.json.partial"));
+}
+
+TEST(TiersMpi, a_staging_directory_that_cannot_be_made_is_told_to_all_when_the_writer_is_opened) {
+  const testing::SharedDirectory directory;
+  if (rank() == 0) std::ofstream(directory.path() / "file") << "no directory";
+  barrier();
+  Options options;
+  options.staging_directory = directory.path() / "file" / "local";
+  const std::string message = message_of([&] { Writer(everyone(), directory.path() / "a", header(), options); });
+  EXPECT_THAT(message, HasSubstr("cannot make the directory"));
+  EXPECT_THAT(message, HasSubstr("staging_directory, " + (directory.path() / "file").string()));
   expect_same_everywhere(message);
 }
 

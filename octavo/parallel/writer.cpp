@@ -164,6 +164,7 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
       throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
     check(header);
     if (s.rank == 0) check_log(options.log);
+    if (s.rank == 0) check_statistics(options.statistics);
     s.lock_store();
   });
   require_same(s.comm.get(),

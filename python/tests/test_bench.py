@@ -182,6 +182,8 @@ def test_without_mpi_the_command_says_so():
     [
         ["plan"],
         ["plan", "--ranks", "0"],
+        ["plan", "--ranks", "3000000000"],
+        ["plan", "--ranks", "2000000000", "--bytes-per-rank", "15T"],
         ["plan", "--ranks", "4", "--ratio", "0", "--quota-bytes", "1T"],
         ["write", "--per-file", "none"],
         ["write", "--bytes-per-rank", "8"],

@@ -94,7 +94,7 @@ def two_steps(run, small, tmp_path_factory):
     folder = tmp_path_factory.mktemp("two")
     shutil.copytree(small / "run.octavo", folder / "run.octavo")
     run("sample", folder / "output_00002", "--levels", "3-4", "--domains", 3, "--seed", 2, "-q")
-    run("convert", folder / "output_00002", folder / "run.octavo", "--per-file", 2, "-q")
+    run("convert", folder / "output_00002", folder / "run.octavo", "--per-file", 2, "--append", "-q")
     return folder / "run.octavo"
 
 

@@ -133,7 +133,9 @@ def _configure_plan(parser: argparse.ArgumentParser) -> None:
     size.add_argument("--bytes-per-rank", type=amount, metavar="B", help="(256M)")
     parser.add_argument("--per-file", type=contributors, default=[1, 4, 16, 64, 0], metavar="K,...",
                         help="ranks of a node that share a file; all: one file a node (1,4,16,64,all)")  # fmt: skip
-    parser.add_argument("--writers-per-node", type=options.whole, default=0, metavar="N", help="files of a node at most")
+    parser.add_argument(
+        "--writers-per-node", type=options.whole, default=0, metavar="N", help="files of a node at most"
+    )
     parser.add_argument("--files-per-writer", type=options.positive, default=1, metavar="N",
                         help="4 is a native RAMSES output: amr, hydro, grav, part (1)")  # fmt: skip
     parser.add_argument("--ratio", type=float, default=1, metavar="R", help="bytes before encoding for one after (1)")
@@ -341,7 +343,9 @@ def plans(arguments: argparse.Namespace, bench: Any) -> list[dict[str, Any]]:
     if total is None:
         total = arguments.ranks * (amount("256M") if arguments.bytes_per_rank is None else arguments.bytes_per_rank)
         if total >= 2**63:
-            raise UsageError(f"a step of {console.size(total)} is more than any store holds", hint="fewer ranks, or bytes a rank")
+            raise UsageError(
+                f"a step of {console.size(total)} is more than any store holds", hint="fewer ranks, or bytes a rank"
+            )
     machine = {
         "writer_rate": float(arguments.writer_rate),
         "host_rate": float(arguments.node_rate),
