@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <string>
 
 #include "capi/octavo.h"
 #include "octavo/parallel/mpi_run.hpp"
@@ -20,7 +21,7 @@ void expect_usage(const std::vector<Call>& calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     octavo_error error{};
     EXPECT_EQ(calls[i].call(&error), OCTAVO_USAGE) << "call " << i << ": " << calls[i].null;
-    EXPECT_THAT(error.message, HasSubstr(calls[i].null)) << "call " << i;
+    EXPECT_THAT(std::string(error.message), HasSubstr(calls[i].null)) << "call " << i;
     EXPECT_EQ(calls[i].call(nullptr), OCTAVO_USAGE) << "call " << i << " without an error";
   }
 }
