@@ -126,6 +126,7 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   octavo_writer* writer = nullptr;
   octavo_native_writer* native_writer = nullptr;
   octavo_series* to = nullptr;
+  std::int64_t count = 0;
   octavo_restart* restart = nullptr;
   expect_usage({
       {"writer", [&](E e) { return octavo_writer_open(everyone(), "s", &domain, nullptr, nullptr, nullptr, e); }},
@@ -159,7 +160,7 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"options", [&](E e) { return octavo_restart_open_as(everyone(), "s", nullptr, &restart, e); }},
       {"store", [&](E e) { return octavo_restart_failed(everyone(), nullptr, nullptr, e); }},
       {"store", [](E e) { return octavo_forget_failed_restarts(nullptr, e); }},
-      {"store", [](E e) { return octavo_list_steps(nullptr, 0, 0, nullptr, nullptr, nullptr, e); }},
+      {"store", [&](E e) { return octavo_list_steps(nullptr, 0, 0, nullptr, nullptr, &count, e); }},
       {"count", [](E e) { return octavo_list_steps("/nowhere", 0, 0, nullptr, nullptr, nullptr, e); }},
   });
 }
