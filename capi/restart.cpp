@@ -166,6 +166,7 @@ int octavo_forget_failed_restarts(const char* store, octavo_error* error) {
 int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times, int64_t* count,
                       octavo_error* error) {
   return guard(error, [&] {
+    checked(count, "count");
     std::int64_t found = 0;
     for (const store::StepInfo& info : store::list_steps(&checked(store, "store"))) {
       if (info.flow != flow_of(flow)) continue;
@@ -173,7 +174,7 @@ int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* st
       if (found < capacity && times != nullptr) times[found] = info.time;
       ++found;
     }
-    checked(count, "count") = found;
+    *count = found;
   });
 }
 
