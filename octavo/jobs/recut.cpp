@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "octavo/base/error.hpp"
@@ -155,15 +156,60 @@ void gather_spans(const base::Ranks& ranks, std::vector<std::pair<Wide, Wide>>& 
     spans[p] = {wide({at(4 * p), at(4 * p + 1)}), wide({at(4 * p + 2), at(4 * p + 3)})};
 }
 
-Recut::Range range_of_particles(const mesh::Dataset& dataset, int part, const mesh::SplitPlan& plan) {
+std::vector<mesh::Particles> particles_of(const mesh::Dataset& dataset, int part) {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   request.particles = true;
+  return dataset.read(part, request).particles;
+}
+
+std::map<std::string, std::vector<std::int64_t>> number_particles(const mesh::Dataset& dataset,
+                                                                  const base::Ranks& ranks) {
+  std::map<std::string, std::vector<std::int64_t>> numbers;
+  for (const mesh::SpeciesInfo& info : dataset.species)
+    if (!have_positions(info.attributes, dataset.header.dim))
+      numbers[info.name].assign(static_cast<std::size_t>(dataset.num_parts) + 1, 0);
+  if (numbers.empty()) return numbers;
+  base::agree(ranks, [&] {
+    for (int p = 0; p < dataset.num_parts; ++p) {
+      if (!is_mine(p, ranks)) continue;
+      for (const mesh::Particles& species : particles_of(dataset, p))
+        if (const auto known = numbers.find(species.species); known != numbers.end())
+          known->second[static_cast<std::size_t>(p) + 1] = species.count;
+    }
+  });
+  for (auto& [name, counts] : numbers) {
+    sum_over_ranks(ranks, counts);
+    std::partial_sum(counts.begin(), counts.end(), counts.begin());
+  }
+  return numbers;
+}
+
+/// The stretches of the new parts of a range, the first and the last made longer: an old part has nothing there.
+mesh::SplitPlan only(const mesh::SplitPlan& plan, const Recut::Range& range) {
+  mesh::SplitPlan mine = plan;
+  mine.bounds.assign(plan.bounds.begin() + range.first, plan.bounds.begin() + range.last + 2);
+  mine.bounds.front() = plan.bounds.front();
+  mine.bounds.back() = plan.bounds.back();
+  return mine;
+}
+
+/// What an old part has of a species, for the new parts of a range.
+std::vector<mesh::Particles> cut_species(const mesh::Dataset& dataset, const Recut& recut, int old_part,
+                                         const Recut::Range& range, const mesh::Particles& species) {
+  const auto numbers = recut.numbers.find(species.species);
+  if (numbers == recut.numbers.end()) return split_particles(species, dataset.header, only(recut.plan, range));
+  const auto all = deal_particles(species, numbers->second[static_cast<std::size_t>(old_part)], numbers->second.back(),
+                                  static_cast<int>(recut.plan.bounds.size()) - 1);
+  return {all.begin() + range.first, all.begin() + range.last + 1};
+}
+
+Recut::Range range_of_particles(const mesh::Dataset& dataset, const Recut& recut, int part) {
+  const Recut::Range all{0, static_cast<int>(recut.plan.bounds.size()) - 2};
   Recut::Range range;
-  const auto read = dataset.read(part, request);
-  for (const mesh::Particles& species : read.particles) {
+  for (const mesh::Particles& species : particles_of(dataset, part)) {
     if (species.count == 0) continue;
-    const auto split = split_particles(species, dataset.header, plan);
+    const auto split = cut_species(dataset, recut, part, all, species);
     for (int m = 0; m < static_cast<int>(split.size()); ++m) {
       if (split[static_cast<std::size_t>(m)].count == 0) continue;
       range.first = range.last < 0 ? m : std::min(range.first, m);
@@ -173,13 +219,13 @@ Recut::Range range_of_particles(const mesh::Dataset& dataset, int part, const me
   return range;
 }
 
-std::vector<Recut::Range> ranges_of_particles(const mesh::Dataset& dataset, const mesh::SplitPlan& plan,
+std::vector<Recut::Range> ranges_of_particles(const mesh::Dataset& dataset, const Recut& recut,
                                               const base::Ranks& ranks) {
   std::vector<std::int64_t> ends(2 * static_cast<std::size_t>(dataset.num_parts), 0);
   base::agree(ranks, [&] {
     for (int p = 0; p < dataset.num_parts && !dataset.species.empty(); ++p) {
       if (!is_mine(p, ranks)) continue;
-      const Recut::Range range = range_of_particles(dataset, p, plan);
+      const Recut::Range range = range_of_particles(dataset, recut, p);
       ends[2 * static_cast<std::size_t>(p)] = range.first;
       ends[2 * static_cast<std::size_t>(p) + 1] = range.last + 1;
     }
@@ -193,15 +239,6 @@ std::vector<Recut::Range> ranges_of_particles(const mesh::Dataset& dataset, cons
 
 // ------------------------------------------------------------------ cutting
 
-/// The stretches of the new parts of a range, the first and the last made longer: an old part has nothing there.
-mesh::SplitPlan only(const mesh::SplitPlan& plan, const Recut::Range& range) {
-  mesh::SplitPlan mine = plan;
-  mine.bounds.assign(plan.bounds.begin() + range.first, plan.bounds.begin() + range.last + 2);
-  mine.bounds.front() = plan.bounds.front();
-  mine.bounds.back() = plan.bounds.back();
-  return mine;
-}
-
 Pieces cut(const mesh::Dataset& dataset, const Recut& recut, int old_part) {
   mesh::Request everything;
   everything.particles = true;
@@ -213,7 +250,7 @@ Pieces cut(const mesh::Dataset& dataset, const Recut& recut, int old_part) {
     for (const mesh::Particles& species : part.particles)
       pieces.particles.push_back(
           species.count > 0
-              ? split_particles(species, dataset.header, only(recut.plan, recut.particles[p]))
+              ? cut_species(dataset, recut, old_part, recut.particles[p], species)
               : std::vector<mesh::Particles>(
                     static_cast<std::size_t>(recut.particles[p].last - recut.particles[p].first + 1), species));
   return pieces;
@@ -266,7 +303,8 @@ Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ran
     recut.cells.push_back(first > last
                               ? Recut::Range{}
                               : Recut::Range{part_of_key(plan, narrow(first)), part_of_key(plan, narrow(last))});
-  recut.particles = ranges_of_particles(dataset, plan, ranks);
+  recut.numbers = number_particles(dataset, ranks);
+  recut.particles = ranges_of_particles(dataset, recut, ranks);
   return recut;
 }
 

@@ -2,8 +2,10 @@
 #include <cstdint>
 #include <deque>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "octavo/base/ranks.hpp"
@@ -21,6 +23,9 @@ struct Recut {
   };
   std::vector<Range> cells;      ///< per old part: which new ones have cells it owns
   std::vector<Range> particles;  ///< the same of its particles
+  /// Of species without positions, which are dealt out in order: the number of each old part's first particle among
+  /// all, and behind the last how many there are.
+  std::map<std::string, std::vector<std::int64_t>> numbers;
 };
 
 /// Reads meshes only, one part at a time and each a few times, and particles once where there are any: beside a part

@@ -68,12 +68,32 @@ std::vector<Field> gather_fields(const Octree& tree, const Extract& extract, con
   return out;
 }
 
+std::string position_name(std::size_t axis) { return std::string("position_") + "xyz"[axis]; }
+
+bool is_position(const FieldInfo& info, std::size_t axis) {
+  return info.name == position_name(axis) && (info.type == ScalarType::float64 || info.type == ScalarType::float32);
+}
+
 const Field& position_of(const Particles& particles, std::size_t axis) {
-  const std::string name = std::string("position_") + "xyz"[axis];
   for (const Field& field : particles.attributes)
-    if (field.info.name == name && (field.info.type == ScalarType::float64 || field.info.type == ScalarType::float32))
-      return field;
-  throw Error(Kind::usage, "particles have no floating-point attribute " + name).at("species " + particles.species);
+    if (is_position(field.info, axis)) return field;
+  throw Error(Kind::usage, "particles have no floating-point attribute " + position_name(axis))
+      .at("species " + particles.species);
+}
+
+Particles none_like(const Particles& particles) {
+  Particles none{particles.species, 0, {}};
+  for (const Field& field : particles.attributes) none.attributes.push_back({field.info, {}});
+  return none;
+}
+
+// Bytes of one particle in an attribute of `count`.
+std::size_t width_of(const Particles& particles, const Field& attribute, std::size_t count) {
+  const std::size_t width = count == 0 ? 0 : attribute.bytes.size() / count;
+  if (attribute.bytes.size() != width * count)
+    throw Error(Kind::usage, "an attribute's size does not fit the number of particles")
+        .at("species " + particles.species + ", attribute " + attribute.info.name);
+  return width;
 }
 
 // The position along an axis of the deepest cell a particle is in.
@@ -174,22 +194,43 @@ Part empty_part(const Header& header, const Request& request) {
 
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan) {
   const auto owners = particle_owners(particles, header, plan);
-  Particles none{particles.species, 0, {}};
-  for (const Field& field : particles.attributes) none.attributes.push_back({field.info, {}});
-  std::vector<Particles> out(plan.bounds.size() - 1, none);
+  std::vector<Particles> out(plan.bounds.size() - 1, none_like(particles));
   for (std::uint32_t owner : owners) ++out[owner].count;
   for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
     const auto& from = particles.attributes[a].bytes;
-    const std::size_t width = owners.empty() ? 0 : from.size() / owners.size();
-    if (from.size() != width * owners.size())
-      throw Error(Kind::usage, "an attribute's size does not fit the number of particles")
-          .at("species " + particles.species + ", attribute " + particles.attributes[a].info.name);
+    const std::size_t width = width_of(particles, particles.attributes[a], owners.size());
     for (std::size_t i = 0; i < owners.size(); ++i) {
       auto& to = out[owners[i]].attributes[a].bytes;
       to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(i * width),
                 from.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
     }
   }
+  return out;
+}
+
+bool have_positions(std::span<const FieldInfo> attributes, int dim) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    if (std::none_of(attributes.begin(), attributes.end(),
+                     [&](const FieldInfo& info) { return is_position(info, axis); }))
+      return false;
+  return true;
+}
+
+std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count) {
+  const auto begin_of = [&](int part) {
+    const std::int64_t at = total / count * part + total % count * part / count;
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(at - first, 0, particles.count));
+  };
+  std::vector<Particles> out(static_cast<std::size_t>(count), none_like(particles));
+  for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
+    const std::size_t width = width_of(particles, particles.attributes[a], static_cast<std::size_t>(particles.count));
+    const std::byte* from = particles.attributes[a].bytes.data();
+    for (int part = 0; part < count; ++part)
+      out[static_cast<std::size_t>(part)].attributes[a].bytes.assign(from + begin_of(part) * width,
+                                                                     from + begin_of(part + 1) * width);
+  }
+  for (int part = 0; part < count; ++part)
+    out[static_cast<std::size_t>(part)].count = static_cast<std::int64_t>(begin_of(part + 1) - begin_of(part));
   return out;
 }
 

@@ -356,5 +356,27 @@ TEST(split_particles, without_positions_is_refused) {
               HasSubstr("no floating-point attribute position_x"));
 }
 
+TEST(deal_particles, gives_equal_numbers_in_order_whatever_parts_they_come_in) {
+  for (const std::size_t total : {0u, 2u, 11u, 60u}) {
+    const Particles all = random_particles(total, 3);
+    EXPECT_TRUE(have_positions(std::vector{all.attributes[0].info, all.attributes[1].info}, 2));
+    EXPECT_FALSE(have_positions(std::vector{all.attributes[0].info, all.attributes[2].info}, 2));
+    const auto n = static_cast<std::int64_t>(total);
+    // As they would be if they came in two old parts.
+    const auto old = deal_particles(all, 0, n, 2);
+    const auto a = deal_particles(old[0], 0, n, 4), b = deal_particles(old[1], old[0].count, n, 4);
+    std::vector<std::int32_t> ids;
+    for (std::size_t m = 0; m < 4; ++m) {
+      EXPECT_LE(std::abs(4 * (a[m].count + b[m].count) - n), 4);
+      for (const Particles& piece : {a[m], b[m]}) {
+        const auto mine = piece.attributes[2].as<std::int32_t>();
+        ASSERT_EQ(static_cast<std::int64_t>(mine.size()), piece.count);
+        ids.insert(ids.end(), mine.begin(), mine.end());
+      }
+    }
+    EXPECT_TRUE(std::ranges::equal(ids, all.attributes[2].as<std::int32_t>()));
+  }
+}
+
 }  // namespace
 }  // namespace octavo::mesh

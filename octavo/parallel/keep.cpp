@@ -36,15 +36,12 @@ std::filesystem::path durable_mark(const std::filesystem::path& store, store::Fl
   return store / (store::to_string(flow) + ".durable");
 }
 
-bool mark_durable(const std::filesystem::path& store, store::Flow flow, bool sync) try {
+bool mark_durable(const std::filesystem::path& store, store::Flow flow) try {
   if (is_marked_durable(store, flow)) return true;
   const std::string text = "This store has had durable " + store::to_string(flow) +
                            " steps: where none can be read, they are lost, and a run does not start anew unasked.\n";
   const file::File file = file::open_write(durable_mark(store, flow));
   file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
-  if (!sync) return true;
-  file::sync(file);
-  file::sync_directory(store);
   return true;
 } catch (const base::Error&) {
   return false;

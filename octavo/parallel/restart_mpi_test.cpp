@@ -187,6 +187,37 @@ TEST(RestartMpi, any_number_of_ranks_gets_equal_shares_bit_for_bit_whoever_wrote
     }
 }
 
+TEST(RestartMpi, particles_without_positions_stay_in_order_and_each_rank_gets_as_many) {
+  for (int writers = 1; writers <= size(); ++writers) {
+    SCOPED_TRACE(writers);
+    const testing::SharedDirectory directory;
+    const OwnComm comm = split(everyone(), rank() < writers ? 0 : 1, rank());
+    if (rank() < writers) {
+      const Domain domain = make_domain(3, rank(), writers, 5);
+      Writer writer(comm.get(), directory.path(), domain.header, options_for_tests());
+      writer.begin_step(Flow::checkpoint, 5, 0);
+      writer.put_mesh(domain.tree);
+      writer.put_field("density", view_of(domain.density));
+      writer.put_particles("tracers", "id", view_of(domain.id));
+      writer.put_particles("tracers", "position_x", view_of(domain.position[0]));  // of three
+      writer.end_step();
+      writer.close();
+    }
+    barrier();
+    std::vector<std::int64_t> all;
+    for (int r = 0; r < writers; ++r) std::ranges::copy(make_domain(3, r, writers, 5).id, std::back_inserter(all));
+    const auto restarted = restart(everyone(), directory.path(), {.keep_parts = false});
+    ASSERT_TRUE(restarted);
+    ASSERT_EQ(restarted->part.particles.size(), 1u);
+    const mesh::Particles& mine = restarted->part.particles[0];
+    const std::size_t ranks = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(rank());
+    const std::size_t begin = all.size() * me / ranks, end = all.size() * (me + 1) / ranks;
+    EXPECT_EQ(mine.count, static_cast<std::int64_t>(end - begin));
+    EXPECT_TRUE(
+        std::ranges::equal(mine.attributes.at(0).as<std::int64_t>(), std::span(all).subspan(begin, end - begin)));
+  }
+}
+
 TEST(RestartMpi, shares_differ_by_one_leaf_at_most_and_make_the_whole) {
   const testing::SharedDirectory directory;
   write_steps(directory.path(), 1, {5});

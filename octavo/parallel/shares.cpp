@@ -304,6 +304,17 @@ std::vector<std::byte> exchange(MPI_Comm comm, const std::vector<std::int64_t>& 
   return in;
 }
 
+// Collective. Particles without positions stay in the order of the parts: equal numbers to each rank.
+Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
+  std::int64_t first = 0, total = mine.count;
+  MPI_Exscan(&mine.count, &first, 1, MPI_INT64_T, MPI_SUM, comm);
+  if (rank_in(comm) == 0) first = 0;
+  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
+  Pieces pieces;
+  agree(comm, [&] { pieces = deal_particles(mine, first, total, size_of(comm)); });
+  return pieces;
+}
+
 }  // namespace
 
 std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares) {
@@ -311,7 +322,12 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, cons
   const Deal mine = deal(num_parts(step), ranks, rank_in(comm));
   const auto species = species_of(comm, step, mine);
   std::vector<Pieces> pieces;
-  for (const mesh::SpeciesInfo& info : species) pieces.emplace_back(static_cast<std::size_t>(ranks), none_of(info));
+  std::vector<mesh::Particles> unplaced;  // by species
+  for (const mesh::SpeciesInfo& info : species) {
+    pieces.emplace_back(static_cast<std::size_t>(ranks), none_of(info));
+    unplaced.push_back(none_of(info));
+  }
+  const auto is_placed = [&](std::size_t s) { return have_positions(species[s].attributes, step.header.dim); };
   agree(comm, [&] {
     mesh::Request request = mesh_only();
     request.particles = true;
@@ -324,12 +340,17 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, cons
         if (particles.count == 0) continue;
         if (particles.attributes.size() != species[s].attributes.size())
           throw Error(Kind::corrupt, "segments disagree on the attributes of species " + particles.species);
+        if (!is_placed(s)) {
+          append(unplaced[s], particles);
+          continue;
+        }
         const auto split = split_particles(particles, step.header, shares.plan);
         for (std::size_t r = 0; r < split.size(); ++r) append(pieces[s][r], split[r]);
       }
   });
   std::vector<mesh::Particles> out;
   for (std::size_t s = 0; s < species.size(); ++s) {
+    if (!is_placed(s)) pieces[s] = deal_out(comm, unplaced[s]);
     std::vector<std::int64_t> send, receive(static_cast<std::size_t>(ranks));
     for (const mesh::Particles& piece : pieces[s]) send.push_back(piece.count);
     MPI_Alltoall(send.data(), 1, MPI_INT64_T, receive.data(), 1, MPI_INT64_T, comm);

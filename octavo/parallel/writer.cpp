@@ -447,7 +447,7 @@ void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
 // A step of the flow is in the store itself.
 void Writer::State::mark(Flow flow) {
   bool& done = marked[static_cast<std::size_t>(flow)];
-  if (rank == 0 && !done) done = mark_durable(store, flow, options.sync_policy != SyncPolicy::none);
+  if (rank == 0 && !done) done = mark_durable(store, flow);
 }
 
 // A step is over, on all ranks alike.
