@@ -301,7 +301,9 @@ std::string describe(const Options& options) {
     item(flow + "codec", exactly(encoding.codec));
     for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
     item(flow + "single_precision", encoding.single_precision);
-    item(flow + "every", exactly(every.steps) + " steps, " + exactly(every.seconds) + " s, " + exactly(every.time));
+    // Wall time is rank 0's to tell: whether it counts is all that others must know.
+    item(flow + "every", exactly(every.steps) + " steps, " + exactly(every.time) + " of code time" +
+                             (every.seconds > 0 ? ", wall time" : ""));
     for (const std::string& name : checkpoint ? options.checkpoint_fields : options.analysis_fields)
       item(flow + "fields", name);
   }

@@ -72,7 +72,7 @@ std::size_t place_of(const std::string& text, const fs::path& path) {
   return static_cast<std::size_t>(at - bytes.begin());
 }
 
-TEST(RestartMpi, a_flipped_bit_in_any_part_of_a_segment_is_named_and_the_step_before_is_taken) {
+TEST(RestartMpi, a_flipped_bit_in_any_part_of_a_segment_is_named_and_a_sound_step_is_taken) {
   const TwoSteps two;
   // Where: what the notes say beside the file.
   std::vector<std::pair<std::size_t, std::string>> places;
@@ -92,7 +92,7 @@ TEST(RestartMpi, a_flipped_bit_in_any_part_of_a_segment_is_named_and_the_step_be
     if (rank() == 0) flip(two.file(), places[static_cast<std::size_t>(i)].first);
     const auto start = restart_rightly(two);
     ASSERT_TRUE(start);
-    EXPECT_EQ(start->id.step, 1);
+    EXPECT_EQ(start->id.step, i == 0 ? 2 : 1);  // what the head says, the record and the footer say again
     std::string notes;
     for (const std::string& note : start->notes) notes += note + "\n";
     if (rank() == 0) {

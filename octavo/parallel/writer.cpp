@@ -403,6 +403,7 @@ void Writer::State::check_same(bool with_step, std::span<const std::int64_t> num
     if (with_step && job && has_part(*job)) part = describe(*job);
     const auto ranks = ranks_of(comm.get());
     const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
+    job.reset();  // of a rank that has called wait() too: all are out of the step
     throw step_disagreement(steps, parts);
   }
   if (numbers[10] != -numbers[11])

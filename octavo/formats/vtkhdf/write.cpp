@@ -26,8 +26,11 @@ bool fit_floats(const std::vector<double>& values) {
 }
 
 /// A slash would be a group.
-std::string set_name(std::string name) {
+// The name of a field's data set: what HDF5 takes for one, and no other field has. The field's own is an attribute.
+std::string set_name(std::string name, std::span<const std::string> taken) {
   std::replace(name.begin(), name.end(), '/', '_');
+  if (name.empty() || name == "." || name == "IPOBO") name += '_';
+  while (std::find(taken.begin(), taken.end(), name) != taken.end()) name += '_';
   return name;
 }
 
@@ -68,13 +71,14 @@ Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh
   if (!numbers.empty())
     write_list(file_, in_root("PointData/IPOBO"), hdf5::int32_type, std::vector(numbers.begin(), numbers.end()));
   for (const mesh::FieldInfo& info : layout_.fields) {
-    const std::string name = in_root("PointData/" + set_name(info.name));
+    names_.push_back(set_name(info.name, names_));
+    const std::string name = in_root("PointData/" + names_.back());
     const bool is_float = info.type == mesh::ScalarType::float32;
     hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type, Shape{layout_.times.size() * points_});
     hdf5::write_words(file_, name, own_name, info.name);
     hdf5::write_words(file_, name, own_unit, info.unit);
-    hdf5::write_numbers(file_, name, own_place, std::array<std::int64_t, 1>{static_cast<std::int64_t>(names_.size())});
-    names_.push_back(name);
+    hdf5::write_numbers(file_, name, own_place,
+                        std::array<std::int64_t, 1>{static_cast<std::int64_t>(names_.size()) - 1});
   }
   if (!layout_.times.empty()) make_steps(!numbers.empty());
   write_attributes();
@@ -114,8 +118,7 @@ void Writer::make_steps(bool numbers) {
     hdf5::make(file_, steps + name, hdf5::int64_type, std::array<std::uint64_t, 2>{zeros.size(), 1});
     hdf5::write_rows<std::int64_t>(file_, steps + name, 0, zeros.size(), zeros);
   }
-  for (const mesh::FieldInfo& info : layout_.fields)
-    write_list(file_, offsets + "/" + set_name(info.name), hdf5::int64_type, starts);
+  for (const std::string& name : names_) write_list(file_, offsets + "/" + name, hdf5::int64_type, starts);
   if (numbers) write_list(file_, offsets + "/IPOBO", hdf5::int64_type, zeros);
 }
 
@@ -135,7 +138,8 @@ void Writer::write_attributes() {
 }
 
 void Writer::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
-  hdf5::write_rows<double>(file_, names_.at(field), static_cast<std::uint64_t>(step) * points_, points_, values);
+  hdf5::write_rows<double>(file_, in_root("PointData/" + names_.at(field)), static_cast<std::uint64_t>(step) * points_,
+                           points_, values);
 }
 
 void Writer::put_heights(std::int64_t step, std::span<const double> z) {

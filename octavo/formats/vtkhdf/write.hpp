@@ -37,7 +37,7 @@ class Writer {
   std::vector<double> x_, y_;  ///< of one plane
   std::uint64_t points_ = 0;   ///< of all planes
   int planes_ = 1;
-  std::vector<std::string> names_;  ///< of data sets, by field
+  std::vector<std::string> names_;  ///< of data sets in PointData, by field
 };
 
 }  // namespace octavo::formats::vtkhdf
