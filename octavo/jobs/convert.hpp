@@ -31,9 +31,9 @@ struct ConvertOptions {
   std::vector<std::int32_t> part_of{};
   std::int32_t cut_parts = 0;
   std::optional<mesh::Particles> boundary{};  ///< with `part_of`: store/triangle_boundary.hpp
-  int per_file = 0;        ///< contributors per file; 0: 64, or fewer so that every rank has a file
-  bool overwrite = false;  ///< an existing store is replaced, once the new one is complete
-  bool append = false;     ///< steps are added to an existing store
+  int per_file = 0;                           ///< contributors per file; 0: 64, or fewer so that every rank has a file
+  bool overwrite = false;                     ///< an existing store is replaced, once the new one is complete
+  bool append = false;                        ///< steps are added to an existing store
   store::Flow flow =
       store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)
   int threads = 0;            ///< 0: all cores; with several ranks 1

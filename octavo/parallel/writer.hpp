@@ -28,8 +28,8 @@ namespace octavo::parallel {
 /// Every rank writes one part, its own, or none: parts have the numbers of their ranks. Arrays are read in end_step():
 /// until then, or with the option `lend` until the next call, they must stay as they are. Errors are collective: what
 /// goes wrong on any rank, in a put or in the background, is thrown by the next collective call on all, and the writer
-/// can be used further; a failed step does not exist in the store, those before and after it are whole. Each failed step
-/// is thrown once, when all ranks are done with it.
+/// can be used further; a failed step does not exist in the store, those before and after it are whole. Each failed
+/// step is thrown once, when all ranks are done with it.
 ///
 /// All calls belong to the thread that initialised MPI. In sync mode no thread is started, but for a staging directory.
 class Writer {
@@ -79,9 +79,9 @@ class Writer {
   /// What went wrong in making something ready to be put, outside of this class, or in beginning the step: end_step()
   /// throws it as it throws what goes wrong in a put.
   void put_error(const base::Error& error);
-  /// Collective. The step is on its way: written in sync mode, staged or lent otherwise. Throws where something is wrong
-  /// with the step (a put, ranks that disagree): then it is not taken. Throws too where an earlier step has failed in the
-  /// meantime, which the error names: this step is taken all the same.
+  /// Collective. The step is on its way: written in sync mode, staged or lent otherwise. Throws where something is
+  /// wrong with the step (a put, ranks that disagree): then it is not taken. Throws too where an earlier step has
+  /// failed in the meantime, which the error names: this step is taken all the same.
   void end_step();
   /// Collective. Every step so far is durable: all its segments are on disk on all ranks, on local disks where there is
   /// a staging directory. Throws where some are not: one error, which names all that were not told of before.
