@@ -64,16 +64,17 @@ def main(store: str, run: int, first: int, last: int, options: dict) -> None:
     roots = octavo.Header(code="test", roots=tree.roots)
     with octavo.Writer(comm, store, roots, resumed_from=start and start.id, **options) as writer:
         for step in range(first + 1, last + 1):
-            try:
-                writer.begin_step("checkpoint", step, 0.5 * step)
-                writer.put_attribute("run", run)
-                writer.put_mesh(tree)
-                writer.put_field("density", values(places, step, run))
-                writer.end_step()
-                if step % 3 == 0 or step == last:
-                    writer.wait()
-            except octavo.Error as error:
-                tell(f"{store}.{comm.rank}.error", f"{type(error).__name__} {error.message}")
+            writer.begin_step("checkpoint", step, 0.5 * step)
+            writer.put_attribute("run", run)
+            writer.put_mesh(tree)
+            writer.put_field("density", values(places, step, run))
+            # What end_step() raises may be an earlier step's: this one is on its way all the same, and waited for.
+            for call in (writer.end_step, writer.wait) if step % 3 == 0 or step == last else (writer.end_step,):
+                try:
+                    call()
+                except octavo.Error as error:
+                    told_by = error.message.replace("\n", " ")
+                    tell(f"{store}.{comm.rank}.error", f"{type(error).__name__} {told_by}")
             durable = writer.newest_durable()
             if comm.rank == 0 and durable and durable.step != told:
                 told = durable.step
