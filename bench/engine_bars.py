@@ -1,7 +1,7 @@
 """The engine beside its peers: the tables of docs/performance.md that `octavo bench` measures, and what was asked of them.
 
 make bench-engine                                       4 and 2 ranks, 15 repetitions
-OCTAVO_BENCH_REPETITIONS=5 .venv/bin/python bench/run.py engine
+OCTAVO_BENCH_REPETITIONS=5 OCTAVO_BENCH_PARTS=page_cache,staging .venv/bin/python bench/run.py engine
 """
 
 from __future__ import annotations
@@ -159,30 +159,29 @@ def small_blocks(folder, ranks, bars):
         yield words, transfer_rows(report, kind == "read")
 
 
-# Compression on as many ranks as there are cores: it is computing. Files that are there, in memory: the store that is
-# meant is the throttle.
+def slow_runs(folder, ranks, codec, flow, repetitions):
+    """A throttled store. Files that are there, in memory: the store that is meant is the throttle."""
+    words = ["async", "--throttle", "250M", "--files", "rewritten", "--bytes-per-rank", BYTES,
+             "--codec", codec, "--flow", flow, "--repetitions", str(repetitions)]  # fmt: skip
+    words += ["--directory", str(MEMORY)] if MEMORY.is_dir() else []
+    return words, bench(folder, ranks, *words)
+
+
 def throttled(folder, ranks, bars):
-    shape = ["async", "--throttle", "250M", "--files", "rewritten", "--bytes-per-rank", BYTES]
-    for codec, flow in (
-        ("raw", "checkpoint"),
-        ("lossless", "checkpoint"),
-        ("lossless", "analysis"),
-        ("point:2e-3", "checkpoint"),
-        ("point:2e-3", "analysis"),
-    ):
-        if codec != "raw" and ranks != 2:
-            continue
-        words = [*shape, "--codec", codec, "--flow", flow]
-        words += ["--repetitions", str(max(3, REPETITIONS // 3) if codec == "raw" else 3)]
-        words += ["--directory", str(MEMORY)] if MEMORY.is_dir() else []
-        report = bench(folder, ranks, *words)
-        if codec == "raw":
-            for way in ("octavo background", "octavo lend", "copy + thread + pwrite"):
-                m = median(report, way)
-                bars.add(f"{way}, 250 MB/s a process: less visible time, last drain included", ">= 5.3", m["gain"],
-                         "{:.1f}")  # fmt: skip
-                bars.add(f"{way}, without the last drain", ">= 12", m["gain_before_close"], "{:.1f}")
-        yield words, run_rows(report)
+    words, report = slow_runs(folder, ranks, "raw", "checkpoint", max(3, REPETITIONS // 3))
+    for way in ("octavo background", "octavo lend", "copy + thread + pwrite"):
+        m = median(report, way)
+        bars.add(f"{way}, 250 MB/s a process: less visible time, last drain included", ">= 5.3", m["gain"], "{:.1f}")
+        bars.add(f"{way}, without the last drain", ">= 12", m["gain_before_close"], "{:.1f}")
+    yield words, run_rows(report)
+
+
+# On as many ranks as there are cores: it is computing.
+def compressed(folder, ranks, bars):
+    for codec in ("lossless", "point:2e-3"):
+        for flow in ("checkpoint", "analysis"):
+            words, report = slow_runs(folder, ranks, codec, flow, 3)
+            yield words, run_rows(report)
 
 
 def fast_store(folder, ranks, bars):
@@ -194,13 +193,18 @@ def fast_store(folder, ranks, bars):
     yield words, run_rows(report)
 
 
+ALL = {part.__name__: part for part in (page_cache, fresh_files, to_disk, staging, small_blocks, throttled, compressed,
+                                        fast_store)}  # fmt: skip
+PARTS = [ALL[name] for name in os.environ.get("OCTAVO_BENCH_PARTS", ",".join(ALL)).split(",")]
+
+
 def tables(folder, head, row):
     """Measures all, then prints the bars and the tables behind them with the given printers of rows. Interrupted, it
     prints what it has."""
     bars, details = Bars(), []
     try:
-        for part in (page_cache, fresh_files, to_disk, staging, small_blocks, throttled, fast_store):
-            for ranks in (*RANKS, SPARE) if part is throttled else RANKS:
+        for part in PARTS:
+            for ranks in {throttled: (*RANKS, SPARE), compressed: (2,)}.get(part, RANKS):
                 for words, rows in part(folder, ranks, bars):
                     details.append((ranks, words, list(rows)))
                     print(f"measured: {ranks} ranks, {' '.join(words)}", file=sys.stderr, flush=True)
