@@ -67,15 +67,15 @@ void throttle(std::uint64_t bytes) {
   using Clock = std::chrono::steady_clock;
   // What is owed is slept for some milliseconds at a time, as the kernel lets those wait who made too many pages dirty:
   // waking up costs CPU time, and many small writes would meet a slower store than few large ones. A sleep that ends
-  // late counts for the next.
-  constexpr std::chrono::milliseconds least_sleep{10};
+  // late counts for the next, up to a bound.
+  constexpr std::chrono::milliseconds least_sleep{10}, most_credit{5};
   static std::chrono::duration<double> owed{};
   const std::lock_guard turn(one_at_a_time);
   owed += std::chrono::duration<double>(static_cast<double>(bytes) / rate);
   if (owed < least_sleep) return;
   const auto begin = Clock::now();
   std::this_thread::sleep_for(owed);
-  owed -= Clock::now() - begin;
+  owed = std::max<std::chrono::duration<double>>(owed - (Clock::now() - begin), -most_credit);
 }
 
 void set_throttle(double bytes_per_second) {

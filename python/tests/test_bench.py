@@ -133,8 +133,9 @@ def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow, fi
     report = run_json(*tiny(tmp_path, "async"), *words, ranks=2)
     rows = {row["name"]: row["median"] for row in report["rows"]}
     assert report["compute"] == pytest.approx(1.5 * report["bytes_per_rank"] / 4e6)
-    least = 3 * report["bytes_per_rank"] / 4e6
-    assert rows["pwrite"]["in_calls"] >= 0.99 * least and rows["octavo sync"]["in_calls"] >= 0.99 * least
+    # But for what is owed to the store at the end, 10 ms at most, and a sleep of before that ended late, 5 ms.
+    least = 3 * report["bytes_per_rank"] / 4e6 - 0.0151
+    assert rows["pwrite"]["in_calls"] >= least and rows["octavo sync"]["in_calls"] >= least
     assert rows["off"]["visible"] == 0 and rows["off"]["gain"] is None
     # Of the steps that count alone, whatever was written before them.
     assert 2 <= rows["octavo background"]["stored_per_step"] / report["bytes_per_rank"] < 2.2
