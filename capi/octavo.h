@@ -236,7 +236,8 @@ OCTAVO_API int octavo_native_put_array(octavo_native_writer* writer, const char*
 OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
                                            int type, const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
-/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. */
+/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. Where it was the step
+ * before that failed, this one is not written, unlike with octavo_writer: it may be put again. */
 OCTAVO_API int octavo_native_end_step(octavo_native_writer* writer, octavo_error* error);
 /* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
 OCTAVO_API int octavo_native_finished(octavo_native_writer* writer, int* all, octavo_error* error);
@@ -291,7 +292,8 @@ OCTAVO_API int octavo_series_begin_step(octavo_series* series, double time, octa
  * elements from one to the next (0: 1). Copied: the array may change right away. */
 OCTAVO_API int octavo_series_put(octavo_series* series, const char* name, int type, const void* values, int64_t count,
                                  int64_t stride, int space, octavo_error* error);
-/* Collective; all variables were put. What went wrong on any rank, or in the background, is returned here on all. */
+/* Collective; all variables were put. What went wrong on any rank, or in the background, is returned here on all. Where it
+ * was the step before that failed, this one is not written, unlike with octavo_writer: it may be put again. */
 OCTAVO_API int octavo_series_end_step(octavo_series* series, octavo_error* error);
 /* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
 OCTAVO_API int octavo_series_finished(octavo_series* series, int* all, octavo_error* error);

@@ -71,7 +71,8 @@ class SeriesWriter {
   /// What is wrong with the step, found by the caller, also where none could be begun: end_step() throws it on all
   /// ranks.
   void put_error(const base::Error& error);
-  /// Collective. Error(usage) where a variable was not put.
+  /// Collective. Error(usage) where a variable was not put. Where the step before failed, that is thrown here, on all
+  /// ranks, and this step is not written, unlike with Writer: it may be put again.
   void end_step();
   /// Collective. Whether nothing is in flight any more; does not wait.
   bool finished();

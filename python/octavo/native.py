@@ -101,7 +101,8 @@ class NativeWriter(MeshWriter):
         self._put_each(f"particles {species}", attributes, put)
 
     def end_step(self) -> None:
-        """The step is on its way, after the one before has its name. Arrays may change from here on."""
+        """The step is on its way, after the one before has its name. Arrays may change from here on.
+        Where that one failed, its error is raised here, and this step is not written: it may be put again."""
         self._writer.end_step()
 
     def finished(self) -> bool:

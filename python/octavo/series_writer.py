@@ -100,7 +100,8 @@ class SeriesWriter(StepWriter):
         self._put(f"field {name}", put)
 
     def end_step(self) -> None:
-        """Values go to the ranks that write; these write while the solver goes on. Waits for the step before."""
+        """Values go to the ranks that write; these write while the solver goes on. Waits for the step before.
+        Where that failed, its error is raised here, and this step is not written: it may be put again."""
         self._writer.end_step()
 
     def finished(self) -> bool:

@@ -61,9 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="sections, zones and weirs as -CONCAT and -INDEX, too, in place of one numbered file a part, which is what TELEMAC "
         "opens (V8P4) whatever the layout",
     )
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace also files that are no pieces (pieces are replaced anyway)"
-    )
+    options.add_piece_force(parser)
     options.add_json(parser)
 
 

@@ -25,9 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="concat",
         help="two files, or one a part, or meshes of one MED file, PREFIX.med (default: concat)",
     )
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace also files that are no pieces (pieces are replaced anyway)"
-    )
+    options.add_piece_force(parser)
     options.add_json(parser)
 
 
