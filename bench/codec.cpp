@@ -39,6 +39,7 @@ struct Options {
 struct Totals {
   std::size_t raw = 0, stored = 0;
   double encode_seconds = 0, decode_seconds = 0, largest_error = 0;
+  double drift = 0, squares = 0;  ///< of the errors of leaves, times their volume: the sum, and the sum of squares
   std::map<std::string, std::size_t> bytes_by_codec;
 };
 
@@ -79,10 +80,18 @@ void measure(const Part& part, std::size_t field, const Options& options, Totals
     c.family = part.family;
     return c;
   };
+  std::vector<std::vector<std::uint8_t>> leaves(levels.size());
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    leaves[l].resize(levels[l].size());
+    for (std::size_t i = 0; i < levels[l].size(); ++i)
+      leaves[l][i] = part.owned[l][i] && !part.refined[l][i] ? 1 : 0;
+  }
   totals.encode_seconds += best_of(options.repeat, [&] {
     for (std::size_t l = 0; l < levels.size(); ++l) {
       chunks[l].clear();
-      codec::encode(levels[l], context(decoded, l), options.settings, decoded[l], chunks[l]);
+      auto with_leaves = context(decoded, l);
+      with_leaves.counted = leaves[l];
+      codec::encode(levels[l], with_leaves, options.settings, decoded[l], chunks[l]);
     }
   });
   totals.decode_seconds += best_of(options.repeat, [&] {
@@ -92,25 +101,32 @@ void measure(const Part& part, std::size_t field, const Options& options, Totals
     totals.raw += 8 * levels[l].size();
     totals.stored += chunks[l].size();
     totals.bytes_by_codec[codec::inspect(chunks[l]).name] += chunks[l].size();
-    for (std::size_t i = 0; i < levels[l].size(); ++i)
+    const double volume = std::pow(static_cast<double>(part.family), -static_cast<double>(l));
+    for (std::size_t i = 0; i < levels[l].size(); ++i) {
       totals.largest_error =
           std::max(totals.largest_error, error_of(options.settings.bound, levels[l][i], again[l][i]));
+      if (leaves[l][i] == 0 || !std::isfinite(levels[l][i])) continue;
+      const double error = volume * (again[l][i] - levels[l][i]);
+      totals.drift += error;
+      totals.squares += error * error;
+    }
   }
 }
 
 void print(const std::string& name, const Totals& t) {
-  std::printf("  %-14s %10zu %10zu %8.3f %9.0f %9.0f %11.3g ", name.c_str(), t.raw, t.stored,
+  std::printf("  %-14s %10zu %10zu %8.3f %9.0f %9.0f %11.3g %8.2f ", name.c_str(), t.raw, t.stored,
               static_cast<double>(t.raw) / static_cast<double>(t.stored),
               1e-6 * static_cast<double>(t.raw) / t.encode_seconds,
-              1e-6 * static_cast<double>(t.raw) / t.decode_seconds, t.largest_error);
+              1e-6 * static_cast<double>(t.raw) / t.decode_seconds, t.largest_error,
+              t.squares > 0 ? t.drift / std::sqrt(t.squares) : 0.0);
   for (const auto& [codec_name, bytes] : t.bytes_by_codec)
     std::printf(" %s %.0f%%", codec_name.c_str(), 100 * static_cast<double>(bytes) / static_cast<double>(t.stored));
   std::printf("\n");
 }
 
 void measure(const std::string& name, const std::vector<Part>& parts, const Options& options) {
-  std::printf("%s: %zu parts\n  %-14s %10s %10s %8s %9s %9s %11s  bytes by codec\n", name.c_str(), parts.size(),
-              "field", "raw", "stored", "ratio", "enc MB/s", "dec MB/s", "max error");
+  std::printf("%s: %zu parts\n  %-14s %10s %10s %8s %9s %9s %11s %8s  bytes by codec\n", name.c_str(), parts.size(),
+              "field", "raw", "stored", "ratio", "enc MB/s", "dec MB/s", "max error", "drift");
   Totals all;
   for (std::size_t f = 0; f < parts.front().fields.size(); ++f) {
     Totals totals;

@@ -39,10 +39,14 @@ void Reader::fail(const std::string& message) const {
   throw Error(Kind::corrupt, message).at("chunk, byte " + std::to_string(origin_ + at_));
 }
 
-std::span<const std::byte> Reader::take(std::size_t size) {
+std::span<const std::byte> Reader::peek(std::size_t size) const {
   if (size > left())
     fail("chunk ends early: expected " + std::to_string(size) + " more bytes, found " + std::to_string(left()));
-  const auto taken = bytes_.subspan(at_, size);
+  return bytes_.subspan(at_, size);
+}
+
+std::span<const std::byte> Reader::take(std::size_t size) {
+  const auto taken = peek(size);
   at_ += size;
   return taken;
 }
@@ -80,7 +84,7 @@ void put_bytes(Bytes& out, std::span<const std::byte> bytes) { out.insert(out.en
 
 void put_chunk(Bytes& out, Id id, Scalar scalar, std::size_t count, std::span<const std::byte> payload) {
   put_byte(out, static_cast<std::size_t>(id));
-  put_byte(out, (std::size_t{1} << 4) | static_cast<std::size_t>(scalar));
+  put_byte(out, (std::size_t{version_of(id)} << 4) | static_cast<std::size_t>(scalar));
   put_varint(out, count);
   put_varint(out, payload.size());
   put_bytes(out, payload);
@@ -93,7 +97,9 @@ Head read_head(Reader& in) {
   const unsigned second = in.byte();
   head.version = static_cast<std::uint8_t>(second >> 4);
   head.scalar = static_cast<Scalar>(second & 15);
-  if (head.version != 1) in.fail("expected codec version 1, found " + std::to_string(head.version));
+  if (head.version < 1 || head.version > version_of(head.id))
+    in.fail("expected codec version 1" + std::string(version_of(head.id) > 1 ? " or 2" : "") + ", found " +
+            std::to_string(head.version));
   if ((second & 15) > static_cast<unsigned>(Scalar::bits)) in.fail("unknown type of values");
   head.count = in.varint();
   head.payload = in.varint();

@@ -28,6 +28,9 @@ enum class Id : std::uint8_t {
   integers = 17,
 };
 
+/// The newest version of a codec, which is written; all before it are read.
+constexpr std::uint8_t version_of(Id id) { return id == Id::log_grid || id == Id::linear_grid ? 2 : 1; }
+
 /// Bits from the highest set one down; 0 for 0. (std::bit_width's type differs between libraries.)
 constexpr int bit_length(std::uint64_t x) { return 64 - std::countl_zero(x); }
 
@@ -39,7 +42,7 @@ constexpr Scalar scalar_of = sizeof(T) == 8 ? Scalar::float64 : Scalar::float32;
 
 struct Head {
   Id id = Id::raw;
-  std::uint8_t version = 1;
+  std::uint8_t version = 1;  ///< at most version_of(id)
   Scalar scalar = Scalar::float64;
   std::size_t count = 0;    ///< values
   std::size_t payload = 0;  ///< bytes after the head
@@ -60,6 +63,8 @@ class Reader {
     return base::load<T>(take(sizeof(T)).data());
   }
   std::span<const std::byte> take(std::size_t size);
+  /// The same bytes, which stay where they are.
+  std::span<const std::byte> peek(std::size_t size) const;
   /// A reader of the next `size` bytes, which this one skips.
   Reader part(std::size_t size);
   /// Throws unless everything has been taken.

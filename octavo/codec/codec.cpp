@@ -7,6 +7,7 @@
 #include "octavo/codec/chunk.hpp"
 #include "octavo/codec/flat.hpp"
 #include "octavo/codec/grid.hpp"
+#include "octavo/codec/lattice.hpp"
 
 namespace octavo::codec {
 
@@ -30,6 +31,9 @@ void check_context(const Context<T>& context, std::size_t count) {
   const auto refuse = [](const std::string& why) { throw Error(base::Kind::usage, "codec context: " + why); };
   if (context.width == 0 || context.family == 0) refuse("width and family are at least 1");
   check_neighbours(context.neighbours, refuse);
+  if (!context.counted.empty() && context.counted.size() * context.width != count)
+    refuse("expected " + std::to_string(count / context.width) + " cells that count or do not, found " +
+           std::to_string(context.counted.size()));
   if (context.parents.empty()) return;
   if (count / context.width / context.family != context.parents.size() ||
       count != context.parents.size() * context.family * context.width)
@@ -174,8 +178,8 @@ void decode_payload(const Head& head, Reader& in, const Context<T>& context, std
       return from_little_endian(std::span<const std::byte>(bytes), out);
     }
     case Id::tree: return decode_tree(in, context, out);
-    case Id::log_grid: return decode_grid(in, BoundKind::pointwise_relative, context, out);
-    case Id::linear_grid: return decode_grid(in, BoundKind::absolute, context, out);
+    case Id::log_grid:
+    case Id::linear_grid: return decode_grid(in, head, context, out);
     case Id::delta: return decode_delta(in, out);
     case Id::pcp: return decode_pcp(in, context, out);
     default: in.fail("expected a chunk of floating-point values");
@@ -234,13 +238,26 @@ std::size_t decode(std::span<const std::byte> in, const Context<float>& context,
   return decode_any(in, context, out);
 }
 
+namespace {
+
+void skip_grid_head(Reader& reader, const Head& head) {
+  if (head.version == 1) {
+    reader.number<double>();
+    return;
+  }
+  get_bound(reader);
+  get_lattice(reader, head.scalar);
+}
+
+}  // namespace
+
 bool needs_neighbours(std::span<const std::byte> in) {
   Reader reader(in);
   try {
     const Head head = read_head(reader);
     if (head.scalar != Scalar::float64 && head.scalar != Scalar::float32) return false;
     if (head.id == Id::log_grid || head.id == Id::linear_grid)
-      reader.number<double>();
+      skip_grid_head(reader, head);
     else if (head.id != Id::tree)
       return false;
     return reader.byte() >> 4 != 0;
@@ -255,7 +272,8 @@ ChunkInfo inspect(std::span<const std::byte> in) {
   ChunkInfo info{name_of(head.id), {}, reader.position() + head.payload, head.count};
   if (head.id == Id::log_grid || head.id == Id::linear_grid) {
     const bool pointwise = head.id == Id::log_grid;
-    info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute, reader.number<double>()};
+    info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute,
+                  head.version == 1 ? reader.number<double>() : get_bound(reader)};
     info.name += (pointwise ? " point:" : " abs:") + shortest(info.bound.value);
   }
   return info;

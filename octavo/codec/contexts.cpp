@@ -83,14 +83,14 @@ bool worth_trying(Rule rule, const Layout& layout, bool know_activity) {
   return n >= 2048 || rule == Rule::two_before;
 }
 
-/// How often each symbol comes under each metric.
-std::vector<Counts> count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table,
-                                    const Layout& layout, std::span<const std::uint8_t> activity, unsigned base) {
-  std::vector<Counts> by_metric(rule == Rule::none ? 1 : num_metrics, Counts{});
+/// Adds how often each symbol comes under each metric.
+void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const Layout& layout,
+                     std::span<const std::uint8_t> activity, unsigned base, std::vector<Counts>& by_metric) {
   for_each_metric(rule, layout, activity, symbol, table.weight, base,
                   [&](std::size_t t, unsigned m) { ++by_metric[m][symbol[t]]; });
-  return by_metric;
 }
+
+std::vector<Counts> no_counts(Rule rule) { return std::vector<Counts>(rule == Rule::none ? 1 : num_metrics, Counts{}); }
 
 }  // namespace
 
@@ -113,13 +113,11 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
   for (int r = 0; r < num_rules; ++r) {
     const auto rule = static_cast<Rule>(r);
     if (!worth_trying(rule, layout, !activity.empty())) continue;
-    std::vector<Counts> by_metric(rule == Rule::none ? 1 : num_metrics, Counts{});
+    std::vector<Counts> by_metric = no_counts(rule);
     for (std::size_t f = 0; f < layout.families; f += step) {
       const Layout part{std::min(slice, layout.families - f), layout.members, layout.width};
       const auto part_activity = activity.empty() ? activity : activity.subspan(f * layout.width);
-      const auto counts =
-          count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base);
-      for (std::size_t m = 0; m < counts.size(); ++m) add(by_metric[m], counts[m], used);
+      count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric);
     }
     const double bits = cluster(by_metric, used).bits;
     if (rule == Rule::none || bits < fewest) {
@@ -127,7 +125,9 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
       best.rule = rule;
     }
   }
-  best.clusters = cluster(count_by_metric(best.rule, symbols.symbol.data(), table, layout, activity, best.base), used);
+  std::vector<Counts> by_metric = no_counts(best.rule);
+  count_by_metric(best.rule, symbols.symbol.data(), table, layout, activity, best.base, by_metric);
+  best.clusters = cluster(by_metric, used);
   return best;
 }
 

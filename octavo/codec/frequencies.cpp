@@ -20,6 +20,22 @@ unsigned get_gamma(BitReader& bits, const Reader& where) {
   return ((1u << length) | static_cast<unsigned>(bits.get(length))) - 1;
 }
 
+void put_difference(BitWriter& bits, unsigned value, unsigned before) {
+  put_gamma(bits, static_cast<unsigned>(zigzag(static_cast<std::int64_t>(value) - static_cast<std::int64_t>(before))));
+}
+unsigned get_difference(BitReader& bits, unsigned before, const Reader& where) {
+  return static_cast<unsigned>(static_cast<std::int64_t>(before) + unzigzag(get_gamma(bits, where)));
+}
+
+/// A length by how it differs from the one expected, none being negative.
+unsigned fold(int length, int expected) {
+  return static_cast<unsigned>(length > 2 * expected ? length : static_cast<int>(zigzag(length - expected)));
+}
+int unfold(unsigned z, int expected) {
+  const int folded = static_cast<int>(z);
+  return folded > 2 * expected ? folded : expected + static_cast<int>(unzigzag(z));
+}
+
 /// The symbol whose length predicts that of symbol s: one with the same flag.
 unsigned predecessor(unsigned s, Alphabet alphabet) {
   return s - (alphabet == Alphabet::signed_numbers && s >= num_specials + 2 ? 2 : 1);
@@ -36,31 +52,45 @@ std::uint32_t rounded(std::uint32_t count) {
   return (up >> drop) << drop;
 }
 
-void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet) {
-  unsigned first = 0, last = 255;
+void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Writing writing, Ends& ends) {
+  const Ends before = ends;
+  auto& [first, last] = ends = {0, 255};
   while (first < 255 && counts[first] == 0) ++first;
   while (last > first && counts[last] == 0) --last;
-  bits.put(first, 8);
-  bits.put(last, 8);
+  if (writing == Writing::first) {
+    bits.put(first, 8);
+    bits.put(last, 8);
+  } else {
+    put_difference(bits, first, before.first);
+    put_difference(bits, last, before.last);
+  }
   std::array<int, 256> length{};
   for (unsigned s = first; s <= last; ++s) {
     const std::uint32_t q = rounded(counts[s]);
     length[s] = bit_length(q);
     const int expected = s == first ? 4 : length[predecessor(s, alphabet)];
-    put_gamma(bits, static_cast<unsigned>(zigzag(length[s] - expected)));
+    const unsigned z = writing == Writing::first ? static_cast<unsigned>(zigzag(length[s] - expected)) : fold(length[s], expected);
+    put_gamma(bits, z);
     const int below = std::clamp(length[s] - 1, 0, 2);
     if (below > 0) bits.put(q >> (length[s] - 1 - below), static_cast<unsigned>(below));
   }
 }
 
-Counts read_table(BitReader& bits, Alphabet alphabet, const Reader& where) {
+Counts read_table(BitReader& bits, Alphabet alphabet, Writing writing, Ends& ends, const Reader& where) {
   Counts counts{};
-  const auto first = static_cast<unsigned>(bits.get(8)), last = static_cast<unsigned>(bits.get(8));
-  if (last < first) where.fail("a frequency table ends before it begins");
+  if (writing == Writing::first) {
+    ends.first = static_cast<unsigned>(bits.get(8));
+    ends.last = static_cast<unsigned>(bits.get(8));
+  } else {
+    ends.first = get_difference(bits, ends.first, where);
+    ends.last = get_difference(bits, ends.last, where);
+  }
+  if (ends.last < ends.first || ends.last > 255) where.fail("a frequency table ends before it begins");
   std::array<int, 256> length{};
-  for (unsigned s = first; s <= last; ++s) {
-    const int expected = s == first ? 4 : length[predecessor(s, alphabet)];
-    length[s] = expected + static_cast<int>(unzigzag(get_gamma(bits, where)));
+  for (unsigned s = ends.first; s <= ends.last; ++s) {
+    const int expected = s == ends.first ? 4 : length[predecessor(s, alphabet)];
+    const unsigned z = get_gamma(bits, where);
+    length[s] = writing == Writing::first ? expected + static_cast<int>(unzigzag(z)) : unfold(z, expected);
     if (length[s] < 0 || length[s] > 32) where.fail("a frequency is out of range");
     if (length[s] == 0) continue;
     const int below = std::clamp(length[s] - 1, 0, 2);

@@ -13,9 +13,14 @@ using Counts = std::array<std::uint32_t, 256>;
 /// A count as it is written: its length in bits and the two bits below the leading one; the rest is rounded away.
 std::uint32_t rounded(std::uint32_t count);
 
-void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet);
+/// The first and the last symbol of the table before; at first 0.
+struct Ends {
+  unsigned first = 0, last = 0;
+};
+
+void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Writing writing, Ends& ends);
 /// The rounded counts. Throws Error(corrupt) where no such table can be.
-Counts read_table(BitReader& bits, Alphabet alphabet, const Reader& where);
+Counts read_table(BitReader& bits, Alphabet alphabet, Writing writing, Ends& ends, const Reader& where);
 
 /// Frequencies that sum to 2^scale, none of them 0 where the count is not. All zero where there are no counts.
 Counts normalise(const Counts& counts, unsigned scale);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "octavo/codec/centre.hpp"
 #include "octavo/codec/choose.hpp"
 
 namespace octavo::codec {
@@ -15,12 +16,12 @@ void put_model(const Model<Grid>& model, Bytes& out) {
   put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u) |
                     static_cast<std::size_t>(model.across) << 4);
   if (model.base == Base::fitted_index || model.base == Base::fitted_value)
-    put_stencil(out, model.stencil, model.place.members);
+    put_stencil(out, model.stencil, model.place.members, model.grid.writing);
   if (!twins) return;
   put_byte(out, model.shift);
   Symbols symbols(model.orientation.size());
   symbols.symbol = model.orientation;
-  encode_symbols(symbols, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, out);
+  encode_symbols(symbols, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, out, model.grid.writing);
 }
 
 template <class Grid>
@@ -46,12 +47,12 @@ void get_model(Reader& in, Model<Grid>& model) {
   if (model.place.parents.empty() || model.base == Base::previous)
     in.fail("prediction from parents, of which there are none");
   use_tree_layout(model);
-  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members);
+  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members, model.grid.writing);
   if (!twins) return;
   model.shift = in.byte();
   if (model.shift > 63 || model.place.width != 1) in.fail("twins where there can be none");
   Symbols symbols;
-  decode_symbols(in, Alphabet::plain, {1, model.place.families(), 1}, {}, symbols);
+  decode_symbols(in, Alphabet::plain, {1, model.place.families(), 1}, {}, symbols, model.grid.writing);
   model.orientation = std::move(symbols.symbol);
   model.twins = twins_of(model, model.shift);
   const int turns = orientations(model.place.members).count;
@@ -129,9 +130,10 @@ void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& co
   put_model(model, out);
   Symbols& symbols = scratch().symbols;
   make_symbols(model, numbers, symbols);
-  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out);
+  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out, grid.writing);
   if (!Grid::has_specials) return;
   std::vector<T> exact;
+  if (std::find(numbers.kind.begin(), numbers.kind.end(), Kind::exact) == numbers.kind.end()) return;
   for_each_position(model, values.size(), [&](std::size_t, std::size_t i) {
     if (numbers.kind[i] == Kind::exact) exact.push_back(values[i]);
   });
@@ -158,7 +160,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   Model<Grid> model = make_model(grid, context, out.size());
   get_model(in, model);
   Symbols& symbols = scratch().symbols;
-  decode_symbols(in, model.alphabet(), model.layout, model_activity(model), symbols);
+  decode_symbols(in, model.alphabet(), model.layout, model_activity(model), symbols, grid.writing);
   const auto is_special = [](std::uint8_t s) { return s < num_specials; };
   const bool any_special = std::any_of(symbols.symbol.begin(), symbols.symbol.end(), is_special);
   if (any_special && !Grid::has_specials) in.fail("a value is out of range");
@@ -206,38 +208,80 @@ void decode_tree(Reader& in, const Context<T>& context, std::span<T> out) {
   decode_on(ExactGrid<T>(), in, context, out);
 }
 
+/// Whether each value is counted.
+template <class T>
+std::span<const std::uint8_t> counted_values(const Context<T>& context, std::size_t count) {
+  Scratch& space = scratch();
+  if (context.counted.empty()) {
+    if (space.ones.size() < count) space.ones.assign(count, 1);
+    return std::span<const std::uint8_t>(space.ones).first(count);
+  }
+  if (context.width == 1) return context.counted;
+  space.counted.resize(count);
+  for (std::size_t cell = 0; cell < context.counted.size(); ++cell)
+    std::fill_n(space.counted.begin() + static_cast<std::ptrdiff_t>(cell * context.width), context.width,
+                context.counted[cell]);
+  return space.counted;
+}
+
+template <class T>
+std::span<const double> as_doubles(std::span<const T> values) {
+  if constexpr (std::is_same_v<T, double>) return values;
+  Scratch& space = scratch();
+  space.given.assign(values.begin(), values.end());
+  return space.given;
+}
+
+template <class Grid, class T>
+void encode_centred(std::span<const T> values, const Context<T>& context, double bound, Effort effort,
+                    std::span<T> decoded, Bytes& payload) {
+  Scratch& space = scratch();
+  const std::size_t count = values.size();
+  space.numbers.resize(count);
+  if (Grid::signs_apart) space.logarithms.resize(count);
+  space.kind.resize(count);
+  space.moves.resize(count);
+  space.tried.resize(count);
+  Draft<T> draft{values, as_doubles(values), counted_values(context, count), space.logarithms, space.kind, space.moves,
+                 space.tried, space.numbers, decoded, true};
+  const Laid<Grid> laid = centre<Grid>(bound, draft);
+  put_lattice(payload, laid.lattice, scalar_of<T>);
+  encode_on(laid.grid, values, context, space.numbers, effort, {0}, payload);
+}
+
 template <class T>
 bool encode_grid(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
                  std::span<T> decoded, Bytes& payload) {
-  Numbers& numbers = scratch().numbers;
-  numbers.resize(values.size());
-  put_number(payload, bound.value);
+  put_bound(payload, bound.value);
   if (bound.kind == BoundKind::pointwise_relative) {
     // Below, the grid is as fine as the arithmetic.
     if (bound.value < 0x1p-39) return false;
-    const PointwiseGrid<T> grid(bound.value);
-    grid.quantise(numbers, values, decoded);
-    encode_on(grid, values, context, numbers, effort, {0}, payload);
+    encode_centred<PointwiseGrid<T>>(values, context, bound.value, effort, decoded, payload);
   } else {
     if (bound.value < 0x1p-1000 || bound.value > 0x1p1000) return false;
-    const AbsoluteGrid<T> grid(bound.value);
-    grid.quantise(numbers, values, decoded);
-    encode_on(grid, values, context, numbers, effort, {0}, payload);
+    encode_centred<AbsoluteGrid<T>>(values, context, bound.value, effort, decoded, payload);
   }
   return true;
 }
 
 template <class T>
-void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::span<T> out) {
-  const double bound = in.number<double>();
-  const bool pointwise = kind == BoundKind::pointwise_relative;
+void decode_grid(Reader& in, const Head& head, const Context<T>& context, std::span<T> out) {
+  const bool first_version = head.version == 1;
+  const double bound = first_version ? in.number<double>() : get_bound(in);
+  const bool pointwise = head.id == Id::log_grid;
   if (!(bound >= (pointwise ? 0x1p-39 : 0x1p-1000)) ||
       !(bound <= (pointwise ? std::numeric_limits<double>::max() : 0x1p1000)))
     in.fail("a bound out of range");
-  if (pointwise)
-    decode_on(PointwiseGrid<T>(bound), in, context, out);
+  std::vector<Lattice> lattices(1);
+  if (!first_version) lattices[0] = get_lattice(in, scalar_of<T>);
+  if (pointwise) {
+    PointwiseGrid<T> grid(bound, lattices, {});
+    if (first_version) grid.writing = Writing::first;
+    decode_on(grid, in, context, out);
+  } else if (first_version)
+    decode_on(FirstAbsoluteGrid<T>(bound), in, context, out);
   else
-    decode_on(AbsoluteGrid<T>(bound), in, context, out);
+    decode_on(AbsoluteGrid<T>(bound, lattices, {}), in, context, out);
 }
 
 template bool encode_tree(std::span<const double>, const Context<double>&, Effort, Bytes&);
@@ -248,7 +292,7 @@ template bool encode_grid(std::span<const double>, const Context<double>&, const
                           Bytes&);
 template bool encode_grid(std::span<const float>, const Context<float>&, const Bound&, Effort, std::span<float>,
                           Bytes&);
-template void decode_grid(Reader&, BoundKind, const Context<double>&, std::span<double>);
-template void decode_grid(Reader&, BoundKind, const Context<float>&, std::span<float>);
+template void decode_grid(Reader&, const Head&, const Context<double>&, std::span<double>);
+template void decode_grid(Reader&, const Head&, const Context<float>&, std::span<float>);
 
 }  // namespace octavo::codec

@@ -17,7 +17,9 @@ constexpr std::int64_t index_limit = std::int64_t{1} << 50;
 struct Scratch {
   Numbers numbers, coarse;
   Symbols symbols;
-  std::vector<double> tried;
+  std::vector<double> given, logarithms, tried;
+  std::vector<Kind> kind;
+  std::vector<std::uint8_t> counted, moves, ones;
 };
 inline Scratch& scratch() {
   thread_local Scratch space;
@@ -36,7 +38,9 @@ struct ExactGrid {
   static constexpr bool signs_apart = false;
   static constexpr bool has_specials = false;
   static constexpr bool adds_values = true;  // not indices: what is expected from neighbours
+  static constexpr Writing writing = Writing::first;
   static constexpr Base fitted_bases[] = {Base::fitted_value};
+  static double least_energy(Base) { return 0; }
 
   static std::int64_t index_of(T x) {
     const Bits bits = std::bit_cast<Bits>(x);
@@ -76,9 +80,14 @@ struct ExactGrid {
   }
 };
 
-/// Whether y stands for x within `bound * |x|`: `bound` has been lowered by more than the product can be rounded up.
-inline bool within_relative(double x, double y, double bound) { return std::abs(x - y) <= bound * std::abs(x); }
+/// Which of a chunk's lattices holds value number i: the first, or for each unit of `size` values one.
+struct Selector {
+  std::span<const std::uint8_t> lattice;  ///< of each unit; empty: the first, of all
+  std::size_t size = 1;
+  std::size_t at(std::size_t i) const { return lattice.empty() ? 0 : lattice[i / size]; }
+};
 
+/// Point-wise relative. Values are magnitudes with a sign of their own.
 template <class T>
 struct PointwiseGrid {
   using Value = T;
@@ -86,18 +95,27 @@ struct PointwiseGrid {
   static constexpr bool has_specials = true;
   static constexpr bool adds_values = true;
   static constexpr Base fitted_bases[] = {Base::fitted_index, Base::fitted_value};
-  LogGrid grid;
+  std::vector<LogGrid> grids;  ///< one for each lattice
+  Selector selector;
   double bound;
+  Writing writing = Writing::compact;
 
-  explicit PointwiseGrid(double b) : grid(log_grid(b)), bound(b * (1 - 0x1p-50)) {}
+  PointwiseGrid(double b, const std::vector<Lattice>& lattices, const Selector& select)
+      : selector(select), bound(b * (1 - 0x1p-50)) {
+    for (const Lattice& lattice : lattices) grids.push_back(log_grid(b, lattice));
+  }
 
+  static double least_energy(Base base) { return base == Base::fitted_index ? 1 : 0; }
   static bool has_place(double magnitude) {
     return magnitude >= log_grid_lowest && magnitude <= std::numeric_limits<double>::max();
   }
-  /// Values that have been decoded: their index is whatever cell holds them.
+  /// Whether y stands for x within `bound * |x|`: the bound has been lowered by more than the product can be rounded up.
+  bool within(double x, double y) const { return std::abs(x - y) <= bound * std::abs(x); }
+
+  /// Values that have been decoded: their index is whatever cell of the first lattice holds them.
   void read(Numbers& to, std::span<const T> values) const {
     for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
-    indices_on(grid, to.value.data(), to.index.data(), values.size());
+    indices_on(grids[0], to.value.data(), to.index.data(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double magnitude = std::abs(to.value[i]);
       to.negative[i] = std::signbit(values[i]) ? 1 : 0;
@@ -105,38 +123,23 @@ struct PointwiseGrid {
       if (to.kind[i] != Kind::plain) to.index[i] = 0;
     }
   }
-  /// Values to be coded, their decoded values tried.
-  void quantise(Numbers& to, std::span<const T> values, std::span<T> decoded) const {
-    read(to, values);
-    auto& tried = scratch().tried;
-    tried.resize(values.size());
-    values_on(grid, to.index.data(), tried.data(), values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      decoded[i] = values[i];
-      if (to.kind[i] != Kind::plain) {
-        if (to.kind[i] == Kind::zero && to.negative[i] != 0) to.kind[i] = Kind::minus_zero;
-        continue;
-      }
-      const T candidate = finish(tried[i], to.negative[i] != 0);
-      if (within_relative(to.value[i], static_cast<double>(candidate), bound)) {
-        decoded[i] = candidate;
-        to.value[i] = static_cast<double>(candidate);
-      } else {
-        to.kind[i] = Kind::exact;
-      }
-    }
-  }
   static T finish(double magnitude, bool negative) {
     const double limited = std::min(magnitude, static_cast<double>(std::numeric_limits<T>::max()));
     return static_cast<T>(negative ? -limited : limited);
   }
+  static T value(const LogGrid& grid, std::int64_t index, bool negative) {
+    return finish(value_on(grid, index, negative), negative);
+  }
   void estimate(Cells& cells) const {
     std::array<std::int64_t, num_lanes> index;
-    if (cells.count == 1)
-      index[0] = index_on(grid, cells.estimate[0]);
-    else
-      indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
+    if (!selector.lattice.empty())
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        index[lane] = index_on(grids[selector.at(cells.position[lane])], cells.estimate[lane]);
+    else if (cells.count == 1)
+      index[0] = index_on(grids[0], cells.estimate[0]);
+    else
+      indices_on(grids[0], cells.estimate.data(), index.data(), num_lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const bool good = has_place(std::abs(cells.estimate[lane]));
       cells.index[lane] = good ? index[lane] : cells.index[lane];
@@ -144,18 +147,24 @@ struct PointwiseGrid {
     }
   }
   void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
-    std::array<std::int64_t, num_lanes> index;
+    std::array<std::int64_t, num_lanes> index{};
+    std::array<std::uint8_t, num_lanes> negative{};
     std::array<double, num_lanes> magnitude;
-    if (cells.count < num_lanes && cells.count != 1) index.fill(0);
-    for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
-    if (cells.count == 1)
-      magnitude[0] = value_on(grid, index[0]);
+    for (std::size_t lane = 0; lane < cells.count; ++lane) {
+      index[lane] = numbers.index[cells.position[lane]];
+      negative[lane] = numbers.negative[cells.position[lane]];
+    }
+    if (!selector.lattice.empty())
+      for (std::size_t lane = 0; lane < cells.count; ++lane)
+        magnitude[lane] = value_on(grids[selector.at(cells.position[lane])], index[lane], negative[lane] != 0);
+    else if (cells.count == 1)
+      magnitude[0] = value_on(grids[0], index[0], negative[0] != 0);
     else
-      values_on(grid, index.data(), magnitude.data(), num_lanes);
+      values_on(grids[0], index.data(), negative.data(), magnitude.data(), num_lanes);
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
       if (numbers.kind[i] != Kind::plain) continue;
-      out[i] = finish(magnitude[lane], numbers.negative[i] != 0);
+      out[i] = finish(magnitude[lane], negative[lane] != 0);
       numbers.value[i] = static_cast<double>(out[i]);
     }
   }
@@ -165,43 +174,25 @@ struct PointwiseGrid {
   static bool in_range(std::int64_t index) { return std::abs(index) <= index_limit; }
 };
 
+/// Absolute. An index has its value's sign.
 template <class T>
 struct AbsoluteGrid {
   using Value = T;
   static constexpr bool signs_apart = false;
   static constexpr bool has_specials = true;
-  static constexpr bool adds_values = false;
-  static constexpr Base fitted_bases[] = {Base::fitted_index};
-  LinearGrid grid;
+  static constexpr bool adds_values = true;
+  static constexpr Base fitted_bases[] = {Base::fitted_value};
+  std::vector<LinearGrid> grids;  ///< one for each lattice
+  Selector selector;
   double bound;
+  Writing writing = Writing::compact;
 
-  explicit AbsoluteGrid(double b) : grid(linear_grid(b)), bound(b) {}
+  AbsoluteGrid(double b, const std::vector<Lattice>& lattices, const Selector& select) : selector(select), bound(b) {
+    for (const Lattice& lattice : lattices) grids.push_back(linear_grid(b, lattice));
+  }
 
-  void read(Numbers& to, std::span<const T> values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto v = static_cast<double>(values[i]);
-      const bool plain = std::abs(v) * grid.inverse < linear_grid_limit;
-      to.value[i] = v;
-      to.negative[i] = 0;
-      to.kind[i] = plain ? Kind::plain : Kind::exact;
-      to.index[i] = plain ? index_on(grid, v) : 0;
-    }
-  }
-  void quantise(Numbers& to, std::span<const T> values, std::span<T> decoded) const {
-    read(to, values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      decoded[i] = values[i];
-      if (values[i] == 0 && std::signbit(values[i])) to.kind[i] = Kind::minus_zero;
-      if (to.kind[i] != Kind::plain) continue;
-      const T candidate = value(to, i);
-      if (within(to.value[i], static_cast<double>(candidate))) {
-        decoded[i] = candidate;
-        to.value[i] = static_cast<double>(candidate);
-      } else {
-        to.kind[i] = Kind::exact;
-      }
-    }
-  }
+  double least_energy(Base) const { return grids[0].step * grids[0].step; }
+  bool has_place(double magnitude) const { return magnitude * grids[0].inverse < linear_grid_limit; }
   /// |x - y| <= bound for the exact difference: what subtraction rounds away is found again and counted.
   bool within(double x, double y) const {
     const double difference = x - y;
@@ -209,17 +200,49 @@ struct AbsoluteGrid {
     const double lost = std::abs((x - x_back) + (y_back - y));
     return std::abs(difference) < bound || (std::abs(difference) == bound && lost == 0.0);
   }
-  T value(const Numbers& of, std::size_t i) const {
-    const double v = value_on(grid, of.index[i]);
-    const double limit = static_cast<double>(std::numeric_limits<T>::max());
-    return static_cast<T>(std::min(std::max(v, -limit), limit));
+
+  void read(Numbers& to, std::span<const T> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
+    indices_on(grids[0], to.value.data(), to.index.data(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      to.negative[i] = 0;
+      to.kind[i] = has_place(std::abs(to.value[i])) ? Kind::plain : Kind::exact;
+      if (to.kind[i] != Kind::plain) to.index[i] = 0;
+    }
   }
-  void estimate(Cells&) const {}
+  static T finish(double value) {
+    const double limit = static_cast<double>(std::numeric_limits<T>::max());
+    return static_cast<T>(std::min(std::max(value, -limit), limit));
+  }
+  static T value(const LinearGrid& grid, std::int64_t index, bool = false) { return finish(value_on(grid, index)); }
+  void estimate(Cells& cells) const {
+    std::array<std::int64_t, num_lanes> index;
+    const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
+    if (!selector.lattice.empty())
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        index[lane] = index_on(grids[selector.at(cells.position[lane])], cells.estimate[lane]);
+    else if (cells.count == 1)
+      index[0] = index_on(grids[0], cells.estimate[0]);
+    else
+      indices_on(grids[0], cells.estimate.data(), index.data(), num_lanes);
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      cells.index[lane] = has_place(std::abs(cells.estimate[lane])) ? index[lane] : cells.index[lane];
+  }
   void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+    std::array<std::int64_t, num_lanes> index{};
+    std::array<double, num_lanes> found;
+    for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
+    if (!selector.lattice.empty())
+      for (std::size_t lane = 0; lane < cells.count; ++lane)
+        found[lane] = value_on(grids[selector.at(cells.position[lane])], index[lane]);
+    else if (cells.count == 1)
+      found[0] = value_on(grids[0], index[0]);
+    else
+      values_on(grids[0], index.data(), found.data(), num_lanes);
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
       if (numbers.kind[i] != Kind::plain) continue;
-      out[i] = value(numbers, i);
+      out[i] = finish(found[lane]);
       numbers.value[i] = static_cast<double>(out[i]);
     }
   }
@@ -227,6 +250,20 @@ struct AbsoluteGrid {
   static bool negative(const Numbers& of, std::size_t i) { return of.index[i] < 0; }
   static std::uint64_t key(std::int64_t index) { return static_cast<std::uint64_t>(std::abs(index)); }
   static bool in_range(std::int64_t index) { return std::abs(index) <= index_limit; }
+};
+
+/// The same as version 1 had it, for decoders: all cells alike, ties between two go up, and what is expected is computed
+/// on indices.
+template <class T>
+struct FirstAbsoluteGrid : AbsoluteGrid<T> {
+  static constexpr bool adds_values = false;
+  explicit FirstAbsoluteGrid(double b) : AbsoluteGrid<T>(b, {Lattice()}, {}) { this->writing = Writing::first; }
+  void read(Numbers& to, std::span<const T> values) const {
+    AbsoluteGrid<T>::read(to, values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (to.kind[i] == Kind::plain) to.index[i] = floor_of(to.value[i] * this->grids[0].inverse + 0.5);
+  }
+  void estimate(Cells&) const {}
 };
 
 }  // namespace octavo::codec

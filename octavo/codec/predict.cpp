@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "octavo/codec/bit_stream.hpp"
+
 namespace octavo::codec {
 
 namespace {
@@ -127,7 +129,7 @@ std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse)
   return activity;
 }
 
-Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base,
+Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample) {
   Stencil stencil;
   stencil.axes = axes_of(place.members);
@@ -138,7 +140,7 @@ Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, B
   for (std::uint32_t f : sample)
     for (std::size_t j = 0; j < place.width; j += 1 + place.width / 4) {
       differences(place, coarse, numbers, base, f, j, d);
-      double energy = base == Base::fitted_value ? 0 : 1;
+      double energy = least;
       for (std::size_t r = 0; r < terms; ++r) energy = energy + d[r] * d[r];
       if (!(energy > 1e-280) || !(energy < 1e280)) continue;
       const double weight = 1.0 / energy;
@@ -155,18 +157,58 @@ Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, B
   return stencil;
 }
 
-void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members) {
+namespace {
+
+/// Calls f(weight) for each weight, in order.
+template <class S, class F>
+void each_weight(S& stencil, std::size_t members, F&& f) {
   for (std::size_t k = 0; k < members; ++k)
-    for (std::size_t r = 0; r < static_cast<std::size_t>(stencil.axes) + k; ++r)
-      put_byte(out, static_cast<std::uint8_t>(stencil.weight[k][r]));
+    for (std::size_t r = 0; r < static_cast<std::size_t>(stencil.axes) + k; ++r) f(stencil.weight[k][r]);
 }
 
-Stencil get_stencil(Reader& in, std::size_t members) {
+unsigned natural(std::int8_t weight) { return static_cast<unsigned>(zigzag(weight)); }
+
+/// The low bits that a Rice code of the weights leaves as they are, so that it is shortest.
+unsigned choose_low_bits(const Stencil& stencil, std::size_t members) {
+  std::array<std::size_t, 8> cost{};
+  for (unsigned low = 0; low < cost.size(); ++low)
+    each_weight(stencil, members, [&](std::int8_t weight) { cost[low] += (natural(weight) >> low) + 1 + low; });
+  return static_cast<unsigned>(std::min_element(cost.begin(), cost.end()) - cost.begin());
+}
+
+}  // namespace
+
+void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members, Writing writing) {
+  if (writing == Writing::first)
+    return each_weight(stencil, members, [&](std::int8_t weight) { put_byte(out, static_cast<std::uint8_t>(weight)); });
+  const unsigned low = choose_low_bits(stencil, members);
+  BitWriter bits(out);
+  bits.put(low, 3);
+  each_weight(stencil, members, [&](std::int8_t weight) {
+    for (unsigned high = natural(weight) >> low; high > 0; --high) bits.put(0, 1);
+    bits.put(1, 1);
+    bits.put(natural(weight), low);
+  });
+  bits.finish();
+}
+
+Stencil get_stencil(Reader& in, std::size_t members, Writing writing) {
   Stencil stencil;
   stencil.axes = axes_of(members);
-  for (std::size_t k = 0; k < members; ++k)
-    for (std::size_t r = 0; r < static_cast<std::size_t>(stencil.axes) + k; ++r)
-      stencil.weight[k][r] = static_cast<std::int8_t>(in.byte());
+  if (writing == Writing::first) {
+    each_weight(stencil, members, [&](std::int8_t& weight) { weight = static_cast<std::int8_t>(in.byte()); });
+    return stencil;
+  }
+  BitReader bits(in);
+  const auto low = static_cast<unsigned>(bits.get(3));
+  each_weight(stencil, members, [&](std::int8_t& weight) {
+    std::uint64_t high = 0;
+    while (bits.get(1) == 0)
+      if (++high > 255) in.fail("a weight of a stencil is out of range");
+    const std::uint64_t z = high << low | bits.get(low);
+    if (z > 255) in.fail("a weight of a stencil is out of range");
+    weight = static_cast<std::int8_t>(unzigzag(z));
+  });
   return stencil;
 }
 

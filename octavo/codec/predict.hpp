@@ -180,11 +180,11 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
 }
 
 /// Least-squares stencil from the families `sample`, each weighted by its own inverse energy so that steep regions do
-/// not rule. Nothing where it cannot be found.
-Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base,
+/// not rule; `least` is what any family has at least. Nothing where it cannot be found.
+Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample);
 
-void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);
-Stencil get_stencil(Reader& in, std::size_t members);
+void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members, Writing writing);
+Stencil get_stencil(Reader& in, std::size_t members, Writing writing);
 
 }  // namespace octavo::codec

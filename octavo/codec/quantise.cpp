@@ -1,113 +1,227 @@
 #include "octavo/codec/quantise.hpp"
 
-#include <cstring>
+#include <limits>
 
-// Wider vector instructions where the machine has them: the same operations on the same numbers, so the same results.
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define OCTAVO_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define OCTAVO_WIDE
-#endif
+#include "octavo/codec/wide.hpp"
 
 namespace octavo::codec {
 
-LogGrid log_grid(double bound) {
-  const double e = std::min(bound, 0.5);
-  const double above = log2_of(1.0 + e);
-  const double width = above - log2_of(1.0 - e);
-  const double step = width * (1.0 - 0x1p-20);
-  return {step, 1.0 / step, above - width * 0x1p-21};
-}
-
 namespace {
 
-// The functions of the header for four numbers at once, operation by operation the same. (Compilers do not find out by
-// themselves that those on one number can be joined.)
-using Four = double __attribute__((vector_size(32)));
-using FourBits = std::uint64_t __attribute__((vector_size(32)));
-
-[[gnu::always_inline]] inline void log2_of_four(const Four& x, Four& result) {
-  const FourBits bits = (FourBits)x & 0x7fffffffffffffffULL;
-  const FourBits biased = (bits + 0x00095f619980c433ULL) >> 52;
-  const Four m = (Four)(bits - ((biased - 1023) << 52));
-  const Four exponent = (Four)(biased | 0x4330000000000000ULL) - 4503599627371519.0;
-  const Four s = (m - 1.0) / (m + 1.0);
-  const Four z = s * s;
-  Four sum = 0.16972882833987804 * z + 0.19235933878519512;
-  sum = sum * z + 0.22195308321368667;
-  sum = sum * z + 0.2623081892525388;
-  sum = sum * z + 0.3205988979753252;
-  sum = sum * z + 0.4121985831111324;
-  sum = sum * z + 0.5770780163555853;
-  sum = sum * z + 0.9617966939259756;
-  sum = sum * z + 2.8853900817779268;
-  result = exponent + s * sum;
-}
-
-[[gnu::always_inline]] inline void floor_of_four(const Four& y, FourBits& result) {
-  const double magic = 6755399441055744.0;
-  const Four nearest = (y + magic) - magic;
-  const FourBits one = FourBits{} + std::bit_cast<std::uint64_t>(1.0);
-  const Four below = nearest - (Four)((FourBits)(nearest > y) & one);
-  result = (FourBits)(below + magic) - std::bit_cast<std::uint64_t>(magic);
-}
-
-[[gnu::always_inline]] inline void exp2_of_four(const Four& y, Four& result) {
-  const double magic = 6755399441055744.0;
-  const Four least = Four{} - 1023.0, most = Four{} + 1024.0;
-  const Four raised = y > least ? y : least;
-  const Four clamped = raised < most ? raised : most;
-  const Four shifted = clamped + magic;
-  const Four t = (clamped - (shifted - magic)) * 0.6931471805599453;
-  const FourBits whole = (FourBits)shifted - std::bit_cast<std::uint64_t>(magic);
-  Four sum = 2.08767569878681e-09 * t + 2.505210838544172e-08;
-  sum = sum * t + 2.755731922398589e-07;
-  sum = sum * t + 2.7557319223985893e-06;
-  sum = sum * t + 2.48015873015873e-05;
-  sum = sum * t + 0.0001984126984126984;
-  sum = sum * t + 0.001388888888888889;
-  sum = sum * t + 0.008333333333333333;
-  sum = sum * t + 0.041666666666666664;
-  sum = sum * t + 0.16666666666666666;
-  sum = sum * t + 0.5;
-  sum = sum * t + 1.0;
-  sum = sum * t + 1.0;
-  result = sum * (Four)((whole + 1023) << 52);
+/// Before the first cell, of those from q on, that lies above the magnitude.
+template <class Grid>
+void insert(Grid& grid, const Lattice& lattice, double reach, std::int64_t q, double value) {
+  const double magnitude = std::abs(*lattice.common);
+  grid.common = {value > magnitude ? q : q + 1, std::signbit(*lattice.common), magnitude, reach};
 }
 
 }  // namespace
 
+LogGrid log_grid(double bound, const Lattice& lattice) {
+  const double e = std::min(bound, 0.5);
+  const double above = log2_of(1.0 + e);
+  const double width = above - log2_of(1.0 - e);
+  const double step = (width * (1.0 - 0x1p-20)) * (1.0 - lattice.narrow * 0x1p-16);
+  const double offset = above - width * 0x1p-21;
+  LogGrid grid{step, 1.0 / step, lattice.phase, {offset + lattice.phase[0] * step, offset + lattice.phase[1] * step}, {}};
+  if (lattice.common) {
+    const std::int64_t q = index_on(grid, *lattice.common);
+    insert(grid, lattice, e * std::abs(*lattice.common), q, value_on(grid, q, *lattice.common < 0));
+  }
+  return grid;
+}
+
+OCTAVO_WIDE bool signs_of(const double* values, std::uint8_t* negative, std::size_t count) {
+  FourBits outside{};
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Four x;
+    std::memcpy(&x, values + i, sizeof x);
+    const FourBits sign = (FourBits)x >> 63;
+    for (std::size_t k = 0; k < 4; ++k) negative[i + k] = static_cast<std::uint8_t>(sign[k]);
+    magnitudes_of_four(x, x);
+    outside |= ~((FourBits)(x >= log_grid_lowest) & (FourBits)(x <= std::numeric_limits<double>::max()));
+  }
+  bool all = (outside[0] | outside[1] | outside[2] | outside[3]) == 0;
+  for (; i < count; ++i) {
+    negative[i] = std::signbit(values[i]) ? 1 : 0;
+    const double magnitude = std::abs(values[i]);
+    all = all && magnitude >= log_grid_lowest && magnitude <= std::numeric_limits<double>::max();
+  }
+  return all;
+}
+
+OCTAVO_WIDE void logarithms_of(const double* values, double* logarithms, std::size_t count) {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Four x;
+    std::memcpy(&x, values + i, sizeof x);
+    log2_of_four(x, x);
+    std::memcpy(logarithms + i, &x, sizeof x);
+  }
+  for (; i < count; ++i) logarithms[i] = log2_of(values[i]);
+}
+
+OCTAVO_WIDE void indices_of(const LogGrid& grid, const double* logarithms, const std::uint8_t* negative,
+                            std::int64_t* indices, std::size_t count) {
+  const double inverse = grid.inverse;
+  const double* const phase = grid.phase.data();
+  const bool apart = phase[0] != phase[1];
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Four x;
+    FourBits q;
+    std::memcpy(&x, logarithms + i, sizeof x);
+    Four phases = Four{} + phase[0];
+    if (apart) phases = Four{phase[negative[i]], phase[negative[i + 1]], phase[negative[i + 2]], phase[negative[i + 3]]};
+    floor_of_four(x * inverse - phases, q);
+    std::memcpy(indices + i, &q, sizeof q);
+  }
+  for (; i < count; ++i) indices[i] = floor_of(logarithms[i] * inverse - phase[negative[i]]);
+}
+
 OCTAVO_WIDE void indices_on(const LogGrid& grid, const double* values, std::int64_t* indices, std::size_t count) {
   const double inverse = grid.inverse;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     Four x;
     FourBits q;
     std::memcpy(&x, values + i, sizeof x);
+    FourBits negative;
+    Four phase;
+    signs_of_four(x, negative);
+    select_four(negative, second, first, phase);
     log2_of_four(x, x);
-    floor_of_four(x * inverse, q);
+    floor_of_four(x * inverse - phase, q);
     std::memcpy(indices + i, &q, sizeof q);
   }
-  for (; i < count; ++i) indices[i] = floor_of(log2_of(values[i]) * inverse);
+  if (grid.common)
+    for (std::size_t k = 0; k < i; ++k)
+      if (std::signbit(values[k]) == grid.common.negative)
+        indices[k] = grid.common.index(indices[k], std::abs(values[k]));
+  for (; i < count; ++i) indices[i] = index_on(grid, values[i]);
 }
 
-OCTAVO_WIDE void values_on(const LogGrid& grid, const std::int64_t* indices, double* values, std::size_t count) {
-  const double step = grid.step, offset = grid.offset, magic = 6755399441055744.0;
+OCTAVO_WIDE void values_on(const LogGrid& grid, const std::int64_t* indices, const std::uint8_t* negative,
+                           double* values, std::size_t count) {
+  const double step = grid.step;
+  const double* const offset = grid.offset.data();
+  const bool apart = offset[0] != offset[1], inserted = static_cast<bool>(grid.common);
+  const FourBits sign = FourBits{} + (grid.common.negative ? 1u : 0u);
+  const FourInts cell = FourInts{} + grid.common.cell;
+  const Four magnitude = Four{} + grid.common.magnitude;
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {
-    FourBits q;
+    FourBits q, is_common{};
     std::memcpy(&q, indices + i, sizeof q);
-    Four x = (Four)(q + std::bit_cast<std::uint64_t>(magic)) - magic;
-    exp2_of_four(x * step + offset, x);
+    FourBits signs{};
+    if (apart || inserted) signs = FourBits{negative[i], negative[i + 1], negative[i + 2], negative[i + 3]};
+    if (inserted) {
+      const auto of_its_sign = (FourBits)(signs == sign);
+      is_common = (FourBits)((FourInts)q == cell) & of_its_sign;
+      q += (FourBits)((FourInts)q > cell) & of_its_sign;  // one less
+    }
+    Four x, offsets = Four{} + offset[0];
+    if (apart) offsets = Four{offset[signs[0]], offset[signs[1]], offset[signs[2]], offset[signs[3]]};
+    double_of_four(q, x);
+    exp2_of_four(x * step + offsets, x);
+    if (inserted) select_four(is_common, magnitude, x, x);
     std::memcpy(values + i, &x, sizeof x);
   }
-  for (; i < count; ++i) values[i] = exp2_of(double_of(indices[i]) * step + offset);
+  for (; i < count; ++i) values[i] = value_on(grid, indices[i], negative[i] != 0);
 }
 
-LinearGrid linear_grid(double bound) {
-  const double step = 2.0 * bound;
-  return {step, 1.0 / step};
+LinearGrid linear_grid(double bound, const Lattice& lattice) {
+  const double step = (2.0 * bound) * (1.0 - lattice.narrow * 0x1p-16);
+  LinearGrid grid{step, 1.0 / step, lattice.phase, {}};
+  if (lattice.common) {
+    const std::int64_t q = index_on(grid, *lattice.common);
+    insert(grid, lattice, bound, std::abs(q), std::abs(value_on(grid, q)));
+  }
+  return grid;
+}
+
+OCTAVO_WIDE void cells_of(const LinearGrid& grid, const double* values, std::int64_t* indices, double* decoded,
+                          std::size_t count) {
+  const double inverse = grid.inverse, step = grid.step;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
+  Four x{}, phase, y;
+  FourBits negative, q;
+  for (std::size_t i = 0; i < count; i += 4) {
+    const std::size_t size = std::min<std::size_t>(count - i, 4) * sizeof(double);
+    std::memcpy(&x, values + i, size);
+    signs_of_four(x, negative);
+    select_four(negative, second, first, phase);
+    magnitudes_of_four(x, x);
+    const Four distance = x * inverse, cell = (distance + phase) + 0.5;
+    floor_of_four(cell, q);
+    q &= ~(FourBits)(distance < 0.5);
+    double_of_four(q, y);
+    y = (y - phase) * step;
+    y = (Four)(((FourBits)y | (negative << 63)) & ~(FourBits)(q == 0));
+    q = (q ^ negative) - negative;
+    std::memcpy(indices + i, &q, size);
+    std::memcpy(decoded + i, &y, size);
+  }
+}
+
+OCTAVO_WIDE bool have_places(const LinearGrid& grid, const double* values, std::size_t count) {
+  const std::uint64_t minus_zero = std::uint64_t{1} << 63;
+  FourBits outside{};
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Four x, steps;
+    std::memcpy(&x, values + i, sizeof x);
+    magnitudes_of_four(x, steps);
+    steps *= grid.inverse;
+    outside |= ~(FourBits)(steps < linear_grid_limit) | (FourBits)((FourBits)x == minus_zero);
+  }
+  bool all = (outside[0] | outside[1] | outside[2] | outside[3]) == 0;
+  for (; i < count; ++i)
+    all = all && std::abs(values[i]) * grid.inverse < linear_grid_limit &&
+          std::bit_cast<std::uint64_t>(values[i]) != minus_zero;
+  return all;
+}
+
+OCTAVO_WIDE void indices_on(const LinearGrid& grid, const double* values, std::int64_t* indices, std::size_t count) {
+  const double inverse = grid.inverse;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
+  std::size_t i = 0;
+  for (; i + 4 <= count && !grid.common; i += 4) {
+    Four x, phase;
+    FourBits negative, q;
+    std::memcpy(&x, values + i, sizeof x);
+    signs_of_four(x, negative);
+    select_four(negative, second, first, phase);
+    magnitudes_of_four(x, x);
+    const Four distance = x * inverse;
+    floor_of_four((distance + phase) + 0.5, q);
+    q &= ~(FourBits)(distance + distance < 1.0 - phase);
+    q = (q ^ negative) - negative;
+    std::memcpy(indices + i, &q, sizeof q);
+  }
+  for (; i < count; ++i) indices[i] = index_on(grid, values[i]);
+}
+
+OCTAVO_WIDE void values_on(const LinearGrid& grid, const std::int64_t* indices, double* values, std::size_t count) {
+  const double step = grid.step;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
+  std::size_t i = 0;
+  for (; i + 4 <= count && !grid.common; i += 4) {
+    Four phase;
+    FourBits q;
+    std::memcpy(&q, indices + i, sizeof q);
+    const FourBits negative = -(q >> 63);
+    select_four(negative, second, first, phase);
+    q = (q ^ negative) - negative;
+    Four x;
+    double_of_four(q, x);
+    x = (x - phase) * step;
+    x = (Four)(((FourBits)x | (negative << 63)) & ~(FourBits)(q == 0));
+    std::memcpy(values + i, &x, sizeof x);
+  }
+  for (; i < count; ++i) values[i] = value_on(grid, indices[i]);
 }
 
 }  // namespace octavo::codec

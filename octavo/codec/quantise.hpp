@@ -1,8 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+
+#include "octavo/codec/lattice.hpp"
 
 /// Inside the codec room: our own log2 and exp2, and the grids of lossy chunks (docs/codecs.md, "Arithmetic"). Nothing
 /// but IEEE-754 double add, multiply and divide in a fixed order, so that every machine gets the same bits.
@@ -69,33 +73,98 @@ inline double double_of(std::int64_t q) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(q) + std::bit_cast<std::uint64_t>(magic)) - magic;
 }
 
-/// Point-wise relative: cell q of the grid holds the |x| with q <= log2|x| / step < q + 1, and stands for
-/// 2^(q * step + offset). The step is the widest that keeps every |x| within `bound * |x|`, less one part in a million.
-struct LogGrid {
-  double step, inverse, offset;
+/// A cell of its own among those of one sign, for the value that is common in a chunk: those beyond are one further.
+struct Inserted {
+  static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
+  std::int64_t cell = nowhere;
+  bool negative = false;
+  double magnitude = 0, reach = 0;  ///< what is so near is expected in this cell
+  explicit operator bool() const { return cell != nowhere; }
+  /// What cell q of the grid is called beside the cell inserted, whose neighbours stay as they are for the other sign.
+  std::int64_t beside(std::int64_t q, bool of_negative) const { return of_negative == negative && q >= cell ? q + 1 : q; }
+  /// The cell of a magnitude of this sign that is in cell q of the grid.
+  std::int64_t index(std::int64_t q, double x) const {
+    return std::abs(x - magnitude) <= reach ? cell : q >= cell ? q + 1 : q;
+  }
 };
-LogGrid log_grid(double bound);
+
+/// Point-wise relative: |x| of cell q stands for 2^(q * step + offset), positive and negative values each on a grid of
+/// their own. The widest step keeps every |x| within `bound * |x|`, less one part in a million.
+struct LogGrid {
+  double step, inverse;
+  std::array<double, 2> phase, offset;  ///< of positive, of negative values; phases in steps
+  Inserted common;
+};
+LogGrid log_grid(double bound, const Lattice& lattice = {});
 
 /// Magnitudes on a log grid; anything below (and infinity, NaN) is stored exactly.
 constexpr double log_grid_lowest = 0x1p-960;
 
-inline std::int64_t index_on(const LogGrid& grid, double x) { return floor_of(log2_of(x) * grid.inverse); }
-inline double value_on(const LogGrid& grid, std::int64_t q) { return exp2_of(double_of(q) * grid.step + grid.offset); }
-/// index_on for the magnitudes of `count` values, any bits allowed: what has no place gets some index.
+inline std::int64_t index_on(const LogGrid& grid, double x) {
+  const bool negative = std::signbit(x);
+  const std::int64_t q = floor_of(log2_of(x) * grid.inverse - grid.phase[negative ? 1 : 0]);
+  return grid.common && grid.common.negative == negative ? grid.common.index(q, std::abs(x)) : q;
+}
+/// The magnitude that cell q stands for.
+inline double value_on(const LogGrid& grid, std::int64_t q, bool negative = false) {
+  if (grid.common && grid.common.negative == negative && q >= grid.common.cell) {
+    if (q == grid.common.cell) return grid.common.magnitude;
+    --q;
+  }
+  return exp2_of(double_of(q) * grid.step + grid.offset[negative ? 1 : 0]);
+}
+/// Which of `count` values are negative; whether all have a place on a log grid.
+bool signs_of(const double* values, std::uint8_t* negative, std::size_t count);
+/// log2_of for `count` values, any bits allowed: what has no logarithm gets something.
+void logarithms_of(const double* values, double* logarithms, std::size_t count);
+/// index_on for values with these logarithms, negative where that is 1; the common value apart.
+void indices_of(const LogGrid& grid, const double* logarithms, const std::uint8_t* negative, std::int64_t* indices,
+                std::size_t count);
+/// index_on for `count` values, any bits allowed: what has no place gets some index.
 void indices_on(const LogGrid& grid, const double* values, std::int64_t* indices, std::size_t count);
 /// value_on for `count` indices below 2^50.
-void values_on(const LogGrid& grid, const std::int64_t* indices, double* values, std::size_t count);
+void values_on(const LogGrid& grid, const std::int64_t* indices, const std::uint8_t* negative, double* values,
+               std::size_t count);
 
-/// Absolute: q stands for q * step, step = 2 * bound.
+/// Absolute: cell 0 stands for 0, cell q > 0 for (q - phase) * step, cell -q for -(q - phase) * step. The step is at
+/// most 2 * bound.
 struct LinearGrid {
   double step, inverse;
+  std::array<double, 2> phase;  ///< of positive, of negative values, in steps
+  Inserted common;
 };
-LinearGrid linear_grid(double bound);
+LinearGrid linear_grid(double bound, const Lattice& lattice = {});
 
 /// Indices on a linear grid are below this.
 constexpr double linear_grid_limit = 0x1p50;
 
-inline std::int64_t index_on(const LinearGrid& grid, double x) { return floor_of(x * grid.inverse + 0.5); }
-inline double value_on(const LinearGrid& grid, std::int64_t q) { return double_of(q) * grid.step; }
+inline std::int64_t index_on(const LinearGrid& grid, double x) {
+  const bool negative = std::signbit(x);
+  const double distance = std::abs(x) * grid.inverse, phase = grid.phase[negative ? 1 : 0];
+  std::int64_t q = distance + distance < 1.0 - phase ? 0 : floor_of((distance + phase) + 0.5);
+  if (grid.common && grid.common.negative == negative) q = grid.common.index(q, std::abs(x));
+  return negative ? -q : q;
+}
+inline double value_on(const LinearGrid& grid, std::int64_t index) {
+  const bool negative = index < 0;
+  std::int64_t q = negative ? -index : index;
+  double magnitude = 0;
+  if (grid.common && grid.common.negative == negative && q == grid.common.cell) {
+    magnitude = grid.common.magnitude;
+  } else {
+    if (grid.common && grid.common.negative == negative && q > grid.common.cell) --q;
+    if (q > 0) magnitude = (double_of(q) - grid.phase[negative ? 1 : 0]) * grid.step;
+  }
+  return negative ? -magnitude : magnitude;
+}
+
+/// For each value the cell that an encoder puts it in, and what that stands for. All within half a step of 0 goes there:
+/// fewer cells take fewer bits. What is above the limit gets some cell. The common value apart.
+void cells_of(const LinearGrid& grid, const double* values, std::int64_t* indices, double* decoded, std::size_t count);
+/// Whether all of `count` values have a place on the grid; -0.0 has none.
+bool have_places(const LinearGrid& grid, const double* values, std::size_t count);
+/// index_on for `count` values below the limit, and back.
+void indices_on(const LinearGrid& grid, const double* values, std::int64_t* indices, std::size_t count);
+void values_on(const LinearGrid& grid, const std::int64_t* indices, double* values, std::size_t count);
 
 }  // namespace octavo::codec

@@ -44,12 +44,26 @@ struct Layout {
   std::vector<std::size_t> offsets;                 // of each level's first cell
   std::vector<std::vector<std::uint32_t>> parents;  // per level; empty for level 0 and for blocks
   std::vector<LevelGroup> groups;
-  codec::Neighbours neighbours;  // of level 0
+  codec::Neighbours neighbours;                    // of level 0
+  std::vector<std::vector<std::uint8_t>> counted;  // per level: whether a cell's error counts, which is 1
 };
 
-Layout layout_of(const mesh::Octree& tree, const codec::Neighbours& neighbours, bool with_parents) {
-  Layout layout{tree, level_offsets(tree), {}, level_groups(tree), neighbours};
-  if (with_parents) layout.parents = parents_of(tree);
+// The leaves of a level, whose errors are to cancel: they make up integrals. Where it has none, what a reader of this
+// level takes for them.
+std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t level) {
+  const base::BitArray &owned = tree.owned[level], &refined = tree.refined[level];
+  const bool leaves = num_owned_leaves(tree, static_cast<int>(level)) > 0;
+  std::vector<std::uint8_t> counted(owned.size(), 0);
+  owned.for_each_set([&](std::size_t cell) { counted[cell] = leaves && refined[cell] ? 0 : 1; });
+  return counted;
+}
+
+Layout layout_of(const mesh::Octree& tree, const codec::Neighbours& neighbours, bool encodes) {
+  Layout layout{tree, level_offsets(tree), {}, level_groups(tree), neighbours, {}};
+  if (!encodes) return layout;
+  layout.parents = parents_of(tree);
+  for (std::size_t level = 0; level < tree.refined.size(); ++level)
+    layout.counted.push_back(counted_cells(tree, level));
   return layout;
 }
 
@@ -194,6 +208,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       if (level == 0) context.neighbours = layout.neighbours;
       if (!layout.parents[level].empty())
         context = {cells(decoded, level - 1), layout.parents[level], family_size(layout.tree), width};
+      context.counted = layout.counted[level];
       largest.see(out.size(), stream.bytes.size());
       codec::encode(values.subspan(layout.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
     }
