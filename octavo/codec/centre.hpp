@@ -32,12 +32,12 @@ struct Draft {
 
 template <class T>
 Response response_of(const PointwiseGrid<T>& grid) {
-  const LogGrid& g = grid.grids[0];
+  const LogGrid& g = grid.grid;
   return {0.6931471805599453 * g.step, 1, (g.offset[0] - g.phase[0] * g.step) * g.inverse};
 }
 template <class T>
 Response response_of(const AbsoluteGrid<T>& grid) {
-  return {grid.grids[0].step, 0, 0.5};
+  return {grid.grid.step, 0, 0.5};
 }
 
 /// Where in a step the first edge of a grid stands that is moved by `phase`, and back.
@@ -62,11 +62,11 @@ constexpr double sense_of(const AbsoluteGrid<T>&) {
 /// Where a value stands, in steps.
 template <class T>
 double place_of(const PointwiseGrid<T>& grid, double x) {
-  return log2_of(x) * grid.grids[0].inverse;
+  return log2_of(x) * grid.grid.inverse;
 }
 template <class T>
 double place_of(const AbsoluteGrid<T>& grid, double x) {
-  return std::abs(x) * grid.grids[0].inverse + 0.5;
+  return std::abs(x) * grid.grid.inverse + 0.5;
 }
 
 template <class T>
@@ -80,11 +80,11 @@ double weight_of(const AbsoluteGrid<T>&, double) {
 
 template <class T>
 Sliced slice(const PointwiseGrid<T>& grid, const Draft<T>& draft) {
-  return slice(grid.grids[0], draft.given, draft.logarithms, draft.moves);
+  return slice(grid.grid, draft.given, draft.logarithms, draft.moves);
 }
 template <class T>
 Sliced slice(const AbsoluteGrid<T>& grid, const Draft<T>& draft) {
-  return slice(grid.grids[0], draft.given, draft.moves);
+  return slice(grid.grid, draft.given, draft.moves);
 }
 
 /// Signs and kinds of all values.
@@ -104,7 +104,7 @@ template <class T>
 void classify(const AbsoluteGrid<T>& grid, Draft<T>& draft) {
   std::fill(draft.numbers.negative.begin(), draft.numbers.negative.end(), std::uint8_t{0});
   std::fill(draft.kind.begin(), draft.kind.end(), Kind::plain);
-  draft.all_plain = have_places(grid.grids[0], draft.given.data(), draft.given.size());
+  draft.all_plain = have_places(grid.grid, draft.given.data(), draft.given.size());
   for (std::size_t i = 0; !draft.all_plain && i < draft.given.size(); ++i) {
     const double x = draft.given[i];
     if (!grid.has_place(std::abs(x)))
@@ -117,7 +117,7 @@ void classify(const AbsoluteGrid<T>& grid, Draft<T>& draft) {
 /// For `count` values the cell that takes them, as if there were no common one, and what it stands for.
 template <class T>
 void try_cells(const PointwiseGrid<T>& grid, const Draft<T>& draft, std::size_t first, std::size_t count) {
-  LogGrid bare = grid.grids[0];
+  LogGrid bare = grid.grid;
   bare.common = {};
   const std::uint8_t* const negative = draft.numbers.negative.data() + first;
   std::int64_t* const index = draft.numbers.index.data() + first;
@@ -129,7 +129,7 @@ void try_cells(const PointwiseGrid<T>& grid, const Draft<T>& draft, std::size_t 
 template <class T>
 void try_cells(const AbsoluteGrid<T>& grid, const Draft<T>& draft, std::size_t first, std::size_t count) {
   double* const tried = draft.tried.data() + first;
-  cells_of(grid.grids[0], draft.given.data() + first, draft.numbers.index.data() + first, tried, count);
+  cells_of(grid.grid, draft.given.data() + first, draft.numbers.index.data() + first, tried, count);
   for (std::size_t i = 0; sizeof(T) < sizeof(double) && i < count; ++i)
     tried[i] = static_cast<double>(grid.finish(tried[i]));
 }
@@ -137,20 +137,20 @@ void try_cells(const AbsoluteGrid<T>& grid, const Draft<T>& draft, std::size_t f
 /// What the cell of a value is called beside the cell of the common one, and what that is called.
 template <class T>
 std::int64_t beside_common(const PointwiseGrid<T>& grid, std::int64_t index, bool negative) {
-  return grid.grids[0].common.beside(index, negative);
+  return grid.grid.common.beside(index, negative);
 }
 template <class T>
 std::int64_t beside_common(const AbsoluteGrid<T>& grid, std::int64_t index, bool) {
-  const Inserted& common = grid.grids[0].common;
+  const Inserted& common = grid.grid.common;
   return index < 0 ? -common.beside(-index, true) : common.beside(index, false);
 }
 template <class T>
 std::int64_t cell_of_common(const PointwiseGrid<T>& grid) {
-  return grid.grids[0].common.cell;
+  return grid.grid.common.cell;
 }
 template <class T>
 std::int64_t cell_of_common(const AbsoluteGrid<T>& grid) {
-  const Inserted& common = grid.grids[0].common;
+  const Inserted& common = grid.grid.common;
   return common.negative ? -common.cell : common.cell;
 }
 /// The next cell up or down, for a value in one.
@@ -224,7 +224,7 @@ Errors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
 template <class Grid, class T>
 void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   constexpr std::array<double, 6> radii{1, 0x1p-3, 0x1p-6, 0x1p-12, 0x1p-24, 0};
-  std::array<double, 6> sum{}, taken{};
+  std::array<double, 6> sum{}, taken{}, size{};
   double rest = 0;
   // Signs and zeros stay.
   const auto may_go = [&](double x) { return x * common > 0 && grid.within(x, common); };
@@ -244,15 +244,17 @@ void gather_common(const Grid& grid, double common, Draft<T>& draft) {
     const std::size_t ring = ring_of(x);
     sum[ring] += common - x;
     taken[ring] += weight * weight;
+    size[ring] += std::abs(common);
   }
   // From the innermost ring outwards.
   const double rate = response_of(grid).rate;
   std::size_t radius = radii.size() - 1;
-  double error = 0;
+  double error = 0, rounding = 0;
   for (std::size_t r = radii.size(); r-- > 0;) {
     error += sum[r];
     rest -= taken[r];
-    if (std::abs(error) <= rate * std::sqrt(std::max(rest, 0.0) / 12)) radius = r;
+    rounding += 0x1p-50 * size[r];
+    if (std::abs(error) <= rate * std::sqrt(std::max(rest, 0.0) / 12) + rounding) radius = r;
   }
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
     const double x = draft.given[i];
@@ -277,6 +279,51 @@ void mark_frequent(const Grid& grid, Draft<T>& draft, Lattice& lattice) {
         if (draft.values[i] == value) draft.kind[i] = Kind::exact;
     }
   }
+}
+
+/// Values that an absolute grid has no cell for but 0: of those that are counted, sums, and how many have each sign.
+struct Small {
+  double sum = 0, squares = 0;
+  std::array<std::size_t, 2> count{};
+  /// Whether they are not as often above 0 as below.
+  bool is_off() const { return std::abs(sum) > 2 * std::sqrt(squares); }
+};
+
+template <class T>
+bool is_small(const AbsoluteGrid<T>& grid, double x) {
+  return x != 0 && std::abs(x) * grid.grid.inverse < 0.5;
+}
+
+template <class T>
+Small small_values(const AbsoluteGrid<T>& grid, const Draft<T>& draft, const Lattice& lattice) {
+  Small small;
+  const double common = lattice.common.value_or(0);
+  for (std::size_t i = 0; i < draft.given.size(); ++i) {
+    const double x = draft.given[i];
+    const bool moves = draft.kind[i] == Kind::plain || draft.kind[i] == in_common_cell;
+    if (draft.counted[i] == 0 || !moves || x == common || !is_small(grid, x)) continue;
+    small.sum += x;
+    small.squares += x * x;
+    ++small.count[x < 0 ? 1 : 0];
+  }
+  return small;
+}
+
+/// Makes what small values of the heavier sign have to be on average, so that all of them sum to what they are, the
+/// common value. The one that was common is kept exactly.
+template <class T>
+void gather_small(const AbsoluteGrid<T>& grid, const Small& small, Draft<T>& draft, Lattice& lattice) {
+  const std::size_t count = small.count[small.sum < 0 ? 1 : 0];
+  const auto mean = static_cast<double>(static_cast<T>(small.sum / static_cast<double>(count)));
+  if (std::abs(mean) < log_grid_lowest) return;
+  draft.all_plain = false;
+  for (std::size_t i = 0; i < draft.given.size(); ++i) {
+    const double x = draft.given[i];
+    Kind& kind = draft.kind[i];
+    if (kind == in_common_cell) kind = x == *lattice.common ? Kind::exact : Kind::plain;
+    if (kind == Kind::plain && is_small(grid, x) && x * mean > 0 && grid.within(x, mean)) kind = in_common_cell;
+  }
+  lattice.common = mean;
 }
 
 /// What of the counted values moves with the grid; the error of the others.
@@ -376,13 +423,13 @@ struct Laid {
   /// the bound allows.
   bool is_off(const Forecast& f) const {
     return std::isfinite(errors.sum) && f.can_tell() &&
-           std::abs(errors.sum) > std::max(0.25 * std::sqrt(errors.squares), 0x1p-12 * f.natural);
+           std::abs(errors.sum) > std::max(0.25 * std::sqrt(errors.squares), 0x1p-20 * f.natural);
   }
 };
 
 template <class Grid, class T>
 Laid<Grid> lay(double bound, const Lattice& lattice, const Draft<T>& draft) {
-  Laid<Grid> laid{lattice, Grid(bound, {lattice}, {}), {}};
+  Laid<Grid> laid{lattice, Grid(bound, lattice), {}};
   laid.errors = put_on(laid.grid, lattice, draft);
   return laid;
 }
@@ -425,7 +472,7 @@ void trade(const Draft<T>& draft, Laid<Grid>& laid) {
     if (draft.counted[i] == 0 || n.kind[i] != Kind::plain) continue;
     const double x = draft.given[i];
     const std::int64_t index = cell_beyond(grid, n, i, up);
-    const auto y = static_cast<double>(grid.value(grid.grids[0], index, n.negative[i] != 0));
+    const auto y = static_cast<double>(grid.value(index, n.negative[i] != 0));
     if (x == common || (y > n.value[i]) != up || y == n.value[i] || !grid.within(x, y)) continue;
     offers.push_back({std::abs(y - x), y, i, index});
   }
@@ -450,21 +497,42 @@ inline unsigned narrowing_of(const Response& response) {
   return parts < 32768 ? static_cast<unsigned>(parts) : 0;
 }
 
+/// Narrows the steps of a curved grid, a little and then more, until some phase makes errors cancel.
+template <class T>
+void find_place(double bound, double error_of_others, Draft<T>& draft, PointwiseGrid<T> grid, Forecast& f,
+                Lattice& lattice) {
+  for (const unsigned factor : {1u, 1u, 2u}) {
+    if (!f.can_tell() || choose_phases(grid, f, lattice)) return;
+    lattice.narrow = lattice.narrow == 0 ? narrowing_of(f.response) : factor * lattice.narrow;
+    grid = PointwiseGrid<T>(bound, lattice);
+    f = forecast(grid, draft, error_of_others);
+  }
+  if (f.can_tell()) choose_phases(grid, f, lattice);
+}
+/// Gathers small values of an absolute grid where they are off, unless the common value has the cell and the other values
+/// can make that good.
+template <class T>
+void find_place(double, double, Draft<T>& draft, const AbsoluteGrid<T>& grid, Forecast& f, Lattice& lattice) {
+  const bool found = f.can_tell() && choose_phases(grid, f, lattice);
+  if (!std::isfinite(f.sliced.fixed) || (found && (lattice.common || std::abs(f.sliced.fixed) < 0.25 * f.natural)))
+    return;
+  const Small small = small_values(grid, draft, lattice);
+  if (!small.is_off()) return;
+  gather_small(grid, small, draft, lattice);
+  f = forecast(grid, draft, mark_moving(lattice, draft));
+  if (f.can_tell()) choose_phases(grid, f, lattice);
+}
+
 /// Finds the lattice of a chunk and puts its values there.
 template <class Grid, class T>
 Laid<Grid> centre(double bound, Draft<T>& draft) {
   Lattice lattice;
-  Grid grid(bound, {lattice}, {});
+  const Grid grid(bound, lattice);
   classify(grid, draft);
   mark_frequent(grid, draft, lattice);
   const double error_of_others = mark_moving(lattice, draft);
   Forecast f = forecast(grid, draft, error_of_others);
-  if (f.can_tell() && !choose_phases(grid, f, lattice) && narrowing_of(f.response) > 0) {
-    lattice.narrow = narrowing_of(f.response);
-    grid = Grid(bound, {lattice}, {});
-    f = forecast(grid, draft, error_of_others);
-    choose_phases(grid, f, lattice);
-  }
+  find_place(bound, error_of_others, draft, grid, f, lattice);
   Laid<Grid> laid = lay<Grid>(bound, lattice, draft);
   correct(bound, f, draft, laid);
   if (laid.is_off(f)) trade(draft, laid);

@@ -84,7 +84,7 @@ void put_bytes(Bytes& out, std::span<const std::byte> bytes) { out.insert(out.en
 
 void put_chunk(Bytes& out, Id id, Scalar scalar, std::size_t count, std::span<const std::byte> payload) {
   put_byte(out, static_cast<std::size_t>(id));
-  put_byte(out, (std::size_t{version_of(id)} << 4) | static_cast<std::size_t>(scalar));
+  put_byte(out, (std::size_t{codec_version} << 4) | static_cast<std::size_t>(scalar));
   put_varint(out, count);
   put_varint(out, payload.size());
   put_bytes(out, payload);
@@ -95,11 +95,11 @@ Head read_head(Reader& in) {
   head.id = static_cast<Id>(in.byte());
   if (!known(head.id)) in.fail("expected a codec id, found " + std::to_string(static_cast<int>(head.id)));
   const unsigned second = in.byte();
-  head.version = static_cast<std::uint8_t>(second >> 4);
   head.scalar = static_cast<Scalar>(second & 15);
-  if (head.version < 1 || head.version > version_of(head.id))
-    in.fail("expected codec version 1" + std::string(version_of(head.id) > 1 ? " or 2" : "") + ", found " +
-            std::to_string(head.version));
+  if (const unsigned version = second >> 4; version != codec_version)
+    throw Error(Kind::unsupported, "expected codec version " + std::to_string(codec_version) + ", found " +
+                                       std::to_string(version))
+        .at("chunk, byte " + std::to_string(in.position() - 1));
   if ((second & 15) > static_cast<unsigned>(Scalar::bits)) in.fail("unknown type of values");
   head.count = in.varint();
   head.payload = in.varint();

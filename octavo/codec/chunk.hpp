@@ -28,8 +28,8 @@ enum class Id : std::uint8_t {
   integers = 17,
 };
 
-/// The newest version of a codec, which is written; all before it are read.
-constexpr std::uint8_t version_of(Id id) { return id == Id::log_grid || id == Id::linear_grid ? 2 : 1; }
+/// Of all codecs: the one version that is written and read.
+constexpr std::uint8_t codec_version = 2;
 
 /// Bits from the highest set one down; 0 for 0. (std::bit_width's type differs between libraries.)
 constexpr int bit_length(std::uint64_t x) { return 64 - std::countl_zero(x); }
@@ -42,7 +42,6 @@ constexpr Scalar scalar_of = sizeof(T) == 8 ? Scalar::float64 : Scalar::float32;
 
 struct Head {
   Id id = Id::raw;
-  std::uint8_t version = 1;  ///< at most version_of(id)
   Scalar scalar = Scalar::float64;
   std::size_t count = 0;    ///< values
   std::size_t payload = 0;  ///< bytes after the head

@@ -178,8 +178,8 @@ void decode_payload(const Head& head, Reader& in, const Context<T>& context, std
       return from_little_endian(std::span<const std::byte>(bytes), out);
     }
     case Id::tree: return decode_tree(in, context, out);
-    case Id::log_grid:
-    case Id::linear_grid: return decode_grid(in, head, context, out);
+    case Id::log_grid: return decode_grid(in, BoundKind::pointwise_relative, context, out);
+    case Id::linear_grid: return decode_grid(in, BoundKind::absolute, context, out);
     case Id::delta: return decode_delta(in, out);
     case Id::pcp: return decode_pcp(in, context, out);
     default: in.fail("expected a chunk of floating-point values");
@@ -238,28 +238,17 @@ std::size_t decode(std::span<const std::byte> in, const Context<float>& context,
   return decode_any(in, context, out);
 }
 
-namespace {
-
-void skip_grid_head(Reader& reader, const Head& head) {
-  if (head.version == 1) {
-    reader.number<double>();
-    return;
-  }
-  get_bound(reader);
-  get_lattice(reader, head.scalar);
-}
-
-}  // namespace
-
 bool needs_neighbours(std::span<const std::byte> in) {
   Reader reader(in);
   try {
     const Head head = read_head(reader);
     if (head.scalar != Scalar::float64 && head.scalar != Scalar::float32) return false;
-    if (head.id == Id::log_grid || head.id == Id::linear_grid)
-      skip_grid_head(reader, head);
-    else if (head.id != Id::tree)
+    if (head.id == Id::log_grid || head.id == Id::linear_grid) {
+      get_bound(reader);
+      get_lattice(reader, head.scalar);
+    } else if (head.id != Id::tree) {
       return false;
+    }
     return reader.byte() >> 4 != 0;
   } catch (const Error&) {
     return false;
@@ -273,7 +262,7 @@ ChunkInfo inspect(std::span<const std::byte> in) {
   if (head.id == Id::log_grid || head.id == Id::linear_grid) {
     const bool pointwise = head.id == Id::log_grid;
     info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute,
-                  head.version == 1 ? reader.number<double>() : get_bound(reader)};
+                  get_bound(reader)};
     info.name += (pointwise ? " point:" : " abs:") + shortest(info.bound.value);
   }
   return info;

@@ -71,7 +71,7 @@ std::size_t choose_lanes(std::size_t n) { return n < 2048 ? 1 : 2; }
 
 /// The symbols, last first, as 16-bit words in the order in which a decoder takes them.
 void put_rans(const Symbols& symbols, std::span<const std::uint8_t> context, const std::vector<Coder>& coders,
-              unsigned scale, std::size_t lanes, Writing writing, Bytes& out) {
+              unsigned scale, std::size_t lanes, Bytes& out) {
   thread_local std::vector<std::uint16_t> words;
   words.clear();
   std::array<std::uint32_t, 2> state{rans_floor, rans_floor};
@@ -85,7 +85,6 @@ void put_rans(const Symbols& symbols, std::span<const std::uint8_t> context, con
     }
     x = ((x / frequency) << scale) + x % frequency + coder.begin[symbols.symbol[t]];
   }
-  if (writing == Writing::first) put_varint(out, words.size());
   for (std::size_t lane = 0; lane < lanes; ++lane) put_number(out, state[lane]);
   const std::size_t at = out.size();
   out.resize(at + 2 * words.size());
@@ -153,7 +152,7 @@ const SymbolTable& symbol_table(Alphabet alphabet) {
 }
 
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& layout,
-                    std::span<const std::uint8_t> activity, Bytes& out, Writing writing) {
+                    std::span<const std::uint8_t> activity, Bytes& out) {
   const std::size_t n = layout.size();
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
@@ -163,16 +162,13 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& lay
   put_byte(out, static_cast<std::size_t>(plan.rule) | (lanes == 2 ? 8u : 0u) | (scale << 4));
   if (plan.rule != Rule::none) {
     put_byte(out, plan.base);
-    if (writing == Writing::first)
-      put_number(out, plan.clusters.begins);
-    else
-      put_varint(out, plan.clusters.begins);
+    put_varint(out, plan.clusters.begins);
   }
   std::vector<Coder> coders;
   BitWriter bits(out);
   Ends ends;
   for (const Counts& counts : plan.clusters.counts) {
-    write_table(bits, counts, alphabet, writing, ends);
+    write_table(bits, counts, alphabet, ends);
     Counts written{};
     for (unsigned s = 0; s < 256; ++s) written[s] = rounded(counts[s]);
     coders.push_back(make_coder(normalise(written, scale)));
@@ -183,12 +179,12 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& lay
   const auto cluster_at = clusters_of(plan.clusters.begins);
   for_each_metric(plan.rule, layout, activity, symbols.symbol.data(), table.weight, plan.base,
                   [&](std::size_t t, unsigned m) { context[t] = cluster_at[m]; });
-  put_rans(symbols, context, coders, scale, lanes, writing, out);
+  put_rans(symbols, context, coders, scale, lanes, out);
   put_low_bits(symbols, table, out);
 }
 
 void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::span<const std::uint8_t> activity,
-                    Symbols& symbols, Writing writing) {
+                    Symbols& symbols) {
   const std::size_t n = layout.size();
   symbols.resize(n);
   if (n == 0) return;
@@ -199,7 +195,7 @@ void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::sp
   const auto rule = static_cast<Rule>(head & 7);
   const std::size_t lanes = (head & 8) != 0 ? 2 : 1;
   const unsigned base = rule == Rule::none ? 0 : in.byte();
-  const std::uint64_t begins = rule == Rule::none ? 0 : writing == Writing::first ? in.number<std::uint32_t>() : in.varint();
+  const std::uint64_t begins = rule == Rule::none ? 0 : in.varint();
   if (begins > 0xffffffff) in.fail("tables for more metrics than there are");
   const auto cluster_at = clusters_of(static_cast<std::uint32_t>(begins));
 
@@ -207,18 +203,15 @@ void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::sp
   BitReader bits(in);
   Ends ends;
   for (unsigned c = 0; c <= cluster_at[num_metrics - 1]; ++c) {
-    frequencies.push_back(normalise(read_table(bits, alphabet, writing, ends, in), scale));
+    frequencies.push_back(normalise(read_table(bits, alphabet, ends, in), scale));
     if (frequencies.back() == Counts{}) in.fail("an empty frequency table");
   }
   const std::vector<Slot> slots = make_slots(frequencies, scale);
 
-  const std::uint64_t announced = writing == Writing::first ? in.varint() : 0;
-  if (announced > in.left() / 2) in.fail("more words announced than there are bytes");
   std::array<std::uint32_t, 2> state{rans_floor, rans_floor};
   for (std::size_t lane = 0; lane < lanes; ++lane) state[lane] = in.number<std::uint32_t>();
   if (state[0] < rans_floor || state[1] < rans_floor) in.fail("a coder state is out of range");
-  // As many as are used, where that is not told.
-  const auto words = in.peek(writing == Writing::first ? 2 * announced : in.left() / 2 * 2);
+  const auto words = in.peek(in.left() / 2 * 2);  // no more than these; the symbols tell how many
   const std::byte* word = words.data();
   const std::byte* const end = word + words.size();
 
@@ -239,7 +232,7 @@ void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::sp
       word += 2;
     }
   });
-  if (short_of_words || (writing == Writing::first && word != end) || state[0] != rans_floor || state[1] != rans_floor)
+  if (short_of_words || state[0] != rans_floor || state[1] != rans_floor)
     in.fail("the coded symbols do not end where they should");
   in.take(static_cast<std::size_t>(word - words.data()));
   get_low_bits(in, table, symbols);

@@ -28,12 +28,6 @@ enum class Alphabet : std::uint8_t {
 
 constexpr int num_specials = 3;
 
-/// How stencils, tables and what stands before them are written.
-enum class Writing : std::uint8_t {
-  first,    ///< codecs of version 1
-  compact,  ///< of version 2
-};
-
 /// What a symbol tells: `bits` raw bits follow, `weight` says how large the number is (for contexts).
 struct SymbolTable {
   std::array<std::uint8_t, 256> bits{};
@@ -67,9 +61,9 @@ struct Symbols {
 /// Appends a coded block. `activity[f * width + j]`: how large numbers are expected to be (length in bits), known to
 /// the decoder; empty: unknown.
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& layout,
-                    std::span<const std::uint8_t> activity, Bytes& out, Writing writing = Writing::first);
+                    std::span<const std::uint8_t> activity, Bytes& out);
 /// Reads one into `symbols`; `number` of each symbol is complete.
 void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::span<const std::uint8_t> activity,
-                    Symbols& symbols, Writing writing = Writing::first);
+                    Symbols& symbols);
 
 }  // namespace octavo::codec

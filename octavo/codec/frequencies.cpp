@@ -52,45 +52,33 @@ std::uint32_t rounded(std::uint32_t count) {
   return (up >> drop) << drop;
 }
 
-void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Writing writing, Ends& ends) {
+void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Ends& ends) {
   const Ends before = ends;
   auto& [first, last] = ends = {0, 255};
   while (first < 255 && counts[first] == 0) ++first;
   while (last > first && counts[last] == 0) --last;
-  if (writing == Writing::first) {
-    bits.put(first, 8);
-    bits.put(last, 8);
-  } else {
-    put_difference(bits, first, before.first);
-    put_difference(bits, last, before.last);
-  }
+  put_difference(bits, first, before.first);
+  put_difference(bits, last, before.last);
   std::array<int, 256> length{};
   for (unsigned s = first; s <= last; ++s) {
     const std::uint32_t q = rounded(counts[s]);
     length[s] = bit_length(q);
     const int expected = s == first ? 4 : length[predecessor(s, alphabet)];
-    const unsigned z = writing == Writing::first ? static_cast<unsigned>(zigzag(length[s] - expected)) : fold(length[s], expected);
-    put_gamma(bits, z);
+    put_gamma(bits, fold(length[s], expected));
     const int below = std::clamp(length[s] - 1, 0, 2);
     if (below > 0) bits.put(q >> (length[s] - 1 - below), static_cast<unsigned>(below));
   }
 }
 
-Counts read_table(BitReader& bits, Alphabet alphabet, Writing writing, Ends& ends, const Reader& where) {
+Counts read_table(BitReader& bits, Alphabet alphabet, Ends& ends, const Reader& where) {
   Counts counts{};
-  if (writing == Writing::first) {
-    ends.first = static_cast<unsigned>(bits.get(8));
-    ends.last = static_cast<unsigned>(bits.get(8));
-  } else {
-    ends.first = get_difference(bits, ends.first, where);
-    ends.last = get_difference(bits, ends.last, where);
-  }
+  ends.first = get_difference(bits, ends.first, where);
+  ends.last = get_difference(bits, ends.last, where);
   if (ends.last < ends.first || ends.last > 255) where.fail("a frequency table ends before it begins");
   std::array<int, 256> length{};
   for (unsigned s = ends.first; s <= ends.last; ++s) {
     const int expected = s == ends.first ? 4 : length[predecessor(s, alphabet)];
-    const unsigned z = get_gamma(bits, where);
-    length[s] = writing == Writing::first ? expected + static_cast<int>(unzigzag(z)) : unfold(z, expected);
+    length[s] = unfold(get_gamma(bits, where), expected);
     if (length[s] < 0 || length[s] > 32) where.fail("a frequency is out of range");
     if (length[s] == 0) continue;
     const int below = std::clamp(length[s] - 1, 0, 2);

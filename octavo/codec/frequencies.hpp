@@ -18,9 +18,9 @@ struct Ends {
   unsigned first = 0, last = 0;
 };
 
-void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Writing writing, Ends& ends);
+void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Ends& ends);
 /// The rounded counts. Throws Error(corrupt) where no such table can be.
-Counts read_table(BitReader& bits, Alphabet alphabet, Writing writing, Ends& ends, const Reader& where);
+Counts read_table(BitReader& bits, Alphabet alphabet, Ends& ends, const Reader& where);
 
 /// Frequencies that sum to 2^scale, none of them 0 where the count is not. All zero where there are no counts.
 Counts normalise(const Counts& counts, unsigned scale);

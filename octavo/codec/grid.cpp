@@ -16,12 +16,12 @@ void put_model(const Model<Grid>& model, Bytes& out) {
   put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u) |
                     static_cast<std::size_t>(model.across) << 4);
   if (model.base == Base::fitted_index || model.base == Base::fitted_value)
-    put_stencil(out, model.stencil, model.place.members, model.grid.writing);
+    put_stencil(out, model.stencil, model.place.members);
   if (!twins) return;
   put_byte(out, model.shift);
   Symbols symbols(model.orientation.size());
   symbols.symbol = model.orientation;
-  encode_symbols(symbols, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, out, model.grid.writing);
+  encode_symbols(symbols, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, out);
 }
 
 template <class Grid>
@@ -47,12 +47,12 @@ void get_model(Reader& in, Model<Grid>& model) {
   if (model.place.parents.empty() || model.base == Base::previous)
     in.fail("prediction from parents, of which there are none");
   use_tree_layout(model);
-  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members, model.grid.writing);
+  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members);
   if (!twins) return;
   model.shift = in.byte();
   if (model.shift > 63 || model.place.width != 1) in.fail("twins where there can be none");
   Symbols symbols;
-  decode_symbols(in, Alphabet::plain, {1, model.place.families(), 1}, {}, symbols, model.grid.writing);
+  decode_symbols(in, Alphabet::plain, {1, model.place.families(), 1}, {}, symbols);
   model.orientation = std::move(symbols.symbol);
   model.twins = twins_of(model, model.shift);
   const int turns = orientations(model.place.members).count;
@@ -130,7 +130,7 @@ void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& co
   put_model(model, out);
   Symbols& symbols = scratch().symbols;
   make_symbols(model, numbers, symbols);
-  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out, grid.writing);
+  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out);
   if (!Grid::has_specials) return;
   std::vector<T> exact;
   if (std::find(numbers.kind.begin(), numbers.kind.end(), Kind::exact) == numbers.kind.end()) return;
@@ -160,7 +160,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   Model<Grid> model = make_model(grid, context, out.size());
   get_model(in, model);
   Symbols& symbols = scratch().symbols;
-  decode_symbols(in, model.alphabet(), model.layout, model_activity(model), symbols, grid.writing);
+  decode_symbols(in, model.alphabet(), model.layout, model_activity(model), symbols);
   const auto is_special = [](std::uint8_t s) { return s < num_specials; };
   const bool any_special = std::any_of(symbols.symbol.begin(), symbols.symbol.end(), is_special);
   if (any_special && !Grid::has_specials) in.fail("a value is out of range");
@@ -265,23 +265,17 @@ bool encode_grid(std::span<const T> values, const Context<T>& context, const Bou
 }
 
 template <class T>
-void decode_grid(Reader& in, const Head& head, const Context<T>& context, std::span<T> out) {
-  const bool first_version = head.version == 1;
-  const double bound = first_version ? in.number<double>() : get_bound(in);
-  const bool pointwise = head.id == Id::log_grid;
+void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::span<T> out) {
+  const double bound = get_bound(in);
+  const bool pointwise = kind == BoundKind::pointwise_relative;
   if (!(bound >= (pointwise ? 0x1p-39 : 0x1p-1000)) ||
       !(bound <= (pointwise ? std::numeric_limits<double>::max() : 0x1p1000)))
     in.fail("a bound out of range");
-  std::vector<Lattice> lattices(1);
-  if (!first_version) lattices[0] = get_lattice(in, scalar_of<T>);
-  if (pointwise) {
-    PointwiseGrid<T> grid(bound, lattices, {});
-    if (first_version) grid.writing = Writing::first;
-    decode_on(grid, in, context, out);
-  } else if (first_version)
-    decode_on(FirstAbsoluteGrid<T>(bound), in, context, out);
+  const Lattice lattice = get_lattice(in, scalar_of<T>);
+  if (pointwise)
+    decode_on(PointwiseGrid<T>(bound, lattice), in, context, out);
   else
-    decode_on(AbsoluteGrid<T>(bound, lattices, {}), in, context, out);
+    decode_on(AbsoluteGrid<T>(bound, lattice), in, context, out);
 }
 
 template bool encode_tree(std::span<const double>, const Context<double>&, Effort, Bytes&);
@@ -292,7 +286,7 @@ template bool encode_grid(std::span<const double>, const Context<double>&, const
                           Bytes&);
 template bool encode_grid(std::span<const float>, const Context<float>&, const Bound&, Effort, std::span<float>,
                           Bytes&);
-template void decode_grid(Reader&, const Head&, const Context<double>&, std::span<double>);
-template void decode_grid(Reader&, const Head&, const Context<float>&, std::span<float>);
+template void decode_grid(Reader&, BoundKind, const Context<double>&, std::span<double>);
+template void decode_grid(Reader&, BoundKind, const Context<float>&, std::span<float>);
 
 }  // namespace octavo::codec

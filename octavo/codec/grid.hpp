@@ -16,6 +16,6 @@ template <class T>
 bool encode_grid(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
                  std::span<T> decoded, Bytes& payload);
 template <class T>
-void decode_grid(Reader& in, const Head& head, const Context<T>& context, std::span<T> out);
+void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::span<T> out);
 
 }  // namespace octavo::codec

@@ -37,8 +37,6 @@ struct ExactGrid {
   using Bits = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
   static constexpr bool signs_apart = false;
   static constexpr bool has_specials = false;
-  static constexpr bool adds_values = true;  // not indices: what is expected from neighbours
-  static constexpr Writing writing = Writing::first;
   static constexpr Base fitted_bases[] = {Base::fitted_value};
   static double least_energy(Base) { return 0; }
 
@@ -80,30 +78,17 @@ struct ExactGrid {
   }
 };
 
-/// Which of a chunk's lattices holds value number i: the first, or for each unit of `size` values one.
-struct Selector {
-  std::span<const std::uint8_t> lattice;  ///< of each unit; empty: the first, of all
-  std::size_t size = 1;
-  std::size_t at(std::size_t i) const { return lattice.empty() ? 0 : lattice[i / size]; }
-};
-
 /// Point-wise relative. Values are magnitudes with a sign of their own.
 template <class T>
 struct PointwiseGrid {
   using Value = T;
   static constexpr bool signs_apart = true;
   static constexpr bool has_specials = true;
-  static constexpr bool adds_values = true;
   static constexpr Base fitted_bases[] = {Base::fitted_index, Base::fitted_value};
-  std::vector<LogGrid> grids;  ///< one for each lattice
-  Selector selector;
+  LogGrid grid;
   double bound;
-  Writing writing = Writing::compact;
 
-  PointwiseGrid(double b, const std::vector<Lattice>& lattices, const Selector& select)
-      : selector(select), bound(b * (1 - 0x1p-50)) {
-    for (const Lattice& lattice : lattices) grids.push_back(log_grid(b, lattice));
-  }
+  PointwiseGrid(double b, const Lattice& lattice) : grid(log_grid(b, lattice)), bound(b * (1 - 0x1p-50)) {}
 
   static double least_energy(Base base) { return base == Base::fitted_index ? 1 : 0; }
   static bool has_place(double magnitude) {
@@ -112,10 +97,10 @@ struct PointwiseGrid {
   /// Whether y stands for x within `bound * |x|`: the bound has been lowered by more than the product can be rounded up.
   bool within(double x, double y) const { return std::abs(x - y) <= bound * std::abs(x); }
 
-  /// Values that have been decoded: their index is whatever cell of the first lattice holds them.
+  /// Values that have been decoded: their index is whatever cell holds them.
   void read(Numbers& to, std::span<const T> values) const {
     for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
-    indices_on(grids[0], to.value.data(), to.index.data(), values.size());
+    indices_on(grid, to.value.data(), to.index.data(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double magnitude = std::abs(to.value[i]);
       to.negative[i] = std::signbit(values[i]) ? 1 : 0;
@@ -127,19 +112,16 @@ struct PointwiseGrid {
     const double limited = std::min(magnitude, static_cast<double>(std::numeric_limits<T>::max()));
     return static_cast<T>(negative ? -limited : limited);
   }
-  static T value(const LogGrid& grid, std::int64_t index, bool negative) {
+  T value(std::int64_t index, bool negative) const {
     return finish(value_on(grid, index, negative), negative);
   }
   void estimate(Cells& cells) const {
     std::array<std::int64_t, num_lanes> index;
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
-    if (!selector.lattice.empty())
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        index[lane] = index_on(grids[selector.at(cells.position[lane])], cells.estimate[lane]);
-    else if (cells.count == 1)
-      index[0] = index_on(grids[0], cells.estimate[0]);
+    if (cells.count == 1)
+      index[0] = index_on(grid, cells.estimate[0]);
     else
-      indices_on(grids[0], cells.estimate.data(), index.data(), num_lanes);
+      indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       const bool good = has_place(std::abs(cells.estimate[lane]));
       cells.index[lane] = good ? index[lane] : cells.index[lane];
@@ -154,13 +136,10 @@ struct PointwiseGrid {
       index[lane] = numbers.index[cells.position[lane]];
       negative[lane] = numbers.negative[cells.position[lane]];
     }
-    if (!selector.lattice.empty())
-      for (std::size_t lane = 0; lane < cells.count; ++lane)
-        magnitude[lane] = value_on(grids[selector.at(cells.position[lane])], index[lane], negative[lane] != 0);
-    else if (cells.count == 1)
-      magnitude[0] = value_on(grids[0], index[0], negative[0] != 0);
+    if (cells.count == 1)
+      magnitude[0] = value_on(grid, index[0], negative[0] != 0);
     else
-      values_on(grids[0], index.data(), negative.data(), magnitude.data(), num_lanes);
+      values_on(grid, index.data(), negative.data(), magnitude.data(), num_lanes);
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
       if (numbers.kind[i] != Kind::plain) continue;
@@ -180,19 +159,14 @@ struct AbsoluteGrid {
   using Value = T;
   static constexpr bool signs_apart = false;
   static constexpr bool has_specials = true;
-  static constexpr bool adds_values = true;
   static constexpr Base fitted_bases[] = {Base::fitted_value};
-  std::vector<LinearGrid> grids;  ///< one for each lattice
-  Selector selector;
+  LinearGrid grid;
   double bound;
-  Writing writing = Writing::compact;
 
-  AbsoluteGrid(double b, const std::vector<Lattice>& lattices, const Selector& select) : selector(select), bound(b) {
-    for (const Lattice& lattice : lattices) grids.push_back(linear_grid(b, lattice));
-  }
+  AbsoluteGrid(double b, const Lattice& lattice) : grid(linear_grid(b, lattice)), bound(b) {}
 
-  double least_energy(Base) const { return grids[0].step * grids[0].step; }
-  bool has_place(double magnitude) const { return magnitude * grids[0].inverse < linear_grid_limit; }
+  double least_energy(Base) const { return grid.step * grid.step; }
+  bool has_place(double magnitude) const { return magnitude * grid.inverse < linear_grid_limit; }
   /// |x - y| <= bound for the exact difference: what subtraction rounds away is found again and counted.
   bool within(double x, double y) const {
     const double difference = x - y;
@@ -203,7 +177,7 @@ struct AbsoluteGrid {
 
   void read(Numbers& to, std::span<const T> values) const {
     for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
-    indices_on(grids[0], to.value.data(), to.index.data(), values.size());
+    indices_on(grid, to.value.data(), to.index.data(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       to.negative[i] = 0;
       to.kind[i] = has_place(std::abs(to.value[i])) ? Kind::plain : Kind::exact;
@@ -214,17 +188,14 @@ struct AbsoluteGrid {
     const double limit = static_cast<double>(std::numeric_limits<T>::max());
     return static_cast<T>(std::min(std::max(value, -limit), limit));
   }
-  static T value(const LinearGrid& grid, std::int64_t index, bool = false) { return finish(value_on(grid, index)); }
+  T value(std::int64_t index, bool) const { return finish(value_on(grid, index)); }
   void estimate(Cells& cells) const {
     std::array<std::int64_t, num_lanes> index;
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
-    if (!selector.lattice.empty())
-      for (std::size_t lane = 0; lane < lanes; ++lane)
-        index[lane] = index_on(grids[selector.at(cells.position[lane])], cells.estimate[lane]);
-    else if (cells.count == 1)
-      index[0] = index_on(grids[0], cells.estimate[0]);
+    if (cells.count == 1)
+      index[0] = index_on(grid, cells.estimate[0]);
     else
-      indices_on(grids[0], cells.estimate.data(), index.data(), num_lanes);
+      indices_on(grid, cells.estimate.data(), index.data(), num_lanes);
     for (std::size_t lane = 0; lane < lanes; ++lane)
       cells.index[lane] = has_place(std::abs(cells.estimate[lane])) ? index[lane] : cells.index[lane];
   }
@@ -232,13 +203,10 @@ struct AbsoluteGrid {
     std::array<std::int64_t, num_lanes> index{};
     std::array<double, num_lanes> found;
     for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
-    if (!selector.lattice.empty())
-      for (std::size_t lane = 0; lane < cells.count; ++lane)
-        found[lane] = value_on(grids[selector.at(cells.position[lane])], index[lane]);
-    else if (cells.count == 1)
-      found[0] = value_on(grids[0], index[0]);
+    if (cells.count == 1)
+      found[0] = value_on(grid, index[0]);
     else
-      values_on(grids[0], index.data(), found.data(), num_lanes);
+      values_on(grid, index.data(), found.data(), num_lanes);
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
       if (numbers.kind[i] != Kind::plain) continue;
@@ -250,20 +218,6 @@ struct AbsoluteGrid {
   static bool negative(const Numbers& of, std::size_t i) { return of.index[i] < 0; }
   static std::uint64_t key(std::int64_t index) { return static_cast<std::uint64_t>(std::abs(index)); }
   static bool in_range(std::int64_t index) { return std::abs(index) <= index_limit; }
-};
-
-/// The same as version 1 had it, for decoders: all cells alike, ties between two go up, and what is expected is computed
-/// on indices.
-template <class T>
-struct FirstAbsoluteGrid : AbsoluteGrid<T> {
-  static constexpr bool adds_values = false;
-  explicit FirstAbsoluteGrid(double b) : AbsoluteGrid<T>(b, {Lattice()}, {}) { this->writing = Writing::first; }
-  void read(Numbers& to, std::span<const T> values) const {
-    AbsoluteGrid<T>::read(to, values);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (to.kind[i] == Kind::plain) to.index[i] = floor_of(to.value[i] * this->grids[0].inverse + 0.5);
-  }
-  void estimate(Cells&) const {}
 };
 
 }  // namespace octavo::codec

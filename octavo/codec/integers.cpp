@@ -102,7 +102,7 @@ Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t pa
   const Scalar scalar = integers ? scalar_of_width(size) : size == 8 ? Scalar::float64 : Scalar::float32;
   Bytes head;
   put_byte(head, static_cast<std::size_t>(integers ? Id::integers : id));
-  put_byte(head, static_cast<std::size_t>(scalar) | std::size_t{1} << 4);
+  put_byte(head, static_cast<std::size_t>(scalar) | std::size_t{codec_version} << 4);
   put_varint(head, count);
   put_varint(head, payload + (integers ? 1 : 0));
   if (integers) put_byte(head, static_cast<std::size_t>(form));

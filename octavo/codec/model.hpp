@@ -158,23 +158,12 @@ void expect_across(const Model<Grid>& model, Across across, const Numbers& numbe
   if (k == 0) return;
   const std::size_t step = layer == 0 ? 0 : points;
   const bool beside = across != Across::below || step == 0, below = across != Across::beside && step != 0;
-  if constexpr (Grid::adds_values) {
-    const auto& v = numbers.value;
-    const auto fan = [&](std::size_t down) {
-      return beside ? v[near[0] - down] + (v[near[1] - down] - v[near[2] - down]) : v[near[0] - down];
-    };
-    cells.estimate[0] = below ? fan(0) + (v[i - step] - fan(step)) : fan(0);
-    model.grid.estimate(cells);
-  } else {
-    const std::int64_t otherwise = cells.index[0];
-    const auto at = [&](std::size_t n) {
-      return static_cast<std::uint64_t>(numbers.kind[n] == Kind::plain ? numbers.index[n] : otherwise);
-    };
-    const auto fan = [&](std::size_t down) {
-      return beside ? at(near[0] - down) + at(near[1] - down) - at(near[2] - down) : at(near[0] - down);
-    };
-    cells.index[0] = static_cast<std::int64_t>(below ? fan(0) + at(i - step) - fan(step) : fan(0));
-  }
+  const auto& v = numbers.value;
+  const auto fan = [&](std::size_t down) {
+    return beside ? v[near[0] - down] + (v[near[1] - down] - v[near[2] - down]) : v[near[0] - down];
+  };
+  cells.estimate[0] = below ? fan(0) + (v[i - step] - fan(step)) : fan(0);
+  model.grid.estimate(cells);
 }
 
 /// Visits all values, layer after layer, each expected from points visited before.

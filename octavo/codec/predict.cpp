@@ -178,9 +178,7 @@ unsigned choose_low_bits(const Stencil& stencil, std::size_t members) {
 
 }  // namespace
 
-void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members, Writing writing) {
-  if (writing == Writing::first)
-    return each_weight(stencil, members, [&](std::int8_t weight) { put_byte(out, static_cast<std::uint8_t>(weight)); });
+void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members) {
   const unsigned low = choose_low_bits(stencil, members);
   BitWriter bits(out);
   bits.put(low, 3);
@@ -192,13 +190,9 @@ void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members, Writin
   bits.finish();
 }
 
-Stencil get_stencil(Reader& in, std::size_t members, Writing writing) {
+Stencil get_stencil(Reader& in, std::size_t members) {
   Stencil stencil;
   stencil.axes = axes_of(members);
-  if (writing == Writing::first) {
-    each_weight(stencil, members, [&](std::int8_t& weight) { weight = static_cast<std::int8_t>(in.byte()); });
-    return stencil;
-  }
   BitReader bits(in);
   const auto low = static_cast<unsigned>(bits.get(3));
   each_weight(stencil, members, [&](std::int8_t& weight) {

@@ -184,7 +184,7 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
 Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample);
 
-void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members, Writing writing);
-Stencil get_stencil(Reader& in, std::size_t members, Writing writing);
+void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);
+Stencil get_stencil(Reader& in, std::size_t members);
 
 }  // namespace octavo::codec

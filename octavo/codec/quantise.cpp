@@ -12,7 +12,7 @@ namespace {
 template <class Grid>
 void insert(Grid& grid, const Lattice& lattice, double reach, std::int64_t q, double value) {
   const double magnitude = std::abs(*lattice.common);
-  grid.common = {value > magnitude ? q : q + 1, std::signbit(*lattice.common), magnitude, reach};
+  grid.common = {value > magnitude ? q : q + 1, std::signbit(*lattice.common), magnitude, std::min(reach, magnitude)};
 }
 
 }  // namespace

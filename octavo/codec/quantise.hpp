@@ -78,13 +78,13 @@ struct Inserted {
   static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
   std::int64_t cell = nowhere;
   bool negative = false;
-  double magnitude = 0, reach = 0;  ///< what is so near is expected in this cell
+  double magnitude = 0, reach = 0;  ///< what is nearer is expected in this cell
   explicit operator bool() const { return cell != nowhere; }
   /// What cell q of the grid is called beside the cell inserted, whose neighbours stay as they are for the other sign.
   std::int64_t beside(std::int64_t q, bool of_negative) const { return of_negative == negative && q >= cell ? q + 1 : q; }
   /// The cell of a magnitude of this sign that is in cell q of the grid.
   std::int64_t index(std::int64_t q, double x) const {
-    return std::abs(x - magnitude) <= reach ? cell : q >= cell ? q + 1 : q;
+    return std::abs(x - magnitude) < reach ? cell : q >= cell ? q + 1 : q;
   }
 };
 
