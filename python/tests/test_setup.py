@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,32 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BARE = "bash env cat cmp cp cut dirname grep head id mkdir mktemp mv nproc rm sed sort tail tee touch tr true uname awk".split()
+BARE = [
+    "bash",
+    "env",
+    "cat",
+    "cmp",
+    "cp",
+    "cut",
+    "dirname",
+    "grep",
+    "head",
+    "id",
+    "mkdir",
+    "mktemp",
+    "mv",
+    "nproc",
+    "rm",
+    "sed",
+    "sort",
+    "tail",
+    "tee",
+    "touch",
+    "tr",
+    "true",
+    "uname",
+    "awk",
+]
 
 
 @pytest.fixture
@@ -97,9 +121,7 @@ def test_there_is_no_build_without_a_compiler(machine):
 
 def test_a_configure_step_that_was_interrupted_is_repeated(machine):
     """A stamp without a cache; and a configure step that fails leaves no stamp."""
-    run = machine(
-        ["make"], {"cmake": f'echo "$@" >>{{log}}; [[ $1 == --build ]] || exit 1'.replace("{log}", "cmake.log")}
-    )
+    run = machine(["make"], {"cmake": 'echo "$@" >>{log}; [[ $1 == --build ]] || exit 1'.replace("{log}", "cmake.log")})
     run.tree.joinpath("build/release").mkdir(parents=True)
     stamp = run.tree / "build" / "release" / ".options"
     first = run("build", "--preset", "release", "--", "all")
