@@ -32,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
 
+    options.check_ending(arguments.out, options.SERAFIN_ENDS, "SERAFIN files")
     options.check_output(arguments.out, arguments.force)
     options.refuse_ranks("merge")
     with console.Progress("merge", arguments.quiet) as progress:
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:
-        print(
+        console.line(
             f"{arguments.out}: {report['parts']} pieces, {console.number(report['points'])} points, "
             f"{report['steps']} steps, {console.size(report['bytes'])}"
         )
