@@ -155,7 +155,7 @@ def _described(error: Exception) -> tuple[str, int]:
     if isinstance(error, MemoryError):
         return "out of memory\n  try: fewer threads (-j 1), a region (--roi) or fewer levels (--level)", 5
     if isinstance(error, ImportError):
-        return _missing(error), 4
+        return _missing(error)
     if isinstance(error, OSError):
         import errno
 
@@ -165,14 +165,16 @@ def _described(error: Exception) -> tuple[str, int]:
     return f"unexpected: {type(error).__name__}: {error}\n  try: --debug shows where; this is a bug of octavo", 3
 
 
-def _missing(error: ImportError) -> str:
-    """A Python package that only some verbs need."""
+def _missing(error: ImportError) -> tuple[str, int]:
+    """A Python package that only some verbs need, or a part of ours."""
     name = (error.name or "").partition(".")[0]
-    if name in ("", "octavo"):
-        return f"this installation of octavo is not whole: {error}\n  try: install it again"
+    if "failed to map segment" in str(error):  # the loader's words where memory is short
+        return f"out of memory: {error}", 5
+    if name in ("", "octavo", "_core", "_mpi"):
+        return f"this installation of octavo is not whole: {error}\n  try: install it again", 4
     if isinstance(error, ModuleNotFoundError):
-        return f"this needs the Python package {name}, which is not installed\n  try: pip install {name}"
-    return f"the Python package {name} cannot be loaded: {error}\n  try: pip install --force-reinstall {name}"
+        return f"this needs the Python package {name}, which is not installed\n  try: pip install {name}", 4
+    return f"the Python package {name} cannot be loaded: {error}\n  try: pip install --force-reinstall {name}", 4
 
 
 def _report(text: str, code: int) -> int:
