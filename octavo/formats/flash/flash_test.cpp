@@ -503,6 +503,20 @@ TEST_F(Flash, a_domain_with_a_hole_is_unsupported) {
   EXPECT_EQ(error_of([&] { open_flash(put(file)); }).kind(), Kind::unsupported);
 }
 
+TEST_P(FlashDim, sides_are_periodic_where_gid_says_so_and_nothing_else_does) {
+  for (const bool one_root : {false, true}) {
+    FlashSpec spec = spec_of(GetParam());
+    spec.periodic = {true, false, true};
+    if (one_root) spec.roots = {1, 1, 1};
+    spec.refine = [](const auto& box) { return box.level < 2; };
+    FlashFile file = flash_file(spec);
+    file.lists.texts.erase("string runtime parameters");
+    const mesh::Dataset dataset = open_flash(put(file));
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(spec.dim); ++axis)
+      EXPECT_EQ(dataset.header.periodic[axis], spec.periodic[axis]) << axis;
+  }
+}
+
 TEST_F(Flash, damaged_particles_do_not_hide_the_mesh) {
   FlashFile file = flash_file(spec_of(2));
   set_int(file, "localnp", 13, 5);

@@ -30,6 +30,7 @@ FileKind file_kind(std::string_view name);
 struct Source {
   file::hdf5::File file;
   std::map<std::string, file::hdf5::Info> sets;
+  std::vector<file::hdf5::Other> others;  ///< what the root group has besides
   FileKind kind = FileKind::checkpoint;
 };
 
@@ -39,7 +40,8 @@ bool recognise(const std::filesystem::path& path);
 Source open_source(const std::filesystem::path& path);
 
 bool has(const Source& source, const std::string& name);
-/// Error(corrupt) naming the data set where it is missing.
+/// Error(corrupt) naming the data set where it is missing; Error(unsupported) where it is a link, or has its values in
+/// other files: those are not opened.
 const file::hdf5::Info& set(const Source& source, const std::string& name);
 /// The same, and the shape must be this one, of integers or reals.
 const file::hdf5::Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,
