@@ -198,11 +198,19 @@ mesh::Dataset by_own_names(const mesh::Dataset& output) {
 StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, bool own_names) {
   StepParts step;
   step.output = jobs::open(path, {std::nullopt, number});
+  const std::int64_t file_number = jobs::step_number(*step.output).value_or(0);
   if (own_names && !step.output->unstructured) step.output = by_own_names(*step.output);
   if (step.output->unstructured)
     throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
   step.header = step.output->header;
   step.found.step = jobs::step_number(*step.output).value_or(0);
+  // The number in the name of a FLASH file counts files; the run counts its steps in nstep.
+  const auto counted = step.header.attributes.find("integer scalars/nstep");
+  const auto* steps = counted == step.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&counted->second);
+  if (step.header.code == "FLASH" && steps != nullptr) {
+    step.header.attributes["flash/file number"] = file_number;
+    step.found.step = *steps;
+  }
   return step;
 }
 
