@@ -127,7 +127,9 @@ void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   set_default(lists, "logical scalars", "corners", std::int64_t{0});
   // A file that FLASH wrote has what its version needs, and is to stay the same file.
   const auto known = lists.lower_bound("sim info/");
-  if (known == lists.end() || !known->first.starts_with("sim info/"))
+  const bool complete = known != lists.end() && known->first.starts_with("sim info/");
+  // Somebody may have cut lists off it.
+  if (!complete || !lists.contains("logical runtime parameters"))
     add_restart_defaults(lists, !plan.species.empty());
 }
 
