@@ -70,13 +70,6 @@ mesh::Specific specific_in_words(const mesh::Dataset& dataset, const mesh::Datas
   return mesh::specific_of(words.header, more);
 }
 
-void note_weights(const mesh::Specific& specific, CrossReport& report) {
-  std::string names;
-  for (const std::string& name : per_mass(specific)) names += (names.empty() ? "" : ", ") + name;
-  report.notes.push_back(names.empty() ? "values are made by volume: no field is known to be an amount per mass"
-                                       : "values made of " + names + " are weighted by density, others by volume");
-}
-
 void note_made(const Regridded& made, const mesh::Header& header, CrossReport& report) {
   report.means += made.plan.means;
   report.fills += made.plan.fills;
@@ -355,7 +348,7 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
     default: write_ramses(dataset, out, options, report);
   }
   if ((options.refine > 0 || report.fills != 0) && options.fill_by == mesh::FillBy::linear)
-    note_weights(mesh::specific_of(given.header, options.per_mass), report);
+    report.notes.push_back(weights_note(mesh::specific_of(given.header, options.per_mass)));
   return report;
 }
 

@@ -97,6 +97,13 @@ void forget_layout(mesh::Dataset& step) {
                 [](const auto& entry) { return entry.first == "amrex/boxes" || entry.first.starts_with("patches/"); });
 }
 
+std::string weights_note(const mesh::Specific& specific) {
+  std::string names;
+  for (const std::string& name : per_mass(specific)) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "values are made by volume: no field is known to be an amount per mass"
+                       : "values made of " + names + " are weighted by density, others by volume";
+}
+
 mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by, const std::vector<std::string>& per_mass) {
   if (times <= 0) return source;
   const auto shared = std::make_shared<Shared>();

@@ -7,6 +7,10 @@ namespace octavo::jobs {
 /// Leaves out attributes that list boxes or blocks of a mesh; a note says which data sets of FLASH went with them.
 void forget_layout(mesh::Dataset& step);
 
+/// What a user should know of values that are made: "values made of velx, ener are weighted by density, others by
+/// volume".
+std::string weights_note(const mesh::Specific& specific);
+
 /// The step with the leaves of its finest level refined, their children and so on, `times` times: to go on with a finer
 /// mesh. Cell data are made conservatively, specific quantities (mesh::specific_of) by mass, and vectors on faces keep
 /// the divergence of the cell they were in (mesh::refine_leaves); all other values stay. The result does not depend on
