@@ -86,6 +86,15 @@ def test_what_flash_does_not_know_of_its_file_goes_along(copy, run, tmp_path, wa
         assert {"unit", *OWN} <= set(file["dens"].attrs)
 
 
+def test_more_than_attributes_should_hold_is_named(copy, run, tmp_path):
+    with h5py.File(copy, "r+") as file:
+        file.create_dataset("big", (3_000_000,), "f8", compression="gzip")
+        file["small"] = np.arange(3)
+    told = run("convert", copy, tmp_path / "again", "--to", "flash").stderr
+    with h5py.File(tmp_path / "again") as file:
+        assert '"big"' in told and "big" not in file and list(file["small"]) == [0, 1, 2]
+
+
 def test_rows_of_blocks_go_with_their_blocks(copy, run, tmp_path):
     """Blocks in another order: a copy has them in Morton order, and what is written of each with them."""
     with h5py.File(copy, "r+") as file:

@@ -24,7 +24,7 @@ constexpr const char* sets_key = "flash/sets";
 constexpr const char* of_blocks_key = "flash/sets of blocks";
 constexpr const char* attributes_key = "flash/set attributes";
 
-constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;
 /// Larger attributes need another version of the file format than FLASH's.
 constexpr std::uint64_t most_attribute_bytes = 60000;
 constexpr int most_deep = 16, most_objects = 10000;

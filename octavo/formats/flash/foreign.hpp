@@ -20,7 +20,7 @@ namespace octavo::formats::flash {
 /// Data sets that the reader has understood, which are not kept here.
 using OwnSets = std::set<std::string>;
 
-/// `rows`: of the blocks in Morton order. Together at most 32 MiB are kept.
+/// `rows`: of the blocks in Morton order. Together at most 16 MiB are kept: every segment of a store has them.
 void keep_foreign(const Source& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
                   Attributes& attributes, std::vector<std::string>& notes);
 
