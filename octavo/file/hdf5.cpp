@@ -49,6 +49,7 @@ std::string to_string(Other::What what) {
     case Other::What::link: return "a link";
     case Other::What::elsewhere: return "a data set whose values lie in other files";
     case Other::What::shapeless: return "a data set without values";
+    case Other::What::absent: return "a data set whose values are not all in the file";
     default: return "neither a data set nor a group";
   }
 }
@@ -262,11 +263,16 @@ void add_set(const File& file, const std::string& path, const std::string& name,
   const Id plist(H5Dget_create_plist(set()), H5Pclose, "read its properties");
   const Id space(H5Dget_space(set()), H5Sclose, "read its shape");
   const H5D_layout_t layout = H5Pget_layout(plist());
-  if (values_elsewhere(plist())) return contents.others.push_back({name, Other::What::elsewhere});
-  if (H5Sget_simple_extent_type(space()) == H5S_NULL) return contents.others.push_back({name, Other::What::shapeless});
+  if (values_elsewhere(plist())) return contents.others.push_back({name, Other::What::elsewhere, {}});
+  if (H5Sget_simple_extent_type(space()) == H5S_NULL)
+    return contents.others.push_back({name, Other::What::shapeless, {}});
   Info info{path, shape_of(space()), type_of(type()), {}, {}};
   if (info.type.kind == Class::compound) info.members = members_of(type());
-  check_size(file, set(), info, layout);
+  try {
+    check_size(file, set(), info, layout);
+  } catch (Error& error) {
+    return contents.others.push_back({name, Other::What::absent, std::move(error.at(place(file, path)))});
+  }
   const haddr_t offset = H5Dget_offset(set());
   if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && is_native(type())) info.offset = offset;
   contents.sets.push_back(std::move(info));
@@ -281,7 +287,7 @@ struct Names {
 herr_t take_link(hid_t group, const char* name, const H5L_info_t* link, void* out) {
   Names& names = *static_cast<Names*>(out);
   const auto other = [&](Other::What what) {
-    names.others.push_back({name, what});
+    names.others.push_back({name, what, {}});
     return 0;
   };
   if (link->type != H5L_TYPE_HARD) return other(Other::What::link);
@@ -580,8 +586,14 @@ File create(const std::filesystem::path& path) {
   return File(std::move(impl));
 }
 
-std::vector<Info> list(const File& file) { return contents(file).sets; }
-std::vector<Info> list(const File& file, const std::string& group) { return contents(file, group).sets; }
+std::vector<Info> list(const File& file) { return list(file, {}); }
+
+std::vector<Info> list(const File& file, const std::string& group) {
+  Contents found = contents(file, group);
+  for (const Other& other : found.others)
+    if (other.damage) throw *other.damage;
+  return std::move(found.sets);
+}
 
 Contents contents(const File& file, const std::string& group) {
   Names names;

@@ -93,15 +93,18 @@ struct Other {
     group,
     link,       ///< soft or external: never followed, so that a file cannot make us read another one
     elsewhere,  ///< a data set whose values lie in other files (external storage, virtual): never read
-    shapeless,  ///< a data set or attribute that can hold no values
+    shapeless,  ///< a data set that can hold no values
+    absent,     ///< a data set whose values are not all in the file: damage, or never written
     other       ///< a named type, or what a later HDF5 has
   };
   std::string name;
   What what = What::other;
+  std::optional<base::Error> damage{};  ///< of absent ones: what list() throws
 };
 /// "a group", "a link" ...
 std::string to_string(Other::What what);
 /// All that is in the root group, or in another ("GROUP/NAME"), by name: data sets as list() has them, and the rest.
+/// Where values are absent, list() throws Error(corrupt).
 struct Contents {
   std::vector<Info> sets;
   std::vector<Other> others;

@@ -135,14 +135,15 @@ void note_geometry(Step& step) {
 
 /// Data sets that the reader has understood.
 OwnSets own_sets(const Step& step) {
-  OwnSets own{"sim info", "unknown names", "refine level", "node type",   "which child", "processor number",
-              "bflags",   "gid",           "gsurr_blks",   "coordinates", "block size",  "bounding box"};
-  for (const char* type : {"integer", "real", "string", "logical"})
-    for (const char* kind : {" runtime parameters", " scalars"}) own.insert(type + std::string(kind));
-  for (const Variable& variable : step.variables) own.insert(variable.set);
+  OwnSets own;
+  const bool nobody = !step.particles.damage && step.particles.species.attributes.empty();
   // Where nobody is there, FLASH may have made empty data sets, which nobody else knows to make.
-  if (step.particles.damage || !step.particles.species.attributes.empty())
-    own.insert({"tracer particles", "particle names", "localnp"});
+  const auto is_particle_set = [](const std::string& name) {
+    return name == "tracer particles" || name == "particle names" || name == "localnp";
+  };
+  for (const auto& [name, info] : step.source.sets)
+    if (is_own(name) && !(nobody && is_particle_set(name))) own.insert(name);
+  for (const Variable& variable : step.variables) own.insert(variable.set);
   return own;
 }
 

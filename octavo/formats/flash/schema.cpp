@@ -11,6 +11,11 @@ using file::hdf5::Info;
 
 namespace {
 
+constexpr std::array<std::string_view, 15> own_names{
+    "sim info", "unknown names", "refine level", "node type",  "which child",  "processor number", "bflags",
+    "gid",      "gsurr_blks",    "coordinates",  "block size", "bounding box", "tracer particles", "particle names",
+    "localnp"};
+
 constexpr std::array<std::string_view, 3> kind_names{"checkpoint", "plotfile", "particles"};
 
 std::string shape_text(const std::vector<std::uint64_t>& shape) {
@@ -44,6 +49,8 @@ Source read_source(const std::filesystem::path& path) {
   source.file = file::hdf5::open(path);
   file::hdf5::Contents contents = file::hdf5::contents(source.file);
   for (Info& info : contents.sets) source.sets.emplace(info.name, std::move(info));
+  for (const file::hdf5::Other& other : contents.others)
+    if (other.damage && is_own(other.name)) throw *other.damage;
   source.others = std::move(contents.others);
   source.kind = kind_of(source);
   return source;
@@ -81,13 +88,22 @@ Source open_source(const std::filesystem::path& path) {
   return source;
 }
 
+bool is_own(const std::string& name) {
+  for (const char* type : {"integer", "real", "string", "logical"})
+    for (const char* list : {" scalars", " runtime parameters"})
+      if (name == type + std::string(list)) return true;
+  return std::find(own_names.begin(), own_names.end(), name) != own_names.end();
+}
+
 bool has(const Source& source, const std::string& name) { return source.sets.count(name) > 0; }
 
 const Info& set(const Source& source, const std::string& name) {
   const auto found = source.sets.find(name);
   if (found != source.sets.end()) return found->second;
   for (const file::hdf5::Other& other : source.others)
-    if (other.name == name)
+    if (other.name == name && other.damage)
+      throw *other.damage;
+    else if (other.name == name)
       throw Error(Kind::unsupported, "expected a data set, found " + to_string(other.what) +
                                          ": files and places that a file names are not opened")
           .at(source.file.path().string() + ", data set \"" + name + "\"");

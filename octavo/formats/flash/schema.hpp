@@ -36,8 +36,11 @@ struct Source {
 
 /// Whether the file has HDF5's signature and FLASH's data sets. False for what cannot be read.
 bool recognise(const std::filesystem::path& path);
-/// Error(corrupt) where the file is HDF5 but not FLASH's.
+/// Error(corrupt) where the file is HDF5 but not FLASH's, or values of one of its own sets are not all in it.
 Source open_source(const std::filesystem::path& path);
+
+/// Whether it is a data set that FLASH knows in any file: the lists, the tree, particles; not variables.
+bool is_own(const std::string& name);
 
 bool has(const Source& source, const std::string& name);
 /// Error(corrupt) naming the data set where it is missing; Error(unsupported) where it is a link, or has its values in

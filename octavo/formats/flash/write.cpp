@@ -129,8 +129,7 @@ void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   const auto known = lists.lower_bound("sim info/");
   const bool complete = known != lists.end() && known->first.starts_with("sim info/");
   // Somebody may have cut lists off it.
-  if (!complete || !lists.contains("logical runtime parameters"))
-    add_restart_defaults(lists, !plan.species.empty());
+  if (!complete || !lists.contains("logical runtime parameters")) add_restart_defaults(lists, !plan.species.empty());
 }
 
 void set_scalars(const mesh::Header& header, OutputPlan& plan) {
