@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/hdf5.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 
@@ -229,6 +230,8 @@ std::string Contents::tag() const {
 }
 
 Contents contents_of(const std::filesystem::path& path, const std::string& mesh) {
+  // libmedC opens what a file names.
+  if (file::hdf5::available()) file::hdf5::require_self_contained(path);
   const std::lock_guard held(lock());
   const Opened file(path);
   Contents out;
