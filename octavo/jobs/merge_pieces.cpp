@@ -484,7 +484,7 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
     if (med)
       med->add(piece);
     else
-      places.push_back(place_piece(series, writer, piece));
+      places.push_back(place_piece(series, series.header, writer, piece));
   }
   if (med) return {parts, points, series.steps, {med->finish(pieces.global, options.progress)}};
   cut_steps(series, writer, places, pieces.global, options.progress);
