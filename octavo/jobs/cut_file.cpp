@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -73,14 +72,16 @@ Npy npy_of(const file::File& file) {
   const bool short_length = byte(6) == 1;  // the version
   const std::uint64_t length = byte(8) | byte(9) << 8 | (short_length ? 0 : byte(10) << 16 | byte(11) << 24);
   const std::uint64_t begin = short_length ? 10 : 12;
-  if (begin + length > file::size(file))
-    throw wrong("a header of " + std::to_string(length) + " bytes", "a shorter file");
+  constexpr std::uint64_t most = 1 << 16;  // of one axis it takes a hundred
+  if (length > most || begin + length > file::size(file))
+    throw wrong("a header of up to " + std::to_string(most) + " bytes in the file", std::to_string(length));
   const std::string dict = head_of(file, begin, length);
   const std::string type = entry_of(dict, "descr"), shape = entry_of(dict, "shape");
   Npy npy;
   npy.begin = begin + length;
-  const bool is_integer = type.size() == 5 && type.front() == '\'' && std::strchr("<>|", type[1]) != nullptr &&
-                          (type[2] == 'i' || type[2] == 'u') && std::strchr("1248", type[3]) != nullptr;
+  const auto is_one_of = [](std::string_view all, char c) { return all.find(c) != std::string_view::npos; };
+  const bool is_integer = type.size() == 5 && type.front() == '\'' && is_one_of("<>|", type[1]) &&
+                          is_one_of("iu", type[2]) && is_one_of("1248", type[3]);
   if (!is_integer) throw wrong("integers", "NumPy's type " + type);
   npy.order = type[1] == '>' ? std::endian::big : std::endian::little;
   npy.is_signed = type[2] == 'i';
