@@ -149,7 +149,7 @@ partition::Contour contour_of(const CutBoundary& boundary, const CutMesh& mesh,
 
 std::string clockwise_text(const partition::Turns& turns) {
   return "element " + std::to_string(turns.first + 1) + " turns clockwise (" + std::to_string(turns.clockwise) +
-         " of " + std::to_string(turns.clockwise + turns.counter_clockwise) + " do): expected points counter-clockwise";
+         " of " + std::to_string(turns.clockwise + turns.counter_clockwise) + " do)";
 }
 
 }  // namespace
@@ -166,7 +166,9 @@ void note_turns(const partition::Turns& turns, std::vector<std::string>& notes) 
 
 void require_one_turn(const partition::Turns& turns, const std::string& mesh) {
   if (turns.clockwise == 0 || turns.counter_clockwise == 0) return;
-  throw Error(Kind::corrupt, clockwise_text(turns) + ": the boundary has no direction").at(mesh);
+  throw Error(Kind::corrupt,
+              clockwise_text(turns) + ", so that the boundary has no direction: expected counter-clockwise")
+      .at(mesh);
 }
 
 void require_lines(const CutBoundary& boundary) {
