@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
@@ -73,18 +74,18 @@ void note_made(const Regridded& made, const mesh::Header& header, CrossReport& r
 template <class Write>
 void write_to(const fs::path& out, const CrossOptions& options, Write&& write) {
   const bool first = options.ranks.rank == 0;
-  std::string where;
+  std::optional<Target> target;  // of rank 0
   base::agree(options.ranks, [&] {
-    if (first) where = prepare_native_target(out, options.overwrite).string();
+    if (first) target.emplace(prepare_native_target(out, options.overwrite));
   });
-  const fs::path target = base::all_gather(options.ranks, where)[0];
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
   try {
-    write(target);
+    write(path);
     base::agree(options.ranks, [&] {
-      if (first) finish_target(target, out);
+      if (target) finish_target(*target);
     });
   } catch (...) {
-    if (first) discard_target(target, out, true);
+    if (target) discard_target(*target);
     throw;
   }
 }

@@ -1,4 +1,5 @@
 #include "bindings.hpp"
+#include "octavo/base/memory.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/cross.hpp"
@@ -295,6 +296,9 @@ void bind_convert(nb::module_& m) {
 }  // namespace
 
 void bind_jobs(nb::module_& m) {
+  m.def("set_memory_limit", &base::set_memory_limit, nb::arg("bytes"),
+        "The most that is read at once [bytes]; 0: 80 % of what is free.");
+  m.def("memory_limit", &base::memory_limit);
   nb::class_<base::Ranks>(m, "Ranks", "The processes that share a job.")
       .def_ro("rank", &base::Ranks::rank)
       .def_ro("size", &base::Ranks::size);

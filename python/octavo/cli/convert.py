@@ -275,10 +275,14 @@ def _series(arguments: argparse.Namespace) -> int:
 
 
 def _target(arguments: argparse.Namespace) -> str:
-    """What --to says, else what OUT ends in."""
-    out = arguments.paths[-1].lower()
-    named = (to for to, (_, ends) in _SERIES.items() if out.endswith(ends))
-    return arguments.to or next(named, "octavo")
+    """What --to says, else what OUT ends in: a store, unless that is the ending of something else."""
+    out = arguments.paths[-1]
+    named = (to for to, (_, ends) in _SERIES.items() if out.lower().endswith(ends))
+    target = arguments.to or next(named, None)
+    if target is None:
+        known = (*options.STORE_ENDS, *(end for _, ends in _SERIES.values() for end in ends))
+        options.check_ending(out, known, "an output", "--to says what is written, whatever OUT is called")
+    return target or "octavo"
 
 
 def _comes_from_ramses(arguments: argparse.Namespace) -> bool:

@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
     options.check_output(arguments.out, arguments.force)
+    options.check_ending(arguments.out, options.SERAFIN_ENDS, "SERAFIN files")
     options.refuse_ranks("merge")
     with console.Progress("merge", arguments.quiet) as progress:
         report = _core.merge(
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:
-        print(
+        console.line(
             f"{arguments.out}: {report['parts']} pieces, {console.number(report['points'])} points, "
             f"{report['steps']} steps, {console.size(report['bytes'])}"
         )

@@ -124,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.print_json(report)
     elif not arguments.quiet and is_root():
         mean = report["elements"] / report["parts"]
-        print(
+        console.line(
             f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "
             f"{console.number(report['fewest_elements'])} to {console.number(report['most_elements'])} "
             f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} edges cut, "
