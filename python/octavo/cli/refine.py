@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=progress,
         )
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:
