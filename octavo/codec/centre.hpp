@@ -419,11 +419,13 @@ struct Laid {
   Lattice lattice;
   Grid grid;
   Errors errors;
-  /// Whether their sum is more than a small part of what as many independent ones would have, or than nothing beside what
-  /// the bound allows.
+  /// Whether their sum is more than a small part of what as many independent ones would have.
+  bool is_off() const {
+    return std::isfinite(errors.sum) && std::abs(errors.sum) > 0.25 * std::sqrt(errors.squares);
+  }
+  /// The same, if it is more than rounding beside what the bound allows: a move of the grid may cure that.
   bool is_off(const Forecast& f) const {
-    return std::isfinite(errors.sum) && f.can_tell() &&
-           std::abs(errors.sum) > std::max(0.25 * std::sqrt(errors.squares), 0x1p-20 * f.natural);
+    return is_off() && f.can_tell() && std::abs(errors.sum) > 0x1p-20 * f.natural;
   }
 };
 
@@ -490,6 +492,31 @@ void trade(const Draft<T>& draft, Laid<Grid>& laid) {
   }
 }
 
+/// Keeps values exactly, those that err most first, until errors cancel: at most one in eight. (Of float32 that are far
+/// larger than the bound, rounding is all that values err, and no grid cures that.)
+template <class Grid, class T>
+void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
+  Numbers& n = draft.numbers;
+  std::vector<std::pair<double, std::size_t>> errors;
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    const double error = n.value[i] - draft.given[i];
+    if (draft.counted[i] != 0 && n.kind[i] == Kind::plain && error * laid.errors.sum > 0)
+      errors.emplace_back(-std::abs(error), i);
+  }
+  std::sort(errors.begin(), errors.end());
+  errors.resize(std::min(errors.size(), n.size() / 8));
+  for (const auto& [size, i] : errors) {
+    if (!laid.is_off()) break;
+    const double error = n.value[i] - draft.given[i];
+    laid.errors.sum -= error;
+    laid.errors.squares = std::max(0.0, laid.errors.squares - error * error);
+    n.kind[i] = Kind::exact;
+    n.index[i] = 0;
+    n.value[i] = draft.given[i];
+    draft.decoded[i] = draft.values[i];
+  }
+}
+
 /// How much narrower, in 65536ths, steps are whose points stand above the middle of their cells by as much as a curved
 /// grid errs.
 inline unsigned narrowing_of(const Response& response) {
@@ -536,6 +563,7 @@ Laid<Grid> centre(double bound, Draft<T>& draft) {
   Laid<Grid> laid = lay<Grid>(bound, lattice, draft);
   correct(bound, f, draft, laid);
   if (laid.is_off(f)) trade(draft, laid);
+  if (laid.is_off()) keep_exactly(draft, laid);
   return laid;
 }
 

@@ -1,5 +1,6 @@
 #include "octavo/jobs/accuracy.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 
@@ -28,6 +29,16 @@ Accuracy parse_accuracy(const std::string& text) {
   if (accuracy.kind != Accuracy::Kind::absolute && accuracy.value >= 1)
     throw Error(Kind::usage, "'" + text + "': a relative bound of 1 or more keeps nothing").hint("--codec point:2e-3");
   return accuracy;
+}
+
+std::string to_string(const Accuracy& accuracy) {
+  if (accuracy.kind == Accuracy::Kind::lossless) return "lossless";
+  char number[40];
+  const char* const end = std::to_chars(number, number + sizeof number, accuracy.value).ptr;
+  const char* const name = accuracy.kind == Accuracy::Kind::absolute         ? "abs:"
+                           : accuracy.kind == Accuracy::Kind::range_relative ? "range:"
+                                                                             : "point:";
+  return name + std::string(number, static_cast<std::size_t>(end - number));
 }
 
 codec::Bound bound_of(const Accuracy& accuracy, double range) {

@@ -18,6 +18,9 @@ struct Accuracy {
 /// 0.
 Accuracy parse_accuracy(const std::string& text);
 
+/// The same text again, the shortest that is read as this.
+std::string to_string(const Accuracy& accuracy);
+
 /// What the codec is told. `range` is max - min of the field, needed for range_relative only: where it is 0 or not
 /// finite there is nothing to be relative to, and the field stays lossless.
 codec::Bound bound_of(const Accuracy& accuracy, double range);

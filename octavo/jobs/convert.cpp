@@ -265,8 +265,10 @@ void count_streams(const store::EncodedPart& part, ConvertReport& report) {
     if (stream.field.empty() || stream.field == "?" || stream.field.rfind("mesh ", 0) == 0) {
       report.mesh_bytes += stream.stored_bytes;
     } else {
-      report.fields[stream.field].raw += stream.raw_bytes;
-      report.fields[stream.field].stored += stream.stored_bytes;
+      ConvertReport::FieldSize& field = report.fields[stream.field];
+      field.raw += stream.raw_bytes;
+      field.stored += stream.stored_bytes;
+      field.codecs.insert(stream.codec.substr(0, stream.codec.find(' ')));
     }
   }
 }
@@ -299,6 +301,32 @@ store::Attempt shared_attempt(const base::Ranks& ranks) {
   text = base::all_gather(ranks, text)[0];
   std::transform(text.begin(), text.end(), attempt.begin(), [](char c) { return static_cast<std::byte>(c); });
   return attempt;
+}
+
+/// Reads again what this rank has written and adds up its errors.
+void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t step, const fs::path& store,
+                    const ConvertOptions& options, Totals& totals) {
+  const mesh::Dataset stored = open(store, {options.flow, step});
+  ConvertOptions pass = options;
+  pass.particles = false;
+  std::vector<std::size_t> mine;  // places in plan.parts, which are the parts of the store
+  for (std::size_t place = 0; place < plan.parts.size(); ++place)
+    if (plan.rank_of(static_cast<int>(place) / plan.per_file) == options.ranks.rank) mine.push_back(place);
+  base::ordered_for(
+      mine.size(), options.threads,
+      [&](std::size_t i) {
+        mesh::Request request;
+        request.particles = false;
+        const mesh::Part given = read_part(dataset, plan.parts[mine[i]], pass);
+        return errors_of(given, stored.read(static_cast<int>(mine[i]), request));
+      },
+      [&](std::size_t, const std::map<std::string, Errors>& errors) {
+        for (const auto& [name, more] : errors) {
+          auto& of_field = totals.report.fields[name].errors;
+          if (!of_field) of_field.emplace();
+          add(*of_field, more);
+        }
+      });
 }
 
 void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
@@ -337,6 +365,8 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
       write_file(dataset, plan, file, segment, encode, options, totals);
     }
   });
+  if (options.measure)
+    base::agree(options.ranks, [&] { measure_errors(dataset, plan, source.step, out, options, totals); });
   totals.report.input_bytes += static_cast<std::uint64_t>(dataset.bytes);
   ++totals.report.steps;
   auto& notes = totals.report.notes;
@@ -350,7 +380,10 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
 
 std::string to_text(const ConvertReport& report) {
   nlohmann::json text{{"parts", report.parts}, {"stored", report.stored_bytes}, {"mesh", report.mesh_bytes}};
-  for (const auto& [name, size] : report.fields) text["fields"][name] = {size.raw, size.stored};
+  for (const auto& [name, size] : report.fields) {
+    text["fields"][name] = {size.raw, size.stored, size.codecs, nullptr};
+    if (size.errors) text["fields"][name][3] = to_numbers(*size.errors);
+  }
   return to_bytes(text);
 }
 
@@ -366,8 +399,16 @@ void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
     report.mesh_bytes += other["mesh"].get<std::uint64_t>();
     if (!other.contains("fields")) continue;
     for (const auto& [name, size] : other["fields"].items()) {
-      report.fields[name].raw += size[0].get<std::uint64_t>();
-      report.fields[name].stored += size[1].get<std::uint64_t>();
+      ConvertReport::FieldSize& field = report.fields[name];
+      field.raw += size[0].get<std::uint64_t>();
+      field.stored += size[1].get<std::uint64_t>();
+      field.codecs.merge(size[2].get<std::set<std::string>>());
+      if (size[3].is_null()) continue;
+      std::vector<double> numbers;  // text has no infinity
+      for (const auto& number : size[3])
+        numbers.push_back(number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>());
+      if (!field.errors) field.errors.emplace();
+      add(*field.errors, errors_from(numbers));
     }
   }
 }
@@ -407,6 +448,8 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
     throw;
   }
   sum_over_ranks(options.ranks, totals.report);
+  for (auto& [name, field] : totals.report.fields)
+    if (name.find('/') == std::string::npos) field.accuracy = accuracy_of(name, options);
   return totals.report;
 }
 

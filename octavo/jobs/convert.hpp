@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "octavo/base/ranks.hpp"
 #include "octavo/codec/codec.hpp"
 #include "octavo/jobs/accuracy.hpp"
+#include "octavo/jobs/errors.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/reshape.hpp"
 
@@ -36,6 +38,7 @@ struct ConvertOptions {
   bool append = false;                        ///< steps are added to an existing store
   store::Flow flow =
       store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)
+  bool measure = false;       ///< each step that was written is read again and compared with its source, part by part
   int threads = 0;            ///< 0: all cores; with several ranks 1
   base::Ranks ranks;
   base::Progress progress;  ///< in bytes of input, over all steps of this rank
@@ -45,6 +48,9 @@ struct ConvertReport {
   struct FieldSize {
     std::uint64_t raw = 0;     ///< values kept, decoded [bytes]
     std::uint64_t stored = 0;  ///< [bytes]
+    std::set<std::string> codecs;    ///< of its chunks, without bounds
+    Accuracy accuracy;               ///< asked for; of particles lossless
+    std::optional<Errors> errors{};  ///< with ConvertOptions::measure, of fields
   };
   int steps = 0;
   int parts = 0;

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "bindings.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/ranks.hpp"
@@ -94,12 +96,27 @@ std::optional<mesh::Region> region_from(const std::optional<std::string>& text, 
   return mesh::parse_region(*text, header.dim, mesh::domain_of(header).extent);
 }
 
+nb::dict describe(const jobs::Errors& errors) {
+  nb::dict result;
+  result["values"] = errors.count;
+  const auto finite = [](double x) { return std::isfinite(x) ? nb::cast(x) : nb::none(); };  // JSON has no infinity
+  result["largest"] = finite(errors.largest);
+  result["largest_ratio"] = finite(errors.largest_ratio);
+  result["mean"] = errors.mean();
+  result["standard_error"] = errors.standard_error();
+  result["autocorrelation"] = errors.autocorrelation();
+  return result;
+}
+
 nb::dict describe(const jobs::ConvertReport& report) {
   nb::dict fields;
   for (const auto& [name, size] : report.fields) {
     nb::dict row;
     row["raw"] = size.raw;
     row["stored"] = size.stored;
+    row["bound"] = jobs::to_string(size.accuracy);
+    row["codecs"] = std::vector<std::string>(size.codecs.begin(), size.codecs.end());
+    if (size.errors) row["errors"] = describe(*size.errors);
     fields[nb::cast(name)] = row;
   }
   nb::dict result;
@@ -124,7 +141,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
                  const std::map<std::string, std::string>& field_codec, const std::string& effort,
                  const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
                  bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress,
-                 int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass) {
+                 int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass, bool measure) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
   jobs::ConvertOptions options;
   options.fields = std::move(fields);
@@ -141,6 +158,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
   options.overwrite = overwrite;
   options.append = append;
   options.flow = flow_named(flow);
+  options.measure = measure;
   options.reshape = {refine, block, !fill.empty(), fill_named(fill), std::move(per_mass)};
   options.threads = threads;
   options.ranks = ranks_from(ranks);
@@ -292,6 +310,7 @@ void bind_convert(nb::module_& m) {
         nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("flow") = "analysis",
         nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(), nb::arg("refine") = 0,
         nb::arg("block") = 0, nb::arg("fill") = "", nb::arg("per_mass") = std::vector<std::string>{},
+        nb::arg("measure") = false,
         "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
 }
 

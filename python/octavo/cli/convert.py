@@ -13,7 +13,7 @@ from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo convert output_00080 run.octavo",
-    "octavo convert output_00080 small.octavo --codec point:2e-3",
+    "octavo convert output_00080 small.octavo --codec point:2e-3 --report",
     "octavo convert 'output_*' run.octavo --codec point:1e-3,pressure=range:1e-4 --field density,pressure",
     "octavo convert output_00080 part.octavo --roi sphere:0.5,0.5,0.5:0.1 --level 9 --precision single",
     "mpirun -n 8 octavo convert output_00080 run.octavo --per-file 16",
@@ -54,6 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="lossless, abs:E (absolute), range:E (relative to the field's max - min) or point:E (relative to each value); "
         "per field as FIELD=CODEC, several separated by commas",
     )
+    parser.add_argument("--report", action="store_true",
+                        help="read the store again and print each field's errors: the largest, their mean over volume with its "
+                             "standard error, and their correlation from each leaf to the next")  # fmt: skip
     parser.add_argument("--effort", choices=["default", "max"], default="default", help="max searches slowly for less")
     parser.add_argument("--method", choices=["auto", "raw", "zstd", "tree", "delta", "pcp"], default="auto",
                         help="one lossless method instead of the best by trial, to compare")  # fmt: skip
@@ -312,6 +315,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--boundary goes with --to med, or with --boundary-out", [], "")
     if arguments.boundary_out and arguments.to != "serafin":
         raise UsageError("--boundary-out goes with --to serafin, of a MED file", [], "")
+    if arguments.report and arguments.to != "octavo":
+        raise UsageError("--report goes with a store that is written", [], "")
     if arguments.domains is not None and arguments.to != "ramses":
         raise UsageError("--domains goes with --to ramses", [], "")
     if arguments.domains is not None and arguments.domains < 1:
@@ -348,6 +353,7 @@ def run(arguments: argparse.Namespace) -> int:
             block=arguments.block,
             fill=arguments.fill,
             per_mass=arguments.per_mass,
+            measure=arguments.report,
         )
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
@@ -355,7 +361,36 @@ def run(arguments: argparse.Namespace) -> int:
         console.print_json(report)
     elif not arguments.quiet:
         _print(report, arguments.paths[-1])
+        if arguments.report:
+            _print_errors(report)
     return 0
+
+
+def _print_errors(report: dict) -> None:
+    """Errors of each field: the largest as its bound counts it, relative to each value for point."""
+    from octavo.cli.console import table
+
+    def number(x: float | None) -> str:
+        return "infinite" if x is None else f"{x:.3g}"
+
+    rows = []
+    for name, field in report["fields"].items():
+        if "errors" not in field:
+            continue
+        errors = field["errors"]
+        kind = field["bound"].split(":")[0]
+        rows.append(
+            [
+                name,
+                field["bound"],
+                " ".join(field["codecs"]),
+                f"{field['raw'] / field['stored']:.2f}" if field["stored"] else None,
+                number(errors["largest_ratio" if kind == "point" else "largest"]),
+                f"{number(errors['mean'])} +- {number(errors['standard_error'])}",
+                f"{errors['autocorrelation']:.3f}",
+            ]
+        )
+    table("errors", ["field", "bound", "codec", "ratio", "largest", "mean", "lag-1"], rows)
 
 
 def _print(report: dict, out: str) -> None:
