@@ -83,8 +83,7 @@ void measure(const Part& part, std::size_t field, const Options& options, Totals
   std::vector<std::vector<std::uint8_t>> leaves(levels.size());
   for (std::size_t l = 0; l < levels.size(); ++l) {
     leaves[l].resize(levels[l].size());
-    for (std::size_t i = 0; i < levels[l].size(); ++i)
-      leaves[l][i] = part.owned[l][i] && !part.refined[l][i] ? 1 : 0;
+    for (std::size_t i = 0; i < levels[l].size(); ++i) leaves[l][i] = part.owned[l][i] && !part.refined[l][i] ? 1 : 0;
   }
   totals.encode_seconds += best_of(options.repeat, [&] {
     for (std::size_t l = 0; l < levels.size(); ++l) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "octavo/codec/frequent.hpp"
 #include "octavo/codec/grids.hpp"
@@ -95,9 +96,7 @@ void classify(const PointwiseGrid<T>& grid, Draft<T>& draft) {
   draft.all_plain = signs_of(draft.given.data(), draft.numbers.negative.data(), draft.given.size());
   for (std::size_t i = 0; !draft.all_plain && i < draft.given.size(); ++i) {
     if (grid.has_place(std::abs(draft.given[i]))) continue;
-    draft.kind[i] = draft.given[i] != 0                 ? Kind::exact
-                    : draft.numbers.negative[i] != 0    ? Kind::minus_zero
-                                                        : Kind::zero;
+    draft.kind[i] = draft.given[i] != 0 ? Kind::exact : draft.numbers.negative[i] != 0 ? Kind::minus_zero : Kind::zero;
   }
 }
 template <class T>
@@ -219,8 +218,8 @@ Errors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
 
 // ------------------------------------------------------------------ the common value
 
-/// Values within so much of their bound of the common one go to its cell: the most that leaves an error which the others
-/// can make good.
+/// Values within so much of their bound of the common one go to its cell: the most that leaves an error which the
+/// others can make good.
 template <class Grid, class T>
 void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   constexpr std::array<double, 6> radii{1, 0x1p-3, 0x1p-6, 0x1p-12, 0x1p-24, 0};
@@ -281,10 +280,11 @@ void mark_frequent(const Grid& grid, Draft<T>& draft, Lattice& lattice) {
   }
 }
 
-/// Values that an absolute grid has no cell for but 0: of those that are counted, sums, and how many have each sign.
+/// Values that an absolute grid has no cell for but 0: of those that are counted, sums, and how large those of each
+/// sign are.
 struct Small {
   double sum = 0, squares = 0;
-  std::array<std::size_t, 2> count{};
+  std::array<std::vector<double>, 2> sizes;
   /// Whether they are not as often above 0 as below.
   bool is_off() const { return std::abs(sum) > 2 * std::sqrt(squares); }
 };
@@ -304,26 +304,43 @@ Small small_values(const AbsoluteGrid<T>& grid, const Draft<T>& draft, const Lat
     if (draft.counted[i] == 0 || !moves || x == common || !is_small(grid, x)) continue;
     small.sum += x;
     small.squares += x * x;
-    ++small.count[x < 0 ? 1 : 0];
+    small.sizes[x < 0 ? 1 : 0].push_back(std::abs(x));
   }
   return small;
 }
 
-/// Makes what small values of the heavier sign have to be on average, so that all of them sum to what they are, the
-/// common value. The one that was common is kept exactly.
+/// Of small values of the heavier sign those that share the sum of all: as few of the largest as may, without that any
+/// becomes more than twice what it is, else all. The least of them.
+inline double least_that_share(const Small& small, double bound) {
+  std::vector<double> sizes = small.sizes[small.sum < 0 ? 1 : 0];
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  const double sum = std::abs(small.sum);
+  std::size_t count = 1;
+  for (; count < sizes.size(); ++count) {
+    const double least = sizes[count - 1], share = sum / static_cast<double>(count);
+    if (sizes[count] < least && share <= std::min(2 * least, least + 0.99 * bound)) break;
+  }
+  return sizes[count - 1];
+}
+
+/// Makes the common value one that small values have to be, so that all of them sum to what they are. The one that was
+/// common is kept exactly.
 template <class T>
 void gather_small(const AbsoluteGrid<T>& grid, const Small& small, Draft<T>& draft, Lattice& lattice) {
-  const std::size_t count = small.count[small.sum < 0 ? 1 : 0];
-  const auto mean = static_cast<double>(static_cast<T>(small.sum / static_cast<double>(count)));
-  if (std::abs(mean) < log_grid_lowest) return;
+  const double least = least_that_share(small, grid.bound);
+  const auto& sizes = small.sizes[small.sum < 0 ? 1 : 0];
+  const auto count = std::count_if(sizes.begin(), sizes.end(), [&](double size) { return size >= least; });
+  const auto share = static_cast<double>(static_cast<T>(small.sum / static_cast<double>(count)));
+  if (std::abs(share) < log_grid_lowest) return;
   draft.all_plain = false;
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
     const double x = draft.given[i];
     Kind& kind = draft.kind[i];
     if (kind == in_common_cell) kind = x == *lattice.common ? Kind::exact : Kind::plain;
-    if (kind == Kind::plain && is_small(grid, x) && x * mean > 0 && grid.within(x, mean)) kind = in_common_cell;
+    const bool shares = is_small(grid, x) && x * share > 0 && std::abs(x) >= least;
+    if (kind == Kind::plain && shares && grid.within(x, share)) kind = in_common_cell;
   }
-  lattice.common = mean;
+  lattice.common = share;
 }
 
 /// What of the counted values moves with the grid; the error of the others.
@@ -420,10 +437,10 @@ struct Laid {
   Grid grid;
   Errors errors;
   /// Whether their sum is more than a small part of what as many independent ones would have.
-  bool is_off() const {
-    return std::isfinite(errors.sum) && std::abs(errors.sum) > 0.25 * std::sqrt(errors.squares);
-  }
-  /// The same, if it is more than rounding beside what the bound allows: a move of the grid may cure that.
+  bool is_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 0.25 * std::sqrt(errors.squares); }
+  /// Whether it is more than chance would have it.
+  bool is_far_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 2 * std::sqrt(errors.squares); }
+  /// Off, if it is more than rounding beside what the bound allows: a move of the grid may cure that.
   bool is_off(const Forecast& f) const {
     return is_off() && f.can_tell() && std::abs(errors.sum) > 0x1p-20 * f.natural;
   }
@@ -492,8 +509,8 @@ void trade(const Draft<T>& draft, Laid<Grid>& laid) {
   }
 }
 
-/// Keeps values exactly, those that err most first, until errors cancel: at most one in eight. (Of float32 that are far
-/// larger than the bound, rounding is all that values err, and no grid cures that.)
+/// Keeps values exactly, those that err most first, until errors cancel: at most one in eight. For chunks that err far
+/// less than the bound allows: where rounding is all that a few float32 values err, no grid cures that.
 template <class Grid, class T>
 void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
   Numbers& n = draft.numbers;
@@ -506,7 +523,7 @@ void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
   std::sort(errors.begin(), errors.end());
   errors.resize(std::min(errors.size(), n.size() / 8));
   for (const auto& [size, i] : errors) {
-    if (!laid.is_off()) break;
+    if (!laid.is_far_off()) break;
     const double error = n.value[i] - draft.given[i];
     laid.errors.sum -= error;
     laid.errors.squares = std::max(0.0, laid.errors.squares - error * error);
@@ -536,13 +553,10 @@ void find_place(double bound, double error_of_others, Draft<T>& draft, Pointwise
   }
   if (f.can_tell()) choose_phases(grid, f, lattice);
 }
-/// Gathers small values of an absolute grid where they are off, unless the common value has the cell and the other values
-/// can make that good.
+/// Gathers small values of an absolute grid where they are off and no phase makes that good.
 template <class T>
 void find_place(double, double, Draft<T>& draft, const AbsoluteGrid<T>& grid, Forecast& f, Lattice& lattice) {
-  const bool found = f.can_tell() && choose_phases(grid, f, lattice);
-  if (!std::isfinite(f.sliced.fixed) || (found && (lattice.common || std::abs(f.sliced.fixed) < 0.25 * f.natural)))
-    return;
+  if (!std::isfinite(f.sliced.fixed) || (f.can_tell() && choose_phases(grid, f, lattice))) return;
   const Small small = small_values(grid, draft, lattice);
   if (!small.is_off()) return;
   gather_small(grid, small, draft, lattice);
@@ -563,7 +577,7 @@ Laid<Grid> centre(double bound, Draft<T>& draft) {
   Laid<Grid> laid = lay<Grid>(bound, lattice, draft);
   correct(bound, f, draft, laid);
   if (laid.is_off(f)) trade(draft, laid);
-  if (laid.is_off()) keep_exactly(draft, laid);
+  if (laid.is_far_off() && laid.errors.squares < 0x1p-10 * f.natural * f.natural) keep_exactly(draft, laid);
   return laid;
 }
 

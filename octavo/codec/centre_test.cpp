@@ -51,10 +51,12 @@ std::map<std::string, Make> fields() {
   all["two states"] = each([](Random& r) { return (r() % 3 == 0 ? 1.0 : 0.125) * (1 + uniform(r, 0, 1e-4)); });
   all["a step"] = [](int chunk, std::size_t count) {
     std::vector<double> values(count, 1.0);
-    std::fill(values.begin() + static_cast<std::ptrdiff_t>(count / 2 + static_cast<std::size_t>(chunk)), values.end(), 0.1);
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(count / 2 + static_cast<std::size_t>(chunk)), values.end(),
+              0.1);
     return values;
   };
-  all["one value and a tail above"] = each([](Random& r) { return r() % 2 == 0 ? 1.0 : 1 + std::exp(uniform(r, -12, 1)); });
+  all["one value and a tail above"] =
+      each([](Random& r) { return r() % 2 == 0 ? 1.0 : 1 + std::exp(uniform(r, -12, 1)); });
   all["one value and rounding"] = each([](Random& r) { return 1.0 + static_cast<double>(r() % 4) * 2.2e-16; });
   all["exponential"] = each([](Random& r) { return -std::log(uniform(r, 1e-12, 1)); });
   all["small beside the bound"] = each([](Random& r) { return -1e-4 * std::log(uniform(r, 1e-12, 1)); });

@@ -98,7 +98,8 @@ bool choose_base(Model<Grid>& model, const Numbers& numbers, std::size_t sample_
   if (m > 1 && families >= 16) {
     const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
     for (Base base : Grid::fitted_bases)
-      consider(base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample), stencil_bits * sample.size() / families);
+      consider(base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample),
+               stencil_bits * sample.size() / families);
   }
   use_tree_layout(model);
   return best > flat_cost(model, numbers, sample);

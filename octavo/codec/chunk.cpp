@@ -97,8 +97,8 @@ Head read_head(Reader& in) {
   const unsigned second = in.byte();
   head.scalar = static_cast<Scalar>(second & 15);
   if (const unsigned version = second >> 4; version != codec_version)
-    throw Error(Kind::unsupported, "expected codec version " + std::to_string(codec_version) + ", found " +
-                                       std::to_string(version))
+    throw Error(Kind::unsupported,
+                "expected codec version " + std::to_string(codec_version) + ", found " + std::to_string(version))
         .at("chunk, byte " + std::to_string(in.position() - 1));
   if ((second & 15) > static_cast<unsigned>(Scalar::bits)) in.fail("unknown type of values");
   head.count = in.varint();

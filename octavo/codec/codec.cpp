@@ -261,8 +261,7 @@ ChunkInfo inspect(std::span<const std::byte> in) {
   ChunkInfo info{name_of(head.id), {}, reader.position() + head.payload, head.count};
   if (head.id == Id::log_grid || head.id == Id::linear_grid) {
     const bool pointwise = head.id == Id::log_grid;
-    info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute,
-                  get_bound(reader)};
+    info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute, get_bound(reader)};
     info.name += (pointwise ? " point:" : " abs:") + shortest(info.bound.value);
   }
   return info;

@@ -60,7 +60,8 @@ struct Context {
   std::size_t family = 1;
   std::size_t width = 1;
   Neighbours neighbours{};  ///< of values without parents; a whole number of layers
-  /// For encoders: 1 for each cell whose errors shall cancel (the leaves, for their integral), 0 for others. Empty: all.
+  /// For encoders: 1 for each cell whose errors shall cancel (the leaves, for their integral), 0 for others. Empty:
+  /// all.
   std::span<const std::uint8_t> counted{};
 };
 

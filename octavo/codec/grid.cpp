@@ -242,8 +242,16 @@ void encode_centred(std::span<const T> values, const Context<T>& context, double
   space.kind.resize(count);
   space.moves.resize(count);
   space.tried.resize(count);
-  Draft<T> draft{values, as_doubles(values), counted_values(context, count), space.logarithms, space.kind, space.moves,
-                 space.tried, space.numbers, decoded, true};
+  Draft<T> draft{values,
+                 as_doubles(values),
+                 counted_values(context, count),
+                 space.logarithms,
+                 space.kind,
+                 space.moves,
+                 space.tried,
+                 space.numbers,
+                 decoded,
+                 true};
   const Laid<Grid> laid = centre<Grid>(bound, draft);
   put_lattice(payload, laid.lattice, scalar_of<T>);
   encode_on(laid.grid, values, context, space.numbers, effort, {0}, payload);

@@ -94,7 +94,8 @@ struct PointwiseGrid {
   static bool has_place(double magnitude) {
     return magnitude >= log_grid_lowest && magnitude <= std::numeric_limits<double>::max();
   }
-  /// Whether y stands for x within `bound * |x|`: the bound has been lowered by more than the product can be rounded up.
+  /// Whether y stands for x within `bound * |x|`: the bound has been lowered by more than the product can be rounded
+  /// up.
   bool within(double x, double y) const { return std::abs(x - y) <= bound * std::abs(x); }
 
   /// Values that have been decoded: their index is whatever cell holds them.
@@ -112,9 +113,7 @@ struct PointwiseGrid {
     const double limited = std::min(magnitude, static_cast<double>(std::numeric_limits<T>::max()));
     return static_cast<T>(negative ? -limited : limited);
   }
-  T value(std::int64_t index, bool negative) const {
-    return finish(value_on(grid, index, negative), negative);
-  }
+  T value(std::int64_t index, bool negative) const { return finish(value_on(grid, index, negative), negative); }
   void estimate(Cells& cells) const {
     std::array<std::int64_t, num_lanes> index;
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;

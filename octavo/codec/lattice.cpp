@@ -40,8 +40,8 @@ constexpr int raw_bound = -128;  // in place of an exponent
 void put_lattice(Bytes& out, const Lattice& lattice, Scalar scalar) {
   const unsigned code = size_code(lattice);
   const bool two = lattice.phase[0] != lattice.phase[1];
-  put_byte(out, code | (two ? two_phases : 0) | (lattice.narrow != 0 ? is_narrow : 0) |
-                    (lattice.common ? has_common : 0));
+  put_byte(out,
+           code | (two ? two_phases : 0) | (lattice.narrow != 0 ? is_narrow : 0) | (lattice.common ? has_common : 0));
   put_phase(out, lattice.phase[0], phase_sizes[code]);
   if (two) put_phase(out, lattice.phase[1], phase_sizes[code]);
   if (lattice.narrow != 0) put_number(out, static_cast<std::uint16_t>(lattice.narrow));

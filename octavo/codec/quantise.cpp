@@ -23,7 +23,8 @@ LogGrid log_grid(double bound, const Lattice& lattice) {
   const double width = above - log2_of(1.0 - e);
   const double step = (width * (1.0 - 0x1p-20)) * (1.0 - lattice.narrow * 0x1p-16);
   const double offset = above - width * 0x1p-21;
-  LogGrid grid{step, 1.0 / step, lattice.phase, {offset + lattice.phase[0] * step, offset + lattice.phase[1] * step}, {}};
+  LogGrid grid{
+      step, 1.0 / step, lattice.phase, {offset + lattice.phase[0] * step, offset + lattice.phase[1] * step}, {}};
   if (lattice.common) {
     const std::int64_t q = index_on(grid, *lattice.common);
     insert(grid, lattice, e * std::abs(*lattice.common), q, value_on(grid, q, *lattice.common < 0));
@@ -73,7 +74,8 @@ OCTAVO_WIDE void indices_of(const LogGrid& grid, const double* logarithms, const
     FourBits q;
     std::memcpy(&x, logarithms + i, sizeof x);
     Four phases = Four{} + phase[0];
-    if (apart) phases = Four{phase[negative[i]], phase[negative[i + 1]], phase[negative[i + 2]], phase[negative[i + 3]]};
+    if (apart)
+      phases = Four{phase[negative[i]], phase[negative[i + 1]], phase[negative[i + 2]], phase[negative[i + 3]]};
     floor_of_four(x * inverse - phases, q);
     std::memcpy(indices + i, &q, sizeof q);
   }

@@ -93,9 +93,9 @@ Sliced slice(const LogGrid& grid, std::span<const double> values, std::span<cons
   std::copy(logarithms.begin() + static_cast<std::ptrdiff_t>(whole), logarithms.end(), last.logarithms.begin());
   std::copy(counted.begin() + static_cast<std::ptrdiff_t>(whole), counted.end(), last.counted.begin());
   Sliced sliced;
-  sliced.slices[0].squares = slots_of(grid, values.data(), logarithms.data(), counted.data(), slots.data(), whole) +
-                             slots_of(grid, last.values.data(), last.logarithms.data(), last.counted.data(),
-                                      slots.data() + whole, 4);
+  sliced.slices[0].squares =
+      slots_of(grid, values.data(), logarithms.data(), counted.data(), slots.data(), whole) +
+      slots_of(grid, last.values.data(), last.logarithms.data(), last.counted.data(), slots.data() + whole, 4);
   std::array<std::array<double, num_slots>, 2> weight{};  // two, so that no sum waits for the one before
   for (std::size_t i = 0; i < values.size(); ++i) weight[i & 1][slots[i]] += std::abs(values[i]);
   for (std::size_t s = 0; s < num_slices; ++s)
@@ -125,7 +125,8 @@ Sliced slice(const LinearGrid& grid, std::span<const double> values, std::span<c
 }
 
 Drift drift_of(const Slices& slices, const Response& response) {
-  // Sums of weight, weight * place, weight * place^2: of all, and of those before the edge, whose cell is the one below.
+  // Sums of weight, weight * place, weight * place^2: of all, and of those before the edge, whose cell is the one
+  // below.
   std::array<double, 3> all{}, before{};
   const auto add = [&](std::array<double, 3>& to, std::size_t s) {
     const double place = (static_cast<double>(s) + 0.5) / num_slices, weight = slices.weight[s];

@@ -29,7 +29,8 @@ Sliced slice(const LogGrid& grid, std::span<const double> values, std::span<cons
 /// Their weights are 1. Those within half a step of 0 go to 0, wherever the other cells are.
 Sliced slice(const LinearGrid& grid, std::span<const double> values, std::span<const std::uint8_t> counted);
 
-/// What a value that stands at d steps from its grid point errs: rate * d + curved * (rate * d)^2 / 2, times its weight.
+/// What a value that stands at d steps from its grid point errs: rate * d + curved * (rate * d)^2 / 2, times its
+/// weight.
 struct Response {
   double rate = 0;
   double curved = 0;
@@ -40,8 +41,8 @@ struct Response {
 using Drift = std::array<double, num_slices>;
 Drift drift_of(const Slices& slices, const Response& response);
 
-/// Where cells begin so that the sum of errors is `wanted`: in the slice, of those where the sum grows past it, that has
-/// the least in it. Nothing where there is none.
+/// Where cells begin so that the sum of errors is `wanted`: in the slice, of those where the sum grows past it, that
+/// has the least in it. Nothing where there is none.
 std::optional<double> find_phase(const Slices& slices, const Drift& drift, double wanted);
 
 /// What is wrong with decoded values: sums over those that are counted, and whether all keep their bound.

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-/// Inside the codec room: quantise.hpp's functions for four numbers at once, operation by operation the same. (Compilers
-/// do not find out by themselves that those on one number can be joined.)
+/// Inside the codec room: quantise.hpp's functions for four numbers at once, operation by operation the same.
+/// (Compilers do not find out by themselves that those on one number can be joined.)
 
 // Wider vector instructions where the machine has them: the same operations on the same numbers, so the same results.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \

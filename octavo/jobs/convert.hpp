@@ -46,8 +46,8 @@ struct ConvertOptions {
 
 struct ConvertReport {
   struct FieldSize {
-    std::uint64_t raw = 0;     ///< values kept, decoded [bytes]
-    std::uint64_t stored = 0;  ///< [bytes]
+    std::uint64_t raw = 0;           ///< values kept, decoded [bytes]
+    std::uint64_t stored = 0;        ///< [bytes]
     std::set<std::string> codecs;    ///< of its chunks, without bounds
     Accuracy accuracy;               ///< asked for; of particles lossless
     std::optional<Errors> errors{};  ///< with ConvertOptions::measure, of fields

@@ -76,8 +76,8 @@ Errors errors_of(const mesh::Part& part, const mesh::Field& given, const mesh::F
   const std::vector<double> before = as_doubles(given), after = as_doubles(found);
   const auto components = static_cast<std::size_t>(given.info.components);
   if (before.size() != after.size())
-    throw base::Error(base::Kind::corrupt, "expected " + std::to_string(before.size()) + " values, found " +
-                                               std::to_string(after.size()))
+    throw base::Error(base::Kind::corrupt,
+                      "expected " + std::to_string(before.size()) + " values, found " + std::to_string(after.size()))
         .at("field " + given.info.name);
   Errors errors;
   if (const auto* tree = std::get_if<mesh::Octree>(&part.mesh)) {
@@ -135,8 +135,8 @@ std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Par
 }
 
 std::vector<double> to_numbers(const Errors& e) {
-  return {static_cast<double>(e.count), e.largest,  e.largest_ratio, e.weight,   e.weighted,
-          e.weighted_squares,           e.sum,      e.squares,       e.products, e.pair_sum,
+  return {static_cast<double>(e.count), e.largest, e.largest_ratio, e.weight,   e.weighted,
+          e.weighted_squares,           e.sum,     e.squares,       e.products, e.pair_sum,
           static_cast<double>(e.pairs)};
 }
 

@@ -9,18 +9,18 @@
 /// How far the values of a store are from those that it was made of.
 namespace octavo::jobs {
 
-/// Errors are stored less given values, in the field's unit, at owned leaves or at points. Values that are not finite are
-/// left out where they came back as they were.
+/// Errors are stored less given values, in the field's unit, at owned leaves or at points. Values that are not finite
+/// are left out where they came back as they were.
 struct Errors {
-  std::int64_t count = 0;     ///< errors
-  double largest = 0;         ///< magnitude; infinite where a value that is not finite became another
-  double largest_ratio = 0;   ///< magnitude over that of the given value; infinite where a zero became another value
-  double weight = 0;          ///< volumes, each in units of a coarsest cell; of points 1
-  double weighted = 0;        ///< sum of error * volume
+  std::int64_t count = 0;    ///< errors
+  double largest = 0;        ///< magnitude; infinite where a value that is not finite became another
+  double largest_ratio = 0;  ///< magnitude over that of the given value; infinite where a zero became another value
+  double weight = 0;         ///< volumes, each in units of a coarsest cell; of points 1
+  double weighted = 0;       ///< sum of error * volume
   double weighted_squares = 0;
   double sum = 0, squares = 0;
-  double products = 0;        ///< sum of error * next error, the next leaf in memory of the same part and level
-  double pair_sum = 0;        ///< sum of error + next error
+  double products = 0;  ///< sum of error * next error, the next leaf in memory of the same part and level
+  double pair_sum = 0;  ///< sum of error + next error
   std::int64_t pairs = 0;
 
   /// Weighted by volume.
@@ -33,7 +33,8 @@ struct Errors {
 
 void add(Errors& to, const Errors& more);
 
-/// Errors of each field of one part. Throws Error(corrupt) where the part that was found has another mesh or other fields.
+/// Errors of each field of one part. Throws Error(corrupt) where the part that was found has another mesh or other
+/// fields.
 std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found);
 
 /// As numbers, for other ranks.

@@ -141,7 +141,8 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
                  const std::map<std::string, std::string>& field_codec, const std::string& effort,
                  const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
                  bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress,
-                 int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass, bool measure) {
+                 int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass,
+                 bool measure) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
   jobs::ConvertOptions options;
   options.fields = std::move(fields);
@@ -310,8 +311,7 @@ void bind_convert(nb::module_& m) {
         nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("flow") = "analysis",
         nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(), nb::arg("refine") = 0,
         nb::arg("block") = 0, nb::arg("fill") = "", nb::arg("per_mass") = std::vector<std::string>{},
-        nb::arg("measure") = false,
-        "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
+        nb::arg("measure") = false, "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ class Bits:
 
 def read_head(cursor):
     codec, second = cursor.byte(), cursor.byte()
-    if second >> 4 != 1:
-        raise ValueError(f"codec version {second >> 4}, this reader knows 1")
+    if second >> 4 != 2:
+        raise ValueError(f"codec version {second >> 4}, this reader knows 2")
     count, size = cursor.varint(), cursor.varint()
     return codec, second & 15, count, Cursor(cursor.take(size))
 
@@ -120,22 +120,31 @@ def symbol_table(alphabet):
     return bits, weight, base
 
 
-def read_table(bits, alphabet):
+def read_gamma(bits):
+    zeros = 0
+    while bits.get(1) == 0:
+        zeros += 1
+    return (1 << zeros | bits.get(zeros)) - 1
+
+
+def read_table(bits, alphabet, ends):
+    """The counts of a table, and the first and the last symbol; `ends`: those of the table before."""
     counts, length = [0] * 256, [0] * 256
-    first, last = bits.get(8), bits.get(8)
+    first = ends[0] + unzigzag(read_gamma(bits))
+    last = ends[1] + unzigzag(read_gamma(bits))
+    if not 0 <= first <= last <= 255:
+        raise ValueError("a frequency table ends before it begins")
     for s in range(first, last + 1):
         like = s - (2 if alphabet == SIGNED_NUMBERS and s >= SPECIALS + 2 else 1)
-        zeros = 0
-        while bits.get(1) == 0:
-            zeros += 1
-        gamma = (1 << zeros | bits.get(zeros)) - 1
-        length[s] = (4 if s == first else length[like]) + unzigzag(gamma)
+        expected = 4 if s == first else length[like]
+        folded = read_gamma(bits)
+        length[s] = folded if folded > 2 * expected else expected + unzigzag(folded)
         if not 0 <= length[s] <= 32:
             raise ValueError("a frequency is out of range")
         if length[s]:
             below = min(length[s] - 1, 2)
             counts[s] = (1 << below | bits.get(below)) << (length[s] - 1 - below)
-    return counts
+    return counts, (first, last)
 
 
 def normalise(counts, scale):
@@ -176,16 +185,15 @@ def decode_symbols(cursor, alphabet, families, members, width, activity=None):
     rule, lanes, scale = head & 7, 2 if head & 8 else 1, head >> 4
     if rule > 4 or not 8 <= scale <= 12:
         raise ValueError("not the head of a coded block")
-    base, begins = (cursor.byte(), cursor.unpack("I")) if rule else (0, 0)
+    base, begins = (cursor.byte(), cursor.varint()) if rule else (0, 0)
     cluster = [bin(begins & ((2 << m) - 1) & ~1).count("1") for m in range(32)]
     bits = Bits(cursor)
-    slots = []
+    slots, ends = [], (0, 0)
     for _ in range(cluster[31] + 1):
-        frequency = normalise(read_table(bits, alphabet), scale)
+        counts, ends = read_table(bits, alphabet, ends)
+        frequency = normalise(counts, scale)
         slots.append([(s, f, i) for s, f in enumerate(frequency) for i in range(f)])
-    num_words = cursor.varint()
     state = [cursor.unpack("I") for _ in range(lanes)]
-    words = iter(np.frombuffer(cursor.take(2 * num_words), "<u2").tolist())
     symbols = [0] * count
     mask = (1 << scale) - 1
     t = 0
@@ -199,10 +207,10 @@ def decode_symbols(cursor, alphabet, families, members, width, activity=None):
                 symbols[t], frequency, offset = slots[cluster[metric]][x & mask]
                 x = frequency * (x >> scale) + offset
                 if x < 1 << 16:
-                    x = x << 16 | next(words)
+                    x = x << 16 | cursor.unpack("H")
                 state[lane] = x
                 t += 1
-    if any(x != 1 << 16 for x in state) or next(words, None) is not None:
+    if any(x != 1 << 16 for x in state):
         raise ValueError("the coded symbols do not end where they should")
     low = Bits(Cursor(cursor.take((sum(bits_of[s] for s in symbols) + 7) // 8)))
     return symbols, [base_of[s] | low.get(bits_of[s]) for s in symbols]
@@ -260,7 +268,6 @@ def floor_of(y):
 
 class ExactGrid:
     signs_apart = has_specials = False
-    adds_values = True
 
     def __init__(self, dtype):
         self.dtype = np.dtype(dtype)
@@ -303,37 +310,98 @@ class ExactGrid:
         return (index + (1 << 63) & MASK64) - (1 << 63)
 
 
-class PointwiseGrid:
-    signs_apart = has_specials = adds_values = True
+def read_bound(cursor):
+    exponent = cursor.unpack("b")
+    return cursor.unpack("d") if exponent == -128 else float(f"{cursor.varint()}e{exponent}")
 
-    def __init__(self, bound, dtype):
+
+class Lattice:
+    """Where the grid of a chunk lies: phases of positive and of negative values, how narrow, the common value or None."""
+
+    def __init__(self, cursor, dtype):
+        flags = cursor.byte()
+        if flags > 63 or flags & 7 > 4:
+            raise ValueError("unknown kind of lattice")
+        size = (0, 1, 2, 4, 6)[flags & 7]
+        first = int.from_bytes(cursor.take(size), "little") / 256**size
+        second = int.from_bytes(cursor.take(size), "little") / 256**size if flags & 8 else first
+        self.phase = (first, second)
+        self.narrow = cursor.unpack("H") if flags & 16 else 0
+        self.common = None
+        if flags & 32:
+            self.common = float(cursor.unpack("d" if np.dtype(dtype).itemsize == 8 else "f"))
+            if not 2.0**-960 <= abs(self.common) <= 1.7976931348623157e308:
+                raise ValueError("the common value of a lattice is out of range")
+
+
+class Common:
+    """The cell that a common value has for itself among those of its sign: cells from it on are one further."""
+
+    def __init__(self, lattice, bound, cell_of, value_of):
+        self.value = lattice.common
+        if self.value is None:
+            return
+        self.negative, self.magnitude = self.value < 0, abs(self.value)
+        q = cell_of(self.magnitude, self.negative)
+        self.cell = q if value_of(q, self.negative) > self.magnitude else q + 1
+        self.reach = min(bound, self.magnitude)
+
+    def is_of(self, negative):
+        return self.value is not None and self.negative == negative
+
+    def index(self, q, magnitude, negative):
+        if not self.is_of(negative):
+            return q
+        return self.cell if abs(magnitude - self.magnitude) < self.reach else q + (q >= self.cell)
+
+
+class PointwiseGrid:
+    signs_apart = has_specials = True
+
+    def __init__(self, bound, lattice, dtype):
         e = min(bound, 0.5)
         above = log2_of(1.0 + e)
         width = above - log2_of(1.0 - e)
-        self.step = width * (1.0 - 2.0**-20)
+        self.step = (width * (1.0 - 2.0**-20)) * (1.0 - lattice.narrow * 2.0**-16)
         self.inverse = 1.0 / self.step
-        self.offset = above - width * 2.0**-21
+        offset = above - width * 2.0**-21
+        self.phase = lattice.phase
+        self.offset = [offset + phase * self.step for phase in self.phase]
         self.dtype = np.dtype(dtype)
         self.max_value = float(np.finfo(self.dtype).max)
+        reach = e * abs(lattice.common or 0.0)
+        self.common = Common(lattice, reach, self.bare_cell, self.bare_value)
+
+    def bare_cell(self, magnitude, negative):
+        return floor_of(log2_of(magnitude) * self.inverse - self.phase[negative])
+
+    def bare_value(self, q, negative):
+        return exp2_of(float(q) * self.step + self.offset[negative])
 
     def plain(self, magnitude):
         return 2.0**-960 <= magnitude <= 1.7976931348623157e308
 
-    def index_on(self, magnitude):
-        return floor_of(log2_of(magnitude) * self.inverse)
+    def index_on(self, x):
+        negative = bool(np.signbit(x))
+        return self.common.index(self.bare_cell(abs(x), negative), abs(x), negative)
 
     def read(self, array):
         values = array.astype(np.float64).tolist()
         plain = [self.plain(abs(v)) for v in values]
-        index = [self.index_on(abs(v)) if p else 0 for v, p in zip(values, plain, strict=False)]
+        index = [self.index_on(v) if p else 0 for v, p in zip(values, plain, strict=False)]
         return index, values, plain, np.signbit(array).tolist()
 
     def value(self, index, negative):
-        magnitude = min(exp2_of(float(index) * self.step + self.offset), self.max_value)
+        if self.common.is_of(negative) and index >= self.common.cell:
+            at_common, index = index == self.common.cell, index - 1
+            magnitude = self.common.magnitude if at_common else self.bare_value(index, negative)
+        else:
+            magnitude = self.bare_value(index, negative)
+        magnitude = min(magnitude, self.max_value)
         return self.dtype.type(-magnitude if negative else magnitude)
 
     def estimate(self, x, expected):
-        return (self.index_on(abs(x)), x < 0) if self.plain(abs(x)) else expected
+        return (self.index_on(x), x < 0) if self.plain(abs(x)) else expected
 
     def flip(self, index):
         return index
@@ -351,25 +419,49 @@ class PointwiseGrid:
 
 
 class AbsoluteGrid:
-    signs_apart, has_specials, adds_values = False, True, False
+    signs_apart, has_specials = False, True
 
-    def __init__(self, bound, dtype):
-        self.step = 2.0 * bound
+    def __init__(self, bound, lattice, dtype):
+        self.step = (2.0 * bound) * (1.0 - lattice.narrow * 2.0**-16)
         self.inverse = 1.0 / self.step
+        self.phase = lattice.phase
+        self.common = Common(lattice, bound, self.bare_cell, self.bare_value)
         self.dtype = np.dtype(dtype)
         self.max_value = float(np.finfo(self.dtype).max)
 
     def read(self, array):
         values = array.astype(np.float64).tolist()
-        plain = [abs(v) * self.inverse < 2.0**50 for v in values]
-        index = [floor_of(v * self.inverse + 0.5) if p else 0 for v, p in zip(values, plain, strict=False)]
+        plain = [self.plain(v) for v in values]
+        index = [self.index_on(v) if p else 0 for v, p in zip(values, plain, strict=False)]
         return index, values, plain, [False] * len(values)
 
     def value(self, index, negative):
-        return self.dtype.type(min(max(float(index) * self.step, -self.max_value), self.max_value))
+        below, q = index < 0, abs(index)
+        if self.common.is_of(below) and q >= self.common.cell:
+            at_common, q = q == self.common.cell, q - 1
+            magnitude = self.common.magnitude if at_common else self.bare_value(q, below)
+        else:
+            magnitude = self.bare_value(q, below)
+        x = -magnitude if below else magnitude
+        return self.dtype.type(min(max(x, -self.max_value), self.max_value))
+
+    def plain(self, x):
+        return abs(x) * self.inverse < 2.0**50
+
+    def bare_cell(self, magnitude, negative):
+        distance, phase = magnitude * self.inverse, self.phase[negative]
+        return 0 if distance + distance < 1.0 - phase else floor_of((distance + phase) + 0.5)
+
+    def bare_value(self, q, negative):
+        return (float(q) - self.phase[negative]) * self.step if q > 0 else 0.0
+
+    def index_on(self, x):
+        negative = bool(np.signbit(x))
+        q = self.common.index(self.bare_cell(abs(x), negative), abs(x), negative)
+        return -q if negative else q
 
     def estimate(self, x, expected):
-        return expected
+        return (self.index_on(x), expected[1]) if self.plain(x) else expected
 
     def flip(self, index):
         return -index
@@ -468,11 +560,26 @@ class Tree:
         self.layout = (len(self.parents), self.members, self.width)
         self.axes = axes_of(self.members)
         if self.base != PARENT:
-            self.weight = [[cursor.unpack("b") for _ in range(self.axes + k)] for k in range(self.members)]
+            self.weight = self.read_stencil(cursor)
         if has_twins:
             shift = cursor.byte()
             self.orientation, _ = decode_symbols(cursor, PLAIN, 1, len(self.parents), 1)
             self.twins = self.find_twins(shift)
+
+    def read_stencil(self, cursor):
+        bits = Bits(cursor)
+        low = bits.get(3)
+
+        def weight():
+            high = 0
+            while bits.get(1) == 0:
+                high += 1
+            z = high << low | bits.get(low)
+            if z > 255:
+                raise ValueError("a weight of a stencil is out of range")
+            return unzigzag(z)
+
+        return [[weight() for _ in range(self.axes + k)] for k in range(self.members)]
 
     def decode(self, cursor):
         self.read_model(cursor)
@@ -555,9 +662,7 @@ class Tree:
         def known(at):
             return fan(at, 0) + (at(i - down) - fan(at, down)) if below else fan(at, 0)
 
-        if self.grid.adds_values:
-            return self.grid.estimate(known(lambda n: self.value[n]), expected)
-        return known(lambda n: self.index[n] if self.plain[n] else expected[0]), expected[1]
+        return self.grid.estimate(known(lambda n: self.value[n]), expected)
 
     def decode_by_twin(self, family):
         m = self.members
@@ -663,10 +768,10 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
     else:
         if codec == TREE:
             grid = ExactGrid(dtype)
-        elif codec == LOG_GRID:
-            grid = PointwiseGrid(payload.unpack("d"), dtype)
         else:
-            grid = AbsoluteGrid(payload.unpack("d"), dtype)
+            bound = read_bound(payload)
+            kind = PointwiseGrid if codec == LOG_GRID else AbsoluteGrid
+            grid = kind(bound, Lattice(payload, dtype), dtype)
         with np.errstate(all="ignore"):
             values = Tree(grid, coarse, parents, family, width, count, neighbours).decode(payload)
     if payload.rest():

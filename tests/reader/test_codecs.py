@@ -69,13 +69,14 @@ def test_samples_use_every_codec_and_every_prediction():
         codecs.add(codec)
         if codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
             if codec != reader.TREE:
-                payload.unpack("d")
+                reader.read_bound(payload)
+                reader.Lattice(payload, sample.values[0])
             flags = payload.byte()
             predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4))}
     assert codecs == {*range(8), 16, 17}
     for codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, reader.PREVIOUS), (codec, reader.PARENT), (codec, "twins", True)} <= predictions
-    assert {(reader.TREE, 3), (reader.LOG_GRID, 2), (reader.LOG_GRID, 3), (reader.LINEAR_GRID, 2)} <= predictions
+    assert {(reader.TREE, 3), (reader.LOG_GRID, 2), (reader.LOG_GRID, 3), (reader.LINEAR_GRID, 3)} <= predictions
 
 
 def test_a_truncated_chunk_raises():
