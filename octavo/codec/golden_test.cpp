@@ -77,6 +77,7 @@ void write_floats(Writer& writer) {
       {"delta", {{}, Effort::normal, Method::delta}},
       {"pcp", {{}, Effort::normal, Method::pcp}},
       {"point", {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::tree}},
+      {"wide", {{BoundKind::pointwise_relative, 0.4}, Effort::normal, Method::tree}},
       {"abs", {{BoundKind::absolute, 1e-4}, Effort::normal, Method::tree}},
   };
   const std::string scalar = sizeof(T) == 8 ? "float64" : "float32";

@@ -120,6 +120,26 @@ Case<T> mirrored_case(std::size_t families, std::uint64_t seed) {
   return c;
 }
 
+/// Values of which many are `common`, below a coarse level of such; the others are nearly it, or have either sign.
+template <class T>
+Case<T> dominated_case(std::string name, std::size_t families, double common, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Case<T> c;
+  c.name = std::move(name);
+  c.family = 8;
+  const auto value = [&] {
+    const double part = static_cast<double>(random() % 1000) / 1000;
+    if (part < 0.5) return static_cast<T>(common);
+    return static_cast<T>(part < 0.6 ? common * (1 + 1e-5 * part) : common * (3 * part - 2));
+  };
+  for (std::uint32_t f = 0; f < families; ++f) {
+    c.coarse.push_back(value());
+    c.parents.push_back(f);
+    for (int k = 0; k < 8; ++k) c.values.push_back(value());
+  }
+  return c;
+}
+
 /// All kinds of chunks; `size` scales how many values they have.
 template <class T>
 std::vector<Case<T>> cases(double size = 1) {
@@ -139,9 +159,16 @@ std::vector<Case<T>> cases(double size = 1) {
   std::vector<T> alternating(scaled(777)), ramp(scaled(3000));
   for (std::size_t i = 0; i < alternating.size(); ++i) alternating[i] = T(i % 2 == 0 ? 1.5 : -1.5);
   for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<T>(0.001 * static_cast<double>(i) - 1);
+  std::vector<T> even(scaled(8000));  // in a step of a point-wise grid all places are taken alike
+  for (std::size_t i = 0; i < even.size(); ++i)
+    even[i] = static_cast<T>(std::exp(6.0 * static_cast<double>(i) / static_cast<double>(even.size()) - 3));
+  flat("even", even);
   flat("alternating", alternating);
   flat("ramp", ramp);
   flat("random bits", random_bits<T>(scaled(2000), 7));
+  all.push_back(dominated_case<T>("dominated", scaled(400), 1.0, 8));
+  all.push_back(dominated_case<T>("dominated, below 0", scaled(400), -0.02, 9));
+  all.push_back(dominated_case<T>("dominated, small", scaled(400), 3e-5, 10));
   all.push_back(tree_case<T>("3-D", scaled(600), 8, 1, 3, 1e-3, 1));
   all.push_back(tree_case<T>("3-D, signs", scaled(600), 8, 1, 0, 1e-3, 2));
   all.push_back(tree_case<T>("2-D", scaled(900), 4, 1, 3, 1e-6, 3));

@@ -63,17 +63,22 @@ def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, c
 
 
 def test_samples_use_every_codec_and_every_prediction():
-    codecs, predictions = set(), set()
+    codecs, predictions, lattices = set(), set(), set()
     for sample in SAMPLES:
         codec, _, _, payload = reader.read_head(reader.Cursor(sample.values[4]))
         codecs.add(codec)
         if codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
             if codec != reader.TREE:
                 reader.read_bound(payload)
-                reader.Lattice(payload, sample.values[0])
+                lattice = reader.Lattice(payload, sample.values[0])
+                lattices.add((codec, "two phases", lattice.phase[0] != lattice.phase[1]))
+                lattices |= {(codec, "narrow", lattice.narrow > 0), (codec, "common", lattice.common is not None)}
             flags = payload.byte()
             predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4))}
     assert codecs == {*range(8), 16, 17}
+    for codec in (reader.LOG_GRID, reader.LINEAR_GRID):
+        assert {(codec, "two phases", True), (codec, "common", True)} <= lattices
+    assert (reader.LOG_GRID, "narrow", True) in lattices
     for codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, reader.PREVIOUS), (codec, reader.PARENT), (codec, "twins", True)} <= predictions
     assert {(reader.TREE, 3), (reader.LOG_GRID, 2), (reader.LOG_GRID, 3), (reader.LINEAR_GRID, 3)} <= predictions
