@@ -212,15 +212,13 @@ TEST(Repack, copies_streams_where_parts_stay) {
   }
 }
 
-TEST(Repack, stores_with_the_same_bound_where_that_gives_the_values_back) {
+// Each chunk of the input has a lattice of its own: one that holds values of several has none that gives all back.
+TEST(Repack, of_values_with_a_bound_into_other_parts_is_lossless) {
   const testing::TemporaryDirectory directory;
   write_store(directory / "in", "point:1e-3");
   const RepackReport report = repack(directory / "in", directory / "out", {.domains = 3});
-  EXPECT_EQ(report.made_lossless, 0);
-  const auto streams = streams_of(directory / "out");
-  EXPECT_TRUE(std::any_of(streams.begin(), streams.end(), [](const auto& stream) {
-    return std::get<3>(stream).find("point:0.001") != std::string::npos;
-  }));
+  EXPECT_GT(report.made_lossless, 0);
+  EXPECT_TRUE(content_of(directory / "out") == content_of(directory / "in"));
 }
 
 // Two parts in one field: one with a bound, one with other values, which that bound would change.

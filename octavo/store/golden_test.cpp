@@ -9,7 +9,8 @@
 #include "tests/support/store_fixture.hpp"
 
 // tests/golden holds one small store for each kind of content and each version that was ever released, and beside it
-// what it reads as. They are read by every later version and never written again; to add those that NAME has not yet:
+// what it reads as. They are read by every later version and never written again, once they are released; before that
+// scripts/golden NAME writes them anew. To add those that NAME has not yet:
 //   OCTAVO_NEW_GOLDEN=NAME octavo_store_test --gtest_also_run_disabled_tests --gtest_filter='Golden.*new_store'
 namespace octavo::store {
 namespace {
