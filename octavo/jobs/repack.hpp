@@ -40,7 +40,8 @@ struct RepackReport {
 /// do not, leaves are shared equally along the Hilbert curve, and particles go to the owner of their position.
 ///
 /// The values of owned cells stay the same bits, whatever the codec: a field that was stored with a bound is stored
-/// with that bound again where this gives the same values (its grids give their own values back), else losslessly.
+/// with that bound again where this gives the same values, else losslessly: as a rule, since each of its chunks had a
+/// lattice of its own.
 ///
 /// The new store has its name only once it is complete. Memory, a thread: at most twice a new part, three times an old
 /// one. Collective over `ranks`, which share the files of each step.
