@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
@@ -16,6 +17,10 @@ std::filesystem::path prepare_target(const std::filesystem::path& out, const std
 /// The same for a native output, which is always written to a sibling first: a half output never bears the name. With
 /// overwrite, what is replaced must be an output that Octavo can open.
 std::filesystem::path prepare_native_target(const std::filesystem::path& out, bool overwrite);
+
+/// Throws Error(usage) where the step's values are not those of its simulation: for an output that a code goes on from.
+/// With lossy_ok `notes` says so instead.
+void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes);
 
 /// Puts a finished sibling in the place of the store that was there.
 void finish_target(const std::filesystem::path& target, const std::filesystem::path& out);
