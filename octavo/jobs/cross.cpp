@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/amrex/write_dataset.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/foreign.hpp"
 #include "octavo/formats/ramses/writer.hpp"
 #include "octavo/jobs/finer.hpp"
 #include "octavo/jobs/regrid.hpp"
@@ -54,6 +56,21 @@ Regridded first_that_fits(const mesh::Dataset& dataset, RegridJob job, const std
     }
 }
 
+/// The specific fields of `words`, the step in the target's words. FLASH's energies are so in the words of any code,
+/// and any code's where they become FLASH's.
+mesh::Specific specific_in_words(const mesh::Dataset& dataset, const mesh::Dataset& words,
+                                 const CrossOptions& options) {
+  const Code from = code_of(dataset.header);
+  const auto rename = [&](const std::string& name) {
+    const auto asked = options.rename.find(name);
+    return asked != options.rename.end() ? asked->second : field_name(name, from, options.to);
+  };
+  if (options.to != Code::flash) return mesh::renamed(mesh::specific_of(dataset.header, options.per_mass), rename);
+  std::vector<std::string> more;
+  for (const std::string& name : options.per_mass) more.push_back(rename(name));
+  return mesh::specific_of(words.header, more);
+}
+
 void note_made(const Regridded& made, const mesh::Header& header, CrossReport& report) {
   report.means += made.plan.means;
   report.fills += made.plan.fills;
@@ -73,18 +90,18 @@ void note_made(const Regridded& made, const mesh::Header& header, CrossReport& r
 template <class Write>
 void write_to(const fs::path& out, const CrossOptions& options, Write&& write) {
   const bool first = options.ranks.rank == 0;
-  std::string where;
+  std::optional<Target> target;  // of rank 0
   base::agree(options.ranks, [&] {
-    if (first) where = prepare_native_target(out, options.overwrite).string();
+    if (first) target.emplace(prepare_native_target(out, options.overwrite));
   });
-  const fs::path target = base::all_gather(options.ranks, where)[0];
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
   try {
-    write(target);
+    write(path);
     base::agree(options.ranks, [&] {
-      if (first) finish_target(target, out);
+      if (target) finish_target(*target);
     });
   } catch (...) {
-    if (first) discard_target(target, out, true);
+    if (target) discard_target(*target);
     throw;
   }
 }
@@ -94,6 +111,9 @@ mesh::Dataset in_words(const mesh::Dataset& dataset, const CrossOptions& options
   const bool same = code_of(dataset.header) == options.to;
   for (const mesh::SpeciesInfo& species : dataset.species) report.particles += options.particles ? species.count : 0;
   if (same && options.rename.empty() && !options.fields && options.particles) return dataset;
+  if (!same)
+    if (const std::string left = formats::flash::foreign_names(dataset.header.attributes); !left.empty())
+      report.notes.push_back("left out is what FLASH does not know of its file: " + left);
   TranslateOptions how;
   how.to = options.to;
   how.rename = options.rename;
@@ -135,6 +155,7 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
   job.how.root = dataset.header.unfolded;
   job.part_cells = options.part_cells;
   job.how.by = options.fill_by;
+  job.how.specific = specific_in_words(dataset, words, options);
   // What FLASH wrote has its blocks; a particle file has a tree of one cell.
   const bool as_it_is =
       options.block == 0 && options.refine == 0 && !text_attribute(dataset.header, "flash/kind").empty();
@@ -145,7 +166,12 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
     if (options.block != 0) sizes = cubes(words.header.dim, {options.block});
     const Regridded made = first_that_fits(words, job, sizes, options.fill);
     note_made(made, words.header, report);
-    if (!made.same_tree) blocks = with_words(made.dataset, words);
+    if (!made.same_tree) {
+      blocks = with_words(made.dataset, words);
+      blocks.notes.clear();
+      forget_layout(blocks);
+      report.notes.insert(report.notes.end(), blocks.notes.begin(), blocks.notes.end());
+    }
   }
   blocks.header.level_origin = 1;
   return blocks;
@@ -182,8 +208,13 @@ AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, C
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
   const CrossOptions options = with_fitting(
       dataset, asked,
-      [&](const mesh::FieldInfo& field) { return kind == "checkpoint" || field.centring == mesh::Centring::cell; },
-      "plotfiles hold values of cells only (--kind checkpoint holds all)", report);
+      [&](const mesh::FieldInfo& field) {
+        return !mesh::is_integer(field.type) && (kind == "checkpoint" || field.centring == mesh::Centring::cell);
+      },
+      kind == "checkpoint"
+          ? "AMReX holds reals only"
+          : "plotfiles hold values of cells only, and reals (--kind checkpoint holds those of faces and nodes)",
+      report);
   const bool same = code_of(dataset.header) == Code::amrex;
   AmrexStep step{in_words(dataset, options, report), {}};
   formats::amrex::DatasetWriteOptions& how = step.how;
@@ -203,6 +234,7 @@ AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, C
   job.from_finest_full = !same && !has_blocks(dataset.header);
   job.part_cells = options.part_cells;
   job.how.by = options.fill_by;
+  job.how.specific = specific_in_words(dataset, step.dataset, options);
   std::vector<Index3> sizes = cubes(dataset.header.dim, {8, 4, 2, 1});
   if (options.blocking_factor != 0) sizes = cubes(dataset.header.dim, {options.blocking_factor});
   const Regridded made = first_that_fits(step.dataset, job, sizes, options.fill);
@@ -284,8 +316,9 @@ void set_bound_types(const mesh::Header& source, mesh::Header& header, CrossRepo
   }
   header.attributes["bound_type"] = types;
   if (!unknown.empty())
-    report.notes.push_back("the step does not say in RAMSES' words what stands at its sides " + unknown +
-                           ": bound_type 2, free outflow, is written for them");
+    report.notes.push_back(
+        "the step does not say in RAMSES' words what stands at its sides " + unknown +
+        ": bound_type 2, free outflow, is written for them (--periodic says which axes are periodic)");
 }
 
 /// The ratio of specific heats, where FLASH's runtime parameters have one.
@@ -298,9 +331,8 @@ void set_gamma(const mesh::Header& source, mesh::Header& header) {
 void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
   const CrossOptions options = with_fitting(
       dataset, asked, [&](const mesh::FieldInfo& field) { return has_place_in_ramses(dataset.header, field, asked); },
-      "RAMSES has no variables on nodes, and none on faces but the magnetic field (--rename A=B_x,B=B_y,C=B_z says "
-      "which "
-      "that is)",
+      "RAMSES has reals only, none on nodes, and none on faces but the magnetic field (--rename A=B_x,B=B_y,C=B_z says "
+      "which that is)",
       report);
   formats::ramses::WriteOptions how;
   how.number = options.number;
@@ -317,6 +349,7 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
     job.how.balance = mesh::Balance::corners;
     job.how.fill = options.fill;
     job.how.by = options.fill_by;
+    job.how.specific = specific_in_words(dataset, words, options);
     job.part_cells = 0;
     const Regridded made = regrid(words, job);
     note_made(made, words.header, report);
@@ -347,22 +380,25 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
   CrossOptions options = asked;
   if (options.to == Code::ramses && options.ranks.size > 1)
     throw Error(Kind::usage, "a RAMSES output is written by one process").hint("run it without mpirun");
-  if (is_to_go_on_from(given, options)) require_exact_values(given, options.lossy_ok, report.notes);
   // The first rank writes them.
   if (options.ranks.rank != 0) options.particles = false;
   mesh::Dataset dataset = given;
   if (options.periodic) dataset.header.periodic = *options.periodic;
   if (options.refine > 0) {
-    base::agree(options.ranks, [&] { dataset = finer(dataset, options.refine, options.fill_by); });
+    base::agree(options.ranks, [&] { dataset = finer(dataset, options.refine, options.fill_by, options.per_mass); });
     options.fill = true;
+    report.notes = dataset.notes;
     report.notes.push_back("the leaves of the finest level are refined " +
                            (options.refine == 1 ? "once" : std::to_string(options.refine) + " times"));
   }
+  if (is_to_go_on_from(given, options)) require_exact_values(given, options.lossy_ok, report.notes);
   switch (options.to) {
     case Code::flash: write_flash(dataset, out, options, report); break;
     case Code::amrex: write_amrex(dataset, out, options, report); break;
     default: write_ramses(dataset, out, options, report);
   }
+  if ((options.refine > 0 || report.fills != 0) && options.fill_by == mesh::FillBy::linear)
+    report.notes.push_back(weights_note(mesh::specific_of(given.header, options.per_mass)));
   return report;
 }
 

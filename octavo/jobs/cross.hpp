@@ -25,6 +25,8 @@ struct CrossOptions {
       0;              ///< AMReX: boxes begin and end at multiples; 0: the largest of 8, 4, 2, 1 that fits
   bool fill = false;  ///< values that the step does not hold may be made
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
+  std::vector<std::string> per_mass{};  ///< the step's fields that are amounts per mass besides those known as such
+                                        ///< (mesh::specific_of): mass fractions
   int refine = 0;  ///< levels more: the finest leaves are refined so often (finer.hpp); where the code wants neighbours
                    ///< that differ by one level, those beside them, too
   std::map<std::string, std::string> rename;       ///< fields

@@ -14,7 +14,7 @@ std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const std::
     throw base::Error(base::Kind::unsupported, "a mesh of triangles cannot be a RAMSES output").at(dataset.path);
   std::vector<std::string> notes = dataset.notes;
   require_exact_values(dataset, options.lossy_ok, notes);
-  const std::filesystem::path target = prepare_native_target(out, options.overwrite);
+  const Target target = prepare_native_target(out, options.overwrite);
   try {
     formats::ramses::WriteOptions how;
     how.domains = options.domains;
@@ -22,11 +22,11 @@ std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const std::
     how.single_precision = options.single_precision;
     how.progress = options.progress;
     how.ordering = options.ordering;
-    for (std::string& note : formats::ramses::write(dataset, target, how)) notes.push_back(std::move(note));
-    finish_target(target, out);
+    for (std::string& note : formats::ramses::write(dataset, target.path, how)) notes.push_back(std::move(note));
+    finish_target(target);
     return notes;
   } catch (...) {
-    discard_target(target, out, true);
+    discard_target(target);
     throw;
   }
 }
