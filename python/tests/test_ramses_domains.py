@@ -124,6 +124,8 @@ def test_flash_becomes_what_ramses_reads(data, run, tmp_path):
     assert "&BOUNDARY_PARAMS nboundary=4 bound_type=2,2,2,2" in namelist
     assert "ibound_min=-1,1,-1,-1 ibound_max=-1,1,1,1 jbound_min=0,0,-1,1 jbound_max=0,0,-1,1" in namelist
     assert "gamma=1.3999999999999999" in namelist and "nrestart=2" in namelist
+    # Without this RAMSES lets the tracers fly straight on.
+    assert "pic=.true." in namelist and "tracer=.true." in namelist
     refused = run(
         "convert", source, tmp_path / "output_00003", "--to", "ramses", "--field", "dens,velx,vely", check=False
     )

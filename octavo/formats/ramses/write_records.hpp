@@ -25,6 +25,7 @@ struct Plan {
   double boxlen = 1;
   double gamma = 5.0 / 3;
   bool has_particles = false;
+  bool has_tracers = false;  ///< among them, of a family below 1
   bool single_precision = false;
   bool quad_keys = false;
   file::RecordFormat format;

@@ -199,8 +199,9 @@ void write_namelist(const std::filesystem::path& path, const Plan& plan) {
       "! Octavo wrote this output from a step of another code. RAMSES goes on from it with these values;\n"
       "! the rest is yours, tend first.\n";
   if (const std::string cells = coarse_cells(plan); !cells.empty()) text += "! " + cells + "\n";
-  text += line("&RUN_PARAMS\nhydro=%s\npoisson=%s\npic=%s\nnrestart=%d\n/", yes(!plan.variables.hydro.empty()),
-               yes(!plan.variables.grav.empty()), yes(plan.has_particles), plan.number);
+  text +=
+      line("&RUN_PARAMS\nhydro=%s\npoisson=%s\npic=%s\ntracer=%s\nnrestart=%d\n/", yes(!plan.variables.hydro.empty()),
+           yes(!plan.variables.grav.empty()), yes(plan.has_particles), yes(plan.has_tracers), plan.number);
   text +=
       line("&AMR_PARAMS\nlevelmin=%lld\nlevelmax=%d\nngridmax=%lld\nnpartmax=%lld\nboxlen=%.17g", whole(plan.levelmin),
            plan.nlevelmax, 4LL * plan.ngridmax + 1000, plan.has_particles ? 1000000LL : 0LL, plan.boxlen);

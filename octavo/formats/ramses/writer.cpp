@@ -157,6 +157,8 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
                     dataset.species.empty() ? std::vector<mesh::FieldInfo>{} : dataset.species[0].attributes);
   write_carried_texts(dataset.header, directory, numbered("", options.number));
   plan.ngridmax = written.ngridmax;
+  plan.has_tracers = std::any_of(written.by_family.begin(), written.by_family.begin() + 6,
+                                 [](std::int64_t particles) { return particles > 0; });
   if (!from_ramses(dataset.header)) {
     write_namelist(directory / "namelist.txt", plan);
     notes.push_back("namelist.txt says what RAMSES' namelist must have to go on from here");
