@@ -1,7 +1,8 @@
 /* Octavo for C: write steps behind a simulation's back, start again from them on any number of ranks (docs/engine.md).
  *
  * Every function returns 0, or a code > 0 with the message in the caller's octavo_error (which may be NULL). Functions
- * marked "collective" are called by all ranks of the communicator, and all get the same code and message. */
+ * marked "collective" are called by all ranks of the communicator, and all get the same code and message; before
+ * MPI_Init and after MPI_Finalize they return OCTAVO_USAGE (close frees the writer all the same). */
 #ifndef OCTAVO_H
 #define OCTAVO_H
 
@@ -79,6 +80,7 @@ OCTAVO_API int octavo_writer_open_as(MPI_Comm comm, const char* store, const oct
  * at every step of the simulation; collective where wall time decides. */
 OCTAVO_API int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due,
                                  octavo_error* error);
+/* Where it fails, end_step returns its error on all ranks, unless a begin_step succeeds before. */
 OCTAVO_API int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time,
                                         octavo_error* error);
 OCTAVO_API int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error);

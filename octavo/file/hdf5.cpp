@@ -1,8 +1,11 @@
 #include "octavo/file/hdf5.hpp"
 
+#include <sys/file.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -546,6 +549,18 @@ std::shared_ptr<File::Impl> new_impl(const std::filesystem::path& path) {
   return impl;
 }
 
+// HDF5 locks what it reads. Where the file system refuses that it takes ENOSYS for it, and no other error.
+Id reading_access(const file::File& bytes) {
+  Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERSION_LE(1, 11, 0))
+  if (::flock(bytes.descriptor(), LOCK_SH | LOCK_NB) == 0)
+    ::flock(bytes.descriptor(), LOCK_UN);
+  else if (errno != EWOULDBLOCK)
+    check(H5Pset_file_locking(access(), false, true), "switch locks off");
+#endif
+  return access;
+}
+
 }  // namespace
 
 File open(const std::filesystem::path& path) {
@@ -553,7 +568,8 @@ File open(const std::filesystem::path& path) {
   impl->bytes = open_read(path);
   impl->size = size(impl->bytes);
   const Locked locked;
-  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const Id access = reading_access(impl->bytes);
+  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access());
   if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
   return File(std::move(impl));
 }

@@ -14,6 +14,7 @@
 #include "octavo/jobs/target.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/prune.hpp"
+#include "octavo/store/durable.hpp"
 #include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
@@ -294,8 +295,9 @@ void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   }
 }
 
-void write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
-                const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
+// Returns the order of the step, where it is the step's first file.
+std::uint64_t write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
+                         const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
   mesh::Header header = dataset.header;
   header.fields.clear();
   for (std::size_t f : mesh::select_fields(dataset.header, options.fields))
@@ -314,6 +316,7 @@ void write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const 
       });
   writer.commit();
   totals.report.stored_bytes += writer.bytes_written();
+  return writer.order();
 }
 
 store::Attempt shared_attempt(const base::Ranks& ranks) {
@@ -355,12 +358,17 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   segment.attempt = shared_attempt(options.ranks);
   segment.segments = plan.files;
   segment.whole_domain = !options.region;
+  std::optional<std::uint64_t> order;
   base::agree(options.ranks, [&] {
     for (int file = 0; file < plan.files; ++file) {
       if (plan.rank_of(file) != options.ranks.rank) continue;
       segment.subfile = segment.segment = file;
-      write_file(dataset, plan, file, segment, encode, options, totals);
+      const std::uint64_t in_file = write_file(dataset, plan, file, segment, encode, options, totals);
+      if (file == 0) order = in_file;
     }
+  });
+  base::agree(options.ranks, [&] {
+    if (order) store::note_durable(out, options.flow, *order, source.step);
   });
   totals.report.input_bytes += static_cast<std::uint64_t>(dataset.bytes);
   ++totals.report.steps;

@@ -77,8 +77,16 @@ void cut_tree(AmrexStep& step) {
   step.mine = std::get<mesh::Patches>(octree_to_patches(tree, step.cut).mesh);
 }
 
+// Each rank's own boxes were looked at when they were put.
+void refuse_shared_cells(const mesh::Patches& all) try { mesh::validate(all); } catch (const Error& error) {
+  Error wrong(Kind::usage, "boxes of all ranks: " + error.message());
+  for (const std::string& place : error.places()) wrong.at(place);
+  throw wrong;
+}
+
 void plan_levels(AmrexStep& step) {
   if (step.all.boxes.empty()) throw Error(Kind::usage, "no rank has a mesh");
+  refuse_shared_cells(step.all);
   amrex::MultiFabShape shape;
   shape.components = static_cast<int>(step.job->fields.size());
   if (shape.components == 0) throw Error(Kind::usage, "an output needs a field");

@@ -270,6 +270,25 @@ TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_noth
   expect_blocks(directory.path() / "chk");
 }
 
+TEST(NativeMpi, blocks_that_two_ranks_own_are_refused_on_all_ranks_and_leave_nothing) {
+  if (size() == 1) return;
+  const testing::SharedDirectory directory;
+  for (const NativeFormat format : {NativeFormat::flash, NativeFormat::amrex_plotfile}) {
+    if (format == NativeFormat::flash && !file::hdf5::available()) continue;
+    Blocks blocks = rank() == 1 ? make_blocks(0, 1) : make_blocks(rank(), size());
+    blocks.x = blocks.y = blocks.tag = {};
+    NativeWriter writer(everyone(), blocks.header, options_for(format));
+    EXPECT_THROW(
+        {
+          put(writer, blocks, directory.path() / "out");
+          writer.wait();
+        },
+        Error);
+    EXPECT_TRUE(fs::is_empty(directory.path()));
+    MPI_Barrier(everyone());
+  }
+}
+
 TEST(NativeMpi, a_particle_in_a_block_of_another_rank_is_named) {
   if (size() == 1) return;
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";

@@ -80,9 +80,11 @@ class NativeWriter {
   /// FLASH: one species, particles in leaf blocks that this rank owns; "tag", else "identity", else "id" without "cpu"
   /// is FLASH's tag, velocity_x its velx. AMReX: wherever a box of any rank is.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);
-  /// What is wrong with the step, found by the caller, also where none could be begun: end_step() throws it on all
-  /// ranks.
+  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
   void put_error(const base::Error& error);
+  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
+  /// begin_step() succeeds before.
+  void begin_error(const base::Error& error);
   /// Collective. Where the step before failed, that is thrown here, on all ranks, and this step is not written, unlike
   /// with Writer: it may be put again.
   void end_step();

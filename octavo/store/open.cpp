@@ -212,7 +212,7 @@ std::vector<StepInfo> list_steps(const fs::path& store, std::vector<std::string>
 mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
   const Scan scan = scan_store(store);
   std::vector<std::string> notes;
-  for (const Finding& finding : scan.damage) notes.push_back("damage: " + finding.where + ": " + finding.what);
+  for (const Finding& finding : scan.damage) notes.push_back(note_of(finding));
   const auto opened = std::make_shared<const OpenedStep>(choose(scan, flow, step, notes));
   mesh::Dataset dataset = dataset_of(scan.store, opened, std::move(notes));
   const FoldedRead folded = [opened](int part, const mesh::Request& request, const NeighbourSource& neighbours) {

@@ -57,6 +57,7 @@ nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) 
     nb::dict row;
     row["where"] = finding.where;
     row["what"] = finding.what;
+    row["kind"] = to_string(finding.kind);
     findings.append(row);
   }
   nb::dict result;
