@@ -380,7 +380,8 @@ OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells
 OCTAVO_API int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ratio, int64_t* boxes_of_level,
                                     int64_t* boxes, octavo_error* error);
 /* Fills values[count], octavo_restart_values() times the field's components: of each tree cell those of its block, or
- * of each box its cells, x fastest, components fastest of all. The type must be the field's. */
+ * of each box its cells, x fastest, components fastest of all. The type must be the field's, or float64 for float32:
+ * a store written with single_precision has float32 for what was put as float64. */
 OCTAVO_API int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values,
                                     int64_t count, octavo_error* error);
 /* How many particles of the species this rank has; 0 for one that the step does not have. */

@@ -292,6 +292,7 @@ std::optional<parallel::Restart> take_up(Run<Mesh>& run) {
   const parallel::RestartOptions how = restart_options(run.mesh);
   const bool output = parallel::is_output(run.comm, run.options.restart_from);
   auto from = output ? take_up_output(run, how) : take_up_checkpoint(run, how);
+  for (mesh::Field& field : from.part.fields) widen(field);  // of a store with the option single_precision
   run.step = from.id.step;
   run.time = from.header.time;
   restore(run.mesh, from);

@@ -102,12 +102,11 @@ mesh::Request request_of(const ConvertOptions& options) {
 }
 
 void keep_particles_in(const mesh::Region& region, const mesh::Header& header, mesh::Particles& species) {
-  std::array<std::span<const double>, 3> position;
+  std::array<std::vector<double>, 3> position;
   const char* names[] = {"position_x", "position_y", "position_z"};
   for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
     for (const mesh::Field& attribute : species.attributes)
-      if (attribute.info.name == names[a] && attribute.info.type == mesh::ScalarType::float64)
-        position[a] = attribute.as<double>();
+      if (attribute.info.name == names[a]) position[a] = mesh::to_doubles(attribute);
   if (position[0].empty()) return;
   const mesh::Domain domain = mesh::domain_of(header);
   const double unit = header.hi[0] - header.lo[0];

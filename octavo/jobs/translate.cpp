@@ -312,9 +312,10 @@ void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector
     header.hi[axis] -= lo;
     header.lo[axis] = 0;
     for (Particles& particles : all)
-      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]);
-          field != nullptr && field->info.type == ScalarType::float64)
+      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]); field != nullptr) {
+        mesh::widen(*field);
         for (double& x : field->as<double>()) x -= lo;
+      }
   }
 }
 
