@@ -155,6 +155,7 @@ void plan_species(AmrexStep& step, SpeciesSource& source) {
   std::array<std::int64_t, 2> most{species.sorted.next_id, species.sorted.wide ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
   species.plan.next_id = most[0];
+  species.plan.writer = rank_in(step.comm);
   species.plan.packed = most[1] != 0 || step.options->format == NativeFormat::amrex_checkpoint;
   step.species.push_back(std::move(species));
 }

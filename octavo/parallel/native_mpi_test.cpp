@@ -441,6 +441,67 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
     }
 }
 
+// Who the particles of an output are: (id, cpu), sorted.
+std::vector<std::pair<std::int64_t, std::int32_t>> identities_of(const fs::path& path) {
+  const auto output = formats::amrex::open_output(path);
+  std::vector<std::pair<std::int64_t, std::int32_t>> found;
+  for (std::size_t level = 0; level < output.particles.at(0).grids.size(); ++level)
+    for (std::size_t grid = 0; grid < output.particles[0].grids[level].size(); ++grid) {
+      const auto particles =
+          read_particles(output.particles[0], {{level, grid}}, [](const auto&, const auto&) { return true; });
+      for (std::size_t i = 0; i < static_cast<std::size_t>(particles.count); ++i)
+        found.emplace_back(particles.attributes[2].as<std::int64_t>()[i],
+                           particles.attributes[3].as<std::int32_t>()[i]);
+    }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// FLASH has tags, doubles in its files, RAMSES identities, and some have nothing.
+TEST(NativeMpi, particles_of_amrex_outputs_have_an_identity_of_their_own_whatever_it_was_called) {
+  for (const std::string name : {"tag", "identity", ""}) {
+    const testing::SharedDirectory directory;
+    const Boxes boxes = make_boxes(rank(), size());
+    const std::vector<double> tag(boxes.id.begin(), boxes.id.end());
+    NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    writer.begin_step(directory.path() / "plt", 9, 0.25);
+    writer.put_mesh(boxes.patches);
+    writer.put_field("density", view_of(boxes.density));
+    writer.put_particles("tracers", "position_x", view_of(boxes.x));
+    writer.put_particles("tracers", "position_y", view_of(boxes.y));
+    if (name == "tag") writer.put_particles("tracers", name, view_of(tag));
+    if (name == "identity") writer.put_particles("tracers", name, view_of(boxes.id));
+    writer.end_step();
+    writer.close();
+    const auto found = identities_of(directory.path() / "plt");
+    ASSERT_EQ(found.size(), 40u);
+    EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end()) << name;
+    for (std::size_t i = 0; !name.empty() && i < found.size(); ++i)
+      EXPECT_EQ(found[i], std::pair(1000000000ll * (static_cast<std::int64_t>(i) + 1), 0));
+  }
+}
+
+TEST(NativeMpi, particles_whose_identity_says_nothing_are_refused_on_all_ranks) {
+  for (const std::string name : {"tag", "cpu"}) {
+    const testing::SharedDirectory directory;
+    const Boxes boxes = make_boxes(rank(), size());
+    const std::vector<double> half(boxes.id.size(), 0.5);
+    NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    writer.begin_step(directory.path() / "plt", 9, 0.25);
+    writer.put_mesh(boxes.patches);
+    writer.put_field("density", view_of(boxes.density));
+    writer.put_particles("tracers", "position_x", view_of(boxes.x));
+    writer.put_particles("tracers", "position_y", view_of(boxes.y));
+    if (name == "tag")
+      writer.put_particles("tracers", name, view_of(half));
+    else
+      writer.put_particles("tracers", name, view_of(boxes.cpu));
+    EXPECT_THROW(writer.end_step(), Error);
+    writer.close();
+    EXPECT_FALSE(fs::exists(directory.path() / "plt"));
+  }
+}
+
 TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
   const testing::SharedDirectory directory;
   const Blocks blocks = make_blocks(rank(), size());

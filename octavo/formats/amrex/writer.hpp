@@ -127,6 +127,7 @@ SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Hea
 /// What all writers of one species agree on.
 struct ParticlePlan {
   bool packed = false;
+  std::int32_t writer = 0;  ///< this one's number: the cpu of particles without identity, of which each has its own
   std::int64_t total = 0, next_id = 1;
   std::vector<std::vector<std::int64_t>> counts;  ///< per level and box: of all writers
   std::vector<std::vector<std::int64_t>> before;  ///< of writers before this one
@@ -139,9 +140,11 @@ void write_particle_headers(const std::filesystem::path& folder, const mesh::Par
                             const ParticlePlan& plan, const mesh::Header& header, const mesh::Patches& patches,
                             const WriteOptions& options);
 
-/// Writes one species into a folder of an output, as both do. Positions, `id` (else 1, 2, ...) and `cpu` (else 0) are
-/// attributes of those names; other floating-point attributes are reals, float32 where all are, integers must fit
-/// 32 bits (Error(unsupported) else). `packed`: version 2.1; 2.0 is taken only where all ids fit 32 bits.
+/// Writes one species into a folder of an output, as both do. Attributes of these names say where and who a particle is:
+/// `position_x` ..., `id` (else RAMSES's `identity`, else FLASH's `tag`; without any of them ids are 1, 2 ... of the
+/// writer) and `cpu` (else 0). Other floating-point attributes are reals, float32 where all are, integers must fit
+/// 32 bits. `packed`: version 2.1; 2.0 is taken only where all ids fit 32 bits. Error(unsupported) for integers that do
+/// not fit and identities that are no whole numbers; Error(usage) for a cpu without an id.
 void write_particles(const std::filesystem::path& folder, const mesh::Particles& particles, const mesh::Header& header,
                      const mesh::Patches& patches, bool packed, const WriteOptions& options = {});
 
