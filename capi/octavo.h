@@ -194,7 +194,8 @@ OCTAVO_API int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, co
  * next collective call after that. */
 OCTAVO_API int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
                                         octavo_error* error);
-/* Attributes, as those of octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". */
+/* Attributes, as those of octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A
+ * checkpoint of AMReX needs "level_dt": doubles, the time step of each level, or one for all. */
 OCTAVO_API int octavo_native_put_int(octavo_native_writer* writer, const char* name, int64_t value,
                                      octavo_error* error);
 OCTAVO_API int octavo_native_put_double(octavo_native_writer* writer, const char* name, double value,

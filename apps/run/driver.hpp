@@ -43,6 +43,7 @@ struct Run {
   Mesh mesh;
   std::int64_t step = 0;
   double time = 0;
+  double dt = 0;  ///< of the step before; of the next one before the first
   Output output{};
   euler::Workspace workspace{};
   double cells_updated = 0;  ///< by this rank
@@ -144,6 +145,7 @@ void write(Run<Mesh>& run, bool last) {
     const auto fields = euler::native_fields(run.problem.gas);
     run.output.native->begin_step(native_path(run.options, run.step), run.step, run.time);
     describe_native(*run.output.native, run.options, run.problem);
+    run.output.native->put_attribute("level_dt", std::vector<double>{run.dt});  // of all levels; FLASH has its own
     put_mesh_and_fields(run.mesh, *run.output.native, std::span<const euler::OutputField>(fields));
     run.output.native->end_step();
   }
@@ -209,6 +211,7 @@ bool go_on(Run<Mesh>& run) {
     advance_mesh(run, dt);
     ++run.step;
     run.time += dt;
+    run.dt = dt;
     run.seconds_computing += seconds_since(begin);
     if (rank == 0 && !run.options.quiet && run.step % 10 == 0)
       std::fprintf(stderr, "step %6lld  time %.6e  dt %.3e\n", static_cast<long long>(run.step), run.time, dt);
@@ -322,7 +325,11 @@ void run_on(Mesh mesh, MPI_Comm comm, const RunOptions& options, const euler::Pr
   run.output = open_output(comm, options, problem, header_of(run.mesh), from);
   run.output.seconds = seconds_since(opening);
   const auto before = totals(run);
-  if (!from) write(run, false);
+  if (!from) {
+    fill_ghosts(run.mesh);
+    run.dt = time_step(run, rate_and_stop(run).first);
+    write(run, false);
+  }
   const bool stopped = go_on(run);
   write(run, true);
   const auto closing = Clock::now();

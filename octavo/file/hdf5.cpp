@@ -233,17 +233,32 @@ void check_size(const File& file, hid_t set, const Info& info, H5D_layout_t layo
                                    " stored in a file of " + std::to_string(file.impl().size));
 }
 
+std::string missing_filter(hid_t plist) {
+  const int count = H5Pget_nfilters(plist);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    std::array<char, 64> name{};
+    const H5Z_filter_t id = H5Pget_filter2(plist, static_cast<unsigned>(i), &flags, &values, nullptr, name.size() - 1,
+                                           name.data(), nullptr);
+    if (id >= 0 && H5Zfilter_avail(id) <= 0)
+      return "filter " + std::to_string(id) + (name[0] == 0 ? "" : std::string(", ") + name.data());
+  }
+  return {};
+}
+
 Info info_of(const File& file, const std::string& name) {
   const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
   const Id type(H5Dget_type(set()), H5Tclose, "read its type");
   const Id plist(H5Dget_create_plist(set()), H5Pclose, "read its properties");
-  Info info{name, shape_of(set()), type_of(type()), {}, {}};
+  Info info{name, shape_of(set()), type_of(type()), {}, {}, {}};
   if (info.type.kind == Class::compound) info.members = members_of(type());
   const H5D_layout_t layout = H5Pget_layout(plist());
   check_size(file, set(), info, layout);
   const haddr_t offset = H5Dget_offset(set());
   if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && H5Pget_external_count(plist()) == 0 && is_native(type()))
     info.offset = offset;
+  info.missing_filter = missing_filter(plist());
   return info;
 }
 
@@ -336,6 +351,7 @@ void require(bool fits, const ItemType& found, const char* expected) {
 
 /// Whether every group on the way is there, and the object.
 bool has_object(const File& file, const std::string& path) {
+  if (path == "/") return true;
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     if (H5Lexists(file.impl().id, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
     if (end == std::string::npos) return H5Oexists_by_name(file.impl().id, path.c_str(), H5P_DEFAULT) > 0;
@@ -530,6 +546,18 @@ std::optional<std::vector<std::int64_t>> read_numbers(const File& file, const st
   return found;
 }
 
+std::optional<std::vector<double>> read_reals(const File& file, const std::string& object,
+                                              const std::string& attribute) {
+  std::optional<std::vector<double>> found;
+  with_attribute(file, object, attribute, [&](hid_t id, hid_t type, std::size_t count) {
+    const ItemType item = type_of(type);
+    require(item.kind == Class::integer || item.kind == Class::real, item, "numbers");
+    found.emplace(count);
+    check(H5Aread(id, H5T_NATIVE_DOUBLE, found->data()), "read its attribute " + attribute);
+  });
+  return found;
+}
+
 std::optional<std::string> read_words(const File& file, const std::string& object, const std::string& attribute) {
   std::optional<std::string> found;
   with_attribute(file, object, attribute, [&](hid_t id, hid_t type, std::size_t count) {
@@ -576,7 +604,7 @@ void write_rows(const File& file, const std::string& name, std::uint64_t first, 
   if (values.empty()) return;
   at_data_set(file, name, [&] {
     const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
-    const Info info{name, shape_of(set()), float64_type, {}, {}};
+    const Info info{name, shape_of(set()), float64_type, {}, {}, {}};
     check_rows(info, first, rows, values.size());
     const Id space = select_rows(set(), info, first, rows);
     const Id memory = memory_space(values.size());
@@ -646,6 +674,7 @@ std::vector<Info> list(const File&, const std::string&) { throw missing(); }
 std::optional<std::vector<std::int64_t>> read_numbers(const File&, const std::string&, const std::string&) {
   throw missing();
 }
+std::optional<std::vector<double>> read_reals(const File&, const std::string&, const std::string&) { throw missing(); }
 std::optional<std::string> read_words(const File&, const std::string&, const std::string&) { throw missing(); }
 void make_group(const File&, const std::string&) { throw missing(); }
 void write_numbers(const File&, const std::string&, const std::string&, std::span<const std::int64_t>) {

@@ -87,7 +87,7 @@ void forget_layout(mesh::Header& header) {
     const std::string& name = entry.first;
     const bool of_any_mesh = name == "flash/kind" || name == "flash/metadata bytes" || name == "flash/unknown names" ||
                              name == "flash/boundary";
-    return name == "amrex/boxes" || (name.starts_with("flash/") && !of_any_mesh) || name.starts_with("patches/");
+    return name == "amrex/boxes" || (name.starts_with("flash/") && !of_any_mesh);
   });
 }
 

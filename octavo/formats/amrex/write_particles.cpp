@@ -79,13 +79,11 @@ T value_at(const mesh::Field& field, std::size_t i) {
 
 /// FLASH has its tags as doubles.
 void check_whole_numbers(const mesh::Field& field) {
-  if (is_real(field))
-    mesh::visit_values(field, [&](auto values) {
-      for (const auto value : values)
-        if (!(std::abs(value) <= 0x1p38) || value != std::floor(value))
-          throw Error(Kind::unsupported, "an identity that is no whole number: " + std::to_string(value))
-              .at("attribute " + field.info.name);
-    });
+  if (!is_real(field)) return;
+  for (const double value : mesh::to_doubles(field))
+    if (!(std::abs(value) <= 0x1p38) || value != std::floor(value))
+      throw Error(Kind::unsupported, "an identity that is no whole number: " + std::to_string(value))
+          .at("attribute " + field.info.name);
 }
 
 void check_fits_32_bits(const mesh::Field& field) {
@@ -306,13 +304,19 @@ void write_particle_headers(const fs::path& folder, const mesh::Particles& parti
   write_text(folder / "Header", text, options.sync);
 }
 
+std::optional<std::int64_t> kept_next_id(const mesh::Header& header, const std::string& species) {
+  const auto found = header.attributes.find("amrex/next_id/" + species);
+  const auto* kept = found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return kept != nullptr ? std::optional(*kept) : std::nullopt;
+}
+
 void write_particles(const fs::path& folder, const mesh::Particles& particles, const mesh::Header& header,
                      const mesh::Patches& patches, bool packed, const WriteOptions& options) {
   const SortedParticles sorted = sort_particles(particles, header, patches);
   ParticlePlan plan;
   plan.packed = packed || sorted.wide;
   plan.total = particles.count;
-  plan.next_id = sorted.next_id;
+  plan.next_id = kept_next_id(header, particles.species).value_or(sorted.next_id);
   for (const auto& grids : sorted.grids) {
     plan.before.emplace_back(grids.size(), 0);
     auto& counts = plan.counts.emplace_back();
