@@ -42,9 +42,9 @@ install-library: setup-run
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_library
 	@cmake --install $(BUILD) --component library --prefix "$(PREFIX)" >/dev/null
 
-# A blast that changes its mesh half way (where there is p4est); then the sample, or INPUT.
+# A blast that changes its mesh half way (where there are MPI and p4est); then the sample, or INPUT.
 demo: install
-	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo-sedov
+	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_demo
 	@scripts/demo-sedov
 	@scripts/demo $(INPUT)
 

@@ -8,7 +8,7 @@ if(OCTAVO_HDF5)
   # Debian keeps the serial library apart from the MPI ones: hdf5-serial.pc; elsewhere it is plain hdf5.pc.
   pkg_search_module(hdf5 QUIET IMPORTED_TARGET hdf5-serial hdf5)
   if(NOT hdf5_FOUND)
-    message(STATUS "no serial HDF5 found: building without HDF5 formats")
+    octavo_without("HDF5: no FLASH and VTKHDF files")
   endif()
 endif()
 

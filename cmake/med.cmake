@@ -11,7 +11,7 @@ endif()
 
 function(octavo_link_med target)
   if(NOT (OCTAVO_MED AND MED_INCLUDE AND MED_LIBRARY AND MED_HDF5_INCLUDE))
-    message(STATUS "no MED found: building without it")
+    octavo_without("MED files")
     return()
   endif()
   file(REAL_PATH "${MED_LIBRARY}" library)

@@ -60,4 +60,13 @@ std::vector<OutputField> native_fields(const Gas& gas) {
   return fields;
 }
 
+std::vector<OutputField> flash_fields(const Gas& gas) {
+  std::vector<OutputField> fields = native_fields(gas);
+  const auto constant = [](double value) { return [value](const double*, std::size_t) { return value; }; };
+  for (int axis = gas.dim; axis < 3; ++axis)
+    fields.push_back({std::string("velocity_") + "xyz"[axis], -1, constant(0)});
+  for (const char* name : {"gamc", "game"}) fields.push_back({name, -1, constant(gas.gamma)});
+  return fields;
+}
+
 }  // namespace octavo::euler

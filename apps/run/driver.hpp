@@ -43,7 +43,7 @@ struct Run {
   Mesh mesh;
   std::int64_t step = 0;
   double time = 0;
-  double dt = 0;  ///< of the step before; of the next one before the first
+  double dt = 0;  ///< of the last step; of the next one before the first
   Output output{};
   euler::Workspace workspace{};
   double cells_updated = 0;  ///< by this rank
@@ -131,6 +131,36 @@ void put_step(Run<Mesh>& run, store::Flow flow) {
   if (checkpoint) run.output.last_checkpoint = run.step;
 }
 
+/// The velocities of this rank's tracers along each axis, in their order. Collective.
+template <class Mesh>
+std::array<std::vector<double>, 3> tracer_velocities(Run<Mesh>& run) {
+  std::array<std::vector<double>, 3> values;
+  fill_ghosts(run.mesh);
+  move_tracers(run.mesh, [&](const euler::Box& box, const euler::Point3& at) {
+    const euler::Point3 velocity = euler::velocity_at(run.problem.gas, box, at);
+    for (std::size_t axis = 0; axis < 3; ++axis) values[axis].push_back(velocity[axis]);
+    return at;  // nobody moves
+  });
+  return values;
+}
+
+template <class Mesh>
+void put_native(Run<Mesh>& run) {
+  const bool flash = run.options.native == "flash";
+  parallel::NativeWriter& writer = *run.output.native;
+  const auto fields = flash ? euler::flash_fields(run.problem.gas) : euler::native_fields(run.problem.gas);
+  writer.begin_step(native_path(run.options, run.step), run.step, run.time);
+  if (flash)
+    describe_for_flash(writer, run.problem, run.dt);
+  else
+    writer.put_attribute("level_dt", std::vector<double>{run.dt});  // of all levels
+  const auto velocities = flash ? tracer_velocities(run) : std::array<std::vector<double>, 3>{};
+  put_mesh_and_fields(run.mesh, writer, std::span<const euler::OutputField>(fields));
+  for (std::size_t axis = 0; flash && axis < 3; ++axis)
+    writer.put_particles("tracers", std::string("velocity_") + "xyz"[axis], parallel::view_of(velocities[axis]));
+  writer.end_step();
+}
+
 /// What is due after a step; `last`: a checkpoint in any case.
 template <class Mesh>
 void write(Run<Mesh>& run, bool last) {
@@ -141,14 +171,7 @@ void write(Run<Mesh>& run, bool last) {
     if ((due || last) && run.output.last_checkpoint != run.step) put_step(run, Flow::checkpoint);
     if (!last && run.output.store->due(Flow::analysis, run.step, run.time)) put_step(run, Flow::analysis);
   }
-  if (run.output.native && !last && run.step % run.options.native_every == 0) {
-    const auto fields = euler::native_fields(run.problem.gas);
-    run.output.native->begin_step(native_path(run.options, run.step), run.step, run.time);
-    describe_native(*run.output.native, run.options, run.problem);
-    run.output.native->put_attribute("level_dt", std::vector<double>{run.dt});  // of all levels; FLASH has its own
-    put_mesh_and_fields(run.mesh, *run.output.native, std::span<const euler::OutputField>(fields));
-    run.output.native->end_step();
-  }
+  if (run.output.native && !last && run.step % run.options.native_every == 0) put_native(run);
   run.output.seconds += seconds_since(begin);
 }
 

@@ -44,12 +44,14 @@ Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Proble
   return output;
 }
 
-void describe_native(parallel::NativeWriter& native, const RunOptions& options, const euler::Problem& problem) {
-  if (options.native != "flash") return;
+void describe_for_flash(parallel::NativeWriter& native, const euler::Problem& problem, double dt) {
   native.put_attribute("string runtime parameters", std::vector<std::string>{"run_comment"});
   native.put_attribute("string runtime parameters/run_comment", "octavo-" + problem.name);
   native.put_attribute("real runtime parameters", std::vector<std::string>{"gamma"});
   native.put_attribute("real runtime parameters/gamma", problem.gas.gamma);
+  const std::vector<std::string> steps{"dt", "dtnew", "dtold"};
+  native.put_attribute("real scalars", steps);
+  for (const std::string& name : steps) native.put_attribute("real scalars/" + name, dt);
 }
 
 void close(Output& output) {

@@ -23,8 +23,9 @@ struct Output {
 /// Collective. None where nothing is written.
 Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Problem& problem, const mesh::Header& header,
                    const std::optional<parallel::Restart>& from);
-/// What a FLASH file says of the run beside its fields: who made it and gamma. Between begin_step() and end_step().
-void describe_native(parallel::NativeWriter& native, const RunOptions& options, const euler::Problem& problem);
+/// What a FLASH file says of the run beside its fields: who made it, gamma, and the time step that a run of FLASH which
+/// goes on from it takes first [code time]. Between begin_step() and end_step().
+void describe_for_flash(parallel::NativeWriter& native, const euler::Problem& problem, double dt);
 /// Collective: all steps are durable and have their names.
 void close(Output& output);
 /// The name of a native output: PREFIX_hdf5_chk_0010, PREFIX_plt00010, PREFIX_chk00010.

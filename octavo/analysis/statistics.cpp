@@ -7,6 +7,7 @@
 
 #include "octavo/analysis/pack.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/merge.hpp"
 
 namespace octavo::analysis {
@@ -74,25 +75,6 @@ void add(Partial& to, const Partial& other) {
 }
 
 // ---------------------------------------------------------------------------------------------------- particles
-
-/// Which particles a region keeps; empty: all.
-std::vector<bool> kept_particles(const mesh::Particles& particles, const mesh::Header& header,
-                                 const std::optional<mesh::Region>& region) {
-  if (!region) return {};
-  const auto count = static_cast<std::size_t>(particles.count);
-  std::vector<mesh::Point3> points(count, mesh::Point3{});
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)
-    for (const mesh::Field& attribute : particles.attributes)
-      if (attribute.info.name == std::string("position_") + "xyz"[axis])
-        mesh::visit_values(attribute, [&](auto values) {
-          for (std::size_t i = 0; i < std::min(count, values.size()); ++i)
-            points[i][axis] = (static_cast<double>(values[i]) - header.lo[axis]) / (header.hi[0] - header.lo[0]);
-        });
-  const mesh::Domain domain = mesh::domain_of(header);
-  std::vector<bool> kept(count);
-  for (std::size_t i = 0; i < count; ++i) kept[i] = mesh::contains(*region, domain, points[i]);
-  return kept;
-}
 
 template <class T>
 void count_value(T x, PartialAttribute& to) {
@@ -231,10 +213,11 @@ PartialStatistics statistics(const mesh::Part& part, const mesh::Header& header,
   out.counts.resize(species.size());
   for (std::size_t s = 0; s < species.size(); ++s) {
     out.particles.emplace_back(species[s].attributes.size());
-    for (const mesh::Particles& particles : part.particles)
-      if (particles.species == species[s].name)
-        count_particles(particles, kept_particles(particles, header, selection.region), species[s], out.particles[s],
-                        out.counts[s]);
+    for (const mesh::Particles& particles : part.particles) {
+      if (particles.species != species[s].name) continue;
+      const auto kept = selection.region ? mesh::inside(*selection.region, header, particles) : std::vector<bool>{};
+      count_particles(particles, kept, species[s], out.particles[s], out.counts[s]);
+    }
   }
   return out;
 }

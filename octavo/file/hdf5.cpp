@@ -37,8 +37,20 @@ std::string to_string(const ItemType& type) {
     case Class::integer: return (type.is_signed ? "int" : "uint") + bits;
     case Class::real: return "float" + bits;
     case Class::text: return "text of " + bytes + " bytes";
+    case Class::words: return "text of any length";
     case Class::compound: return "compound of " + bytes + " bytes";
     default: return "a type of " + bytes + " bytes that is neither number, text nor compound";
+  }
+}
+
+std::string to_string(Other::What what) {
+  switch (what) {
+    case Other::What::group: return "a group";
+    case Other::What::link: return "a link";
+    case Other::What::elsewhere: return "a data set whose values lie in other files";
+    case Other::What::shapeless: return "a data set without values";
+    case Other::What::absent: return "a data set whose values are not all in the file";
+    default: return "neither a data set nor a group";
   }
 }
 
@@ -96,6 +108,7 @@ struct File::Impl {
   file::File bytes;  ///< to read contiguous values without the library
   std::uint64_t size = 0;
   Overlay written{};  ///< of a file that is written: what it is opened through
+  std::uint64_t length() const { return std::max(size, written.end); }
   void require_written() const {
     if (written.failed) throw *written.failed;
   }
@@ -120,7 +133,7 @@ bool available() noexcept { return true; }
 namespace {
 
 std::string place(const File& file, const std::string& name) {
-  return file.path().string() + ", data set \"" + name + "\"";
+  return name.empty() ? file.path().string() : file.path().string() + ", data set \"" + name + "\"";
 }
 
 /// Runs work with the library locked; errors get the data set's place.
@@ -151,7 +164,7 @@ ItemType type_of(hid_t type) {
       found.is_signed = H5Tget_sign(type) == H5T_SGN_2;
       break;
     case H5T_FLOAT: found.kind = Class::real; break;
-    case H5T_STRING: found.kind = H5Tis_variable_str(type) > 0 ? Class::other : Class::text; break;
+    case H5T_STRING: found.kind = H5Tis_variable_str(type) > 0 ? Class::words : Class::text; break;
     case H5T_COMPOUND: found.kind = Class::compound; break;
     default: break;
   }
@@ -179,30 +192,38 @@ hid_t native() {
   if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
   if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
   if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  if constexpr (std::is_same_v<T, std::int16_t>) return H5T_NATIVE_INT16;
+  if constexpr (std::is_same_v<T, std::int8_t>) return H5T_NATIVE_INT8;
   if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_NATIVE_UINT8;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
   return H5T_NATIVE_INT64;
 }
 
 hid_t native(const ItemType& type) {
-  if (type == uint8_type) return H5T_NATIVE_UINT8;
-  if (type == int32_type) return H5T_NATIVE_INT32;
-  if (type == int64_type) return H5T_NATIVE_INT64;
-  if (type == float32_type) return H5T_NATIVE_FLOAT;
-  if (type == float64_type) return H5T_NATIVE_DOUBLE;
+  if (type.kind == Class::real && type.bytes == 4) return H5T_NATIVE_FLOAT;
+  if (type.kind == Class::real && type.bytes == 8) return H5T_NATIVE_DOUBLE;
+  if (type.kind == Class::integer) switch (type.bytes) {
+      case 1: return type.is_signed ? H5T_NATIVE_INT8 : H5T_NATIVE_UINT8;
+      case 2: return type.is_signed ? H5T_NATIVE_INT16 : H5T_NATIVE_UINT16;
+      case 4: return type.is_signed ? H5T_NATIVE_INT32 : H5T_NATIVE_UINT32;
+      case 8: return type.is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64;
+      default: break;
+    }
   throw Error(Kind::usage, "cannot make a data set of " + to_string(type));
 }
 
 bool is_native(hid_t type) {
-  return H5Tequal(type, H5T_NATIVE_DOUBLE) > 0 || H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ||
-         H5Tequal(type, H5T_NATIVE_INT32) > 0 || H5Tequal(type, H5T_NATIVE_INT64) > 0;
+  const std::array<hid_t, 10> all{H5T_NATIVE_DOUBLE, H5T_NATIVE_FLOAT, H5T_NATIVE_INT8,  H5T_NATIVE_INT16,
+                                  H5T_NATIVE_INT32,  H5T_NATIVE_INT64, H5T_NATIVE_UINT8, H5T_NATIVE_UINT16,
+                                  H5T_NATIVE_UINT32, H5T_NATIVE_UINT64};
+  return std::any_of(all.begin(), all.end(), [&](hid_t native) { return H5Tequal(type, native) > 0; });
 }
 
-std::vector<std::uint64_t> shape_of(hid_t set) {
-  const Id space(H5Dget_space(set), H5Sclose, "read its shape");
-  const int rank = H5Sget_simple_extent_ndims(space());
-  if (rank < 0 || H5Sget_simple_extent_type(space()) == H5S_NULL) throw failure("read its shape");
+std::vector<std::uint64_t> shape_of(hid_t space) {
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) throw failure("read its shape");
   std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
-  check(H5Sget_simple_extent_dims(space(), extent.data(), nullptr), "read its shape");
+  check(H5Sget_simple_extent_dims(space, extent.data(), nullptr), "read its shape");
   return {extent.begin(), extent.end()};
 }
 
@@ -223,14 +244,14 @@ void check_size(const File& file, hid_t set, const Info& info, H5D_layout_t layo
   const std::uint64_t wanted = logical_bytes(info);
   const std::uint64_t stored = H5Dget_storage_size(set);
   const std::uint64_t most_compressed = 1100;  // deflate reaches 1032 to 1
-  const std::uint64_t most = layout == H5D_CHUNKED ? std::min(stored, file.impl().size) * most_compressed : stored;
+  const std::uint64_t most = layout == H5D_CHUNKED ? std::min(stored, file.impl().length()) * most_compressed : stored;
   const haddr_t offset = H5Dget_offset(set);
   const bool outside = layout == H5D_CONTIGUOUS && wanted > 0 && offset != HADDR_UNDEF &&
-                       (offset > file.impl().size || wanted > file.impl().size - offset);
+                       (offset > file.impl().length() || wanted > file.impl().length() - offset);
   if (num_items(info) != 0 && (wanted > most || outside))
     throw Error(Kind::corrupt, "its values are not all in the file: expected " + std::to_string(wanted) +
                                    " bytes for " + describe(info) + ", found " + std::to_string(stored) +
-                                   " stored in a file of " + std::to_string(file.impl().size));
+                                   " stored in a file of " + std::to_string(file.impl().length()));
 }
 
 std::string missing_filter(hid_t plist) {
@@ -247,27 +268,49 @@ std::string missing_filter(hid_t plist) {
   return {};
 }
 
-Info info_of(const File& file, const std::string& name) {
-  const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+/// Of a data set with these properties.
+bool values_elsewhere(hid_t plist) { return H5Pget_layout(plist) == H5D_VIRTUAL || H5Pget_external_count(plist) > 0; }
+
+void add_set(const File& file, const std::string& path, const std::string& name, Contents& contents) {
+  const Id set(H5Dopen2(file.impl().id, path.c_str(), H5P_DEFAULT), H5Dclose, "open it");
   const Id type(H5Dget_type(set()), H5Tclose, "read its type");
   const Id plist(H5Dget_create_plist(set()), H5Pclose, "read its properties");
-  Info info{name, shape_of(set()), type_of(type()), {}, {}, {}};
-  if (info.type.kind == Class::compound) info.members = members_of(type());
+  const Id space(H5Dget_space(set()), H5Sclose, "read its shape");
   const H5D_layout_t layout = H5Pget_layout(plist());
-  check_size(file, set(), info, layout);
+  if (values_elsewhere(plist())) return contents.others.push_back({name, Other::What::elsewhere, {}});
+  if (H5Sget_simple_extent_type(space()) == H5S_NULL)
+    return contents.others.push_back({name, Other::What::shapeless, {}});
+  Info info{path, shape_of(space()), type_of(type()), {}, {}, {}};
+  if (info.type.kind == Class::compound) info.members = members_of(type());
+  try {
+    check_size(file, set(), info, layout);
+  } catch (Error& error) {
+    return contents.others.push_back({name, Other::What::absent, std::move(error.at(place(file, path)))});
+  }
   const haddr_t offset = H5Dget_offset(set());
-  if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && H5Pget_external_count(plist()) == 0 && is_native(type()))
-    info.offset = offset;
+  if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && is_native(type())) info.offset = offset;
   info.missing_filter = missing_filter(plist());
-  return info;
+  contents.sets.push_back(std::move(info));
 }
 
+/// Names in a group: data sets that are linked directly, and the rest.
+struct Names {
+  std::vector<std::string> sets;
+  std::vector<Other> others;
+};
+
 herr_t take_link(hid_t group, const char* name, const H5L_info_t* link, void* out) {
-  // Links of other kinds lead out of the file or to objects that another name has already.
-  if (link->type != H5L_TYPE_HARD) return 0;
+  Names& names = *static_cast<Names*>(out);
+  const auto other = [&](Other::What what) {
+    names.others.push_back({name, what, {}});
+    return 0;
+  };
+  if (link->type != H5L_TYPE_HARD) return other(Other::What::link);
   H5O_info_t object;
   if (H5Oget_info_by_name(group, name, &object, H5P_DEFAULT) < 0) return -1;
-  if (object.type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  if (object.type == H5O_TYPE_GROUP) return other(Other::What::group);
+  if (object.type != H5O_TYPE_DATASET) return other(Other::What::other);
+  names.sets.emplace_back(name);
   return 0;
 }
 
@@ -305,7 +348,7 @@ Id text_type(std::size_t width) {
 
 /// All items as they lie in the file: nothing is converted. HDF5 converts texts that fill their width, as FLASH's do,
 /// by cutting their last byte, and trusts a damaged compound's offsets.
-std::vector<std::byte> read_items(const File& file, const Info& info) {
+std::vector<std::byte> read_raw(const File& file, const Info& info) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(num_items(info)) * info.type.bytes);
   if (bytes.empty()) return bytes;
   const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
@@ -349,13 +392,126 @@ void require(bool fits, const ItemType& found, const char* expected) {
   if (!fits) throw Error(Kind::corrupt, std::string("expected ") + expected + ", found " + to_string(found));
 }
 
-/// Whether every group on the way is there, and the object.
+/// Whether every group on the way is there, and the object, in this file: links to other places are not followed.
 bool has_object(const File& file, const std::string& path) {
-  if (path == "/") return true;
+  if (path.empty() || path == "/") return true;
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
-    if (H5Lexists(file.impl().id, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    const std::string name = path.substr(0, end);
+    H5L_info_t link;
+    if (H5Lexists(file.impl().id, name.c_str(), H5P_DEFAULT) <= 0 ||
+        H5Lget_info(file.impl().id, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
+      return false;
     if (end == std::string::npos) return H5Oexists_by_name(file.impl().id, path.c_str(), H5P_DEFAULT) > 0;
   }
+}
+
+/// Names in a group; none where there is no such group.
+Names names_in(const File& file, const std::string& group) {
+  Names names;
+  if (!has_object(file, group)) return names;
+  const Id id(H5Gopen2(file.impl().id, group.empty() ? "/" : group.c_str(), H5P_DEFAULT), H5Gclose, "open the group");
+  check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names), "list its data sets");
+  return names;
+}
+
+/// Values of some shape; read(type in memory, buffer) fills it.
+template <class Read>
+std::optional<Items> items_from(hid_t type, hid_t space, const ItemType& item, std::size_t count, Read&& read) {
+  const bool whole = item.bytes == 1 || item.bytes == 2 || item.bytes == 4 || item.bytes == 8;
+  if (item.kind == Class::integer && whole) {
+    std::vector<std::int64_t> values(count);
+    if (count != 0) read(item.is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, values.data());
+    return values;
+  }
+  if (item.kind == Class::real && whole && item.bytes >= 4) {
+    std::vector<double> values(count);
+    if (count != 0) read(H5T_NATIVE_DOUBLE, values.data());
+    return values;
+  }
+  if (item.kind == Class::text) {
+    std::vector<std::byte> bytes(count * item.bytes);
+    if (count != 0) read(type, bytes.data());
+    std::vector<std::string> texts = cut(bytes, item.bytes, 0, item.bytes);
+    for (std::string& text : texts) text.resize(text.find_last_not_of('\0') + 1);
+    return texts;
+  }
+  if (item.kind != Class::words) return {};
+  std::vector<char*> pointers(count, nullptr);
+  std::vector<std::string> texts;
+  if (count != 0) read(type, pointers.data());
+  for (const char* pointer : pointers) texts.emplace_back(pointer == nullptr ? "" : pointer);
+  if (count != 0) check(H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data()), "give its texts back");
+  return texts;
+}
+
+/// The type that values of Items have in a file.
+Id file_type(const ItemType& type) {
+  if (type.kind == Class::text) {
+    Id text = text_type(type.bytes);
+    check(H5Tset_strpad(text(), H5T_STR_NULLPAD), "make a text type");
+    return text;
+  }
+  if (type.kind != Class::words) return {H5Tcopy(native(type)), H5Tclose, "make a type"};
+  Id words(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+  check(H5Tset_size(words(), H5T_VARIABLE), "make a text type");
+  check(H5Tset_cset(words(), H5T_CSET_UTF8), "make a text type");
+  return words;
+}
+
+/// Calls write(type in memory, buffer) with the values as they have to lie there.
+template <class Write>
+void put_items(hid_t type, const ItemType& item, const Items& items, Write&& write) {
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&items)) {
+    require(item.kind == Class::integer, item, "a type for integers");
+    if (!integers->empty()) write(item.is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, integers->data());
+    return;
+  }
+  if (const auto* reals = std::get_if<std::vector<double>>(&items)) {
+    require(item.kind == Class::real, item, "a type for reals");
+    if (!reals->empty()) write(H5T_NATIVE_DOUBLE, reals->data());
+    return;
+  }
+  const auto& texts = std::get<std::vector<std::string>>(items);
+  require(item.kind == Class::text || item.kind == Class::words, item, "a type for texts");
+  if (texts.empty()) return;
+  std::string all;
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) {
+    if (item.kind == Class::text && text.size() > item.bytes)
+      throw Error(Kind::usage, "a text is longer than " + std::to_string(item.bytes) + " bytes");
+    all += text;
+    if (item.kind == Class::text) all.append(item.bytes - text.size(), '\0');
+    pointers.push_back(text.c_str());
+  }
+  item.kind == Class::text ? write(type, all.data()) : write(type, pointers.data());
+}
+
+std::size_t count_of(std::span<const std::uint64_t> shape) {
+  std::size_t count = 1;
+  for (const std::uint64_t extent : shape) count *= static_cast<std::size_t>(extent);
+  return count;
+}
+
+void check_count(const Items& items, std::span<const std::uint64_t> shape) {
+  const std::size_t found = std::visit([](const auto& values) { return values.size(); }, items);
+  if (found != count_of(shape))
+    throw Error(Kind::usage, "values that do not fit their shape: expected " + std::to_string(count_of(shape)) +
+                                 ", found " + std::to_string(found));
+}
+
+Id space_of(std::span<const std::uint64_t> shape) {
+  if (shape.empty()) return {H5Screate(H5S_SCALAR), H5Sclose, "make a space"};
+  const std::vector<hsize_t> extent(shape.begin(), shape.end());
+  return {H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, "make a space"};
+}
+
+Id open_object(const File& file, const std::string& name) {
+  return {H5Oopen(file.impl().id, name.empty() ? "/" : name.c_str(), H5P_DEFAULT), H5Oclose, "open it"};
+}
+
+herr_t take_attribute(hid_t, const char* name, const H5A_info_t*, void* out) {
+  static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  return 0;
 }
 
 /// Runs `work` with an attribute, if it is there.
@@ -384,10 +540,10 @@ void make_attribute(const File& file, const std::string& object, const std::stri
 }
 
 Id make_set(const File& file, const std::string& name, hid_t type, std::span<const std::uint64_t> shape) {
-  const std::vector<hsize_t> extent(shape.begin(), shape.end());
-  const Id space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr), H5Sclose, "make a space");
+  const Id space = space_of(shape);
   const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
-  check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
+  // Texts of any length are places elsewhere in the file, which cannot be left unset.
+  if (H5Tis_variable_str(type) <= 0) check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
   check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
   // The same data are the same bytes, whenever they are written.
   check(H5Pset_obj_track_times(plist(), false), "switch times off");
@@ -445,29 +601,95 @@ File create(const std::filesystem::path& path) {
   return File(std::move(impl));
 }
 
-std::vector<Info> list(const File& file) {
-  const Locked locked;
-  std::vector<std::string> names;
-  if (H5Literate(file.impl().id, H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names) < 0)
-    throw failure("list its data sets").at(file.path().string());
-  std::vector<Info> infos;
-  for (const std::string& name : names) infos.push_back(at_data_set(file, name, [&] { return info_of(file, name); }));
-  return infos;
-}
+std::vector<Info> list(const File& file) { return list(file, {}); }
 
 std::vector<Info> list(const File& file, const std::string& group) {
-  std::vector<std::string> names;
-  std::vector<Info> infos;
-  at_data_set(file, group, [&] {
-    if (!has_object(file, group)) return;
-    const Id id(H5Gopen2(file.impl().id, group.c_str(), H5P_DEFAULT), H5Gclose, "open the group");
-    check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names), "list its data sets");
-  });
-  for (const std::string& name : names) {
-    const std::string path = group + "/" + name;
-    infos.push_back(at_data_set(file, path, [&] { return info_of(file, path); }));
+  Contents found = contents(file, group);
+  for (const Other& other : found.others)
+    if (other.damage) throw *other.damage;
+  return std::move(found.sets);
+}
+
+Contents contents(const File& file, const std::string& group) {
+  Names names;
+  at_data_set(file, group, [&] { names = names_in(file, group); });
+  Contents found;
+  found.others = std::move(names.others);
+  for (const std::string& name : names.sets) {
+    const std::string path = group.empty() ? name : group + "/" + name;
+    at_data_set(file, path, [&] { add_set(file, path, name, found); });
   }
-  return infos;
+  std::sort(found.others.begin(), found.others.end(), [](const Other& a, const Other& b) { return a.name < b.name; });
+  return found;
+}
+
+void require_self_contained(const std::filesystem::path& path) {
+  const File file = open(path);
+  std::string found;
+  const auto look = [](hid_t root, const char* name, const H5L_info_t* link, void* out) -> herr_t {
+    const auto leads_out = [&] {
+      if (link->type != H5L_TYPE_HARD) return link->type != H5L_TYPE_SOFT;
+      H5O_info_t object;
+      if (H5Oget_info_by_name(root, name, &object, H5P_DEFAULT) < 0 || object.type != H5O_TYPE_DATASET) return false;
+      const Id set(H5Dopen2(root, name, H5P_DEFAULT), H5Dclose, "open it");
+      const Id plist(H5Dget_create_plist(set()), H5Pclose, "read its properties");
+      return values_elsewhere(plist());
+    };
+    try {
+      if (!leads_out()) return 0;
+    } catch (const Error&) {  // damage is told by who reads it
+      return 0;
+    }
+    *static_cast<std::string*>(out) = name;
+    return 1;
+  };
+  at_data_set(file, {}, [&] {
+    check(H5Lvisit(file.impl().id, H5_INDEX_NAME, H5_ITER_NATIVE, look, &found), "look for links to other files");
+    if (!found.empty())
+      throw Error(Kind::unsupported, "\"" + found + "\" leads to another file: files that a file names are not opened");
+  });
+}
+
+std::vector<Info> list_attributes(const File& file, const std::string& object) {
+  return at_data_set(file, object, [&] {
+    std::vector<Info> infos;
+    if (!has_object(file, object)) return infos;
+    const Id owner = open_object(file, object);
+    std::vector<std::string> names;
+    check(H5Aiterate2(owner(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take_attribute, &names), "list its attributes");
+    for (const std::string& name : names) {
+      const Id id(H5Aopen(owner(), name.c_str(), H5P_DEFAULT), H5Aclose, "open its attribute " + name);
+      const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
+      const Id type(H5Aget_type(id()), H5Tclose, "read the attribute's type");
+      if (H5Sget_simple_extent_type(space()) == H5S_NULL) continue;
+      infos.push_back({name, shape_of(space()), type_of(type()), {}, {}, {}});
+      logical_bytes(infos.back());
+    }
+    return infos;
+  });
+}
+
+std::optional<Items> read_items(const File& file, const Info& info) {
+  return at_data_set(file, info.name, [&] {
+    const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id type(H5Dget_type(set()), H5Tclose, "read its type");
+    const Id space(H5Dget_space(set()), H5Sclose, "read its shape");
+    return items_from(type(), space(), info.type, count_of(info.shape), [&](hid_t memory, void* out) {
+      check(H5Dread(set(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out), "read its values");
+    });
+  });
+}
+
+std::optional<Items> read_attribute_items(const File& file, const std::string& object, const Info& attribute) {
+  return at_data_set(file, object, [&] {
+    const Id owner = open_object(file, object);
+    const Id id(H5Aopen(owner(), attribute.name.c_str(), H5P_DEFAULT), H5Aclose, "open an attribute");
+    const Id type(H5Aget_type(id()), H5Tclose, "read the attribute's type");
+    const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
+    return items_from(type(), space(), attribute.type, count_of(attribute.shape), [&](hid_t memory, void* out) {
+      check(H5Aread(id(), memory, out), "read its attribute " + attribute.name);
+    });
+  });
 }
 
 template <class T>
@@ -475,8 +697,9 @@ void read_rows(const File& file, const Info& info, std::uint64_t first, std::uin
   try {
     check_rows(info, first, rows, out.size());
     if (out.empty()) return;
-    const bool same = info.type.bytes == sizeof(T) && info.type.is_signed &&
-                      (info.type.kind == Class::real) == std::is_floating_point_v<T>;
+    const bool real = std::is_floating_point_v<T>;
+    const bool same = info.type.bytes == sizeof(T) && (info.type.kind == Class::real) == real &&
+                      (real || info.type.is_signed == std::is_signed_v<T>);
     if (info.offset && same) {
       pread_all(file.impl().bytes, *info.offset + first * items_a_row(info) * sizeof(T), std::as_writable_bytes(out));
       return;
@@ -499,7 +722,7 @@ std::vector<T> read_member(const File& file, const Info& info, const Member& mem
         member.type.kind == Class::integer || (member.type.kind == Class::real && std::is_floating_point_v<T>);
     require(number && (member.type.bytes == 4 || member.type.bytes == 8), member.type, "a number of 4 or 8 bytes");
     check_member(info, member);
-    const std::vector<std::byte> bytes = read_items(file, info);
+    const std::vector<std::byte> bytes = read_raw(file, info);
     std::vector<T> values;
     for (std::size_t at = 0; at < bytes.size(); at += info.type.bytes)
       values.push_back(number_at<T>(bytes.data() + at + member.offset, member.type));
@@ -510,7 +733,7 @@ std::vector<T> read_member(const File& file, const Info& info, const Member& mem
 std::vector<std::string> read_text(const File& file, const Info& info) {
   return at_data_set(file, info.name, [&] {
     require(info.type.kind == Class::text, info.type, "texts");
-    return cut(read_items(file, info), info.type.bytes, 0, info.type.bytes);
+    return cut(read_raw(file, info), info.type.bytes, 0, info.type.bytes);
   });
 }
 
@@ -518,7 +741,7 @@ std::vector<std::string> read_member_text(const File& file, const Info& info, co
   return at_data_set(file, info.name, [&] {
     require(member.type.kind == Class::text, member.type, "texts");
     check_member(info, member);
-    return cut(read_items(file, info), info.type.bytes, member.offset, member.type.bytes);
+    return cut(read_raw(file, info), info.type.bytes, member.offset, member.type.bytes);
   });
 }
 
@@ -604,7 +827,8 @@ void write_rows(const File& file, const std::string& name, std::uint64_t first, 
   if (values.empty()) return;
   at_data_set(file, name, [&] {
     const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
-    const Info info{name, shape_of(set()), float64_type, {}, {}, {}};
+    const Id extent(H5Dget_space(set()), H5Sclose, "read its shape");
+    const Info info{name, shape_of(extent()), float64_type, {}, {}, {}};
     check_rows(info, first, rows, values.size());
     const Id space = select_rows(set(), info, first, rows);
     const Id memory = memory_space(values.size());
@@ -641,6 +865,30 @@ void write_compound(const File& file, const std::string& name, std::span<const M
   });
 }
 
+void write_items(const File& file, const std::string& name, const ItemType& type, std::span<const std::uint64_t> shape,
+                 const Items& items) {
+  at_data_set(file, name, [&] {
+    check_count(items, shape);
+    const Id of_file = file_type(type);
+    const Id set = make_set(file, name, of_file(), shape);
+    put_items(of_file(), type, items, [&](hid_t memory, const void* values) {
+      check(H5Dwrite(set(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write its values");
+    });
+  });
+}
+
+void write_attribute_items(const File& file, const std::string& object, const std::string& name, const ItemType& type,
+                           std::span<const std::uint64_t> shape, const Items& items) {
+  at_data_set(file, object, [&] {
+    check_count(items, shape);
+    const Id of_file = file_type(type), owner = open_object(file, object), space = space_of(shape);
+    const std::string what = "make its attribute " + name;
+    const Id id(H5Acreate2(owner(), name.c_str(), of_file(), space(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
+    put_items(of_file(), type, items,
+              [&](hid_t memory, const void* values) { check(H5Awrite(id(), memory, values), what); });
+  });
+}
+
 void write_attribute(const File& file, const std::string& name, const std::string& attribute, const ItemType& type,
                      double value) {
   at_data_set(file, name, [&] {
@@ -671,6 +919,18 @@ File open_write(const std::filesystem::path& path) { throw missing().at(path.str
 File create(const std::filesystem::path& path) { throw missing().at(path.string()); }
 std::vector<Info> list(const File&) { throw missing(); }
 std::vector<Info> list(const File&, const std::string&) { throw missing(); }
+Contents contents(const File&, const std::string&) { throw missing(); }
+std::vector<Info> list_attributes(const File&, const std::string&) { throw missing(); }
+std::optional<Items> read_items(const File&, const Info&) { throw missing(); }
+void require_self_contained(const std::filesystem::path& path) { throw missing().at(path.string()); }
+std::optional<Items> read_attribute_items(const File&, const std::string&, const Info&) { throw missing(); }
+void write_items(const File&, const std::string&, const ItemType&, std::span<const std::uint64_t>, const Items&) {
+  throw missing();
+}
+void write_attribute_items(const File&, const std::string&, const std::string&, const ItemType&,
+                           std::span<const std::uint64_t>, const Items&) {
+  throw missing();
+}
 std::optional<std::vector<std::int64_t>> read_numbers(const File&, const std::string&, const std::string&) {
   throw missing();
 }
@@ -712,7 +972,10 @@ template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, 
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<float>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int32_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int64_t>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int16_t>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int8_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint8_t>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint64_t>);
 template std::vector<double> read_member(const File&, const Info&, const Member&);
 template std::vector<std::int64_t> read_member(const File&, const Info&, const Member&);
 template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const double>);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "octavo/base/error.hpp"
@@ -25,7 +26,8 @@ bool available() noexcept;
 /// Whether the file begins with HDF5's signature. False where it cannot be read.
 bool has_signature(const std::filesystem::path& path) noexcept;
 
-enum class Class : std::uint8_t { integer, real, text, compound, other };
+/// `words`: texts of any length; their bytes are not in the items.
+enum class Class : std::uint8_t { integer, real, text, words, compound, other };
 
 /// The type of one item, or of one member of it.
 struct ItemType {
@@ -80,13 +82,50 @@ File open_write(const std::filesystem::path& path);
 /// A new file that must not exist yet, else Error(usage). Superblock version 0, as the oldest readers take.
 File create(const std::filesystem::path& path);
 
-/// The data sets of the root group, by name. What is not a data set is left out.
+/// The data sets of the root group, by name. What is not a data set of this file is left out.
 std::vector<Info> list(const File& file);
 
 /// Those of a group, "GROUP/NAME" each; none where there is no such group.
 std::vector<Info> list(const File& file, const std::string& group);
 
-/// Items of rows [first, first + rows), converted to T (double, float, int32_t, int64_t or uint8_t). `out` must have
+/// A name in a group that list() leaves out.
+struct Other {
+  enum class What : std::uint8_t {
+    group,
+    link,       ///< soft or external: never followed, so that a file cannot make us read another one
+    elsewhere,  ///< a data set whose values lie in other files (external storage, virtual): never read
+    shapeless,  ///< a data set that can hold no values
+    absent,     ///< a data set whose values are not all in the file: damage, or never written
+    other       ///< a named type, or what a later HDF5 has
+  };
+  std::string name;
+  What what = What::other;
+  std::optional<base::Error> damage{};  ///< of absent ones: what list() throws
+};
+/// "a group", "a link" ...
+std::string to_string(Other::What what);
+/// All that is in the root group, or in another ("GROUP/NAME"), by name: data sets as list() has them, and the rest.
+/// Where values are absent, list() throws Error(corrupt).
+struct Contents {
+  std::vector<Info> sets;
+  std::vector<Other> others;
+};
+Contents contents(const File& file, const std::string& group = {});
+
+/// For a library that follows what a file names: Error(unsupported) naming the first external link, or data set with
+/// values in other files, at any depth.
+void require_self_contained(const std::filesystem::path& path);
+
+/// The attributes of an object, by name; "" is the file itself. Those that can hold no values are left out.
+std::vector<Info> list_attributes(const File& file, const std::string& object);
+
+/// Values of any shape, as integers (of 64 bits, those without a sign bit for bit), reals or texts.
+using Items = std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>>;
+/// Nothing for types that are none of these: compounds, integers not of 1, 2, 4 or 8 bytes, reals not of 4 or 8.
+std::optional<Items> read_items(const File& file, const Info& info);
+std::optional<Items> read_attribute_items(const File& file, const std::string& object, const Info& attribute);
+
+/// Items of rows [first, first + rows), converted to T (double, float, or an integer of 1 to 8 bytes). `out` must have
 /// that size. Error(corrupt) for rows that are not there and items that are not numbers.
 template <class T>
 void read_rows(const File& file, const Info& info, std::uint64_t first, std::uint64_t rows, std::span<T> out);
@@ -135,6 +174,12 @@ void write_text(const File& file, const std::string& name, std::size_t width, st
 /// Makes and writes a one-dimensional list of compound items of `item_bytes` bytes, given as they lie in memory.
 void write_compound(const File& file, const std::string& name, std::span<const Member> members, std::size_t item_bytes,
                     std::span<const std::byte> items);
+/// Makes and writes a data set or attribute of any shape (none: one item) and of a type that read_items reads; texts of
+/// fixed width are padded with NULs, and Error(usage) where they are longer.
+void write_items(const File& file, const std::string& name, const ItemType& type, std::span<const std::uint64_t> shape,
+                 const Items& items);
+void write_attribute_items(const File& file, const std::string& object, const std::string& name, const ItemType& type,
+                           std::span<const std::uint64_t> shape, const Items& items);
 /// Attaches an array of one number to a data set.
 void write_attribute(const File& file, const std::string& name, const std::string& attribute, const ItemType& type,
                      double value);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "octavo/file/posix.hpp"
@@ -115,6 +116,83 @@ TEST_F(Hdf5, a_shape_without_values_behind_it_is_refused_before_any_allocation) 
   EXPECT_EQ(error.kind(), Kind::corrupt);
   EXPECT_THAT(error.what(), HasSubstr("not all in the file"));
   EXPECT_THAT(error.what(), HasSubstr("data set \"a\""));
+}
+
+/// A data set whose values stand in another file, and one that is put together of others.
+void make_elsewhere(const fs::path& path, const fs::path& values) {
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t extent = 4;
+  const hid_t space = H5Screate_simple(1, &extent, nullptr);
+  const hid_t external = H5Pcreate(H5P_DATASET_CREATE), joined = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_external(external, values.c_str(), 0, 4 * sizeof(double));
+  H5Pset_virtual(joined, space, values.c_str(), "a", space);
+  H5Dclose(H5Dcreate2(file, "external", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, external, H5P_DEFAULT));
+  H5Dclose(H5Dcreate2(file, "virtual", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, joined, H5P_DEFAULT));
+  H5Lcreate_external(values.c_str(), "/", file, "link", H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_soft("/external", file, "soft", H5P_DEFAULT, H5P_DEFAULT);
+  H5Gclose(H5Gcreate2(file, "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  H5Pclose(external);
+  H5Pclose(joined);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+TEST_F(Hdf5, nothing_is_read_from_another_file_that_a_file_names) {
+  const double values[4] = {1, 2, 3, 4};
+  make_raw(dir_ / "other.h5", H5T_NATIVE_DOUBLE, {4}, {}, H5T_NATIVE_DOUBLE, values);
+  make_elsewhere(path_, dir_ / "other.h5");
+  const File in = open(path_);
+  EXPECT_TRUE(list(in).empty());
+  std::map<std::string, Other::What> others;
+  for (const Other& other : contents(in).others) others[other.name] = other.what;
+  EXPECT_THAT(others, ::testing::UnorderedElementsAre(::testing::Pair("external", Other::What::elsewhere),
+                                                      ::testing::Pair("virtual", Other::What::elsewhere),
+                                                      ::testing::Pair("link", Other::What::link),
+                                                      ::testing::Pair("soft", Other::What::link),
+                                                      ::testing::Pair("group", Other::What::group)));
+  // Nor through a name that the caller asks for.
+  EXPECT_TRUE(list(in, "link").empty());
+  EXPECT_EQ(read_numbers(in, "link/a", "n"), std::nullopt);
+}
+
+TEST_F(Hdf5, values_of_any_type_come_back_as_they_were_written) {
+  const std::vector<std::pair<ItemType, Items> > all{
+      {{Class::integer, 1}, std::vector<std::int64_t>{-128, 127, 0, 5}},
+      {{Class::integer, 2, false}, std::vector<std::int64_t>{0, 65535, 1, 2}},
+      {{Class::integer, 8, false}, std::vector<std::int64_t>{-1, 0, 1, 2}},  // -1: the largest without a sign
+      {float32_type, std::vector<double>{0.5, -0.0, 3, 4}},
+      {float64_type, std::vector<double>{0.1, 1e300, 3, 4}},
+      {{Class::text, 3}, std::vector<std::string>{"abc", "", " b ", "d"}},
+      {{Class::words, 8}, std::vector<std::string>{"a long one", "", "c", "d"}}};
+  File out = create(path_);
+  make_group(out, "G");
+  const std::array<std::uint64_t, 2> shape{2, 2};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    write_items(out, "G/" + std::to_string(i), all[i].first, shape, all[i].second);
+    write_attribute_items(out, "G", std::to_string(i), all[i].first, shape, all[i].second);
+  }
+  write_attribute_items(out, "", "one", float64_type, {}, std::vector<double>{7});
+  out.close();
+  const File in = open(path_);
+  const auto sets = list(in, "G"), attributes = list_attributes(in, "G");
+  ASSERT_EQ(sets.size(), all.size());
+  ASSERT_EQ(attributes.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(to_string(sets[i].type), to_string(all[i].first));
+    EXPECT_THAT(sets[i].shape, ElementsAre(2, 2));
+    EXPECT_EQ(read_items(in, sets[i]), all[i].second) << i;
+    EXPECT_EQ(read_attribute_items(in, "G", attributes[i]), all[i].second) << i;
+  }
+  const auto root = list_attributes(in, "");
+  ASSERT_EQ(root.size(), 1u);
+  EXPECT_TRUE(root[0].shape.empty());
+  EXPECT_EQ(read_attribute_items(in, "", root[0]), Items(std::vector<double>{7}));
+  const Items two = std::vector<double>{1, 2};
+  EXPECT_EQ(error_of([&] {
+              File again = open_write(path_);
+              write_items(again, "x", float64_type, shape, two);
+            }).kind(),
+            Kind::usage);
 }
 
 TEST_F(Hdf5, rows_that_are_not_there_and_items_that_are_no_numbers_are_named) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/whole.hpp"
 
 namespace octavo::file {
 namespace {
@@ -272,6 +273,18 @@ void rename(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) throw failed("rename to " + to.string(), errno, from);
 }
 
+void rename_new(const fs::path& from, const fs::path& to) {
+  if (const Verdict verdict = announce(Operation::rename, from, 0, 0, {}, to); verdict.error != 0)
+    throw failed("rename to " + to.string(), verdict.error, from);
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  if (errno == EEXIST) throw Error(Kind::usage, "exists already").at(to.string());
+  if (errno != EINVAL && errno != ENOSYS) throw failed("rename to " + to.string(), errno, from);
+  // A file system that has no such call: between these two lines another process can still be the first.
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(to, ignored))) throw Error(Kind::usage, "exists already").at(to.string());
+  if (::rename(from.c_str(), to.c_str()) != 0) throw failed("rename to " + to.string(), errno, from);
+}
+
 void remove(const fs::path& path) {
   permit("remove", Operation::remove, path);
   if (::unlink(path.c_str()) != 0) throw failed("remove", errno, path);
@@ -282,6 +295,15 @@ void remove_all(const fs::path& directory) noexcept try {
   std::error_code ignored;
   fs::remove_all(directory, ignored);
 } catch (const std::exception&) {
+}
+
+void sync_all(const fs::path& path) {
+  if (!fs::is_directory(path)) return sync(open_write(path));
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.is_directory()) sync_directory(entry.path());
+    if (entry.is_regular_file()) sync(open_write(entry.path()));
+  }
+  sync_directory(path);
 }
 
 void make_directories(const fs::path& path) {

@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/jobs/scope.hpp"
 #include "octavo/jobs/target.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/prune.hpp"
@@ -101,33 +102,6 @@ mesh::Request request_of(const ConvertOptions& options) {
   return request;
 }
 
-void keep_particles_in(const mesh::Region& region, const mesh::Header& header, mesh::Particles& species) {
-  std::array<std::vector<double>, 3> position;
-  const char* names[] = {"position_x", "position_y", "position_z"};
-  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
-    for (const mesh::Field& attribute : species.attributes)
-      if (attribute.info.name == names[a]) position[a] = mesh::to_doubles(attribute);
-  if (position[0].empty()) return;
-  const mesh::Domain domain = mesh::domain_of(header);
-  const double unit = header.hi[0] - header.lo[0];
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(species.count); ++i) {
-    mesh::Point3 point{0, 0, 0};
-    for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
-      if (i < position[a].size()) point[a] = (position[a][i] - header.lo[a]) / unit;
-    if (mesh::contains(region, domain, point)) kept.push_back(i);
-  }
-  for (mesh::Field& attribute : species.attributes) {
-    const std::size_t width = mesh::size_of(attribute.info.type) * static_cast<std::size_t>(attribute.info.components);
-    std::vector<std::byte> bytes(kept.size() * width);
-    for (std::size_t k = 0; k < kept.size(); ++k)
-      std::copy_n(attribute.bytes.begin() + static_cast<std::ptrdiff_t>(kept[k] * width), width,
-                  bytes.begin() + static_cast<std::ptrdiff_t>(k * width));
-    attribute.bytes = std::move(bytes);
-  }
-  species.count = static_cast<std::int64_t>(kept.size());
-}
-
 void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
   if (!std::holds_alternative<mesh::Octree>(part.mesh))
     throw Error(Kind::unsupported, "a region of a mesh of triangles cannot be cut out");
@@ -139,13 +113,22 @@ void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::P
         tree, extract, field.bytes,
         mesh::block_size(tree) * static_cast<std::size_t>(field.info.components) * mesh::size_of(field.info.type));
   part.mesh = extract.tree;
-  for (mesh::Particles& species : part.particles) keep_particles_in(region, header, species);
+  for (mesh::Particles& species : part.particles) mesh::keep(species, mesh::inside(region, header, species));
 }
 
 mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
   mesh::Part part = dataset.read(index, request_of(options));
   if (options.region) keep_region(*options.region, dataset.header, part);
   return part;
+}
+
+// ------------------------------------------------------------------ between ranks
+
+/// As CBOR, which takes names that are not UTF-8.
+std::string to_bytes(const nlohmann::json& facts) {
+  std::string bytes;
+  nlohmann::json::to_cbor(facts, bytes);
+  return bytes;
 }
 
 // ------------------------------------------------------------------ bounds
@@ -192,8 +175,8 @@ std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const P
   });
   nlohmann::json text = nlohmann::json::object();
   for (const auto& [name, range] : ranges) text[name] = {range.lo, range.hi};
-  for (const std::string& other : base::all_gather(options.ranks, text.dump())) {
-    const nlohmann::json theirs = nlohmann::json::parse(other);
+  for (const std::string& other : base::all_gather(options.ranks, to_bytes(text))) {
+    const nlohmann::json theirs = nlohmann::json::from_cbor(other);
     for (const auto& [name, range] : theirs.items())
       for (const auto& end : range)
         if (end.is_number()) ranges[name].add(end.get<double>());
@@ -297,7 +280,7 @@ void write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const 
   store::SegmentWriter writer(segment, header);
   const std::vector<int> parts = plan.parts_of(file);
   base::ordered_for(
-      parts.size(), options.threads,
+      parts.size(), threads_within_memory(dataset, options.threads),
       [&](std::size_t i) { return store::encode(read_part(dataset, parts[i], options), header, encode); },
       [&](std::size_t i, store::EncodedPart part) {
         count_streams(part, totals.report);
@@ -386,7 +369,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
 std::string to_text(const ConvertReport& report) {
   nlohmann::json text{{"parts", report.parts}, {"stored", report.stored_bytes}, {"mesh", report.mesh_bytes}};
   for (const auto& [name, size] : report.fields) text["fields"][name] = {size.raw, size.stored};
-  return text.dump();
+  return to_bytes(text);
 }
 
 void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
@@ -395,7 +378,7 @@ void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
   report.stored_bytes = report.mesh_bytes = 0;
   report.fields.clear();
   for (const std::string& text : all) {
-    const auto other = nlohmann::json::parse(text);
+    const auto other = nlohmann::json::from_cbor(text);
     report.parts += other["parts"].get<int>();
     report.stored_bytes += other["stored"].get<std::uint64_t>();
     report.mesh_bytes += other["mesh"].get<std::uint64_t>();
@@ -422,27 +405,26 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
   refuse_lossy_checkpoint(asked);
   ConvertOptions options = asked;
   options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
-  const bool existed = fs::exists(out);
-  std::string where;
+  std::optional<Target> target;  // of rank 0
   base::agree(options.ranks, [&] {
     std::vector<std::int64_t> steps;
     for (const Source& source : sources) steps.push_back(source.step);
     if (options.ranks.rank == 0)
-      where = prepare_target(out, steps, options.overwrite, options.append, options.flow).string();
+      target.emplace(prepare_target(out, steps, options.overwrite, options.append, options.flow));
   });
-  const fs::path target = base::all_gather(options.ranks, where)[0];
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
 
   Totals totals;
   try {
-    for (const Source& source : sources) write_step(source, target, options, totals);
+    for (const Source& source : sources) write_step(source, path, options, totals);
+    base::agree(options.ranks, [&] {
+      if (target) finish_target(*target);
+    });
   } catch (...) {
-    if (options.ranks.rank == 0) discard_target(target, out, existed);
+    if (target) discard_target(*target);
     throw;
   }
   sum_over_ranks(options.ranks, totals.report);
-  base::agree(options.ranks, [&] {
-    if (options.ranks.rank == 0) finish_target(target, out);
-  });
   return totals.report;
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/amrex/write_dataset.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/foreign.hpp"
 #include "octavo/formats/ramses/writer.hpp"
 #include "octavo/jobs/finer.hpp"
 #include "octavo/jobs/regrid.hpp"
@@ -54,6 +56,21 @@ Regridded first_that_fits(const mesh::Dataset& dataset, RegridJob job, const std
     }
 }
 
+/// The specific fields of `words`, the step in the target's words. FLASH's energies are so in the words of any code,
+/// and any code's where they become FLASH's.
+mesh::Specific specific_in_words(const mesh::Dataset& dataset, const mesh::Dataset& words,
+                                 const CrossOptions& options) {
+  const Code from = code_of(dataset.header);
+  const auto rename = [&](const std::string& name) {
+    const auto asked = options.rename.find(name);
+    return asked != options.rename.end() ? asked->second : field_name(name, from, options.to);
+  };
+  if (options.to != Code::flash) return mesh::renamed(mesh::specific_of(dataset.header, options.per_mass), rename);
+  std::vector<std::string> more;
+  for (const std::string& name : options.per_mass) more.push_back(rename(name));
+  return mesh::specific_of(words.header, more);
+}
+
 void note_made(const Regridded& made, const mesh::Header& header, CrossReport& report) {
   report.means += made.plan.means;
   report.fills += made.plan.fills;
@@ -73,18 +90,18 @@ void note_made(const Regridded& made, const mesh::Header& header, CrossReport& r
 template <class Write>
 void write_to(const fs::path& out, const CrossOptions& options, Write&& write) {
   const bool first = options.ranks.rank == 0;
-  std::string where;
+  std::optional<Target> target;  // of rank 0
   base::agree(options.ranks, [&] {
-    if (first) where = prepare_native_target(out, options.overwrite).string();
+    if (first) target.emplace(prepare_native_target(out, options.overwrite));
   });
-  const fs::path target = base::all_gather(options.ranks, where)[0];
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
   try {
-    write(target);
+    write(path);
     base::agree(options.ranks, [&] {
-      if (first) finish_target(target, out);
+      if (target) finish_target(*target);
     });
   } catch (...) {
-    if (first) discard_target(target, out, true);
+    if (target) discard_target(*target);
     throw;
   }
 }
@@ -94,6 +111,10 @@ mesh::Dataset in_words(const mesh::Dataset& dataset, const CrossOptions& options
   const bool same = code_of(dataset.header) == options.to;
   for (const mesh::SpeciesInfo& species : dataset.species) report.particles += options.particles ? species.count : 0;
   if (same && options.rename.empty() && !options.fields && options.particles) return dataset;
+  const bool carried = options.to == Code::amrex && options.kind == "checkpoint";  // beside the Header
+  if (!same && !carried)
+    if (const std::string left = formats::flash::foreign_names(dataset.header.attributes); !left.empty())
+      report.notes.push_back("left out is what FLASH does not know of its file: " + left);
   TranslateOptions how;
   how.to = options.to;
   how.rename = options.rename;
@@ -110,7 +131,7 @@ CrossOptions with_fitting(const mesh::Dataset& dataset, CrossOptions options, Fi
   std::vector<std::string> kept;
   std::string left;
   for (const mesh::FieldInfo& field : dataset.header.fields)
-    if (fits(field.centring))
+    if (fits(field))
       kept.push_back(field.name);
     else
       left += (left.empty() ? "" : ", ") + field.name;
@@ -125,7 +146,7 @@ CrossOptions with_fitting(const mesh::Dataset& dataset, CrossOptions options, Fi
 /// The step in FLASH's words and in blocks.
 mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
   const CrossOptions options = with_fitting(
-      dataset, asked, [](mesh::Centring centring) { return centring != mesh::Centring::node; },
+      dataset, asked, [](const mesh::FieldInfo& field) { return field.centring != mesh::Centring::node; },
       "FLASH has no variables on nodes", report);
   const mesh::Dataset words = in_words(dataset, options, report);
   RegridJob job;
@@ -135,6 +156,7 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
   job.how.root = dataset.header.unfolded;
   job.part_cells = options.part_cells;
   job.how.by = options.fill_by;
+  job.how.specific = specific_in_words(dataset, words, options);
   // What FLASH wrote has its blocks; a particle file has a tree of one cell.
   const bool as_it_is =
       options.block == 0 && options.refine == 0 && !text_attribute(dataset.header, "flash/kind").empty();
@@ -148,8 +170,13 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
     const Regridded made = first_that_fits(words, job, sizes, options.fill);
     note_made(made, words.header, report);
     if (!made.same_tree) blocks = with_words(made.dataset, words);
-    const bool same_blocks = before && made.dataset.header.block == *before && options.refine == 0;
-    if (before && (!same_blocks || made.plan.fills != 0)) forget_layout(blocks.header);
+    // Blocks of a checkpoint of AMReX that was made of FLASH's are FLASH's own again.
+    const bool own = before && made.dataset.header.block == *before && made.plan.fills == 0 && options.refine == 0;
+    if (before ? !own : !made.same_tree) {
+      blocks.notes.clear();
+      forget_layout(blocks);
+      report.notes.insert(report.notes.end(), blocks.notes.begin(), blocks.notes.end());
+    }
   }
   blocks.header.level_origin = 1;
   return blocks;
@@ -204,7 +231,7 @@ std::vector<double> time_steps(const mesh::Header& header, const CrossOptions& o
 }
 
 /// With --fill blocks are completed where a blocking factor does not fit the cells.
-void complete_blocks(AmrexStep& step, const CrossOptions& options, CrossReport& report) {
+void complete_blocks(AmrexStep& step, const mesh::Specific& specific, const CrossOptions& options, CrossReport& report) {
   formats::amrex::LayoutOptions& layout = step.how.layout;
   try {
     formats::amrex::plan_layout(step.dataset.header, whole_tree(step.dataset), layout);
@@ -216,6 +243,7 @@ void complete_blocks(AmrexStep& step, const CrossOptions& options, CrossReport& 
   job.how.root = layout.first;
   job.how.fill = true;
   job.how.by = options.fill_by;
+  job.how.specific = specific;
   job.part_cells = options.part_cells;
   job.how.block = cube(step.dataset.header.dim, layout.blocking_factor);
   const Regridded made = regrid(step.dataset, job);
@@ -229,8 +257,14 @@ void complete_blocks(AmrexStep& step, const CrossOptions& options, CrossReport& 
 AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
   const std::string kind = amrex_kind(dataset, asked);
   const CrossOptions options = with_fitting(
-      dataset, asked, [&](mesh::Centring centring) { return kind == "checkpoint" || centring == mesh::Centring::cell; },
-      "plotfiles hold values of cells only (--kind checkpoint holds all)", report);
+      dataset, asked,
+      [&](const mesh::FieldInfo& field) {
+        return !mesh::is_integer(field.type) && (kind == "checkpoint" || field.centring == mesh::Centring::cell);
+      },
+      kind == "checkpoint"
+          ? "AMReX holds reals only"
+          : "plotfiles hold values of cells only, and reals (--kind checkpoint holds those of faces and nodes)",
+      report);
   const bool same = code_of(dataset.header) == Code::amrex;
   AmrexStep step{in_words(dataset, options, report), {}};
   formats::amrex::DatasetWriteOptions& how = step.how;
@@ -261,7 +295,8 @@ void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   base::agree(options.ranks, [&] {
     step = amrex_boxes(dataset, options, report);
     if (step.how.checkpoint && dataset.carry) dataset.carry(step.dataset.header);
-    if (options.fill && options.blocking_factor != 0) complete_blocks(step, options, report);
+    if (options.fill && options.blocking_factor != 0) 
+      complete_blocks(step, specific_in_words(dataset, step.dataset, options), options, report);
   });
   write_to(out, options, [&](const fs::path& target) {
     const auto written = formats::amrex::write_dataset(step.dataset, target, step.how);
@@ -300,8 +335,11 @@ int coarsest_even(const mesh::Header& header) {
 
 void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
   const CrossOptions options = with_fitting(
-      dataset, asked, [](mesh::Centring centring) { return centring != mesh::Centring::node; },
-      "RAMSES has no variables on nodes", report);
+      dataset, asked,
+      [](const mesh::FieldInfo& field) {
+        return !mesh::is_integer(field.type) && field.centring != mesh::Centring::node;
+      },
+      "RAMSES has reals only, and none on nodes", report);
   formats::ramses::WriteOptions how;
   how.number = options.number;
   how.domains = options.domains;
@@ -316,6 +354,7 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
     job.how.balance = mesh::Balance::corners;
     job.how.fill = options.fill;
     job.how.by = options.fill_by;
+    job.how.specific = specific_in_words(dataset, words, options);
     job.part_cells = 0;
     const Regridded made = regrid(words, job);
     note_made(made, words.header, report);
@@ -344,8 +383,9 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
   if (options.ranks.rank != 0) options.particles = false;
   mesh::Dataset dataset = given;
   if (options.refine > 0) {
-    base::agree(options.ranks, [&] { dataset = finer(given, options.refine, options.fill_by); });
+    base::agree(options.ranks, [&] { dataset = finer(given, options.refine, options.fill_by, options.per_mass); });
     options.fill = true;
+    report.notes = dataset.notes;
     report.notes.push_back("the leaves of the finest level are refined " +
                            (options.refine == 1 ? "once" : std::to_string(options.refine) + " times"));
   }
@@ -354,6 +394,8 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
     case Code::amrex: write_amrex(dataset, out, options, report); break;
     default: write_ramses(dataset, out, options, report);
   }
+  if ((options.refine > 0 || report.fills != 0) && options.fill_by == mesh::FillBy::linear)
+    report.notes.push_back(weights_note(mesh::specific_of(given.header, options.per_mass)));
   return report;
 }
 

@@ -28,6 +28,8 @@ struct CrossOptions {
   std::vector<double> level_dt;      ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
   bool fill = false;  ///< values that the step does not hold may be made
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
+  std::vector<std::string> per_mass{};  ///< the step's fields that are amounts per mass besides those known as such
+                                        ///< (mesh::specific_of): mass fractions
   int refine = 0;  ///< levels more: the finest leaves are refined so often (finer.hpp); where the code wants neighbours
                    ///< that differ by one level, those beside them, too
   std::map<std::string, std::string> rename;       ///< fields

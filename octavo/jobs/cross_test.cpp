@@ -761,6 +761,82 @@ TEST(RegridJob, filled_values_do_not_depend_on_the_parts) {
   }
 }
 
+/// Gas of FLASH, jumping from cell to cell.
+mesh::Dataset step_of_gas(std::uint64_t seed, int dim, std::int64_t side) {
+  const mesh::Dataset plain = random_step(seed, dim, side, "FLASH");
+  mesh::Part part = plain.read(0, {});
+  const mesh::Octree& tree = mesh::octree_of(part);
+  part.fields.clear();
+  for (const char* name : {"dens", "velx", "vely", "eint", "ener", "pres", "temp"}) {
+    const mesh::FieldInfo info{name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0};
+    octavo::testing::Random random(seed + part.fields.size());
+    part.fields.push_back(mesh::make_field(info, mesh::num_cells(tree) * mesh::block_size(tree)));
+    for (double& value : part.fields.back().as<double>()) value = 0.1 + random.uniform();
+  }
+  for (std::size_t i = 0; i < part.fields[0].size(); ++i) {
+    const auto of = [&](std::size_t f) -> double& { return part.fields[f].as<double>()[i]; };
+    of(4) = of(3) + (of(1) * of(1) + of(2) * of(2)) / 2;
+    of(5) = of(0) * of(3) / 2;
+  }
+  mesh::Header header = plain.header;
+  header.fields.clear();
+  return octavo::testing::step_of(header, {part});
+}
+
+double sum_over_mass(const mesh::Dataset& step, const std::string& name) {
+  const auto dens = cells_of_step(step, "dens").leaves, of = cells_of_step(step, name).leaves;
+  long double sum = 0;  // of tens of thousands
+  for (const auto& [at, value] : of)
+    sum += static_cast<long double>(dens.at(at) * value * std::pow(static_cast<double>(at[0]), -step.header.dim));
+  return static_cast<double>(sum);
+}
+
+TEST(Specific, quantities_are_made_alike_whatever_the_parts_and_the_fields_asked_for) {
+  for (std::uint64_t seed = 70; seed < 73; ++seed) {
+    const int dim = 1 + static_cast<int>(seed % 3);
+    const mesh::Dataset whole = step_of_gas(seed, dim, 4);
+    RegridJob job;
+    job.how.block = {8, dim > 1 ? 8 : 1, dim > 2 ? 8 : 1};
+    job.how.fill = true;
+    job.part_cells = 0;
+    const mesh::Dataset blocks = regrid(whole, job).dataset, finer_one = finer(whole, 1);
+    job.part_cells = 256;
+    const mesh::Dataset blocks_cut = regrid(cut(whole, 5), job).dataset, finer_cut = finer(cut(whole, 5), 1);
+    for (const char* name : {"dens", "velx", "eint", "ener", "pres", "temp"}) {
+      // The cells of one field, read alone, beside those of all, read at once.
+      EXPECT_TRUE(same(cells_of_step(blocks_cut, name).all, cells_of_step(blocks, name).all)) << name;
+      EXPECT_TRUE(same(cells_of_step(finer_cut, name).all, cells_of_step(finer_one, name).all)) << name;
+      const mesh::Part all = finer_one.read(0, {});
+      EXPECT_TRUE(same(cells_of_step(octavo::testing::step_of(whole.header, {all}), name).all,
+                       cells_of_step(finer_one, name).all))
+          << name;
+    }
+    for (const char* name : {"velx", "vely", "ener"})
+      for (const mesh::Dataset* step : {&blocks_cut, &finer_cut})
+        EXPECT_NEAR(sum_over_mass(*step, name), sum_over_mass(whole, name), 1e-14 * sum_over_mass(whole, name)) << name;
+  }
+}
+
+TEST(Specific, energies_of_flash_stay_so_in_the_words_of_amrex) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = step_of_gas(80, 2, 4);
+  CrossOptions options = to(Code::amrex);
+  options.blocking_factor = 8;
+  options.fill = true;
+  const CrossReport report = cross_convert(step, dir / "plt", options);
+  EXPECT_GT(report.fills, 0);
+  EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("weighted by density")));
+  mesh::Dataset back = open(dir / "plt");
+  const auto mass = cells_of_step(back, "density").leaves;
+  for (const auto& [ours, theirs] :
+       std::map<std::string, std::string>{{"velx", "x_velocity"}, {"ener", "total_energy"}}) {
+    double sum = 0;
+    for (const auto& [at, value] : cells_of_step(back, theirs).leaves)
+      sum += mass.at(at) * value * std::pow(static_cast<double>(at[0]), -2);
+    EXPECT_NEAR(sum, sum_over_mass(step, ours), 1e-14 * sum) << ours;
+  }
+}
+
 /// Blocks of 4 with a vector on faces that has no divergence, b_x(y) and b_y(x): each face has the mean over it.
 mesh::Dataset step_with_faces(std::uint64_t seed, const std::string& code) {
   const mesh::Dataset plain = random_step(seed, 2, 4, code);

@@ -114,6 +114,20 @@ void find_leaving(const CutBoundary& boundary, std::int32_t part, std::int32_t k
   point.y = static_cast<float>(boundary.y[at(over)]);
 }
 
+/// Part 0 and element 0 lie behind a boundary edge whose points are both liquid, -1 behind others: as partel writes.
+void mark_liquid_edges(Piece& piece) {
+  constexpr int wall = 2;
+  std::vector<bool> liquid(piece.points.size() + 1, false);  // by local number
+  for (const PieceBoundaryPoint& point : piece.boundary)
+    liquid[at(point.condition.point)] = point.condition.depth != wall;
+  for (PieceHalo& halo : piece.halo)
+    for (std::size_t side = 0; side < 3; ++side) {
+      const std::int32_t* corners = &piece.connectivity[3 * at(halo.element - 1)];
+      if (halo.elements[side] == -1 && liquid[at(corners[side])] && liquid[at(corners[(side + 1) % 3])])
+        halo.parts[side] = halo.elements[side] = 0;
+    }
+}
+
 /// Of lines that are not those of the boundary: the first boundary point without one, where there is one.
 void require_all_lines(const CutBoundary& boundary, const CutMesh& mesh) {
   std::vector<bool> has(at(mesh.points), false);
@@ -133,54 +147,60 @@ partition::Contour contour_of(const CutBoundary& boundary, const CutMesh& mesh,
   }
 }
 
-/// Whether numbers grow by one from point to point of each boundary line, from its lowest to its highest.
-bool is_along_lines(const std::vector<std::int32_t>& own, const partition::Contour& contour) {
-  std::vector<bool> seen(own.size(), false);
-  for (std::size_t start = 0; start < own.size(); ++start) {
-    std::int32_t breaks = 0, length = 0, low = own[start], high = own[start];
-    for (std::size_t k = start; !seen[k]; k = at(contour.next[k])) {
-      seen[k] = true;
-      ++length;
-      breaks += own[at(contour.next[k])] != own[k] + 1;
-      low = std::min(low, own[k]);
-      high = std::max(high, own[k]);
-    }
-    if (length > 0 && (breaks != 1 || high - low != length - 1)) return false;
-  }
-  return true;
-}
-
-/// Whether they are 1, 2, 3 ... in some order.
-bool are_all_ranks(const std::vector<std::int32_t>& own) {
-  std::vector<bool> seen(own.size(), false);
-  for (const std::int32_t number : own) {
-    if (number < 1 || at(number) > own.size() || seen[at(number - 1)]) return false;
-    seen[at(number - 1)] = true;
-  }
-  return true;
+std::string clockwise_text(const partition::Turns& turns) {
+  return "element " + std::to_string(turns.first + 1) + " turns clockwise (" + std::to_string(turns.clockwise) +
+         " of " + std::to_string(turns.clockwise + turns.counter_clockwise) + " do)";
 }
 
 }  // namespace
+
+partition::Turns find_turns(const CutMesh& mesh) {
+  const auto x = [&](std::int32_t point) { return mesh.x[at(point)]; };
+  const auto y = [&](std::int32_t point) { return mesh.y[at(point)]; };
+  return partition::find_turns(mesh.connectivity, x, y);
+}
+
+void note_turns(const partition::Turns& turns, std::vector<std::string>& notes) {
+  if (turns.clockwise > 0) notes.push_back(clockwise_text(turns) + ": TELEMAC stops at such elements");
+}
+
+void require_one_turn(const partition::Turns& turns, const std::string& mesh) {
+  if (turns.clockwise == 0 || turns.counter_clockwise == 0) return;
+  throw Error(Kind::corrupt,
+              clockwise_text(turns) + ", so that the boundary has no direction: expected counter-clockwise")
+      .at(mesh);
+}
 
 void require_lines(const CutBoundary& boundary) {
   if (boundary.points.empty())
     throw Error(Kind::corrupt, "no lines: expected one for each point on the mesh's boundary").at(boundary.from);
 }
 
-void require_own_order(const std::vector<std::int32_t>& own, const CutBoundary& boundary, const std::string& mesh) {
-  if (are_all_ranks(own) && is_along_lines(own, boundary.contour)) return;
+void note_own_numbers(const std::vector<std::int32_t>& own, std::int64_t numbered, const CutBoundary& boundary,
+                      std::vector<std::string>& notes) {
+  const std::int64_t without = std::count(own.begin(), own.end(), 0), lines = std::ssize(own);
+  if (numbered == 0) {
+    notes.push_back("IPOBO is zero everywhere: the boundary file's order is taken");
+    return;
+  }
+  if (without > 0 || numbered != lines) {
+    notes.push_back("IPOBO numbers " + std::to_string(numbered) + " points, " +
+                    std::to_string(numbered - (lines - without)) + " of them off the boundary, and the boundary has " +
+                    std::to_string(lines) + ": the boundary file's points and order are taken");
+    return;
+  }
   for (std::size_t k = 0; k < own.size(); ++k)
-    if (own[k] != static_cast<std::int32_t>(k + 1))
-      throw Error(Kind::corrupt, "the boundary file and IPOBO order the boundary otherwise: line " +
-                                     std::to_string(k + 1) + ", point " + std::to_string(boundary.points[k].point) +
-                                     ": expected the number " + std::to_string(k + 1) + ", found " +
-                                     std::to_string(own[k]))
-          .at(boundary.from)
-          .at(mesh);
+    if (own[k] != static_cast<std::int32_t>(k + 1)) {
+      notes.push_back("IPOBO orders the boundary otherwise than the boundary file (line " + std::to_string(k + 1) +
+                      ", point " + std::to_string(boundary.points[k].point) + ": IPOBO says " + std::to_string(own[k]) +
+                      "): the file's order is taken, as partel does");
+      return;
+    }
 }
 
 CutMesh read_cut_mesh(const serafin::Series& series) {
   CutMesh mesh;
+  mesh.from = series.file->path().string();
   mesh.points = serafin::plane_points(series.header);
   mesh.connectivity = serafin::read_triangles(series);
   mesh.x.resize(at(mesh.points));
@@ -195,7 +215,6 @@ PieceBoundaryPoint boundary_point(const CutBoundary& boundary, std::int32_t part
   PieceBoundaryPoint point;
   point.condition = boundary.points[at(k)];
   point.condition.point = local;
-  point.rank = k + 1;
   point.liquid = boundary.liquid[at(k)];
   find_leaving(boundary, part, k, point);
   return point;
@@ -221,6 +240,7 @@ CutBoundary trace_cut_boundary(std::vector<serafin::BoundaryPoint> lines, const 
     boundary.contour = contour_of(boundary, mesh, points);
     boundary.liquid = serafin::number_liquid(boundary.points, boundary.contour.next, boundary.x, boundary.y);
   } catch (Error& error) {
+    require_one_turn(find_turns(mesh), mesh.from);  // which says more
     error.at(from.string());
     throw;
   }
@@ -232,27 +252,20 @@ std::vector<std::int32_t> find_ranks(const serafin::Series& series, const CutBou
   std::vector<std::int32_t> own(at(mesh.points));
   serafin::read_numbers(series, 0, own);
   const auto numbered = std::count_if(own.begin(), own.end(), [](std::int32_t number) { return number != 0; });
-  if (numbered == 0) notes.push_back("IPOBO is zero everywhere: the boundary was found from the mesh");
   if (boundary == nullptr) {
     if (numbered > 0) return own;
+    notes.push_back("IPOBO is zero everywhere: the boundary was found from the mesh");
+    require_one_turn(find_turns(mesh), mesh.from);
     const auto found = partition::find_boundary(mesh.connectivity, mesh.x, mesh.y);
     for (std::size_t k = 0; k < found.size(); ++k) own[at(found[k])] = static_cast<std::int32_t>(k + 1);
     return own;
   }
-  std::vector<std::int32_t> rank(at(mesh.points), 0);
-  for (std::size_t k = 0; k < boundary->points.size(); ++k)
-    rank[at(boundary->points[k].point - 1)] = static_cast<std::int32_t>(k + 1);
-  if (numbered == 0) return rank;
-  for (std::size_t i = 0; i < own.size(); ++i)
-    if ((own[i] != 0) != (rank[i] != 0))
-      throw Error(Kind::corrupt, "point " + std::to_string(i + 1) + " is on the boundary by " +
-                                     (own[i] != 0 ? "IPOBO" : "the boundary file") +
-                                     " only: " + std::to_string(numbered) + " points by IPOBO, " +
-                                     std::to_string(boundary->points.size()) + " lines in the boundary file")
-          .at(series.file->path().string());
-  std::vector<std::int32_t> by_line;
-  for (const serafin::BoundaryPoint& line : boundary->points) by_line.push_back(own[at(line.point - 1)]);
-  require_own_order(by_line, *boundary, series.file->path().string());
+  std::vector<std::int32_t> rank(at(mesh.points), 0), by_line;
+  for (const serafin::BoundaryPoint& line : boundary->points) {
+    by_line.push_back(own[at(line.point - 1)]);
+    rank[at(line.point - 1)] = static_cast<std::int32_t>(by_line.size());
+  }
+  note_own_numbers(by_line, numbered, *boundary, notes);
   return rank;
 }
 
@@ -271,6 +284,11 @@ void find_neighbours(CutMesh& mesh) {
   });
 }
 
+void set_boundary(Piece& piece, std::vector<PieceBoundaryPoint> points) {
+  piece.boundary = std::move(points);
+  mark_liquid_edges(piece);
+}
+
 void share_boundary(const CutMesh& mesh, CutBoundary& boundary) {
   for (const std::int32_t element : boundary.contour.element) boundary.edge_part.push_back(mesh.part_of[at(element)]);
   boundary.of = fill_buckets(mesh.parts, [&](auto&& f) {
@@ -287,9 +305,11 @@ Piece make_piece(const CutMesh& mesh, const CutBoundary* boundary, std::int32_t 
   number_points(mesh, part, local, piece);
   add_shared(mesh, part, local, piece);
   add_halo(mesh, part, piece);
+  std::vector<PieceBoundaryPoint> points;
   if (boundary != nullptr)
     for (const std::int32_t k : boundary->of.of(part))
-      piece.boundary.push_back(boundary_point(*boundary, part, k, local[at(boundary->points[at(k)].point - 1)]));
+      points.push_back(boundary_point(*boundary, part, k, local[at(boundary->points[at(k)].point - 1)]));
+  set_boundary(piece, std::move(points));
   for (const std::int32_t point : piece.points) local[at(point)] = 0;
   return piece;
 }

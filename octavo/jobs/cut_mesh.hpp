@@ -26,6 +26,7 @@ struct Buckets {
 
 /// The mesh of one plane, and how it is cut. About 32 bytes an element once cut.
 struct CutMesh {
+  std::string from;  ///< the file, for errors
   std::int32_t parts = 1;
   std::int32_t points = 0;
   std::vector<std::int32_t> connectivity;  ///< shape (elements, 3), points from 0
@@ -61,17 +62,28 @@ CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& 
 CutBoundary trace_cut_boundary(std::vector<formats::serafin::BoundaryPoint> lines, const CutMesh& mesh,
                                const std::filesystem::path& from);
 
+/// Which way the elements turn.
+partition::Turns find_turns(const CutMesh& mesh);
+/// Tells of elements that turn clockwise, at which TELEMAC stops.
+void note_turns(const partition::Turns& turns, std::vector<std::string>& notes);
+/// Throws Error(corrupt) that names the first element that turns clockwise where others turn the other way: the
+/// boundary may have no direction then. `mesh`: the file.
+void require_one_turn(const partition::Turns& turns, const std::string& mesh);
 /// Throws Error(corrupt) for a boundary file without lines.
 void require_lines(const CutBoundary& boundary);
-/// Throws Error(corrupt) unless the mesh's own numbers, `own` by line, are the lines' order, or begin elsewhere on the
-/// same boundary lines (as numbers that were found from the mesh do). `mesh`: the file, for errors.
-void require_own_order(const std::vector<std::int32_t>& own, const CutBoundary& boundary, const std::string& mesh);
+/// Says where the mesh's own numbers (IPOBO) are not the order of the boundary file's lines, which is taken. `own`: by
+/// line; `numbered`: how many points of the mesh have a number.
+void note_own_numbers(const std::vector<std::int32_t>& own, std::int64_t numbered, const CutBoundary& boundary,
+                      std::vector<std::string>& notes);
 
-/// Ranks on the boundary: those of the boundary file, which the mesh's own numbers must not contradict (else
-/// Error(corrupt)); without one, the mesh's own numbers. Numbers that are all zero are found from the mesh, and a note
-/// says so.
+/// Ranks on the boundary: the order of the boundary file's lines, as partel takes it; without a file the mesh's own
+/// numbers (IPOBO), and where these are all zero the order in which the mesh's boundary runs. A note says where the
+/// mesh's own numbers were not taken.
 std::vector<std::int32_t> find_ranks(const formats::serafin::Series& series, const CutBoundary* boundary,
                                      const CutMesh& mesh, std::vector<std::string>& notes);
+
+/// Gives a piece its boundary, and marks the halo's edges that are liquid. The connectivity and the halo are there.
+void set_boundary(Piece& piece, std::vector<PieceBoundaryPoint> points);
 
 /// Fills in what follows from part_of.
 void find_neighbours(CutMesh& mesh);

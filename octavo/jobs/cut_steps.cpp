@@ -20,7 +20,7 @@ void gather(std::span<const std::byte> values, std::span<const std::int32_t> poi
     std::memcpy(to + i * width, values.data() + at(points[i]) * width, width);
 }
 
-/// One variable of a step, big-endian.
+/// One variable of a step.
 struct Values {
   std::vector<std::byte> record;  ///< with its length words
   std::size_t width;
@@ -28,8 +28,6 @@ struct Values {
       : record(header.real_bytes * at(header.points) + 8), width(header.real_bytes) {}
   void read(const serafin::Series& series, std::int64_t step, std::size_t variable) {
     serafin::read_record(series, step, variable, record);
-    if (series.header.order == std::endian::little)
-      base::swap_bytes(std::span(record).subspan(4, record.size() - 8), width);
   }
   /// The values of one plane's points.
   void gather_plane(std::span<const std::int32_t> points, std::size_t plane, std::size_t plane_points,
@@ -55,7 +53,7 @@ void append_record(std::vector<std::byte>& bytes, const Values& values, const se
   const std::size_t payload = planes * points.size() * values.width, begin = bytes.size();
   bytes.resize(begin + payload + 8);
   for (const std::size_t where : {begin, begin + 4 + payload})
-    base::store(bytes.data() + where, static_cast<std::int32_t>(payload), std::endian::big);
+    base::store(bytes.data() + where, static_cast<std::int32_t>(payload), whole.order);
   for (std::size_t plane = 0; plane < planes; ++plane)
     values.gather_plane(points, plane, plane_points, bytes.data() + begin + 4 + plane * points.size() * values.width);
 }
@@ -67,8 +65,9 @@ std::uint64_t piece_bytes(const serafin::Header& header, std::int64_t steps) {
   return layout.steps + static_cast<std::uint64_t>(steps) * layout.step_bytes;
 }
 
-PiecePlace place_piece(const serafin::Series& series, PieceWriter& writer, const Piece& piece) {
-  const serafin::Header header = piece_header(series.header, piece);
+PiecePlace place_piece(const serafin::Series& series, const serafin::Header& like, PieceWriter& writer,
+                       const Piece& piece) {
+  const serafin::Header header = piece_header(like, piece);
   PiecePlace place = writer.next(piece_bytes(header, series.steps), 0);
   place.header = header;
   writer.put(place, 0, encode_piece(header, piece, serafin::plane_points(series.header)));

@@ -12,8 +12,10 @@ namespace octavo::jobs {
 /// Bytes of a piece with its steps.
 std::uint64_t piece_bytes(const formats::serafin::Header& header, std::int64_t steps);
 
-/// Writes a piece of a series but for its steps, which have their place behind it.
-PiecePlace place_piece(const formats::serafin::Series& series, PieceWriter& writer, const Piece& piece);
+/// Writes a piece of a series but for its steps, which have their place behind it. `like`: the series' header, or its
+/// geometry_header().
+PiecePlace place_piece(const formats::serafin::Series& series, const formats::serafin::Header& like,
+                       PieceWriter& writer, const Piece& piece);
 
 /// Writes all steps of a series to its pieces, which have their headers: values stay the same bits. `points`: global
 /// numbers of one plane, by part and local number. In memory at a time: one variable of one step.

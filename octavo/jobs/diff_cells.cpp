@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/jobs/diff_pieces.hpp"
+#include "octavo/jobs/scope.hpp"
 #include "octavo/mesh/merge.hpp"
 
 namespace octavo::jobs::detail {
@@ -292,7 +293,7 @@ void diff_cells(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOption
   if (!report.grid)
     return differ(report, "the meshes have no cells in common: coarsest grids of " + cells_text(a.header) + " and " +
                               cells_text(b.header) + " cells; no values are compared");
-  const int threads = base::thread_count(options.threads);
+  const int threads = std::min(threads_within_memory(a, options.threads), threads_within_memory(b, options.threads));
   Held held;
   Side side_a(a, 0, *report.grid, variables, held), side_b(b, 1, *report.grid, variables, held);
   Cache cache(side_b, static_cast<std::size_t>(options.cached_parts > 0 ? options.cached_parts : 2 + threads));

@@ -1,10 +1,12 @@
 #include "octavo/jobs/finer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/flash/foreign.hpp"
 #include "octavo/jobs/regrid.hpp"
 #include "octavo/mesh/finer.hpp"
 #include "octavo/mesh/tree_index.hpp"
@@ -59,7 +61,7 @@ mesh::Part read(const Shared& shared, int number, const mesh::Request& request) 
   const auto asked = mesh::select_fields(shared.source.header, request.fields);
   mesh::Request wanted = request;
   wanted.fields = std::vector<std::string>{};
-  for (const std::size_t f : with_all_faces(infos, asked)) wanted.fields->push_back(infos[f].name);
+  for (const std::size_t f : with_partners(infos, shared.how.specific, asked)) wanted.fields->push_back(infos[f].name);
   mesh::Part part = mesh::refine_level(shared.source.read(number, wanted), read_beside(shared, number, wanted),
                                        shared.level, times, shared.how);
   std::erase_if(part.fields, [&](const mesh::Field& field) {
@@ -80,27 +82,38 @@ void add_levels(mesh::Dataset& step, int level, int times) {
     }
 }
 
-}  // namespace
-
-void forget_layout(mesh::Header& header) {
-  std::erase_if(header.attributes, [](const auto& entry) {
-    const std::string& name = entry.first;
-    const bool of_any_mesh = name == "flash/kind" || name == "flash/metadata bytes" || name == "flash/unknown names" ||
-                             name == "flash/boundary";
-    return name == "amrex/boxes" || (name.starts_with("flash/") && !of_any_mesh);
-  });
+void shorten_step(mesh::Header& header, int times) {
+  for (const char* name : {"real scalars/dt", "real scalars/dtnew"})
+    if (const auto found = header.attributes.find(name); found != header.attributes.end())
+      if (double* dt = std::get_if<double>(&found->second)) *dt = std::ldexp(*dt, -times);
 }
 
-mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by) {
+}  // namespace
+
+void forget_layout(mesh::Dataset& step) {
+  if (std::string left = formats::flash::forget_blocks(step.header.attributes); !left.empty())
+    step.notes.push_back(std::move(left));
+  step.header.attributes.erase("amrex/boxes");
+}
+
+std::string weights_note(const mesh::Specific& specific) {
+  std::string names;
+  for (const std::string& name : per_mass(specific)) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "values are made by volume: no field is known to be an amount per mass"
+                       : "values made of " + names + " are weighted by density, others by volume";
+}
+
+mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by, const std::vector<std::string>& per_mass) {
   if (times <= 0) return source;
   const auto shared = std::make_shared<Shared>();
   shared->source = source;
   shared->trees = read_trees(source);
   shared->level = finest_level(shared->trees);
   shared->times = times;
-  shared->how = {by, source.header.periodic, cell_edges(source.header)};
+  shared->how = {by, source.header.periodic, cell_edges(source.header), mesh::specific_of(source.header, per_mass)};
   mesh::Dataset out = source;
-  forget_layout(out.header);
+  forget_layout(out);
+  shorten_step(out.header, times);
   add_levels(out, shared->level, times);
   out.read = [shared](int part, const mesh::Request& request) { return read(*shared, part, request); };
   return out;

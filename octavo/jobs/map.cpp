@@ -8,6 +8,7 @@
 #include "octavo/jobs/scope.hpp"
 #include "octavo/jobs/sum_parts.hpp"
 #include "octavo/jobs/triangles.hpp"
+#include "octavo/mesh/geometry.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -87,7 +88,8 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
 
 }  // namespace
 
-Map map(const mesh::Dataset& dataset, const MapOptions& options) {
+Map map(const mesh::Dataset& given, const MapOptions& options) {
+  const mesh::Dataset dataset = mesh::with_geometry(given, {options.field, options.weight});
   const mesh::Header& header = dataset.header;
   const Frame frame = frame_of(header, options);
   const mesh::Request request = request_of(header, options);
@@ -103,13 +105,14 @@ Map map(const mesh::Dataset& dataset, const MapOptions& options) {
     return result;
   }
   if (!options.mask.empty()) throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(dataset.path);
-  Tile tile = sum_parts(result.parts, Workers{options.threads, options.ranks, options.progress},
-                        Summation{[&](int part) {
-                                    return analysis::project(dataset.read(part, request), header, frame, options.field,
-                                                             options.weight, max_level);
-                                  },
-                                  [&](Tile& to, Tile&& other) { analysis::add(frame, to, std::move(other)); },
-                                  [](const Tile& one) { return analysis::pack(one); }, analysis::unpack_tile});
+  Tile tile =
+      sum_parts(result.parts, Workers{threads_within_memory(dataset, options.threads), options.ranks, options.progress},
+                Summation{[&](int part) {
+                            return analysis::project(dataset.read(part, request), header, frame, options.field,
+                                                     options.weight, max_level);
+                          },
+                          [&](Tile& to, Tile&& other) { analysis::add(frame, to, std::move(other)); },
+                          [](const Tile& one) { return analysis::pack(one); }, analysis::unpack_tile});
   result.values = analysis::finish(frame, std::move(tile));
   return result;
 }

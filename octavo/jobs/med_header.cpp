@@ -17,13 +17,17 @@ void write_date(med::Writer& writer, const mesh::Header& header) {
   if (!fits) writer.add_parameters("date", date);
 }
 
+void write_origin(med::Writer& writer, const mesh::Header& header) {
+  const auto [x, y] = origin_parameters(header);
+  writer.add_parameter("X_ORIG", "Origin of x", static_cast<std::int32_t>(x));
+  writer.add_parameter("Y_ORIG", "Origin of y", static_cast<std::int32_t>(y));
+}
+
 /// What makes the same SERAFIN file again.
 void write_serafin_header(med::Writer& writer, const mesh::Header& header) {
   const auto iparam = attribute<std::vector<std::int64_t>>(header, "iparam");
   if (!iparam) return;
   writer.add_parameters("iparam", *iparam);
-  writer.add_parameter("X_ORIG", "Origin of x", static_cast<std::int32_t>(iparam->at(2)));
-  writer.add_parameter("Y_ORIG", "Origin of y", static_cast<std::int32_t>(iparam->at(3)));
   const bool little = attribute<std::string>(header, "byte_order").value_or("big") == "little";
   writer.add_parameter("little_endian", "of the SERAFIN file", little ? 1 : 0);
   for (const char* name : {"real_bytes", "quadratic"})
@@ -46,6 +50,7 @@ void write_parameters(med::Writer& writer, const mesh::Header& header) {
 void write_med_parameters(med::Writer& writer, const mesh::Header& header, int planes) {
   writer.add_parameter("NPLAN", "Number of planes", planes > 1 ? planes : 0);
   write_date(writer, header);
+  write_origin(writer, header);
   write_serafin_header(writer, header);
   write_parameters(writer, header);
 }

@@ -7,7 +7,6 @@
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
-#include "octavo/jobs/merge_pieces.hpp"
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/mesh/dataset.hpp"
 
@@ -34,9 +33,5 @@ class MedPieces {
   std::vector<double> z_;                         ///< of all points, where there are planes
   std::vector<std::vector<std::string>> fields_;  ///< by part and variable
 };
-
-/// Puts such pieces together, as merge_pieces does. Errors as there.
-MergeReport merge_med_pieces(const std::filesystem::path& pieces, const std::filesystem::path& out,
-                             const MergeOptions& options);
 
 }  // namespace octavo::jobs

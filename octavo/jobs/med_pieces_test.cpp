@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/jobs/diff.hpp"
+#include "octavo/jobs/merge_pieces.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/partition.hpp"
 #include "tests/support/error_of.hpp"

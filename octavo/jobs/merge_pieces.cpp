@@ -15,7 +15,9 @@
 #include "octavo/jobs/new_file.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/partition_names.hpp"
+#include "octavo/jobs/piece_series.hpp"
 #include "octavo/jobs/same_mesh.hpp"
+#include "octavo/jobs/to_med.hpp"
 #include "octavo/jobs/to_serafin.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/store/triangles.hpp"
@@ -373,22 +375,62 @@ void write_ranks(const serafin::Put& put, const serafin::Header& header, std::ve
   }
 }
 
-std::vector<fs::path> inputs_of(const Pieces& pieces, const MergeOptions& options) {
+std::vector<fs::path> inputs_of(std::vector<fs::path> files, const MergeOptions& options) {
+  for (const auto* path : {&options.mesh, &options.boundary})
+    if (*path) files.push_back(**path);
+  return files;
+}
+
+std::vector<fs::path> inputs_of(const PieceSet& set, const MergeOptions& options) {
   std::vector<fs::path> inputs;
-  for (const PiecePlace& place : pieces.set.places)
+  for (const PiecePlace& place : set.places)
     if (inputs.empty() || inputs.back() != place.file) inputs.push_back(place.file);
   const std::string concat = inputs.front().string();
   if (concat.ends_with("-CONCAT")) inputs.push_back(index_path(concat.substr(0, concat.size() - 7)));
-  for (const auto* path : {&options.mesh, &options.boundary})
-    if (*path) inputs.push_back(**path);
-  return inputs;
+  return inputs_of(std::move(inputs), options);
 }
+
+bool is_med_name(const fs::path& out) { return out.extension() == ".med"; }
 
 /// A store has the whole mesh, its order and its boundary.
 MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOptions& options) {
-  const auto parts = attribute<std::int64_t>(open(path).header, store::cut_attribute);
-  const ToSerafinReport written = to_serafin(path, out, {{}, {}, options.overwrite, options.progress});
-  return {parts.value_or(1), written.elements, written.points, written.steps, written.bytes, written.notes};
+  const auto parts = attribute<std::int64_t>(open(path).header, store::cut_attribute).value_or(1);
+  if (is_med_name(out)) {
+    const ToMedReport made = to_med(path, out, {{}, false, options.boundary, options.overwrite, options.progress, {}});
+    return {parts, made.elements, made.points, made.steps, made.bytes, made.notes};
+  }
+  const ToSerafinReport made = to_serafin(path, out, {{}, {}, options.overwrite, options.progress, {}});
+  return {parts, made.elements, made.points, made.steps, made.bytes, made.notes};
+}
+
+/// Pieces in MED: the file whose meshes they are, or the file of each; none where they are not in MED.
+std::vector<fs::path> med_files(const std::vector<fs::path>& paths) {
+  if (paths.size() == 1 && (paths[0].string().ends_with("-CONCAT") || fs::exists(concat_path(paths[0])))) return {};
+  if (const fs::path one = paths[0].string() + ".med"; paths.size() == 1 && formats::med::recognise(one)) return {one};
+  const std::vector<fs::path> files = piece_files(paths);
+  return formats::med::recognise(files[0]) ? files : std::vector<fs::path>{};
+}
+
+/// From or into MED: the mesh is in memory, and one variable of one step.
+MergeReport merge_series(std::vector<SeriesPiece> pieces, const fs::path& out, const MergeOptions& options) {
+  MergeReport report;
+  report.parts = std::ssize(pieces);
+  const TriangleSeries series = series_of_pieces(std::move(pieces), options, report.notes);
+  const auto tell = [&](const auto& made) {
+    report.elements = made.elements;
+    report.points = made.points;
+    report.steps = made.steps;
+    report.bytes = made.bytes;
+    report.notes.insert(report.notes.end(), made.notes.begin(), made.notes.end());
+  };
+  if (!is_med_name(out)) {
+    tell(to_serafin(series, out, {{}, {}, options.overwrite, options.progress, {}}));
+    return report;
+  }
+  const bool has_groups = options.mesh && !options.boundary && formats::med::recognise(*options.mesh);
+  const formats::med::Groups groups = has_groups ? formats::med::read_groups(*options.mesh) : formats::med::Groups{};
+  tell(to_med(series, groups, out, {{}, false, options.boundary, options.overwrite, options.progress, {}}));
+  return report;
 }
 
 std::vector<fs::path> outputs_of(const fs::path& prefix, std::int32_t parts, PieceLayout layout) {
@@ -406,14 +448,20 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   if (paths.size() == 1)
     for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".octavo")})
       if (store::recognise(path)) return merge_store(path, out, options);
-  if (paths.size() == 1)
-    for (const fs::path& path : {paths[0], fs::path(paths[0].string() + ".med")})
-      if (formats::med::recognise(path)) return merge_med_pieces(path, out, options);
+  if (const std::vector<fs::path> files = med_files(paths); !files.empty()) {
+    require_inputs_stay({out}, inputs_of(files, options));
+    return merge_series(files.size() == 1 ? pieces_of_med(files[0]) : pieces_of_med_files(files), out, options);
+  }
+  if (is_med_name(out) || (options.mesh && formats::med::recognise(*options.mesh))) {
+    const PieceSet set = find_pieces(paths);
+    require_inputs_stay({out}, inputs_of(set, options));
+    return merge_series(pieces_of_serafin(set), out, options);
+  }
   MergeReport report;
   std::optional<serafin::Series> mesh;
   if (options.mesh) mesh = serafin::open_series(*options.mesh);
   Pieces pieces = gather_pieces(paths, mesh, report);
-  require_inputs_stay({out}, inputs_of(pieces, options));
+  require_inputs_stay({out}, inputs_of(pieces.set, options));
   auto rank = find_boundary_ranks(pieces, mesh, options, report);
   serafin::Header& header = pieces.header;
   header.iparam[7] = static_cast<std::int32_t>(
@@ -450,7 +498,7 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   const serafin::Series series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);
-  std::vector<fs::path> inputs = inputs_of(pieces, {});
+  std::vector<fs::path> inputs = inputs_of(pieces.set, {});
   inputs.push_back(path);
   const auto outs = outputs_of(prefix, static_cast<std::int32_t>(pieces.count()), options.layout);
   require_inputs_stay(outs, inputs);
@@ -484,7 +532,7 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
     if (med)
       med->add(piece);
     else
-      places.push_back(place_piece(series, writer, piece));
+      places.push_back(place_piece(series, series.header, writer, piece));
   }
   if (med) return {parts, points, series.steps, {med->finish(pieces.global, options.progress)}};
   cut_steps(series, writer, places, pieces.global, options.progress);

@@ -11,7 +11,8 @@
 namespace octavo::jobs {
 
 struct MergeOptions {
-  std::optional<std::filesystem::path> mesh;      ///< the whole geometry: its order of elements and its boundary
+  /// The whole geometry, SERAFIN (or, where something is MED, any format): its order of elements and its boundary.
+  std::optional<std::filesystem::path> mesh;
   std::optional<std::filesystem::path> boundary;  ///< .cli, for ranks on the boundary where the mesh has none
   bool overwrite = false;
   base::Progress progress;  ///< in bytes written
@@ -23,13 +24,16 @@ struct MergeReport {
   std::vector<std::string> notes;
 };
 
-/// Puts pieces of a result together (gretel's job), as `find_pieces` takes them: one SERAFIN file with the pieces'
-/// title, variables, date, coordinates and steps, values the same bits. Of points that several pieces have, the last
-/// piece's values are taken, as gretel does. Steps that not all pieces have whole are left out, with a note.
-/// Elements stand as in `mesh`; without one, piece after piece. Ranks on the boundary (IPOBO) are the mesh's, else the
-/// boundary file's, else found from the mesh of the pieces.
+/// Puts pieces of a result together (gretel's job), as `find_pieces` takes them, or in MED: the meshes of one file, or
+/// a file a piece as TELEMAC's ranks write them. OUT.med becomes MED, whatever the pieces are, with the boundary in
+/// groups where `boundary` or a `mesh` in MED tells of it; else one SERAFIN file is made with the pieces' title,
+/// variables, date, coordinates and steps, values the same bits. Of points that several pieces have, the last piece's
+/// values are taken, as gretel does. Steps that not all pieces have whole are left out, with a note. Elements stand as
+/// in `mesh`; without one, piece after piece. Ranks on the boundary (IPOBO) are the mesh's, else the boundary file's,
+/// else found from the mesh of the pieces.
 ///
-/// Memory: 4 bytes a point and plane, plus one variable of one step, plus 12 bytes an element without `mesh`.
+/// Memory: 4 bytes a point and plane, plus one variable of one step, plus 12 bytes an element without `mesh`; from and
+/// into MED the whole mesh.
 /// Throws Error(corrupt) where pieces are missing or of different cuts or runs (a point in no piece, at two places, or
 /// out of range; other times) or of another mesh than `mesh`, Error(usage) where `out` exists, or is an input.
 MergeReport merge_pieces(const std::vector<std::filesystem::path>& pieces, const std::filesystem::path& out,

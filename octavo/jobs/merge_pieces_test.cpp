@@ -95,17 +95,16 @@ TEST(MergePieces, what_partition_cut_comes_back_byte_for_byte) {
     }
 }
 
-TEST(MergePieces, a_little_endian_file_is_cut_to_big_endian_pieces_of_the_same_values) {
+TEST(MergePieces, pieces_of_a_little_endian_file_are_little_endian_as_partel_s) {
   const TemporaryFolder folder;
   SerafinFixture f = ranked(2);
-  const std::string big = canonical(f, folder / "big.slf");
   f.big_endian = false;
-  canonical(f, folder / "little.slf");
+  const std::string little = canonical(f, folder / "little.slf");
   partition_serafin(folder / "little.slf", folder / "T2D", parts(3, PieceLayout::concat));
   MergeOptions options;
   options.mesh = folder / "little.slf";
   merge_pieces({folder / "T2DGEO-CONCAT"}, folder / "merged.slf", options);
-  EXPECT_TRUE(bytes_of_file(folder / "merged.slf") == big);
+  EXPECT_TRUE(bytes_of_file(folder / "merged.slf") == little);
 }
 
 TEST(MergePieces, every_byte_is_written_once) {
@@ -401,17 +400,15 @@ TEST(Partition, damaged_meshes_and_wrong_wishes_are_named) {
   f.mesh.x.push_back(3);
   f.mesh.y.push_back(3);
   EXPECT_THAT(cut(f, cli), HasSubstr("point 57 belongs to no element"));
-  f = sound;
-  f.numbers[static_cast<std::size_t>(boundary[3])] = 0;
-  EXPECT_THAT(cut(f, cli), HasSubstr("by the boundary file only"));
   EXPECT_THAT(cut(sound, octavo::testing::boundary_text({boundary.begin(), boundary.end() - 5})),
               HasSubstr("boundary"));
   EXPECT_THAT(cut(sound, octavo::testing::boundary_text({boundary.begin() + 1, boundary.end()})),
               HasSubstr("point " + std::to_string(boundary[0] + 1) + " is on the mesh's boundary and has no line"));
   EXPECT_THAT(cut(sound, ""), HasSubstr("no lines"));
   f = sound;
-  std::swap(f.numbers[static_cast<std::size_t>(boundary[6])], f.numbers[static_cast<std::size_t>(boundary[9])]);
-  EXPECT_THAT(cut(f, cli), HasSubstr("line 7, point " + std::to_string(boundary[6] + 1) + ": expected the number 7"));
+  const std::size_t turned = octavo::testing::element_with(f.mesh, boundary[0], boundary[1]);
+  std::swap(f.mesh.connectivity[3 * turned], f.mesh.connectivity[3 * turned + 1]);
+  EXPECT_THAT(cut(f, cli), HasSubstr("element " + std::to_string(turned + 1) + " turns clockwise"));
   auto shifted = boundary;  // another beginning of the same line
   std::rotate(shifted.begin(), shifted.begin() + 3, shifted.end());
   EXPECT_EQ(cut(sound, octavo::testing::boundary_text(shifted)), "no error");
@@ -425,6 +422,51 @@ TEST(Partition, damaged_meshes_and_wrong_wishes_are_named) {
   put_file(folder / "other.slf", serafin_bytes(other));
   EXPECT_THAT(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }),
               HasSubstr("a file on another mesh: expected 56 points"));
+}
+
+TEST(Partition, elements_that_turn_clockwise_inside_are_told_of) {
+  const TemporaryFolder folder;
+  SerafinFixture f = ranked(1);
+  const auto note_of = [&] {
+    put_file(folder / "a.slf", serafin_bytes(f));
+    const PartitionReport report = partition_serafin(folder / "a.slf", folder / "T2D", parts(2, PieceLayout::concat));
+    return report.notes.empty() ? std::string("no note") : report.notes.front();
+  };
+  EXPECT_EQ(note_of(), "no note");
+  std::swap(f.mesh.connectivity[30], f.mesh.connectivity[31]);
+  EXPECT_THAT(note_of(), HasSubstr("element 11 turns clockwise (1 of 84 do)"));
+  for (std::size_t i = 0; i < f.mesh.connectivity.size(); i += 3)
+    if (i != 30) std::swap(f.mesh.connectivity[i], f.mesh.connectivity[i + 1]);
+  EXPECT_THAT(note_of(), HasSubstr("element 1 turns clockwise (84 of 84 do)"));
+}
+
+TEST(Partition, ipobo_that_says_otherwise_gives_way_to_the_boundary_file) {
+  const TemporaryFolder folder;
+  const SerafinFixture sound = ranked(1);
+  const auto boundary = octavo::testing::boundary_of(sound.mesh);
+  const auto at = [&](std::size_t k) { return static_cast<std::size_t>(boundary[k]); };
+  put_file(folder / "a.cli", octavo::testing::boundary_text(boundary));
+  const auto note_of = [&](const SerafinFixture& f) {
+    put_file(folder / "a.slf", serafin_bytes(f));
+    PartitionOptions options = parts(2, PieceLayout::concat);
+    options.boundary = folder / "a.cli";
+    const PartitionReport report = partition_serafin(folder / "a.slf", folder / "T2D", options);
+    return report.notes.empty() ? std::string("no note") : report.notes.front();
+  };
+  EXPECT_EQ(note_of(sound), "no note");
+  const std::string geometry = bytes_of_file(folder / "T2DGEO-CONCAT"), par = bytes_of_file(folder / "T2DPAR-CONCAT");
+  SerafinFixture f = sound;
+  f.numbers[at(3)] = 0;
+  EXPECT_THAT(note_of(f), HasSubstr(std::to_string(boundary.size() - 1) + " points, 0 of them off the boundary"));
+  f = sound;
+  std::swap(f.numbers[at(6)], f.numbers[at(9)]);
+  EXPECT_THAT(note_of(f), HasSubstr("line 7, point " + std::to_string(boundary[6] + 1) + ": IPOBO says 10"));
+  for (std::size_t i = 0; i < f.numbers.size(); ++i) f.numbers[i] = static_cast<std::int32_t>(i + 1);
+  EXPECT_THAT(note_of(f), HasSubstr("the boundary has " + std::to_string(boundary.size())));
+  f.numbers.clear();
+  EXPECT_THAT(note_of(f), HasSubstr("zero everywhere"));
+  EXPECT_TRUE(bytes_of_file(folder / "T2DGEO-CONCAT") == geometry);
+  EXPECT_TRUE(bytes_of_file(folder / "T2DPAR-CONCAT") == par);
 }
 
 TEST(Partition, zones_sections_and_weirs_are_cut_along) {
@@ -515,6 +557,31 @@ TEST(RefineTriangles, four_for_one_with_means_at_the_middles_and_the_boundary_in
   PartitionOptions cut = parts(6, PieceLayout::concat);
   cut.boundary = folder / "fine.cli";
   EXPECT_NO_THROW(partition_serafin(folder / "fine.slf", folder / "T2D", cut));
+}
+
+TEST(RefineTriangles, colours_of_the_boundary_are_kept_where_they_are_no_numbers_of_lines) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = ranked(2);
+  canonical(f, folder / "whole.slf");
+  const auto boundary = octavo::testing::boundary_of(f.mesh);
+  const auto colours = [&](const std::string& cli) {
+    put_file(folder / "a.cli", cli);
+    RefineOptions options;
+    options.boundary = folder / "a.cli";
+    options.boundary_out = folder / "fine.cli";
+    options.overwrite = true;
+    refine_triangles(folder / "whole.slf", folder / "fine.slf", options);
+    std::vector<std::int32_t> all;
+    for (const auto& line : serafin::read_boundary(folder / "fine.cli", 1 << 20)) all.push_back(line.colour);
+    return all;
+  };
+  std::string coloured;
+  std::vector<std::int32_t> expected(2 * boundary.size(), 300), ranks(expected);
+  for (const std::int32_t point : boundary)
+    coloured += "2 2 2 0. 0. 0. 0. 2 0. 0. 0. " + std::to_string(point + 1) + " 300\n";
+  for (std::size_t k = 0; k < ranks.size(); ++k) ranks[k] = static_cast<std::int32_t>(k + 1);
+  EXPECT_EQ(colours(coloured), expected);
+  EXPECT_EQ(colours(octavo::testing::boundary_text(boundary)), ranks);
 }
 
 TEST(RefineTriangles, numbers_that_are_not_the_boundary_s_name_the_file) {

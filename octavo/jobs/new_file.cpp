@@ -1,12 +1,17 @@
 #include "octavo/jobs/new_file.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/whole.hpp"
 
 namespace octavo::jobs {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 void remove_silently(const std::filesystem::path& path) {
@@ -27,10 +32,33 @@ std::string partial_suffix() {
   return "." + std::to_string(::getpid()) + "-" + std::to_string(++count) + ".partial";
 }
 
-NewFile::NewFile(std::filesystem::path path, bool overwrite) : path_(std::move(path)) {
-  if (!overwrite && std::filesystem::exists(path_))
+Claim::Claim(const fs::path& out) {
+  const fs::path absolute = fs::absolute(out), folder = absolute.parent_path();
+  file::make_directories(folder);
+  const fs::path name = folder / ("." + absolute.filename().string() + ".lock");
+  for (;;) {
+    file::File lock = file::open_write(name);
+    if (!file::try_lock(lock))
+      throw base::Error(base::Kind::usage, "another process is writing this output").at(out.string());
+    // Whoever had it before may have removed the file after we opened it: then it locks nothing.
+    struct stat ours {
+    }, there{};
+    if (::fstat(lock.descriptor(), &ours) == 0 && ::stat(name.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+        ours.st_dev == there.st_dev) {
+      lock_ = std::move(lock);
+      return;
+    }
+  }
+}
+
+Claim::~Claim() {
+  if (lock_.is_open()) remove_silently(lock_.path());
+}
+
+NewFile::NewFile(fs::path path, bool overwrite)
+    : path_(std::move(path)), partial_(path_.string() + ".partial"), overwrite_(overwrite), claim_(path_) {
+  if (!overwrite && fs::exists(path_))
     throw base::Error(base::Kind::usage, path_.string() + " exists already").hint("-f replaces it");
-  partial_ = path_.string() + partial_suffix();
   file_ = empty_file(partial_);
 }
 
@@ -44,7 +72,7 @@ void NewFile::finish() {
   file_ = file::open_write(partial_);
   file::sync(file_);
   file_.close();
-  file::rename(partial_, path_);
+  overwrite_ ? file::rename(partial_, path_) : file::rename_new(partial_, path_);
   file::sync_directory(path_.has_parent_path() ? path_.parent_path() : std::filesystem::path("."));
 }
 

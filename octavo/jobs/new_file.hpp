@@ -15,11 +15,25 @@ namespace octavo::jobs {
 /// that two jobs which make the same file do not write into one another's.
 std::string partial_suffix();
 
-/// A file that bears its name only once it is whole: until finish() it is NAME with a partial_suffix(), and is gone if
-/// that is never called.
+/// The right to write one output: while it lives, no other job of this or another process gets it. It is a lock on the
+/// hidden file .NAME.lock beside the output, which the system takes away with a process that dies.
+class Claim {
+ public:
+  /// Throws Error(usage) where another job writes this output. Makes the folder that it goes to.
+  explicit Claim(const std::filesystem::path& out);
+  ~Claim();
+  Claim(Claim&&) noexcept = default;
+  Claim& operator=(Claim&&) = delete;
+
+ private:
+  file::File lock_;
+};
+
+/// A file that bears its name only once it is whole: until finish() it is NAME.partial, and is gone if that is never
+/// called. What a killed job left under that name is replaced.
 class NewFile {
  public:
-  /// Throws Error(usage) where the name is taken and `overwrite` is not set.
+  /// Throws Error(usage) where the name is taken and `overwrite` is not set, and where another job writes the file.
   NewFile(std::filesystem::path path, bool overwrite);
   ~NewFile();
   NewFile(const NewFile&) = delete;
@@ -33,6 +47,8 @@ class NewFile {
 
  private:
   std::filesystem::path path_, partial_;
+  bool overwrite_;
+  Claim claim_;
   file::File file_;
 };
 

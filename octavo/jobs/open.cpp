@@ -1,11 +1,10 @@
 #include "octavo/jobs/open.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
 #include "octavo/formats/formats.hpp"
 
 namespace octavo::jobs {
@@ -20,13 +19,26 @@ std::optional<std::int64_t> trailing_number(const std::string& name) {
   return std::stoll(name.substr(first));
 }
 
+/// The values of a native part take about what they take on disk: that is asked for before they are read. (A store has
+/// the sizes of what it will decode to.)
+mesh::Dataset within_memory(mesh::Dataset dataset) {
+  if (!dataset.part_bytes) return dataset;
+  dataset.read = [read = dataset.read, bytes = dataset.part_bytes](int part, const mesh::Request& request) {
+    const bool all = !request.fields || request.particles;
+    if (all) base::need_memory(static_cast<std::uint64_t>(std::max<std::int64_t>(bytes(part), 0)), "reading a part");
+    return read(part, request);
+  };
+  return dataset;
+}
+
 }  // namespace
 
 mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) {
   if (store::recognise(path)) return store::open_step(path, choice.flow, choice.step);
   const formats::Format& format = formats::format_of(path);
-  if (format.open_step != nullptr && choice.step && !choice.flow) return format.open_step(path, *choice.step);
-  mesh::Dataset dataset = format.open(path);
+  if (format.open_step != nullptr && choice.step && !choice.flow)
+    return within_memory(format.open_step(path, *choice.step));
+  mesh::Dataset dataset = within_memory(format.open(path));
   if (choice.flow || (choice.step && choice.step != step_number(dataset)))
     throw base::Error(base::Kind::usage, "a " + dataset.format + " output is one step; a step can be chosen of a store")
         .at(path.string());
@@ -77,10 +89,6 @@ std::optional<std::int64_t> step_number(const mesh::Dataset& dataset) {
   std::filesystem::path path = dataset.path;
   if (!path.has_filename()) path = path.parent_path();
   return trailing_number(path.filename().string());
-}
-
-std::int64_t available_memory() {
-  return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace octavo::jobs

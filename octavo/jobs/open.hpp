@@ -30,7 +30,4 @@ std::vector<store::StepInfo> steps_of_flow(const std::filesystem::path& path, st
 /// The number a step gets in a store: the native output's own (RAMSES output_00080: 80), where it has one.
 std::optional<std::int64_t> step_number(const mesh::Dataset& dataset);
 
-/// Bytes of memory this process may use without the system killing it, as far as it says [bytes].
-std::int64_t available_memory();
-
 }  // namespace octavo::jobs

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "octavo/jobs/as_serafin.hpp"
 #include "octavo/jobs/boundary_groups.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/cut_file.hpp"
 #include "octavo/jobs/cut_mesh.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/med_pieces.hpp"
@@ -32,8 +34,7 @@ using base::Kind;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) {
-  if (options.part_of) return *options.part_of;
+partition::PartVector cut_by_method(const CutMesh& mesh, const PartitionOptions& options) {
   switch (options.method) {
     case partition::Method::metis: return partition::cut_metis(mesh.connectivity, mesh.points, options.parts);
     case partition::Method::scotch: return partition::cut_scotch(mesh.connectivity, mesh.points, options.parts);
@@ -46,14 +47,32 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options) 
   return part_of;
 }
 
-void check_part_vector(const CutMesh& mesh) {
-  if (3 * mesh.part_of.size() != mesh.connectivity.size())
-    throw Error(Kind::usage, "the part vector has " + std::to_string(mesh.part_of.size()) + " entries, the mesh " +
-                                 std::to_string(mesh.connectivity.size() / 3) + " elements");
-  for (const std::int32_t part : mesh.part_of)
-    if (part < 0 || part >= mesh.parts)
-      throw Error(Kind::usage,
-                  "the part vector names part " + std::to_string(part) + " of " + std::to_string(mesh.parts));
+partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options, std::vector<std::string>& notes) {
+  if (options.part_of) {
+    require_cut_of(std::ssize(*options.part_of), std::ssize(mesh.connectivity) / 3, options);
+    for (const std::int32_t part : *options.part_of) require_part(part, options);
+    return *options.part_of;
+  }
+  partition::PartVector part_of = cut_by_method(mesh, options);
+  note_filled(partition::fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, options.parts, part_of), options, notes);
+  if (options.boundary_first) {
+    const auto on_boundary = [&](std::int32_t point) { return mesh.rank[at(point)] != 0; };
+    note_boundary_first(put_boundary_first(mesh.connectivity, on_boundary, part_of), notes);
+  }
+  return part_of;
+}
+
+void write_cut(NewFiles& files, const fs::path& path, const partition::PartVector& part_of) {
+  constexpr std::size_t batch = 1 << 16;
+  file::File file = files.make(path);
+  std::uint64_t end = 0;
+  for (std::size_t first = 0; first < part_of.size(); first += batch) {
+    const auto some = std::span(part_of).subspan(first, std::min(batch, part_of.size() - first));
+    const std::string bytes = encode_cut(path, some, static_cast<std::int64_t>(first), std::ssize(part_of));
+    file::pwrite_all(file, end, std::as_bytes(std::span(bytes)));
+    end += bytes.size();
+  }
+  file.close();
 }
 
 std::int64_t count_empty(const CutMesh& mesh) {
@@ -66,6 +85,7 @@ std::int64_t count_empty(const CutMesh& mesh) {
 struct Input {
   serafin::Series series;
   PieceWriter writer;
+  serafin::Header like{};  ///< of its pieces
   std::vector<PiecePlace> places{};
   std::unique_ptr<MedPieces> med{};  ///< then nothing is written by `writer`
   std::optional<fs::path> store{};   ///< no more then
@@ -84,7 +104,9 @@ struct Output {
 void add_input(Output& output, const fs::path& path, const fs::path& prefix, const CutMesh& mesh, PieceLayout layout) {
   Input& input = output.inputs.emplace_back(
       Input{serafin::open_series(path), {output.files, prefix, mesh.parts, layout, IndexKind::bytes}});
-  if (&input != &output.inputs.front()) require_same_mesh({}, output.inputs.front().series, input.series);
+  const bool is_geometry = &input == &output.inputs.front();
+  input.like = is_geometry ? geometry_header(input.series.header) : input.series.header;
+  if (!is_geometry) require_same_mesh({}, output.inputs.front().series, input.series);
   if (layout == PieceLayout::octavo) input.store = prefix.string() + ".octavo";
   if (layout == PieceLayout::med) input.med = std::make_unique<MedPieces>(prefix.string() + ".med", input.series);
 }
@@ -116,7 +138,7 @@ void write_pieces(const CutMesh& mesh, const CutBoundary* boundary, bool paralle
       if (input.med)
         input.med->add(piece);
       else if (!input.store)
-        input.places.push_back(place_piece(input.series, input.writer, piece));
+        input.places.push_back(place_piece(input.series, input.like, input.writer, piece));
     if (boundary != nullptr) output.conditions.next(groups ? boundary_groups_text(piece) : boundary_text(piece));
     if (parallel) output.neighbours.next(parallel_text(piece));
     output.points.items.insert(output.points.items.end(), piece.points.begin(), piece.points.end());
@@ -167,7 +189,41 @@ void write_sides(Output& output, const fs::path& prefix, const CutMesh& mesh, co
   if (options.weirs) write("SEU", cut_weirs(*options.weirs, parts));
 }
 
+/// The cut in memory, and the number of its parts known.
+PartitionOptions with_given_cut(PartitionOptions options) {
+  if (options.cut) options.part_of = read_cut(*options.cut, 0, measure_cut(*options.cut).elements);
+  if (options.parts == 0 && !options.part_of->empty())
+    options.parts = *std::max_element(options.part_of->begin(), options.part_of->end()) + 1;
+  return options;
+}
+
 }  // namespace
+
+bool is_artemis(const fs::path& prefix) { return prefix.filename() == "ART"; }
+
+std::int64_t put_boundary_first(std::span<const std::int32_t> connectivity,
+                                const std::function<bool(std::int32_t)>& is_on_boundary,
+                                partition::PartVector& part_of) {
+  std::int64_t elements = 0;
+  for (std::size_t e = 0; e < part_of.size(); ++e) {
+    const auto corners = connectivity.subspan(3 * e, 3);
+    if (std::none_of(corners.begin(), corners.end(), is_on_boundary)) continue;
+    part_of[e] = 0;
+    ++elements;
+  }
+  return elements;
+}
+
+void note_boundary_first(std::int64_t elements, std::vector<std::string>& notes) {
+  notes.push_back("of ARTEMIS's pieces (prefix ART) the first has all " + std::to_string(elements) +
+                  " elements along the boundary, as partel cuts for it");
+}
+
+void note_filled(std::int64_t empty, const PartitionOptions& options, std::vector<std::string>& notes) {
+  if (empty > 0)
+    notes.push_back(std::string(partition::name_of(options.method)) + " left " + std::to_string(empty) + " of " +
+                    std::to_string(options.parts) + " parts without an element: each got half of a larger one");
+}
 
 void require_own_names(const PartitionOptions& options) {
   std::set<std::string> taken{"GEO", "CLI", "PAR", "SEC", "ZFI", "SEU"};
@@ -189,7 +245,11 @@ PieceLayout side_layout(const PartitionOptions& options) {
 
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options) {
   require_own_names(options);
-  const PartitionOptions known = options.parts == 0 ? with_stored_cut(path, options) : options;
+  const bool is_given = options.cut || options.part_of;
+  PartitionOptions known = is_given             ? with_given_cut(options)
+                           : options.parts == 0 ? with_stored_cut(path, options)
+                                                : options;
+  known.boundary_first = options.boundary_first || is_artemis(prefix);
   require_inputs_stay(path, prefix, known);
   const InputsAsSerafin inputs({}, path, prefix, known);
   PartitionReport report = partition_serafin(inputs.mesh, prefix, inputs.options);
@@ -227,9 +287,9 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
     boundary = read_cut_boundary(*options.boundary, mesh);
   else if (options.conditions)
     boundary = trace_cut_boundary(*options.conditions, mesh, path);
+  note_turns(find_turns(mesh), report.notes);
   mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, mesh, report.notes);
-  mesh.part_of = cut(mesh, options);
-  check_part_vector(mesh);
+  mesh.part_of = cut(mesh, options, report.notes);
   try {
     find_neighbours(mesh);
   } catch (Error& error) {  // an edge of three elements
@@ -245,6 +305,10 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
 
   const bool parallel = boundary && serafin::planes(series.header) == 1 && mesh.parts > 1;
   if (parallel && options.layout == PieceLayout::med) note_lost_values(boundary->points, report.notes);
+  if (options.write_cut) {
+    write_cut(files, *options.write_cut, mesh.part_of);
+    report.files.push_back(*options.write_cut);
+  }
   write_pieces(mesh, boundary ? &*boundary : nullptr, parallel, output);
   for (Input& input : output.inputs) {
     if (input.store) {

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +19,8 @@ struct PartitionOptions {
   /// A further input: what PREFIX gets behind it, and the file.
   using Named = std::pair<std::string, std::filesystem::path>;
 
-  std::int32_t parts = 2;  ///< 0, of partition_mesh: those of the cut that the store of the mesh has
+  /// 0: as many as the cut has that is given, or, of partition_mesh, that the store of the mesh has.
+  std::int32_t parts = 2;
   partition::Method method = partition::Method::metis;
   PieceLayout layout = PieceLayout::concat;
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
@@ -26,7 +29,14 @@ struct PartitionOptions {
   /// Sections, zones and weirs in the layout's -CONCAT and -INDEX, too; else they are numbered files, a part each: what
   /// TELEMAC opens (V8P4), with concatenated pieces as well.
   bool concat_sides = false;
-  std::optional<partition::PartVector> part_of;  ///< part of each element; then `method` is not asked
+  /// Part of each element, from 0, in a file (cut_file.hpp; not of partition_serafin) or in memory; then `method` is
+  /// not asked.
+  std::optional<std::filesystem::path> cut{};
+  std::optional<partition::PartVector> part_of;
+  std::optional<std::filesystem::path> write_cut{};  ///< where the cut is written, too
+  /// Elements with a point on the boundary go to the first part, whatever a method says: what ARTEMIS needs of a cut,
+  /// and partel does for its files. Set by partition_mesh and partition_by_ranks for the prefix ART, as partel does.
+  bool boundary_first = false;
   /// In place of `boundary`: its lines, points from 1.
   std::optional<std::vector<formats::serafin::BoundaryPoint>> conditions{};
   base::Progress progress;  ///< in bytes of steps cut
@@ -51,6 +61,18 @@ void check_sides(const PartitionOptions& options, std::int32_t points);
 /// In which layout the texts of sections, zones and weirs are.
 PieceLayout side_layout(const PartitionOptions& options);
 
+/// Whether pieces of this prefix are ARTEMIS's: partel goes by the name, ART.
+bool is_artemis(const std::filesystem::path& prefix);
+
+/// Moves the elements of `connectivity` that have a point on the boundary to the first part; gives their number.
+std::int64_t put_boundary_first(std::span<const std::int32_t> connectivity,
+                                const std::function<bool(std::int32_t point)>& is_on_boundary,
+                                partition::PartVector& part_of);
+void note_boundary_first(std::int64_t elements, std::vector<std::string>& notes);
+
+/// Says how many parts a method left without an element, where it did.
+void note_filled(std::int64_t empty, const PartitionOptions& options, std::vector<std::string>& notes);
+
 /// The most memory that this process has had [bytes].
 std::int64_t peak_memory();
 
@@ -60,12 +82,13 @@ std::int64_t peak_memory();
 /// meshes are cut by columns and have no PAR piece.
 ///
 /// Memory: the partitioner's, and after it about 36 bytes a triangle plus one variable of one step.
-/// Side files are read before anything is written.
+/// Side files are read before anything is written. Parts that a method leaves without an element (METIS and Scotch do
+/// where there are few elements a part) get half of a larger one's, with a note.
 /// Throws Error(usage) for a folder that is not there, for names as require_own_names() and for pieces in the place of
 /// an input (partition_names.hpp), Error(corrupt) for more parts than elements, for a mesh with points of no element,
-/// or a boundary file or result that disagrees with it, Error(unsupported) for a cut with empty parts (METIS and Scotch
-/// make such of few elements a part) and for a point of more than 10 parts, which PAR cannot say. Pieces get their
-/// names when all are whole, and replace those that are there then.
+/// or a boundary file, a result or a cut that disagrees with it, or a cut with an empty part, Error(unsupported) for a
+/// point of more than 10 parts, which PAR cannot say. Pieces get their names when all are whole, and replace those that
+/// are there then.
 PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                   const PartitionOptions& options);
 

@@ -36,7 +36,7 @@ std::map<Identity, fs::path> identities_of_inputs(const fs::path& mesh, const Pa
   };
   add(mesh);
   for (const auto& [name, path] : options.also) add(path);
-  for (const auto* path : {&options.boundary, &options.sections, &options.zones, &options.weirs})
+  for (const auto* path : {&options.boundary, &options.sections, &options.zones, &options.weirs, &options.cut})
     if (*path) add(**path);
   return inputs;
 }
@@ -93,6 +93,12 @@ Error would_replace(const fs::path& out, const fs::path& input) {
       .hint("another -o");
 }
 
+Error wrong_cut(const PartitionOptions& options, const std::string& message) {
+  Error error(Kind::corrupt, message);
+  if (options.cut) error.at(options.cut->string());
+  return error;
+}
+
 /// By its first bytes.
 bool begins_as_piece(const fs::path& path) {
   if (fs::is_directory(path)) return store::recognise(path);
@@ -100,7 +106,7 @@ bool begins_as_piece(const fs::path& path) {
   std::string text(64, '\0');
   text.resize(file::pread_some(file, 0, std::as_writable_bytes(std::span(text))));
   using namespace std::string_literals;
-  for (const std::string& first : {"\0\0\0\0\0\0\0\1"s, "\0\0\0\1"s, "\x89HDF"s})
+  for (const std::string& first : {"\0\0\0\0\0\0\0\1"s, "\0\0\0\1"s, "\x89HDF"s, "\x93NUMPY"s})
     if (text.starts_with(first)) return true;
   const std::size_t word = text.find_first_not_of(" \t\r\n");
   if (word == std::string::npos || (text[word] >= '0' && text[word] <= '9')) return true;
@@ -109,10 +115,25 @@ bool begins_as_piece(const fs::path& path) {
   return formats::serafin::looks_like_series(path);
 }
 
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// The file that the cut is written to is no input, no piece of this cut, and no other file that is there.
+void require_place_of_cut(const fs::path& path, const fs::path& prefix, const std::map<Identity, fs::path>& inputs,
+                          const Made& made, const PartitionOptions& options) {
+  require_folder(path);
+  if (is_made(path.filename().string(), made, options.parts) &&
+      identity_of(folder_of(path)) == identity_of(folder_of(prefix)))
+    throw Error(Kind::usage, "the cut would be written over a piece").at(path.string()).hint("another --write-cut");
+  const auto identity = identity_of(path);
+  if (const auto input = identity ? inputs.find(*identity) : inputs.end(); input != inputs.end())
+    throw would_replace(path, input->second);
+  if (!options.overwrite) require_piece(path);
+}
+
 }  // namespace
 
 void require_folder(const fs::path& prefix) {
-  const fs::path folder = prefix.has_parent_path() ? prefix.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(prefix);
   if (!fs::is_directory(folder))
     throw Error(Kind::usage, "the folder of the output does not exist").at(folder.string());
 }
@@ -141,21 +162,32 @@ void require_parts(std::int32_t parts, std::int64_t elements, const fs::path& me
   partition::check_parts(parts, elements);
 }
 
+void require_cut_of(std::int64_t entries, std::int64_t elements, const PartitionOptions& options) {
+  if (entries != elements)
+    throw wrong_cut(options, "expected " + std::to_string(elements) + " part numbers, one an element, found " +
+                                 std::to_string(entries));
+}
+
+void require_part(std::int32_t part, const PartitionOptions& options) {
+  if (part < 0 || part >= options.parts)
+    throw wrong_cut(options, "expected part numbers from 0 to " + std::to_string(options.parts - 1) + ", found " +
+                                 std::to_string(part));
+}
+
 void require_no_empty(std::int64_t empty, const PartitionOptions& options) {
   if (empty > 0)
-    throw Error(Kind::unsupported, "the method leaves " + std::to_string(empty) + " of " +
-                                       std::to_string(options.parts) + " parts without an element")
-        .hint("take fewer parts, or --method hilbert");
+    throw wrong_cut(options, "the cut leaves " + std::to_string(empty) + " of " + std::to_string(options.parts) +
+                                 " parts without an element");
 }
 
 void require_inputs_stay(const fs::path& mesh, const fs::path& prefix, const PartitionOptions& options) {
   require_folder(prefix);
   const auto inputs = identities_of_inputs(mesh, options);
   const Made made = made_by(prefix.filename().string(), options);
+  if (options.write_cut) require_place_of_cut(*options.write_cut, prefix, inputs, made, options);
   std::error_code none;
   // What could be replaced is there: fewer names than there may be parts.
-  for (const auto& entry :
-       fs::directory_iterator(prefix.has_parent_path() ? prefix.parent_path() : fs::path("."), none)) {
+  for (const auto& entry : fs::directory_iterator(folder_of(prefix), none)) {
     if (!is_made(entry.path().filename().string(), made, options.parts)) continue;
     const auto identity = identity_of(entry.path());
     const auto input = identity ? inputs.find(*identity) : inputs.end();

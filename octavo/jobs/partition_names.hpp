@@ -26,7 +26,11 @@ void require_piece(const std::filesystem::path& path);
 /// Throws Error(corrupt), which names the mesh, for more parts than elements; Error(usage) for none.
 void require_parts(std::int32_t parts, std::int64_t elements, const std::filesystem::path& mesh);
 
-/// Throws Error(unsupported) where so many parts of a cut have no element: TELEMAC cannot run them.
+/// Throws Error(corrupt) for a cut of another number of elements than the mesh has, where it was given.
+void require_cut_of(std::int64_t entries, std::int64_t elements, const PartitionOptions& options);
+/// The same for a part that is not there, by the highest number of a part.
+void require_part(std::int32_t part, const PartitionOptions& options);
+/// The same where so many parts of a cut have no element: TELEMAC cannot run them.
 void require_no_empty(std::int64_t empty, const PartitionOptions& options);
 
 }  // namespace octavo::jobs

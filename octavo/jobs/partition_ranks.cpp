@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/jobs/as_serafin.hpp"
+#include "octavo/jobs/cut_file.hpp"
 #include "octavo/jobs/cut_steps.hpp"
 #include "octavo/jobs/partition_names.hpp"
 #include "octavo/jobs/piece_text.hpp"
@@ -36,11 +37,9 @@ Buckets points_of(const std::vector<Growing>& pieces) {
   return points;
 }
 
-/// Pieces of a SERAFIN file: all parts are planned by what they count, the own ones written.
-void write_series(const SharedJob& job, NewFiles& files, const fs::path& path, const fs::path& prefix,
-                  const std::vector<Growing>& pieces, PartitionReport& report) {
-  serafin::Series series;
-  base::agree(job.ranks, [&] { series = serafin::open_series(path); });
+/// Pieces of a SERAFIN file: all parts are planned by what they count, the own ones written. `like`: of their headers.
+void write_series(const SharedJob& job, NewFiles& files, const serafin::Series& series, const serafin::Header& like,
+                  const fs::path& prefix, const std::vector<Growing>& pieces, PartitionReport& report) {
   std::vector<std::array<std::int32_t, 4>> counts;
   for (const Growing& g : pieces)
     counts.push_back({static_cast<std::int32_t>(g.piece.points.size()),
@@ -51,7 +50,7 @@ void write_series(const SharedJob& job, NewFiles& files, const fs::path& path, c
   std::vector<PiecePlace> own;
   base::agree(job.ranks, [&] {
     for (std::int32_t part = 0; part < job.options.parts; ++part) {
-      const serafin::Header header = piece_header(series.header, counts[at(part)]);
+      const serafin::Header header = piece_header(like, counts[at(part)]);
       PiecePlace place = writer.next(piece_bytes(header, series.steps), 0);
       place.header = header;
       if (part >= job.own.first && part < job.own.last) own.push_back(std::move(place));
@@ -143,7 +142,9 @@ partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& 
 
 void require_possible(const PartitionOptions& options, const base::Ranks& ranks, const GraphCut& scotch) {
   require_own_names(options);
-  if (options.part_of) throw Error(Kind::unsupported, "several processes do not cut by a part vector");
+  if (ranks.size > 1 && !ranks.all_to_all)
+    throw Error(Kind::usage, "several processes need an exchange of all with all");
+  if (options.cut || options.part_of) return;
   if (options.method == partition::Method::metis)
     throw Error(Kind::unsupported, "METIS cuts in one process only")
         .hint("--method scotch, which cuts as few edges, or hilbert or inertial; or run it without mpirun");
@@ -152,8 +153,44 @@ void require_possible(const PartitionOptions& options, const base::Ranks& ranks,
         .hint("install libptscotch-dev and build again, or take --method inertial");
   if (options.parts == 0)
     throw Error(Kind::unsupported, "the cut that a store has is taken by one process").hint("run it without mpirun");
-  if (ranks.size > 1 && !ranks.all_to_all)
-    throw Error(Kind::usage, "several processes need an exchange of all with all");
+}
+
+/// The number of parts that a cut has, which rank 0 looks through.
+PartitionOptions with_parts_of_cut(const base::Ranks& ranks, PartitionOptions options) {
+  std::int32_t parts = 0;
+  base::agree(ranks, [&] {
+    if (ranks.rank != 0) return;
+    if (options.part_of)
+      for (const std::int32_t part : *options.part_of) parts = std::max(parts, part + 1);
+    else
+      parts = measure_cut(*options.cut).parts;
+  });
+  options.parts = gather(ranks, std::vector{parts}).at(0);
+  return options;
+}
+
+/// A cut in a file that is not the mesh's is so before it is read by all.
+void require_size_of_cut(const SharedJob& job) {
+  base::agree(job.ranks, [&] {
+    if (job.options.cut && job.ranks.rank == 0)
+      require_cut_of(measure_cut(*job.options.cut).elements, job.elements, job.options);
+  });
+}
+
+void write_cut(const SharedJob& job, NewFiles& files, const Block& block, const partition::PartVector& part_of) {
+  const fs::path& path = *job.options.write_cut;
+  const std::string mine = encode_cut(path, part_of, block.first, job.elements);
+  std::uint64_t begin = 0;
+  const auto sizes = gather(job.ranks, std::vector{mine.size()});
+  for (int rank = 0; rank < job.ranks.rank; ++rank) begin += sizes[at(rank)];
+  base::agree(job.ranks, [&] {
+    if (job.ranks.rank == 0) files.make(path).close();
+  });
+  base::agree(job.ranks, [&] {
+    file::File file = file::open_write(files.partial(path));
+    file::pwrite_all(file, begin, std::as_bytes(std::span(mine)));
+    file.close();
+  });
 }
 
 /// What rank 0 found, on all of them.
@@ -189,7 +226,7 @@ void tell_report(const base::Ranks& ranks, PartitionReport& report) {
 
 /// Into one file that one process writes, MED or a store: rank 0 has the whole mesh then.
 PartitionReport write_by_root(const SharedJob& job, const partition::PartVector& mine, const fs::path& path,
-                              const fs::path& prefix) {
+                              const fs::path& prefix, std::vector<std::string> notes) {
   std::vector<partition::PartVector> to(job.size());
   to[0] = mine;
   PartitionOptions options = job.options;
@@ -203,6 +240,7 @@ PartitionReport write_by_root(const SharedJob& job, const partition::PartVector&
   report.points = job.points;
   report.peak_bytes = peak_memory();
   tell_report(job.ranks, report);
+  report.notes.insert(report.notes.begin(), notes.begin(), notes.end());
   return report;
 }
 
@@ -231,10 +269,18 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
                       serafin::plane_elements(series.header),
                       {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])}};
   require_same_meshes(job);
+  if (options.cut) require_size_of_cut(job);
   Block block = read_block(job);
-  const partition::PartVector part_of = cut_block(job, block, scotch);
+  const partition::PartVector part_of = cut_block(job, block, scotch, report.notes);
   if (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo)
-    return write_by_root(job, part_of, path, prefix);
+    return write_by_root(job, part_of, path, prefix, std::move(report.notes));
+  const partition::Turns turns = find_turns(job, block);
+  note_turns(turns, report.notes);
+  NewFiles files(base::all_gather(ranks, partial_suffix())[0]);
+  if (options.write_cut) {
+    write_cut(job, files, block, part_of);
+    report.files.push_back(*options.write_cut);
+  }
   const std::vector<Section> sections = trace(job, block);
   base::agree(ranks, [&] {
     if (ranks.rank == 0) check_sides(options, job.points);  // before pieces are replaced
@@ -243,7 +289,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   std::int64_t cut_edges = 0;
   const auto edges = pair_borders(job, pieces, cut_edges);
   const std::int64_t shared = share_points(job, pieces);
-  add_boundary(job, edges, pieces, report);
+  add_boundary(job, edges, turns, pieces, report);
   add_places(job, pieces);
   for (Growing& growing : pieces) {  // what was needed on the way
     growing.behind = {};
@@ -254,9 +300,12 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   report.elements = job.elements;
   report.points = job.points;
   report.quality = quality_of(job, pieces, cut_edges, shared);
-  NewFiles files(base::all_gather(ranks, partial_suffix())[0]);
-  write_series(job, files, path, named(prefix, "GEO"), pieces, report);
-  for (const auto& [name, also] : options.also) write_series(job, files, also, named(prefix, name), pieces, report);
+  write_series(job, files, series, geometry_header(series.header), named(prefix, "GEO"), pieces, report);
+  for (const auto& [name, also] : options.also) {
+    serafin::Series other;
+    base::agree(ranks, [&, path = also] { other = serafin::open_series(path); });
+    write_series(job, files, other, other.header, named(prefix, name), pieces, report);
+  }
   if (options.boundary) write_boundary(job, files, prefix, pieces, report);
   write_sides(job, files, prefix, sections, pieces, report);
   files.publish(ranks);
@@ -268,11 +317,13 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
 
 PartitionReport partition_by_ranks(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                    const base::Ranks& ranks, const GraphCut& scotch) {
+  base::agree(ranks, [&] { require_possible(options, ranks, scotch); });
+  PartitionOptions known = options.parts == 0 ? with_parts_of_cut(ranks, options) : options;
+  known.boundary_first = options.boundary_first || is_artemis(prefix);
   base::agree(ranks, [&] {
-    require_possible(options, ranks, scotch);
-    if (ranks.rank == 0) require_inputs_stay(path, prefix, options);
+    if (ranks.rank == 0) require_inputs_stay(path, prefix, known);
   });
-  const InputsAsSerafin inputs(ranks, path, prefix, options);
+  const InputsAsSerafin inputs(ranks, path, prefix, known);
   PartitionReport report = partition_shared(inputs.mesh, prefix, inputs.options, ranks, scotch);
   report.notes.insert(report.notes.begin(), inputs.notes.begin(), inputs.notes.end());
   return report;

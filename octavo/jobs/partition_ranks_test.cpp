@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/jobs/convert.hpp"
+#include "octavo/jobs/cut_file.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -400,6 +401,144 @@ TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_writt
   EXPECT_EQ(contents(folder / ".").size(), 1U);
 }
 
+TEST(PartitionRanks, ipobo_that_says_otherwise_gives_way_to_the_boundary_file) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(1);
+  const auto boundary = octavo::testing::boundary_of(f.mesh);
+  put_file(folder / "geo.cli", octavo::testing::boundary_text(boundary));
+  PartitionOptions options;
+  options.parts = 5;
+  options.method = partition::Method::inertial;
+  options.boundary = folder / "geo.cli";
+  for (const std::int32_t number : {-7, 2, 0}) {  // in the place of 5
+    SerafinFixture other = f;
+    other.numbers[static_cast<std::size_t>(boundary[4])] = number;
+    put_file(folder / "geo.slf", serafin_bytes(other));
+    std::vector<std::string> notes;
+    for (const int size : {0, 1, 3}) {  // 0: partition_mesh
+      const fs::path out = folder / std::to_string(size);
+      fs::create_directories(out);
+      PartitionReport report;
+      if (size == 0)
+        report = partition_mesh(folder / "geo.slf", out / "T2D", options);
+      else
+        EXPECT_THAT(run(size, folder / "geo.slf", out / "T2D", options, &report), ::testing::Each(""));
+      ASSERT_EQ(report.notes.size(), 1U);
+      notes.push_back(report.notes[0]);
+      EXPECT_TRUE(contents(out) == contents(folder / "0"));
+    }
+    EXPECT_THAT(notes, ::testing::Each(notes[0]));
+    EXPECT_THAT(notes[0], HasSubstr(number == 0 ? "the boundary has " + std::to_string(boundary.size())
+                                                : "IPOBO says " + std::to_string(number)));
+  }
+}
+
+TEST(PartitionRanks, a_cut_that_is_given_is_that_of_any_number_of_ranks) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(2);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
+  PartitionOptions options;
+  options.parts = 4;
+  options.method = partition::Method::hilbert;
+  options.boundary = folder / "geo.cli";
+  const auto pieces = [&](int size, const std::string& name) {
+    const fs::path out = folder / name;
+    fs::create_directories(out);
+    if (size == 1)
+      partition_mesh(folder / "geo.slf", out / "T2D", options);
+    else
+      EXPECT_THAT(run(size, folder / "geo.slf", out / "T2D", options), ::testing::Each(""));
+    return contents(out);
+  };
+  options.write_cut = folder / "cut.txt";
+  const auto expected = pieces(1, "by_method");
+  const std::string text = bytes_of_file(folder / "cut.txt");
+  options.write_cut = folder / "cut.npy";
+  EXPECT_TRUE(pieces(3, "by_method_3") == expected);
+  const std::string npy = bytes_of_file(folder / "cut.npy");
+  options.parts = 0;  // as many as the cut has
+  int number = 0;
+  for (const char* cut : {"cut.txt", "cut.npy"})
+    for (const int size : {1, 2, 3})
+      for (const char* again : {"again.txt", "again.npy"}) {
+        options.cut = folder / cut;
+        options.write_cut = folder / again;
+        EXPECT_TRUE(pieces(size, std::to_string(++number)) == expected) << cut << ' ' << size;
+        EXPECT_TRUE(bytes_of_file(folder / again) == (fs::path(again).extension() == ".npy" ? npy : text));
+      }
+  options.write_cut.reset();
+  options.cut.reset();
+  options.part_of = read_cut(folder / "cut.npy", 0, measure_cut(folder / "cut.npy").elements);
+  for (const int size : {1, 3}) EXPECT_TRUE(pieces(size, std::to_string(++number)) == expected);
+}
+
+TEST(PartitionRanks, artemis_has_the_boundary_in_its_first_piece) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(3);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  const auto boundary = octavo::testing::boundary_of(f.mesh);
+  put_file(folder / "geo.cli", octavo::testing::boundary_text(boundary));
+  for (const bool with_file : {true, false}) {
+    PartitionOptions options;
+    options.parts = 3;
+    options.method = partition::Method::hilbert;
+    if (with_file) options.boundary = folder / "geo.cli";
+    std::map<std::string, std::string> first;
+    for (const int size : {1, 3}) {
+      const fs::path out = folder / (std::to_string(size) + (with_file ? "f" : ""));
+      fs::create_directories(out);
+      options.write_cut = out / "cut.txt";
+      PartitionReport report;
+      if (size == 1)
+        report = partition_mesh(folder / "geo.slf", out / "ART", options);
+      else
+        EXPECT_THAT(run(size, folder / "geo.slf", out / "ART", options, &report), ::testing::Each(""));
+      EXPECT_THAT(report.notes, ::testing::ElementsAre(HasSubstr("ARTEMIS")));
+      const auto cut = read_cut(out / "cut.txt", 0, std::ssize(f.mesh.connectivity) / 3);
+      for (std::size_t i = 0; i < f.mesh.connectivity.size(); ++i) {
+        const std::int32_t point = f.mesh.connectivity[i];
+        const bool on = std::find(boundary.begin(), boundary.end(), point) != boundary.end();
+        EXPECT_TRUE(!on || cut[i / 3] == 0);
+      }
+      EXPECT_EQ(*std::max_element(cut.begin(), cut.end()), 2);
+      if (size == 1) first = contents(out);
+      EXPECT_TRUE(contents(out) == first);
+    }
+  }
+}
+
+TEST(PartitionRanks, a_cut_that_is_not_the_mesh_s_is_everybody_s_error) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(1);
+  const std::size_t elements = f.mesh.connectivity.size() / 3;
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  PartitionOptions options;
+  options.cut = folder / "cut.txt";
+  const auto error_of = [&](std::vector<std::int32_t> cut, std::int32_t parts, const std::string& more = "") {
+    std::string text = more;
+    for (const std::int32_t part : cut) text += std::to_string(part) + ' ';
+    put_file(folder / "cut.txt", text);
+    options.parts = parts;
+    const std::string alone =
+        octavo::testing::message_of([&] { partition_mesh(folder / "geo.slf", folder / "T2D", options); });
+    const std::string text_alone = alone == "no error" ? "" : alone.substr(0, alone.find('\n'));
+    for (const std::string& error : run(3, folder / "geo.slf", folder / "T2D", options))
+      EXPECT_EQ(error.substr(0, error.find('\n')), text_alone);
+    return alone;
+  };
+  std::vector<std::int32_t> cut(elements, 0);
+  for (std::size_t e = 0; e < elements; e += 2) cut[e] = 1;
+  EXPECT_THAT(error_of(cut, 0), HasSubstr("no error"));
+  EXPECT_THAT(error_of(cut, 3), HasSubstr("1 of 3 parts without an element"));
+  EXPECT_THAT(error_of(cut, 1), HasSubstr("expected part numbers from 0 to 0, found 1"));
+  EXPECT_THAT(error_of({0, 1, 1}, 2), HasSubstr("expected " + std::to_string(elements) + " part numbers"));
+  EXPECT_THAT(error_of(cut, 2, "0 "), HasSubstr("found " + std::to_string(elements + 1)));
+  EXPECT_THAT(error_of(cut, 2, "one "), HasSubstr("element 1: expected a part from 0, found one"));
+  EXPECT_THAT(error_of(cut, 2, "-1 "), HasSubstr("element 1: expected a part from 0, found -1"));
+  EXPECT_THAT(error_of({}, 0), HasSubstr("part"));
+}
+
 TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   const TemporaryFolder folder;
   SerafinFixture f = fixture(1);
@@ -417,13 +556,11 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   EXPECT_THAT(errors(f, {boundary.begin(), boundary.end() - 1}), ::testing::Each(HasSubstr("boundary")));
   SerafinFixture wrong = f;
   EXPECT_THAT(errors(f, {}), ::testing::Each(HasSubstr("no lines")));
-  for (const std::int32_t number : {-7, 2}) {  // in the place of 5
-    SerafinFixture other = f;
-    other.numbers[static_cast<std::size_t>(boundary[4])] = number;
-    EXPECT_THAT(errors(other, boundary),
-                ::testing::Each(HasSubstr("line 5, point " + std::to_string(boundary[4] + 1) +
-                                          ": expected the number 5, found " + std::to_string(number))));
-  }
+  wrong = f;
+  const std::size_t turned = octavo::testing::element_with(f.mesh, boundary[0], boundary[1]);
+  std::swap(wrong.mesh.connectivity[3 * turned], wrong.mesh.connectivity[3 * turned + 1]);
+  for (const std::string& text : {"element " + std::to_string(turned + 1) + " turns clockwise", std::string("geo.slf")})
+    EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr(text)));
   wrong = f;
   wrong.mesh.connectivity.insert(wrong.mesh.connectivity.end(), f.mesh.connectivity.begin(),
                                  f.mesh.connectivity.begin() + 3);
@@ -439,9 +576,6 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   wrong = f;
   wrong.mesh.connectivity.back() = 5000;
   EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("found 5001")));
-  wrong = f;
-  wrong.numbers[static_cast<std::size_t>(boundary[2])] = 0;
-  EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("by the boundary file only")));
   options.method = partition::Method::scotch;
   EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("no PT-Scotch")));
   options.method = partition::Method::metis;

@@ -11,8 +11,7 @@ namespace octavo::jobs {
 /// A line of a piece's boundary: the condition at one of its points, and where the boundary line leaves the piece
 /// there.
 struct PieceBoundaryPoint {
-  formats::serafin::BoundaryPoint condition;  ///< with the local point number
-  std::int32_t rank = 0;                      ///< on the whole boundary, from 1
+  formats::serafin::BoundaryPoint condition;  ///< with the local point number, and the line's own colour
   std::int32_t liquid = 0;                    ///< number of the liquid boundary, 0: a wall
   std::int32_t segment =
       0;               ///< 0: both segments are inside; + or - the global point over there, from 1; -9999: neither is
@@ -22,8 +21,8 @@ struct PieceBoundaryPoint {
 /// An element with an edge to another part: what lies behind its edges (points 1-2, 2-3, 3-1).
 struct PieceHalo {
   std::int32_t element = 0;                ///< local, from 1
-  std::array<std::int32_t, 3> parts{};     ///< -1: nothing behind
-  std::array<std::int32_t, 3> elements{};  ///< local numbers in those parts, from 1; -1: nothing
+  std::array<std::int32_t, 3> parts{};     ///< -1: a wall; 0 with element 0: a liquid boundary
+  std::array<std::int32_t, 3> elements{};  ///< local numbers in those parts, from 1; -1: a wall; 0: a liquid boundary
 };
 
 /// One part's share of a mesh of triangles, in partel's numbering: elements keep their order, points are numbered by
@@ -38,7 +37,7 @@ struct Piece {
   std::vector<std::int64_t> shared_first;    ///< into `sharers`, one more than `shared`
   std::vector<std::int32_t> sharers;         ///< the other parts, ascending
   std::vector<PieceHalo> halo;               ///< by element
-  std::vector<PieceBoundaryPoint> boundary;  ///< by rank; empty without a boundary file
+  std::vector<PieceBoundaryPoint> boundary;  ///< in the boundary file's order; empty without one
 };
 
 }  // namespace octavo::jobs

@@ -172,13 +172,8 @@ std::vector<PiecePlace> places_of(const std::vector<fs::path>& paths) {
       return places;
     }
   }
-  std::vector<fs::path> files = paths;
-  if (paths.size() == 1 && !fs::is_regular_file(paths[0])) files = files_of_prefix(paths[0]);
-  if (files.empty()) throw no_pieces(paths.empty() ? fs::path() : paths[0]);
-  std::sort(files.begin(), files.end());
-  require_all(files);
   std::vector<PiecePlace> places;
-  for (const fs::path& path : files) places.push_back({path, 0, file::size(file::open_read(path)), {}});
+  for (const fs::path& path : piece_files(paths)) places.push_back({path, 0, file::size(file::open_read(path)), {}});
   return places;
 }
 
@@ -197,6 +192,18 @@ void require_like(const PiecePlace& place, const PiecePlace& first) {
 }
 
 }  // namespace
+
+std::vector<fs::path> piece_files(const std::vector<fs::path>& paths) {
+  std::vector<fs::path> files = paths;
+  if (paths.size() == 1) {  // a prefix: the whole file may have its name, beside the pieces
+    const std::vector<fs::path> numbered = files_of_prefix(paths[0]);
+    if (!numbered.empty() || !fs::is_regular_file(paths[0])) files = numbered;
+  }
+  if (files.empty()) throw no_pieces(paths.empty() ? fs::path() : paths[0]);
+  std::sort(files.begin(), files.end());
+  require_all(files);
+  return files;
+}
 
 fs::path piece_path(const fs::path& prefix, std::int32_t parts, std::int32_t part) {
   std::array<char, 32> suffix{};
@@ -257,6 +264,15 @@ std::vector<fs::path> PieceWriter::finish() {
   return std::move(made_);
 }
 
+serafin::Header geometry_header(serafin::Header header) {
+  const auto iparam = header.iparam;
+  if (header.date && std::count(header.date->begin(), header.date->end(), 0) == std::ssize(*header.date))
+    header.date.reset();
+  header.iparam = {1, 0, iparam[2], iparam[3], 0, 0, iparam[6] > 1 ? iparam[6] : 0, 0, 0, header.date ? 1 : 0};
+  header.quadratic = 0;
+  return header;
+}
+
 serafin::Header piece_header(serafin::Header like, const Piece& piece) {
   return piece_header(std::move(like), {static_cast<std::int32_t>(piece.points.size()),
                                         static_cast<std::int32_t>(piece.connectivity.size() / 3), piece.boundary_points,
@@ -265,7 +281,6 @@ serafin::Header piece_header(serafin::Header like, const Piece& piece) {
 
 serafin::Header piece_header(serafin::Header like, const std::array<std::int32_t, 4>& counts) {
   const std::int32_t planes = serafin::planes(like);
-  like.order = std::endian::big;
   const std::string_view tag = like.real_bytes == 8 ? "SERAFIND" : "SERAFIN ";
   std::copy(tag.begin(), tag.end(), like.title.begin() + 72);
   like.iparam[7] = counts[2];

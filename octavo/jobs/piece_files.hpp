@@ -83,7 +83,10 @@ class PieceWriter {
   std::vector<std::filesystem::path> made_;
 };
 
-/// The header of a SERAFIN piece of `like`'s file: big-endian, tagged by precision, with the piece's counts.
+/// The header of a geometry's pieces as partel has it: of IPARAM only the origin, the planes and the counts are kept,
+/// and a date of zeros is none (SET_MESH_SRF of TELEMAC's hermes).
+formats::serafin::Header geometry_header(formats::serafin::Header header);
+/// The header of a SERAFIN piece of `like`'s file: in its byte order, tagged by precision, with the piece's counts.
 formats::serafin::Header piece_header(formats::serafin::Header like, const Piece& piece);
 /// The same by the counts alone: points and elements of a plane, points on the boundary, points of other parts too.
 formats::serafin::Header piece_header(formats::serafin::Header like, const std::array<std::int32_t, 4>& counts);
@@ -98,8 +101,12 @@ struct PieceSet {
   std::vector<std::int64_t> steps;  ///< whole ones of each
 };
 
-/// What PATHS say: one PREFIX (its -CONCAT and -INDEX, else all PREFIXnnnnn-iiiii), one -CONCAT file, or files of
-/// single pieces, taken in the order of their names. Throws Error(usage) where a PREFIX has both, and they differ,
+/// Files of single pieces: all PREFIXnnnnn-iiiii of one PREFIX, whether the whole file lies there as PREFIX or not, or
+/// the files that are named, in the order of their names. Errors as below.
+std::vector<std::filesystem::path> piece_files(const std::vector<std::filesystem::path>& paths);
+
+/// What PATHS say: one PREFIX (its -CONCAT and -INDEX, else its piece_files), one -CONCAT file, or files of single
+/// pieces. Throws Error(usage) where a PREFIX has both, and they differ,
 /// Error(unreadable) where nothing is there, Error(corrupt) that names the first of the pieces that are missing, or
 /// pieces of other variables, precisions or planes than the first.
 PieceSet find_pieces(const std::vector<std::filesystem::path>& paths);

@@ -31,7 +31,7 @@ void add_line(std::string& text, std::int64_t number) { text += serafin::list_di
 void add_boundary(std::string& text, const Piece& piece) {
   add_line(text, static_cast<std::int64_t>(piece.boundary.size()));
   for (const PieceBoundaryPoint& point : piece.boundary) {
-    add_number(text, point.rank, 12);
+    add_number(text, point.condition.colour, 12);
     add_number(text, point.condition.point, 12);
     add_number(text, point.segment, 12);
     text += serafin::list_directed(point.x) + serafin::list_directed(point.y);

@@ -52,6 +52,13 @@ serafin::BoundaryPoint between(const serafin::BoundaryPoint& a, const serafin::B
   return middle;
 }
 
+/// Whether the last numbers of the lines say more than where a line stands.
+bool is_coloured(const std::vector<serafin::BoundaryPoint>& lines) {
+  for (std::size_t k = 0; k < lines.size(); ++k)
+    if (lines[k].colour != static_cast<std::int32_t>(k + 1)) return true;
+  return false;
+}
+
 /// Ranks twice as far apart, and the middles of boundary edges between them. `before`: of the mesh not yet split.
 void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTriangles& split, Growing& mesh) {
   std::vector<std::int32_t> on;  // by rank
@@ -74,7 +81,8 @@ void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTr
     conditions.push_back(between(mesh.conditions[k], mesh.conditions[at(contour.next[k])]));
     conditions.back().point = middle + 1;
   }
-  for (std::size_t k = 0; k < conditions.size(); ++k) conditions[k].colour = static_cast<std::int32_t>(k + 1);
+  if (!is_coloured(mesh.conditions))
+    for (std::size_t k = 0; k < conditions.size(); ++k) conditions[k].colour = static_cast<std::int32_t>(k + 1);
   mesh.conditions = std::move(conditions);
 }
 
@@ -86,13 +94,12 @@ void split_once(Growing& mesh) {
   mesh.edges.push_back(std::move(split.edges));
 }
 
-Growing start(const serafin::Series& series, const RefineOptions& options) {
+Growing start(const serafin::Series& series, const RefineOptions& options, std::vector<std::string>& notes) {
   if (serafin::planes(series.header) > 1)
     throw Error(Kind::unsupported, "a mesh of prisms: expected triangles").at(series.file->path().string());
   CutMesh whole = read_cut_mesh(series);
   std::optional<CutBoundary> boundary;
   if (options.boundary) boundary = read_cut_boundary(*options.boundary, whole);
-  std::vector<std::string> notes;
   Growing mesh;
   mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, whole, notes);
   mesh.connectivity = std::move(whole.connectivity);
@@ -154,7 +161,8 @@ void write_values(const serafin::Put& put, const serafin::Header& header, const 
 
 RefineReport refine_triangles(const fs::path& path, const fs::path& out, const RefineOptions& options) {
   const serafin::Series series = serafin::open_series(path);
-  Growing mesh = start(series, options);
+  RefineReport report;
+  Growing mesh = start(series, options, report.notes);
   try {
     for (int i = 0; i < options.times; ++i) split_once(mesh);
   } catch (Error& error) {  // its own numbers of the boundary (IPOBO) may be wrong
@@ -178,8 +186,12 @@ RefineReport refine_triangles(const fs::path& path, const fs::path& out, const R
     boundary->put(0, std::as_bytes(std::span(text)));
     boundary->finish();
   }
-  return {header.elements, header.points, series.steps, header.iparam[7],
-          static_cast<std::int64_t>(piece_bytes(header, series.steps))};
+  report.elements = header.elements;
+  report.points = header.points;
+  report.steps = series.steps;
+  report.boundary_points = header.iparam[7];
+  report.bytes = static_cast<std::int64_t>(piece_bytes(header, series.steps));
+  return report;
 }
 
 }  // namespace octavo::jobs

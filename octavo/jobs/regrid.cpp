@@ -139,7 +139,8 @@ bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring);
 std::vector<mesh::Field> read_fields(const Shared& shared, std::size_t part, const Octree& tree,
                                      const std::vector<std::size_t>& asked) {
   const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
-  const auto all = shared.plan.fills != 0 ? with_all_faces(shared.header.fields, asked) : asked;
+  const bool made = shared.plan.fills != 0 || shared.plan.means != 0;
+  const auto all = made ? with_partners(shared.header.fields, shared.plan.fill.specific, asked) : asked;
   std::vector<mesh::Field> fields;
   mesh::Request wanted;
   wanted.fields = std::vector<std::string>{};
@@ -150,7 +151,7 @@ std::vector<mesh::Field> read_fields(const Shared& shared, std::size_t part, con
   base::BitArray known(values);
   for (int source : shared.source_of[part])
     mesh::scatter(shared.source.read(source, wanted), shared.plan, tree, fields, known);
-  if (shared.plan.fills != 0 || shared.plan.means != 0) mesh::complete(shared.plan, tree, fields, known);
+  if (made) mesh::complete(shared.plan, tree, fields, known);
   std::vector<mesh::Field> out;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (std::binary_search(asked.begin(), asked.end(), all[i])) out.push_back(std::move(fields[i]));
@@ -255,12 +256,13 @@ std::array<double, 3> cell_edges(const mesh::Header& header) {
   return out;
 }
 
-std::vector<std::size_t> with_all_faces(const std::vector<mesh::FieldInfo>& fields,
-                                        const std::vector<std::size_t>& asked) {
-  if (std::none_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(fields[f]); })) return asked;
+std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& fields, const mesh::Specific& specific,
+                                       const std::vector<std::size_t>& asked) {
+  const auto any_face = std::any_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(fields[f]); });
+  const auto needed = mesh::with_specific(fields, specific, asked);
   std::vector<std::size_t> all;
   for (std::size_t f = 0; f < fields.size(); ++f)
-    if (is_face(fields[f]) || std::binary_search(asked.begin(), asked.end(), f)) all.push_back(f);
+    if ((any_face && is_face(fields[f])) || std::binary_search(needed.begin(), needed.end(), f)) all.push_back(f);
   return all;
 }
 
@@ -279,6 +281,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   how.first = source.header.unfolded;
   how.periodic = source.header.periodic;
   how.edge = cell_edges(source.header);
+  if (how.specific == mesh::Specific{}) how.specific = mesh::specific_of(source.header);
   if (job.from_finest_full) how.root = std::max(how.root, coarsest_leaf(whole));
   const auto shared = std::make_shared<Shared>();
   try {

@@ -5,7 +5,8 @@
 namespace octavo::jobs {
 
 struct RegridJob {
-  mesh::RegridOptions how;  ///< `first`, `periodic` and `edge` are taken from the step
+  /// `first`, `periodic` and `edge` are taken from the step, and `specific` (mesh::specific_of) where it names nothing.
+  mesh::RegridOptions how;
   /// Root at the finest level that the whole domain is refined to: coarser ones hold no leaf.
   bool from_finest_full = false;
   std::int64_t part_cells = std::int64_t{1} << 20;  ///< cells that a new part owns at most; 0: one part
@@ -26,9 +27,10 @@ std::vector<mesh::Part> read_trees(const mesh::Dataset& dataset);
 /// Edge lengths of a root's cells; of unused axes 1.
 std::array<double, 3> cell_edges(const mesh::Header& header);
 
-/// The fields asked for (sorted numbers) and, where one is of faces, all that are: values of faces are made of vectors.
-std::vector<std::size_t> with_all_faces(const std::vector<mesh::FieldInfo>& fields,
-                                        const std::vector<std::size_t>& asked);
+/// The fields asked for (positions, ascending) and all that are needed to make values of these: where one is of faces,
+/// all that are, because values of faces are made of vectors; for specific quantities mesh::with_specific.
+std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& fields, const mesh::Specific& specific,
+                                       const std::vector<std::size_t>& asked);
 
 /// The coarsest level with leaves, as a tree level index.
 int coarsest_leaf(const mesh::Octree& tree);

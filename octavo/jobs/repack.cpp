@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
@@ -244,8 +245,7 @@ void write_step(const Work& work, const fs::path& target, int threads, Run& run)
 // ------------------------------------------------------------------ the whole
 
 /// Where the new store is put together: never under its own name.
-fs::path prepare_sibling(const fs::path& in, const fs::path& out, const store::Scan& scan,
-                         const RepackOptions& options) {
+Target prepare_sibling(const fs::path& in, const fs::path& out, const store::Scan& scan, const RepackOptions& options) {
   std::error_code ignored;
   if (fs::equivalent(in, out, ignored) && !scan.damage.empty())
     throw Error(Kind::corrupt,
@@ -253,12 +253,7 @@ fs::path prepare_sibling(const fs::path& in, const fs::path& out, const store::S
                     scan.damage.front().what)
         .at(scan.damage.front().where)
         .hint("write to another store");
-  fs::path target = prepare_target(out, {}, options.overwrite, false);
-  if (target == out) {
-    target += ".partial";
-    fs::remove_all(target);
-  }
-  return target;
+  return prepare_target(out, {}, options.overwrite, false);
 }
 
 /// What the other ranks have written.
@@ -303,7 +298,7 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
   Run run{options, {}, 0, 0};
   store::Scan scan;
   std::vector<store::StepFound> steps;
-  std::string where;
+  std::optional<Target> target;  // of rank 0
   base::agree(options.ranks, [&] {
     if (options.domains < 0) throw Error(Kind::usage, "domains: expected at least 1");
     if (!store::recognise(in)) throw Error(Kind::usage, "only a store can be repacked").at(in.string());
@@ -312,21 +307,21 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
     run.total = count_parts(scan, steps, options);
   });
   base::agree(options.ranks, [&] {
-    if (options.ranks.rank == 0) where = prepare_sibling(scan.store, out, scan, options).string();
+    if (options.ranks.rank == 0) target.emplace(prepare_sibling(scan.store, out, scan, options));
   });
-  const fs::path target = base::all_gather(options.ranks, where)[0];
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
   try {
-    for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), target, threads, run);
+    for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), path, threads, run);
+    base::agree(options.ranks, [&] {
+      if (target) finish_target(*target);
+    });
   } catch (...) {
-    if (options.ranks.rank == 0) discard_target(target, out, false);
+    if (target) discard_target(*target);
     throw;
   }
   run.report.steps = static_cast<int>(steps.size());
   run.report.notes = notes_of(scan);
   sum_over_ranks(options.ranks, run.report);
-  base::agree(options.ranks, [&] {
-    if (options.ranks.rank == 0) finish_target(target, out);
-  });
   return run.report;
 }
 

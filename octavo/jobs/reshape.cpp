@@ -25,7 +25,9 @@ mesh::Dataset with_words(const mesh::Dataset& tree, const mesh::Dataset& words) 
 }
 
 mesh::Dataset reshape(const mesh::Dataset& dataset, const Reshape& how) {
-  const mesh::Dataset refined = finer(dataset, how.refine, how.fill_by);
+  mesh::Dataset refined = finer(dataset, how.refine, how.fill_by, how.per_mass);
+  const mesh::Specific specific = mesh::specific_of(dataset.header, how.per_mass);
+  if (how.refine > 0 && how.fill_by == mesh::FillBy::linear) refined.notes.push_back(weights_note(specific));
   if (how.block == 0) return refined;
   RegridJob job;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dataset.header.dim); ++axis)
@@ -33,14 +35,17 @@ mesh::Dataset reshape(const mesh::Dataset& dataset, const Reshape& how) {
   job.how.root = dataset.header.unfolded;
   job.how.fill = how.fill;
   job.how.by = how.fill_by;
+  job.how.specific = specific;
   const Regridded made = regrid(refined, job);
   if (made.same_tree) return refined;
   mesh::Dataset out = with_words(made.dataset, refined);
-  forget_layout(out.header);
-  forget_levels(out.header);
-  if (made.plan.fills != 0)
+  forget_layout(out);
+  mesh::forget_levels(out.header);
+  if (made.plan.fills != 0) {
     out.notes.push_back(std::to_string(made.plan.fills) +
                         " cells were not in the step: they are made from the coarser cell they lie in");
+    if (how.refine == 0 && how.fill_by == mesh::FillBy::linear) out.notes.push_back(weights_note(specific));
+  }
   return out;
 }
 

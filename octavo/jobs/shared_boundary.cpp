@@ -43,29 +43,14 @@ std::int32_t rank_of(const Ranked& ranks, std::int32_t point) {
   return found == ranks.end() || found->first != point ? 0 : found->second;
 }
 
-void require_agreement(const SharedJob& job, const Ranked& ranks, const std::vector<std::int32_t>& own,
-                       std::int64_t numbered) {
-  base::agree(job.ranks, [&] {
-    const std::int64_t first = share(job.points, job.ranks.rank, job.ranks.size)[0];
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const auto point = static_cast<std::int32_t>(first + static_cast<std::int64_t>(i));
-      if ((own[i] != 0) != (rank_of(ranks, point) != 0))
-        throw Error(Kind::corrupt, "point " + std::to_string(point + 1) + " is on the boundary by " +
-                                       (own[i] != 0 ? "IPOBO" : "the boundary file") +
-                                       " only: " + std::to_string(numbered) + " points by IPOBO, " +
-                                       std::to_string(ranks.size()) + " lines in the boundary file")
-            .at(job.series.file->path().string());
-    }
-  });
-}
-
 std::vector<std::int32_t> points_of(const std::vector<serafin::BoundaryPoint>& lines) {
   std::vector<std::int32_t> points;
   for (const serafin::BoundaryPoint& line : lines) points.push_back(line.point - 1);
   return points;
 }
 
-CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges) {
+CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
+                          const partition::Turns& turns) {
   CutBoundary boundary;
   base::agree(job.ranks, [&] {
     std::vector<serafin::BoundaryPoint> lines = serafin::read_boundary(*job.options.boundary, job.points);
@@ -76,15 +61,22 @@ CutBoundary read_boundary(const SharedJob& job, const std::vector<partition::Bou
       x.push_back(places.x[places.set.of(point)]);
       y.push_back(places.y[places.set.of(point)]);
     }
-    boundary = link_boundary(std::move(lines), std::move(x), std::move(y), edges, job.options.boundary->string());
+    try {
+      boundary = link_boundary(std::move(lines), std::move(x), std::move(y), edges, job.options.boundary->string());
+    } catch (const Error&) {
+      require_one_turn(turns, job.series.file->path().string());
+      throw;
+    }
   });
   return boundary;
 }
 
 /// Without a boundary file and without numbers in the mesh.
-Ranked find_lost_ranks(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges) {
+Ranked find_lost_ranks(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
+                       const partition::Turns& turns) {
   Ranked found;
   base::agree(job.ranks, [&] {
+    require_one_turn(turns, job.series.file->path().string());
     std::vector<std::int32_t> from;
     for (const partition::BoundaryEdge& edge : edges) from.push_back(edge.from);
     const Places places = read_places(job.series, PointSet(from, job.points));
@@ -126,25 +118,24 @@ CutBoundary link_boundary(std::vector<serafin::BoundaryPoint> lines, std::vector
   return boundary;
 }
 
-void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges, std::vector<Growing>& pieces,
-                  PartitionReport& report) {
+void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
+                  const partition::Turns& turns, std::vector<Growing>& pieces, PartitionReport& report) {
   std::int64_t numbered = 0;
   const auto own = read_own_numbers(job, numbered);
-  if (numbered == 0) report.notes.push_back("IPOBO is zero everywhere: the boundary was found from the mesh");
   std::optional<CutBoundary> boundary;
   Ranked ranks;
   if (job.options.boundary) {
-    boundary = read_boundary(job, edges);
+    boundary = read_boundary(job, edges, turns);
     ranks = ranked(points_of(boundary->points));
-    if (numbered != 0) {
-      require_agreement(job, ranks, own, numbered);
-      const Ranked numbers = gather_numbers(job, own);
-      std::vector<std::int32_t> by_line;
-      for (const serafin::BoundaryPoint& line : boundary->points) by_line.push_back(rank_of(numbers, line.point - 1));
-      require_own_order(by_line, *boundary, job.series.file->path().string());
-    }
+    const Ranked numbers = gather_numbers(job, own);
+    std::vector<std::int32_t> by_line;
+    for (const serafin::BoundaryPoint& line : boundary->points) by_line.push_back(rank_of(numbers, line.point - 1));
+    note_own_numbers(by_line, numbered, *boundary, report.notes);
+  } else if (numbered == 0) {
+    report.notes.push_back("IPOBO is zero everywhere: the boundary was found from the mesh");
+    ranks = find_lost_ranks(job, edges, turns);
   } else {
-    ranks = numbered == 0 ? find_lost_ranks(job, edges) : gather_numbers(job, own);
+    ranks = gather_numbers(job, own);
   }
   for (Growing& growing : pieces) {
     std::vector<std::array<std::int32_t, 2>> here;  // position on the boundary, local number
@@ -154,8 +145,9 @@ void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdg
     growing.piece.boundary_points = static_cast<std::int32_t>(here.size());
     if (!boundary) continue;
     std::sort(here.begin(), here.end());
-    for (const auto& [k, local] : here)
-      growing.piece.boundary.push_back(boundary_point(*boundary, growing.piece.part, k, local));
+    std::vector<PieceBoundaryPoint> points;
+    for (const auto& [k, local] : here) points.push_back(boundary_point(*boundary, growing.piece.part, k, local));
+    set_boundary(growing.piece, std::move(points));
   }
 }
 

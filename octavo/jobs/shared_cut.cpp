@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "octavo/jobs/cut_file.hpp"
+#include "octavo/jobs/partition_names.hpp"
 #include "octavo/partition/graph.hpp"
 
 namespace octavo::jobs {
@@ -235,9 +237,7 @@ PartVector smoothed(const SharedJob& job, const SharedDual& dual, PartVector par
   return parts.take();
 }
 
-}  // namespace
-
-PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& scotch) {
+PartVector cut_by_method(const SharedJob& job, const Block& block, const GraphCut& scotch) {
   if (job.options.parts == 1) return PartVector(block.triangles.size() / 3, 0);
   if (job.options.method == partition::Method::hilbert) return cut_joined(job, block);
   if (job.options.method == partition::Method::inertial) {
@@ -248,6 +248,87 @@ PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& s
   PartVector part_of;
   base::agree(job.ranks, [&] { part_of = scotch(dual, job.options.parts); });
   return smoothed(job, dual, std::move(part_of));  // its parts differ more in size
+}
+
+/// As partition::fill_empty_parts: every rank knows all elements of the parts that give.
+std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVector& part_of) {
+  std::vector<std::int64_t> sizes(at(job.options.parts), 0);
+  for (const std::int32_t part : part_of) ++sizes[at(part)];
+  const auto halvings = partition::plan_halvings(sum_of_all(job, sizes));
+  if (halvings.empty()) return 0;
+  std::vector<bool> gives(at(job.options.parts), false);
+  for (const partition::Halving& halving : halvings) gives[at(halving.from)] = true;
+  std::vector<partition::PlacedElement> elements;
+  for (std::size_t e = 0; e < part_of.size(); ++e)
+    if (gives[at(part_of[e])]) {
+      const auto [x, y] = centre(block, e);
+      elements.push_back({static_cast<std::int32_t>(block.first + static_cast<std::int64_t>(e)), part_of[e], x, y});
+    }
+  elements = gather(job.ranks, elements);
+  partition::halve_parts(halvings, elements);
+  for (const partition::PlacedElement& element : elements)
+    if (const std::int64_t e = element.element - block.first; e >= 0 && e < std::ssize(part_of))
+      part_of[at(e)] = element.part;
+  return std::ssize(halvings);
+}
+
+/// Of all points: those that the boundary file names, else those with a number of their own (IPOBO).
+std::vector<bool> find_boundary_points(const SharedJob& job) {
+  std::vector<bool> on(at(job.points), false);
+  base::agree(job.ranks, [&] {
+    if (job.options.boundary) {
+      for (const auto& line : formats::serafin::read_boundary(*job.options.boundary, job.points))
+        on[at(line.point - 1)] = true;
+      return;
+    }
+    constexpr std::int32_t batch = 1 << 16;
+    std::vector<std::int32_t> some;
+    for (std::int32_t first = 0; first < job.points; first += batch) {
+      some.resize(at(std::min(batch, job.points - first)));
+      formats::serafin::read_numbers(job.series, first, some);
+      for (std::size_t i = 0; i < some.size(); ++i) on[at(first) + i] = some[i] != 0;
+    }
+    if (std::find(on.begin(), on.end(), true) == on.end())
+      throw base::Error(base::Kind::unsupported, "IPOBO is zero everywhere: elements along the boundary are not known")
+          .at(job.series.file->path().string())
+          .hint("--boundary F.cli");
+  });
+  return on;
+}
+
+/// The block's share of a cut that is given.
+PartVector given_cut(const SharedJob& job, const Block& block) {
+  const PartitionOptions& options = job.options;
+  const std::int64_t last = block.first + std::ssize(block.triangles) / 3;
+  PartVector part_of;
+  base::agree(job.ranks, [&] {
+    if (options.part_of) {
+      require_cut_of(std::ssize(*options.part_of), job.elements, options);
+      part_of.assign(options.part_of->begin() + block.first, options.part_of->begin() + last);
+    } else {
+      part_of = read_cut(*options.cut, block.first, last);
+    }
+    for (const std::int32_t part : part_of) require_part(part, options);
+  });
+  return part_of;
+}
+
+}  // namespace
+
+PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& scotch,
+                     std::vector<std::string>& notes) {
+  if (job.options.cut || job.options.part_of) return given_cut(job, block);
+  PartVector part_of = cut_by_method(job, block, scotch);
+  note_filled(fill_empty_parts(job, block, part_of), job.options, notes);
+  if (job.options.boundary_first) {
+    const std::vector<bool> on = find_boundary_points(job);
+    const auto is_on = [&](std::int32_t point) { return on[at(point)]; };
+    std::int64_t elements = 0;
+    for (const std::int64_t some : gather(job.ranks, std::vector{put_boundary_first(block.triangles, is_on, part_of)}))
+      elements += some;
+    note_boundary_first(elements, notes);
+  }
+  return part_of;
 }
 
 }  // namespace octavo::jobs

@@ -74,6 +74,19 @@ Block read_block(const SharedJob& job) {
   return block;
 }
 
+partition::Turns find_turns(const SharedJob& job, const Block& block) {
+  const auto x = [&](std::int32_t point) { return block.places.x[block.places.set.of(point)]; };
+  const auto y = [&](std::int32_t point) { return block.places.y[block.places.set.of(point)]; };
+  partition::Turns mine = partition::find_turns(block.triangles, x, y), all;
+  if (mine.clockwise > 0) mine.first += static_cast<std::int32_t>(block.first);
+  for (const partition::Turns& turns : gather(job.ranks, std::vector{mine})) {
+    if (all.clockwise == 0) all.first = turns.first;
+    all.clockwise += turns.clockwise;
+    all.counter_clockwise += turns.counter_clockwise;
+  }
+  return all;
+}
+
 std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of) {
   std::vector<std::vector<Moved>> to(job.size());
   for (std::size_t e = 0; e < part_of.size(); ++e) {

@@ -102,6 +102,8 @@ struct Block {
 };
 /// Throws Error(corrupt) for a point of no element.
 Block read_block(const SharedJob& job);
+/// Of all ranks' blocks.
+partition::Turns find_turns(const SharedJob& job, const Block& block);
 /// This rank's parts, element by element; `part_of`: of the block's elements.
 std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of);
 /// Numbered, and with what borders on other parts.
@@ -117,9 +119,9 @@ std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces);
 CutBoundary link_boundary(std::vector<formats::serafin::BoundaryPoint> lines, std::vector<double> x,
                           std::vector<double> y, std::span<const partition::BoundaryEdge> edges,
                           const std::string& from);
-/// Fills in the boundary.
-void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges, std::vector<Growing>& pieces,
-                  PartitionReport& report);
+/// Fills in the boundary. Where its edges make no lines the error tells of `turns` that differ.
+void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
+                  const partition::Turns& turns, std::vector<Growing>& pieces, PartitionReport& report);
 /// Fills in coordinates.
 void add_places(const SharedJob& job, std::vector<Growing>& pieces);
 

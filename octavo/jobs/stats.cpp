@@ -6,6 +6,7 @@
 #include "octavo/jobs/scope.hpp"
 #include "octavo/jobs/sum_parts.hpp"
 #include "octavo/jobs/triangles.hpp"
+#include "octavo/mesh/geometry.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -14,7 +15,8 @@ using analysis::PartialStatistics;
 
 }  // namespace
 
-Stats stats(const mesh::Dataset& dataset, const StatsOptions& options) {
+Stats stats(const mesh::Dataset& given, const StatsOptions& options) {
+  const mesh::Dataset dataset = mesh::with_geometry(given, options.fields.value_or(std::vector<std::string>{}));
   const mesh::Header& header = dataset.header;
   const std::string density_name = mesh::density_field(header);
   const bool density = !density_name.empty();
@@ -41,7 +43,7 @@ Stats stats(const mesh::Dataset& dataset, const StatsOptions& options) {
     return analysis::statistics(dataset.read(part, request), header, selection, fields, species, density);
   };
   const PartialStatistics all = sum_parts(
-      result.parts, Workers{options.threads, options.ranks, options.progress},
+      result.parts, Workers{threads_within_memory(dataset, options.threads), options.ranks, options.progress},
       Summation{work, [](PartialStatistics& to, PartialStatistics&& other) { analysis::add(to, other); },
                 [](const PartialStatistics& one) { return analysis::pack(one); }, analysis::unpack_statistics});
   result.statistics = analysis::finish(all, header, fields, species, density);

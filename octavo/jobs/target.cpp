@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/file/whole.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/store/store.hpp"
 
@@ -26,21 +27,53 @@ bool holds_step(const fs::path& out, store::Flow flow, std::int64_t step) {
 // "run.octavo/" is "run.octavo": a sibling goes beside it, not into it.
 fs::path without_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
 
+bool is_taken(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+bool is_empty_folder(const fs::path& path) { return fs::is_directory(path) && fs::is_empty(path); }
+
+/// The sibling, free of what a killed job left: some writers make theirs as NAME.partial, too.
+Target beside(const fs::path& out, bool replaces, Claim claim) {
+  fs::path partial = out;
+  partial += ".partial";
+  fs::path of_partial = partial;
+  of_partial += ".partial";
+  for (const fs::path& left : {partial, of_partial}) {
+    std::error_code error;
+    fs::remove_all(left, error);
+    if (error) throw base::system_error("remove what an interrupted job left", error.value()).at(left.string());
+  }
+  return {out, partial, false, replaces, std::move(claim)};
+}
+
+/// Two that change places in one step: whenever the process dies, one of them has the name.
+void exchange(const fs::path& partial, const fs::path& out) {
+  if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) == 0) return;
+  // A file system that cannot: for a moment the old one is at NAME.replaced only.
+  fs::path old = out;
+  old += ".replaced";
+  fs::remove_all(old);
+  file::rename(out, old);
+  file::rename(partial, out);
+  file::rename(old, partial);
+}
+
 }  // namespace
 
-fs::path prepare_target(const fs::path& given, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
-                        store::Flow flow) {
+Target prepare_target(const fs::path& given, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
+                      store::Flow flow) {
   const fs::path out = without_slash(given);
-  std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(out, ignored))) return out;
+  Claim claim(out);
+  if (!is_taken(out)) return beside(out, false, std::move(claim));
+  if (is_empty_folder(out)) return beside(out, true, std::move(claim));
   const bool is_store = store::recognise(out);
-  const bool is_empty = fs::is_directory(out) && fs::is_empty(out);
-  if (is_empty) return out;
   if (append && is_store) {
     for (const std::int64_t step : steps)
       if (holds_step(out, flow, step))
         throw Error(Kind::usage, "the store already has step " + std::to_string(step)).at(out.string());
-    return out;
+    return {out, out, true, false, std::move(claim)};
   }
   if (!overwrite)
     throw Error(Kind::usage, "the output exists")
@@ -48,63 +81,33 @@ fs::path prepare_target(const fs::path& given, const std::vector<std::int64_t>& 
         .hint(is_store ? "--append adds steps to it, -f replaces it" : "choose another name");
   if (!is_store && fs::is_directory(out))
     throw Error(Kind::usage, "-f replaces a store only, and this directory is none").at(out.string());
-  fs::path sibling = out;
-  sibling += ".partial";
-  fs::remove_all(sibling);
-  return sibling;
+  return beside(out, true, std::move(claim));
 }
 
-fs::path prepare_native_target(const fs::path& given, bool overwrite) {
+Target prepare_native_target(const fs::path& given, bool overwrite) {
   const fs::path out = without_slash(given);
-  std::error_code ignored;
-  if (fs::exists(fs::symlink_status(out, ignored))) {
-    if (!overwrite) throw Error(Kind::usage, "the output exists").at(out.string()).hint("-f replaces it");
-    if (!(fs::is_directory(out) && fs::is_empty(out))) formats::open(out);
-  }
-  fs::path sibling = out;
-  sibling += ".partial";
-  fs::remove_all(sibling);
-  return sibling;
+  Claim claim(out);
+  if (!is_taken(out)) return beside(out, false, std::move(claim));
+  if (!overwrite) throw Error(Kind::usage, "the output exists").at(out.string()).hint("-f replaces it");
+  if (!is_empty_folder(out)) formats::open(out);
+  return beside(out, true, std::move(claim));
 }
 
-void finish_target(const fs::path& target, const fs::path& given) {
-  const fs::path out = without_slash(given);
-  if (target == out) return;
+void finish_target(const Target& target) {
+  if (target.appends) return;
+  file::sync_all(target.path);
+  if (target.replaces)
+    exchange(target.path, target.out);
+  else
+    file::rename_new(target.path, target.out);
+  file::sync_directory(fs::absolute(target.out).parent_path());
   std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(out, ignored))) {
-    file::rename(target, out);
-    file::sync_directory(fs::absolute(out).parent_path());
-    return;
-  }
-  // The two change places in one step: whenever the process dies, a whole store has the name.
-  if (renameat2(AT_FDCWD, target.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) == 0) {
-    file::sync_directory(fs::absolute(out).parent_path());
-    fs::remove_all(target);
-    return;
-  }
-  // A file system that can not: for a moment the old store is at NAME.replaced only.
-  fs::path old = out;
-  old += ".replaced";
-  fs::remove_all(old);
-  file::rename(out, old);
-  file::rename(target, out);
-  file::sync_directory(fs::absolute(out).parent_path());
-  fs::remove_all(old);
+  if (target.replaces) fs::remove_all(target.path, ignored);
 }
 
-void discard_target(const fs::path& target, const fs::path& out, bool existed) noexcept {
+void discard_target(const Target& target) noexcept {
   std::error_code ignored;
-  if (target != without_slash(out)) {
-    fs::remove_all(target, ignored);
-    return;
-  }
-  if (existed) return;
-  try {
-    if (!store::list_steps(target).empty()) return;
-  } catch (const Error&) {
-    // Nothing readable was committed.
-  }
-  fs::remove_all(target, ignored);
+  if (!target.appends) fs::remove_all(target.path, ignored);
 }
 
 }  // namespace octavo::jobs

@@ -3,24 +3,34 @@
 #include <filesystem>
 #include <vector>
 
+#include "octavo/jobs/new_file.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
 
-/// Where new steps are written: `out` itself, or, where a store is to be replaced, a sibling that takes its place at
-/// the end. Throws Error(usage) where `out` exists and neither overwrite nor append is set, where that flow holds
-/// one of the steps already, and where it is something other than a store.
-std::filesystem::path prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps,
-                                     bool overwrite, bool append, store::Flow flow = store::Flow::analysis);
+/// Where an output is written: beside its name, as NAME.partial, which takes the name once it is whole. Steps that are
+/// appended go to the store itself, where each appears whole or not at all. While it lives, no other job writes the
+/// same output.
+struct Target {
+  std::filesystem::path out, path;
+  bool appends = false;   ///< path is out
+  bool replaces = false;  ///< what bears the name is replaced at the end
+  Claim claim;
+};
 
-/// The same for a native output, which is always written to a sibling first: a half output never bears the name. With
-/// overwrite, what is replaced must be an output that Octavo can open.
-std::filesystem::path prepare_native_target(const std::filesystem::path& out, bool overwrite);
+/// Throws Error(usage) where `out` exists and neither overwrite nor append is set, where that flow holds one of the
+/// steps already, where it is something other than a store, and where another job writes it. What a killed job left is
+/// removed.
+Target prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
+                      bool append, store::Flow flow = store::Flow::analysis);
 
-/// Puts a finished sibling in the place of the store that was there.
-void finish_target(const std::filesystem::path& target, const std::filesystem::path& out);
+/// The same for a native output. With overwrite, what is replaced must be an output that Octavo can open.
+Target prepare_native_target(const std::filesystem::path& out, bool overwrite);
 
-/// Removes what a failed run began: a sibling, or a store that was not there before and holds no complete step.
-void discard_target(const std::filesystem::path& target, const std::filesystem::path& out, bool existed) noexcept;
+/// Syncs what was written and gives it its name.
+void finish_target(const Target& target);
+
+/// Removes what a failed job began.
+void discard_target(const Target& target) noexcept;
 
 }  // namespace octavo::jobs

@@ -36,22 +36,25 @@ std::vector<double> heights_of(const TriangleSeries& series) {
 
 ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options) {
   const TriangleSeries series = open_triangles(path, options.fields, "MED", options.flow);
+  const bool has_groups = series.first.format == "med" && !options.boundary;
+  return to_med(series, has_groups ? med::read_groups(path) : med::Groups{}, out, options);
+}
+
+ToMedReport to_med(const TriangleSeries& series, const med::Groups& given, const std::filesystem::path& out,
+                   const ToMedOptions& options) {
   const mesh::Header& header = series.first.header;
   const std::int64_t points = num_points(series);
   const auto elements =
       static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1);
   if (std::max(points, elements) > std::numeric_limits<std::int32_t>::max())
-    throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(path.string());
+    throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(out.string());
   ToMedReport report{static_cast<std::int64_t>(series.steps.size()), points, elements, 0, 0, {}};
   NewFile file(out, options.overwrite);
   med::Writer writer(file.partial(), {title_record(header, ""), options.single_precision});
   writer.add_mesh(mesh_name, series.mesh, heights_of(series), boundary_ranks(series, report.notes));
   write_med_parameters(writer, header, series.mesh.planes);
-  med::Groups groups;
-  if (options.boundary)
-    groups = groups_of_boundary(*options.boundary, series.mesh, report.notes);
-  else if (series.first.format == "med")
-    groups = med::read_groups(path);
+  const med::Groups groups =
+      options.boundary ? groups_of_boundary(*options.boundary, series.mesh, report.notes) : given;
   writer.add_groups(mesh_name, groups);
   report.groups = static_cast<std::int64_t>(groups.families.size());
   std::vector<std::string> fields, names;

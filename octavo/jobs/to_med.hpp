@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/formats/med/groups.hpp"
+#include "octavo/jobs/triangle_series.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
@@ -31,5 +33,9 @@ struct ToMedReport {
 /// bytes again. Groups of a MED file go along. One variable of one step is in memory, and the mesh. Throws
 /// Error(unsupported) for meshes of cells, and without libmedC; Error(usage) where `out` exists.
 ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options);
+/// The same of a series that is open; options.fields are not asked. `groups`: those of the mesh, where options name no
+/// boundary file.
+ToMedReport to_med(const TriangleSeries& series, const formats::med::Groups& groups, const std::filesystem::path& out,
+                   const ToMedOptions& options);
 
 }  // namespace octavo::jobs

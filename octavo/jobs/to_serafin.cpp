@@ -43,6 +43,9 @@ serafin::Header header_of(const TriangleSeries& series, const ToSerafinOptions& 
   }
   to.quadratic = static_cast<int>(options.fields ? 0 : attribute<std::int64_t>(from, "quadratic").value_or(0));
   copy_integers(attribute<std::vector<std::int64_t>>(from, "iparam"), to.iparam);
+  const auto [x_origin, y_origin] = origin_parameters(from);
+  to.iparam[2] = static_cast<std::int32_t>(x_origin);
+  to.iparam[3] = static_cast<std::int32_t>(y_origin);
   const auto date = attribute<std::vector<std::int64_t>>(from, "date");
   if (date) copy_integers(date, to.date.emplace());
   to.iparam[6] = mesh.planes > 1 ? mesh.planes : 0;
@@ -74,12 +77,18 @@ void write_connectivity_of(const serafin::Put& put, const serafin::Header& heade
   }
 }
 
+/// Of one plane.
+std::int32_t boundary_points(const std::vector<std::int32_t>& ranks, std::size_t points) {
+  return static_cast<std::int32_t>(std::count_if(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(points),
+                                                 [](std::int32_t rank) { return rank != 0; }));
+}
+
 void write_mesh(const serafin::Put& put, const serafin::Header& header, const TriangleSeries& series,
-                std::vector<std::string>& notes) {
+                const std::vector<std::int32_t>& ranks) {
   const mesh::Unstructured& mesh = series.mesh;
   serafin::write_header(put, header);
   write_connectivity_of(put, header, mesh);
-  serafin::write_numbers(put, header, 0, boundary_ranks(series, notes));
+  serafin::write_numbers(put, header, 0, ranks);
   for (int axis = 0; axis < 2; ++axis)
     for (std::int64_t plane = 0; plane < mesh.planes; ++plane)
       serafin::write_coordinates(put, header, axis, plane * static_cast<std::int64_t>(mesh.x.size()),
@@ -95,11 +104,14 @@ ToSerafinReport to_serafin(const std::filesystem::path& path, const std::filesys
 
 ToSerafinReport to_serafin(const TriangleSeries& series, const std::filesystem::path& out,
                            const ToSerafinOptions& options) {
-  const serafin::Header header = header_of(series, options);
+  serafin::Header header = header_of(series, options);
+  ToSerafinReport report{static_cast<std::int64_t>(series.steps.size()), header.points, header.elements, 0, {}};
+  const std::vector<std::int32_t> ranks = boundary_ranks(series, report.notes);
+  if (!attribute<std::vector<std::int64_t>>(series.first.header, "iparam"))
+    header.iparam[7] = boundary_points(ranks, series.mesh.x.size());
   NewFile file(out, options.overwrite);
   const serafin::Put put = [&](std::uint64_t at, std::span<const std::byte> bytes) { file.put(at, bytes); };
-  ToSerafinReport report{static_cast<std::int64_t>(series.steps.size()), header.points, header.elements, 0, {}};
-  write_mesh(put, header, series, report.notes);
+  write_mesh(put, header, series, ranks);
   for_each_step(series, options.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
     serafin::write_time(put, header, step, dataset.header.time);
     for (std::size_t v = 0; v < series.variables.size(); ++v)

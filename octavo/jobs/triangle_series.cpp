@@ -23,7 +23,8 @@ std::vector<mesh::FieldInfo> variables_of(const mesh::Header& header,
   return out;
 }
 
-/// The numbering of the boundary that a step has; empty where it has none.
+}  // namespace
+
 std::vector<std::int32_t> stored_ranks(const mesh::Dataset& dataset) {
   for (const mesh::FieldInfo& field : dataset.header.fields) {
     if ((field.name != "IPOBO" && field.name != "GLB") || field.type != mesh::ScalarType::int32) continue;
@@ -36,7 +37,11 @@ std::vector<std::int32_t> stored_ranks(const mesh::Dataset& dataset) {
   return {};
 }
 
-}  // namespace
+std::array<std::int64_t, 2> origin_parameters(const mesh::Header& header) {
+  if (const auto iparam = attribute<std::vector<std::int64_t>>(header, "iparam"); iparam && iparam->size() == 10)
+    return {(*iparam)[2], (*iparam)[3]};
+  return {attribute<std::int64_t>(header, "X_ORIG").value_or(0), attribute<std::int64_t>(header, "Y_ORIG").value_or(0)};
+}
 
 TriangleSeries series_of(mesh::Dataset first, const std::optional<std::vector<std::string>>& fields,
                          std::vector<store::StepInfo> steps) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -39,6 +40,12 @@ void for_each_step(const TriangleSeries& series, const base::Progress& progress,
 
 /// Values of a variable at all points. Throws Error(unsupported) where the mesh has another number of them.
 std::vector<double> values_of(const TriangleSeries& series, const mesh::Dataset& step, const std::string& variable);
+
+/// IPOBO of all planes as the step has it; empty where it has none.
+std::vector<std::int32_t> stored_ranks(const mesh::Dataset& step);
+
+/// The coordinates' origin: IPARAM(3) and (4) of a SERAFIN header, X_ORIG and Y_ORIG of a MED file of TELEMAC.
+std::array<std::int64_t, 2> origin_parameters(const mesh::Header& header);
 
 /// IPOBO of all planes, as the step has it; where it has none, as the mesh's boundary runs, with a note.
 std::vector<std::int32_t> boundary_ranks(const TriangleSeries& series, std::vector<std::string>& notes);

@@ -8,6 +8,8 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/jobs/open.hpp"
+#include "octavo/jobs/scope.hpp"
 #include "octavo/jobs/translate.hpp"
 #include "octavo/jobs/verify_triangles.hpp"
 
@@ -43,7 +45,8 @@ PartCount count_part(const mesh::Dataset& dataset, int part) {
       if (has_identities(dataset)) count.identities[species.species] = identities_of(species, code_of(dataset.header));
     }
   } catch (const base::Error& error) {
-    if (error.kind() == base::Kind::unsupported) throw;  // what cannot be a tree is not damaged
+    // What cannot be a tree is not damaged, nor is what there is no memory for.
+    if (error.kind() == base::Kind::unsupported || error.kind() == base::Kind::no_space) throw;
     count.damage = error.message();
     for (const std::string& place : error.places())
       count.where = place + (count.where.empty() ? "" : ", ") + count.where;
@@ -88,7 +91,7 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
   report.bytes = static_cast<std::uint64_t>(dataset.bytes);
   PartCount total;
   base::ordered_for(
-      static_cast<std::size_t>(dataset.num_parts), base::thread_count(threads),
+      static_cast<std::size_t>(dataset.num_parts), threads_within_memory(dataset, threads),
       [&](std::size_t i) { return count_part(dataset, static_cast<int>(i)); },
       [&](std::size_t i, PartCount count) {
         if (!count.damage.empty()) report.findings.push_back({count.where, count.damage});
@@ -120,7 +123,7 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress) {
   if (store::recognise(path)) return store::verify(path, base::thread_count(threads), progress);
   if (formats::format_of(path).times != nullptr) return verify_series(path, progress);
-  return verify_native(formats::open(path), threads, progress);
+  return verify_native(open(path), threads, progress);
 }
 
 store::Report verify_quick(const std::filesystem::path& path) {

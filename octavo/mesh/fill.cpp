@@ -120,14 +120,25 @@ std::optional<std::size_t> neighbour(const Octree& tree, const Places& places, i
   return places.find(level, at);
 }
 
-template <class T>
-double slope(const Octree& tree, const Places& places, int level, const Family& family, std::size_t axis,
-             const T* values) {
-  const auto low = neighbour(tree, places, level, family, axis, -1);
-  const auto high = neighbour(tree, places, level, family, axis, 1);
-  if (!low || !high) return 0;
-  const auto here = static_cast<double>(values[family.value]);
-  return minmod(here - static_cast<double>(values[*low]), static_cast<double>(values[*high]) - here);
+/// A quarter of the limited slope along each axis, of the quantity that get(place) gives.
+template <class Get>
+std::array<double, 3> quarters(const Octree& tree, const Places& places, int level, const Family& family, Get&& get) {
+  std::array<double, 3> quarter{};
+  const double here = get(family.value);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+    const auto low = neighbour(tree, places, level, family, axis, -1);
+    const auto high = neighbour(tree, places, level, family, axis, 1);
+    if (low && high) quarter[axis] = minmod(here - get(*low), get(*high) - here) / 4;
+  }
+  return quarter;
+}
+
+/// From the cell's value to a child's. Opposite children are the same distance away, so that their mean is the value.
+double change(int dim, const std::array<double, 3>& quarter, std::size_t child) {
+  double sum = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    sum += (child >> axis & 1) != 0 ? quarter[axis] : -quarter[axis];
+  return sum;
 }
 
 template <class T>
@@ -135,21 +146,150 @@ void fill_cells(const Octree& tree, const Places& places, int level, const Famil
   std::array<double, 3> quarter{};
   if constexpr (std::is_floating_point_v<T>)
     if (by == FillBy::linear)
-      for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
-        quarter[axis] = slope(tree, places, level, family, axis, values) / 4;
+      quarter = quarters(tree, places, level, family, [&](std::size_t at) { return static_cast<double>(values[at]); });
   const bool flat = quarter == std::array<double, 3>{};
-  for (std::size_t c = 0; c < family_size(tree); ++c) {
-    if (flat) {
-      values[family.children[c]] = values[family.value];
-      continue;
-    }
-    // One change, then one addition: opposite children are the same distance away, so that their mean is the value.
-    double change = 0;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
-      change += (c >> axis & 1) != 0 ? quarter[axis] : -quarter[axis];
-    values[family.children[c]] = static_cast<T>(static_cast<double>(values[family.value]) + change);
-  }
+  for (std::size_t c = 0; c < family_size(tree); ++c)
+    values[family.children[c]] =
+        flat ? values[family.value]
+             : static_cast<T>(static_cast<double>(values[family.value]) + change(tree.dim, quarter, c));
 }
+
+/// A value of a field, whatever its floating-point type.
+double value_at(const Field& field, std::size_t at) {
+  return field.info.type == ScalarType::float32 ? static_cast<double>(field.as<float>()[at]) : field.as<double>()[at];
+}
+void set_value(Field& field, std::size_t at, double value) {
+  if (field.info.type == ScalarType::float32)
+    field.as<float>()[at] = static_cast<float>(value);
+  else
+    field.as<double>()[at] = value;
+}
+
+// ------------------------------------------------------------------------------------------------- specific quantities
+
+using PerChild = std::array<double, 8>;
+
+/// The cells below one cell, for the fields that go by mass.
+class SpecificFill {
+ public:
+  SpecificFill(const Octree& tree, const Places& places, const SpecificAt& at, std::vector<Field>& fields)
+      : tree_(tree), places_(places), at_(at), fields_(fields), children_(family_size(tree)) {}
+
+  /// After all fields have their plain values.
+  void fill(int level, const Family& family) {
+    if (!at_.density || !weigh(family)) return;
+    for (const std::size_t f : at_.others) put_centred(level, family, f);
+    fill_velocities(level, family);
+    fill_energies(family);
+  }
+
+ private:
+  /// Whether the density is above 0 throughout.
+  bool weigh(const Family& family) {
+    const Field& density = fields_[*at_.density];
+    cell_mass_ = value_at(density, family.value);
+    mass_ = 0;
+    bool good = cell_mass_ > 0;
+    for (std::size_t c = 0; c < children_; ++c) {
+      masses_[c] = value_at(density, family.children[c]);
+      good = good && masses_[c] > 0;
+      mass_ += masses_[c];
+    }
+    return good && std::isfinite(mass_);
+  }
+
+  /// What the slopes of a field add, less its mean over the mass.
+  PerChild centred(int level, const Family& family, std::size_t f) const {
+    const auto quarter =
+        quarters(tree_, places_, level, family, [&](std::size_t at) { return value_at(fields_[f], at); });
+    PerChild out{};
+    double sum = 0;
+    for (std::size_t c = 0; c < children_; ++c) {
+      out[c] = change(tree_.dim, quarter, c);
+      sum += masses_[c] * out[c];
+    }
+    for (std::size_t c = 0; c < children_; ++c) out[c] -= sum / mass_;
+    return out;
+  }
+
+  void put_centred(int level, const Family& family, std::size_t f) {
+    const PerChild add = centred(level, family, f);
+    const double here = value_at(fields_[f], family.value);
+    for (std::size_t c = 0; c < children_; ++c) set_value(fields_[f], family.children[c], here + add[c]);
+  }
+
+  /// Slopes of density times internal energy; their sum.
+  double heat_of_children(int level, const Family& family) {
+    if (!at_.internal) return 0;
+    const Field &density = fields_[*at_.density], &internal = fields_[*at_.internal];
+    const auto heat = [&](std::size_t at) { return value_at(density, at) * value_at(internal, at); };
+    const auto quarter = quarters(tree_, places_, level, family, heat);
+    cell_heat_ = heat(family.value);
+    double sum = 0;
+    for (std::size_t c = 0; c < children_; ++c) {
+      heats_[c] = cell_heat_ + change(tree_.dim, quarter, c);
+      sum += heats_[c];
+    }
+    return sum;
+  }
+
+  /// Velocities; how much of the heat is left, and what the kinetic energy of each child is more than the cell's.
+  void fill_velocities(int level, const Family& family) {
+    std::array<PerChild, 3> add{};
+    double motion = 0;
+    for (std::size_t v = 0; v < at_.velocity.size(); ++v) {
+      add[v] = centred(level, family, at_.velocity[v]);
+      for (std::size_t c = 0; c < children_; ++c) motion += 0.5 * masses_[c] * add[v][c] * add[v][c];
+    }
+    heat_ = heat_of_children(level, family);
+    const double share = heat_ > 0 && motion > heat_ / 2 ? std::sqrt(heat_ / 2 / motion) : 1;
+    motion_ = share * share * motion;
+    kinetic_ = {};
+    for (std::size_t v = 0; v < at_.velocity.size(); ++v) {
+      Field& field = fields_[at_.velocity[v]];
+      const double here = value_at(field, family.value);
+      for (std::size_t c = 0; c < children_; ++c) {
+        const double now = here + share * add[v][c];
+        set_value(field, family.children[c], now);
+        kinetic_[c] += 0.5 * (now - here) * (now + here);
+      }
+    }
+    level_ = level;
+  }
+
+  void fill_energies(const Family& family) {
+    if (!at_.internal) {
+      if (at_.total) put_centred(level_, family, *at_.total);
+      return;
+    }
+    Field& internal = fields_[*at_.internal];
+    const double here = value_at(internal, family.value), left = heat_ > 0 ? 1 - motion_ / heat_ : 1;
+    const PerChild plain = heat_ > 0 ? PerChild{} : centred(level_, family, *at_.internal);
+    for (std::size_t c = 0; c < children_; ++c) {
+      const double now = heat_ > 0 ? here * (left * (heats_[c] / cell_heat_)) / (masses_[c] / cell_mass_)
+                                   : here + (plain[c] - motion_ / mass_);
+      set_value(internal, family.children[c], now);
+      if (at_.total) {
+        Field& total = fields_[*at_.total];
+        set_value(total, family.children[c], value_at(total, family.value) + ((now - here) + kinetic_[c]));
+      }
+      if (at_.pressure && left < 1) {
+        Field& pressure = fields_[*at_.pressure];
+        set_value(pressure, family.children[c], left * value_at(pressure, family.children[c]));
+      }
+    }
+  }
+
+  const Octree& tree_;
+  const Places& places_;
+  const SpecificAt& at_;
+  std::vector<Field>& fields_;
+  std::size_t children_;
+  int level_ = 0;
+  double cell_mass_ = 0, mass_ = 0;  // of the cell; of its children together
+  PerChild masses_{}, heats_{}, kinetic_{};
+  double cell_heat_ = 0, heat_ = 0, motion_ = 0;
+};
 
 // -------------------------------------------------------------------------------------------------------------- faces
 
@@ -158,15 +298,10 @@ class Faces {
  public:
   Faces(std::vector<Field>& fields, const FaceVector& vector) : fields_(fields), vector_(vector) {}
   double get(std::size_t axis, bool high, std::size_t at) const {
-    const Field& field = fields_[high ? vector_.right[axis] : vector_.left[axis]];
-    return field.info.type == ScalarType::float32 ? static_cast<double>(field.as<float>()[at]) : field.as<double>()[at];
+    return value_at(fields_[high ? vector_.right[axis] : vector_.left[axis]], at);
   }
   void set(std::size_t axis, bool high, std::size_t at, double value) {
-    Field& field = fields_[high ? vector_.right[axis] : vector_.left[axis]];
-    if (field.info.type == ScalarType::float32)
-      field.as<float>()[at] = static_cast<float>(value);
-    else
-      field.as<double>()[at] = value;
+    set_value(fields_[high ? vector_.right[axis] : vector_.left[axis]], at, value);
   }
 
  private:
@@ -286,6 +421,29 @@ T mean_below(const Octree& tree, const Side& side, const Family& family, const T
   return static_cast<T>(sum / static_cast<double>(family_size(tree) >> std::popcount(side.axes)));
 }
 
+/// Weighted by the children's density; nothing where one of them is not above 0.
+std::optional<double> mean_over_mass(const Octree& tree, const Family& family, const Field& density,
+                                     const Field& field) {
+  double sum = 0, mass = 0;
+  for (std::size_t c = 0; c < family_size(tree); ++c) {
+    const double here = value_at(density, family.children[c]);
+    if (!(here > 0)) return {};
+    mass += here;
+    sum += here * value_at(field, family.children[c]);
+  }
+  return std::isfinite(mass) ? std::optional(sum / mass) : std::nullopt;
+}
+
+/// Whether each field is one per mass.
+std::vector<bool> goes_by_mass(const SpecificAt& at, std::size_t fields) {
+  std::vector<bool> out(fields, false);
+  for (const auto* some : {&at.velocity, &at.others})
+    for (const std::size_t f : *some) out[f] = true;
+  for (const auto& one : {at.internal, at.total})
+    if (one) out[*one] = true;
+  return out;
+}
+
 std::vector<FieldInfo> infos_of(const std::vector<Field>& fields) {
   std::vector<FieldInfo> infos;
   for (const Field& field : fields) infos.push_back(field.info);
@@ -339,6 +497,9 @@ void fill_down(const Octree& tree, int first, const FillOptions& options, std::v
                const BitArray& known) {
   const Places places(tree, options.periodic);
   const std::vector<FaceVector> vectors = face_vectors(infos_of(fields), tree.dim);
+  SpecificAt specific;
+  if (options.by == FillBy::linear) specific = find_specific(infos_of(fields), options.specific);
+  SpecificFill by_mass(tree, places, specific, fields);
   std::vector<FaceFill> faces;
   for (const FaceVector& vector : vectors) faces.emplace_back(tree, places, options, known, Faces(fields, vector));
   const auto at = coordinates(tree);
@@ -350,22 +511,34 @@ void fill_down(const Octree& tree, int first, const FillOptions& options, std::v
           visit_values(field, [&]<class T>(std::span<const T>) {
             fill_cells(tree, places, level, family, options.by, field.as<T>().data());
           });
+      by_mass.fill(level, family);
       for (FaceFill& fill : faces) fill.fill(level, family);
     });
 }
 
-void form_means(const Octree& tree, int end, std::vector<Field>& fields, const BitArray& known) {
+void form_means(const Octree& tree, int end, std::vector<Field>& fields, const BitArray& known,
+                const Specific& specific) {
   const auto at = coordinates(tree);
   std::vector<Side> sides;
   for (const Field& field : fields) sides.push_back(side_of(field.info, tree.dim).value_or(Side{}));
+  const SpecificAt found = find_specific(infos_of(fields), specific);
+  const std::vector<bool> by_mass = goes_by_mass(found, fields.size());
+  const auto weighted = [&](const Family& family, std::size_t f) {
+    return by_mass[f] ? mean_over_mass(tree, family, fields[*found.density], fields[f]) : std::nullopt;
+  };
   for (int level = std::min(end, num_levels(tree) - 1); level-- > 0;)
     for_each_family(tree, level, at[static_cast<std::size_t>(level)], [&](const Family& family) {
       if (known[family.value]) return;
-      for (std::size_t f = 0; f < fields.size(); ++f)
+      for (std::size_t f = 0; f < fields.size(); ++f) {
+        if (const auto mean = weighted(family, f)) {
+          set_value(fields[f], family.value, *mean);
+          continue;
+        }
         visit_values(fields[f], [&]<class T>(std::span<const T>) {
           T* values = fields[f].as<T>().data();
           values[family.value] = mean_below(tree, sides[f], family, values);
         });
+      }
     });
 }
 

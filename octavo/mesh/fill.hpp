@@ -6,6 +6,7 @@
 #include "octavo/base/bit_array.hpp"
 #include "octavo/mesh/field.hpp"
 #include "octavo/mesh/octree.hpp"
+#include "octavo/mesh/specific.hpp"
 
 namespace octavo::mesh {
 
@@ -19,6 +20,7 @@ struct FillOptions {
   FillBy by = FillBy::linear;
   std::array<bool, 3> periodic{};
   std::array<double, 3> edge{1, 1, 1};  ///< of a cell, times any factor: for fields of faces
+  Specific specific{};                  ///< fields that are weighted by the density; all it names must be given
 };
 
 /// A vector on faces: for each axis below dim, the fields of each cell's low and high face. They are found by centring
@@ -37,15 +39,27 @@ std::vector<FaceVector> face_vectors(const std::vector<FieldInfo>& fields, int d
 /// the value above to rounding, and no child is outside of the values of that cell and its face neighbours. Where a
 /// neighbour is missing on the level, the slope along that axis is 0.
 ///
+/// Cells, linear, fields of `options.specific`: the sum over the children of density times the value is that of the
+/// cell, to rounding: momentum and energy are kept. In a cell whose own density or that of a child is not above 0,
+/// they are made as the other fields are.
+/// - Velocities and `others`: the value plus slopes, less the density-weighted mean of what the slopes add. Children
+///   stay within the values of the cell and its face neighbours.
+/// - Internal energy: slopes of density times the value, which keep pressure constant where it is. The children's
+///   velocities differ, so their kinetic energy is more than the cell's: all children give it, in proportion. Where
+///   that would be more than half of the internal energy, the slopes of the velocities are made smaller.
+/// - Total energy: changes by what internal and kinetic energy change by; whatever else is in it stays as it is.
+/// - Pressure: slopes as others, then lowered by the factor by which internal energy is.
+///
 /// Faces: those on a face of the cell above take that of a known cell beside them, else the value above with limited
 /// slopes along the face (0 for constant); those inside keep the divergence (prolong_faces): each child has that of
 /// the cell above. Cells on two sides of a face have the same bits there.
 void fill_down(const Octree& tree, int first, const FillOptions& options, std::vector<Field>& fields,
                const base::BitArray& known);
 
-/// Gives means of finer ones to refined cells of levels above `end` that are not `known`, from the finest up. Faces
-/// take the mean of the 2^(dim-1) faces that lie on them, which keeps the flux, nodes the value of the finer node
-/// there.
-void form_means(const Octree& tree, int end, std::vector<Field>& fields, const base::BitArray& known);
+/// Gives means of finer ones to refined cells of levels above `end` that are not `known`, from the finest up; those of
+/// fields of `specific` are weighted by the density, as FLASH restricts them. Faces take the mean of the 2^(dim-1)
+/// faces that lie on them, which keeps the flux, nodes the value of the finer node there.
+void form_means(const Octree& tree, int end, std::vector<Field>& fields, const base::BitArray& known,
+                const Specific& specific = {});
 
 }  // namespace octavo::mesh

@@ -72,7 +72,7 @@ Part refine_leaves(const Part& part, const FillOptions& options, const Where& wh
   return out;
 }
 
-void restrict_to_parents(Part& part) {
+void restrict_to_parents(Part& part, const Specific& specific) {
   check_fields(part);
   const Octree& tree = octree_of(part);
   const std::size_t block = block_size(tree);
@@ -82,7 +82,7 @@ void restrict_to_parents(Part& part) {
     for (std::size_t i = 0; i < tree.refined[level].size(); ++i)
       if (!tree.refined[level][i])
         for (std::size_t k = 0; k < block; ++k) known.set((offsets[level] + i) * block + k);
-  form_means(tree, num_levels(tree), part.fields, known);
+  form_means(tree, num_levels(tree), part.fields, known, specific);
 }
 
 }  // namespace octavo::mesh

@@ -242,7 +242,7 @@ IndexBox blocks_touching(const Octree& tree, const IndexBox& cells) {
 Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
   Regrid plan;
   plan.first = options.first;
-  plan.fill = {options.by, options.periodic, options.edge};
+  plan.fill = {options.by, options.periodic, options.edge, options.specific};
   plan.shift = root_level(source, options);
   Octree shape{source.dim, {1, 1, 1}, options.block, {}, {}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
@@ -368,7 +368,7 @@ void scatter(const Octree& from, const std::vector<Field>& values, const Regrid&
 void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const BitArray& known) {
   if (known.count() == known.size()) return;
   if (plan.fills != 0) fill_down(tree, plan.first - plan.shift, plan.fill, fields, known);
-  form_means(tree, plan.first - plan.shift, fields, known);
+  form_means(tree, plan.first - plan.shift, fields, known, plan.fill.specific);
 }
 
 std::vector<BitArray> cells_to_complete(const Regrid& plan, const Octree& tree, const std::vector<BitArray>& owned) {

@@ -22,6 +22,7 @@ struct RegridOptions {
   Balance balance = Balance::none;
   std::array<bool, 3> periodic{};
   std::array<double, 3> edge{1, 1, 1};  ///< of a cell, times any factor: for fields of faces
+  Specific specific{};                  ///< fields that are weighted by the density: see fill.hpp
 };
 
 /// The same hierarchy of cells in another tree: other blocks, or none.

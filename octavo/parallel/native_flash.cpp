@@ -8,6 +8,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/foreign.hpp"
 #include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 
@@ -35,6 +36,8 @@ flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   mesh::Header header = step.job->header;
   for (const Source& source : step.job->fields) header.fields.push_back(source.info);
   header.attributes["flash/kind"] = std::string("checkpoint");
+  // What a run has taken over from the file that it started from says nothing of its blocks now.
+  flash::forget_blocks(header.attributes);
   if (step.job->species.size() > 1) throw Error(Kind::unsupported, "FLASH has one list of particles");
   flash::WriteOptions options;
   options.names = step.options->names;
@@ -102,7 +105,7 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
                   std::span<const std::byte> bytes) {
   const std::uint64_t offset = step.offsets.at(variable.set);
   const std::size_t count = values_a_block(step.plan, variable);
-  const std::size_t block = count * (variable.single ? sizeof(float) : sizeof(double));
+  const std::size_t block = count * mesh::size_of(variable.type);
   flash::Range range = no_range();
   for (std::size_t o = 0; o < step.own.size();) {
     std::size_t end = o;
@@ -110,7 +113,8 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
          ++end) {
       if (!step.own[end].leaf) continue;
       const std::byte* values = bytes.data() + end * block;
-      variable.single ? widen<float>(range, values, count) : widen<double>(range, values, count);
+      if (variable.type == mesh::ScalarType::float32) widen<float>(range, values, count);
+      if (variable.type == mesh::ScalarType::float64) widen<double>(range, values, count);
     }
     file::pwrite_all(file, offset + static_cast<std::uint64_t>(step.own[o].number) * block,
                      bytes.subspan(o * block, (end - o) * block));
@@ -160,10 +164,8 @@ void write_particles(FlashStep& step, const file::File& file, const mesh::Partic
 }
 
 void write_tree(const FlashStep& step) {
-  flash::Attributes attributes = step.plan.attributes;
-  attributes.erase("flash/processor number");
   flash::TreeArrays arrays =
-      restore_tree_arrays(step.plan.tree, step.plan.frame, step.plan.single_positions, attributes);
+      restore_tree_arrays(step.plan.tree, step.plan.frame, step.plan.single_positions, step.plan.attributes);
   arrays.processor = step.processor;
   write_tree_values(step.partial, step.offsets, step.plan, arrays, step.per_block);
 }

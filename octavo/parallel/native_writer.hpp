@@ -72,14 +72,15 @@ class NativeWriter {
   void put_mesh(const mesh::Octree& tree);
   /// FLASH: the header's roots and block. AMReX: any boxes, roots and block are not looked at.
   void put_mesh(const mesh::Patches& patches);
-  /// Float64 or float32, one component. FLASH, of a tree: also a face variable, centring face_x, face_y or face_z, with
-  /// one value more than cells along that axis of a block; it is the fields NAME_left and NAME_right (the low and the
-  /// high face of each cell), which may be put instead. Others are cell-centred.
+  /// Float64 or float32, one component; FLASH: also integers on cells. FLASH, of a tree: also a face variable, centring
+  /// face_x, face_y or face_z, with one value more than cells along that axis of a block; it is the fields NAME_left
+  /// and NAME_right (the low and the high face of each cell), which may be put instead. Others are cell-centred.
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
                  mesh::Centring centring = mesh::Centring::cell);
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
-  /// FLASH: one species, particles in leaf blocks that this rank owns. AMReX: wherever a box of any rank is; who a
-  /// particle is say `id` and `cpu`, or `identity`, or `tag`, else each gets an identity of its own.
+  /// FLASH: one species, particles in leaf blocks that this rank owns; "tag", else "identity", else "id" without "cpu"
+  /// is FLASH's tag, velocity_x its velx. AMReX: wherever a box of any rank is; "id" (with "cpu"), else "identity", else
+  /// "tag" is the identity; without any of them each particle gets one of its own.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);
   /// What is wrong with the step, found by the caller, also where none could be begun: end_step() throws it on all
   /// ranks.

@@ -43,10 +43,11 @@ mesh::Part share_of(const mesh::Part& part, const mesh::SplitPlan& plan, int ran
 
 }  // namespace
 
-mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, int times, mesh::FillBy by,
+mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
                         const mesh::Request& request) {
   const int level = finest_level(shares);
-  const mesh::FillOptions how{by, step.header.periodic, jobs::cell_edges(step.header)};
+  const mesh::FillOptions how{options.fill_by, step.header.periodic, jobs::cell_edges(step.header),
+                              mesh::specific_of(step.header, options.per_mass)};
   const auto cells = mesh::cells_beside(mesh::octree_of(part), level, how.periodic);
   std::vector<mesh::CurveKey> keys;
   for (const mesh::Index3& at : cells) {
@@ -60,21 +61,25 @@ mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, 
     mesh::Part found = mesh::only_cells(read_part(step, p, request), level, cells);
     if (mesh::owns_any(found)) beside.push_back(std::move(found));
   }
-  return mesh::refine_level(std::move(part), std::move(beside), level, times, how);
+  return mesh::refine_level(std::move(part), std::move(beside), level, options.refine, how);
 }
 
-Reblocked read_blocks(StepParts& step, const mesh::Index3& block, bool fill, mesh::FillBy by, mesh::Curve curve,
-                      int ranks, int rank, const mesh::Request& request) {
+Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks, int rank,
+                      const mesh::Request& request) {
   jobs::RegridJob job;
-  job.how.block = block;
+  job.how.block = *options.block;
   job.how.root = step.header.unfolded;
-  job.how.fill = fill;
-  job.how.by = by;
+  job.how.fill = options.fill;
+  job.how.by = options.fill_by;
+  job.how.specific = mesh::specific_of(step.header, options.per_mass);
   const jobs::Regridded made = jobs::regrid(dataset_of(step), job);
   mesh::Part whole;
   whole.mesh = jobs::whole_tree(made.dataset);
-  Reblocked out{
-      made.dataset.header, mesh::plan_split(std::span(&whole, 1), ranks, curve), {}, made.plan.fills, made.plan.means};
+  Reblocked out{made.dataset.header,
+                mesh::plan_split(std::span(&whole, 1), ranks, options.curve),
+                {},
+                made.plan.fills,
+                made.plan.means};
   std::vector<mesh::Part> pieces;
   for (int p = 0; p < made.dataset.num_parts; ++p) {
     if (!mesh::owns_any(share_of(only_mesh(made.dataset, p), out.plan, rank))) continue;

@@ -1,5 +1,5 @@
 #pragma once
-#include "octavo/mesh/fill.hpp"
+#include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/shares.hpp"
 
 /// Shares of a step on another mesh than the stored one.
@@ -8,21 +8,22 @@ namespace octavo::parallel {
 /// Tree level index of the finest cells of all parts: known from plan_shares.
 inline int finest_level(const Shares& shares) { return shares.plan.bits - shares.plan.root_bits; }
 
-/// This rank's part with the leaves of the finest level refined `times` times, to the bits that mesh::refine_leaves
-/// gives for the whole mesh. Reads the parts that hold cells within two cells of it; not collective.
-mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, int times, mesh::FillBy by,
+/// This rank's part with the leaves of the finest level refined `options.refine` times, to the bits that
+/// mesh::refine_leaves gives for the whole mesh. Reads the parts that hold cells within two cells of it; not
+/// collective.
+mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
                         const mesh::Request& request);
 
-/// The step as a tree of other blocks (jobs::regrid), and how that is shared.
+/// The step as a tree of blocks of `options.block` (jobs::regrid), and how that is shared.
 struct Reblocked {
   mesh::Header header;
   mesh::SplitPlan plan;
   mesh::Part part;  ///< this rank's; without particles
   std::int64_t fills = 0, means = 0;
 };
-/// Error(unsupported) where blocks are not complete and `fill` is not set. Every rank reads the meshes of all parts;
-/// not collective.
-Reblocked read_blocks(StepParts& step, const mesh::Index3& block, bool fill, mesh::FillBy by, mesh::Curve curve,
-                      int ranks, int rank, const mesh::Request& request);
+/// Error(unsupported) where blocks are not complete and `options.fill` is not set. Every rank reads the meshes of all
+/// parts; not collective.
+Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks, int rank,
+                      const mesh::Request& request);
 
 }  // namespace octavo::parallel

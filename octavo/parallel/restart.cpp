@@ -4,6 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/jobs/regrid.hpp"
 #include "octavo/mesh/octree_to_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
@@ -49,10 +50,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
   mesh::Request request;
   request.fields = options.fields;
   Reblocked mine;
-  agree(comm, [&] {
-    mine = read_blocks(step, *options.block, options.fill, options.fill_by, options.curve, size_of(comm), rank_in(comm),
-                       request);
-  });
+  agree(comm, [&] { mine = read_blocks(step, options, size_of(comm), rank_in(comm), request); });
   if (mine.fills != 0)
     out.notes.push_back(std::to_string(mine.fills) +
                         " cells were not in the step: they are made from the coarser cell they lie in");
@@ -63,9 +61,26 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
   return std::move(mine.part);
 }
 
+// The fields asked for, and those that refining them takes.
+std::vector<std::string> fields_to_refine(const mesh::Header& header, const RestartOptions& options) {
+  const auto asked = mesh::select_fields(header, options.fields);
+  std::vector<std::string> names;
+  for (const std::size_t f : jobs::with_partners(header.fields, mesh::specific_of(header, options.per_mass), asked))
+    names.push_back(header.fields[f].name);
+  return names;
+}
+
+void keep_asked(mesh::Part& part, const RestartOptions& options) {
+  if (!options.fields) return;
+  std::erase_if(part.fields, [&](const mesh::Field& field) {
+    return std::find(options.fields->begin(), options.fields->end(), field.info.name) == options.fields->end();
+  });
+}
+
 mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
   mesh::Request request;
   request.fields = options.fields;
+  if (options.refine > 0) agree(comm, [&] { request.fields = fields_to_refine(step.header, options); });
   const int own = options.keep_parts ? own_part(comm, step) : -1;
   mesh::Part part;
   if (own >= 0) {
@@ -80,8 +95,8 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
     if (options.particles) part.particles = read_particles(comm, step, shares, step.header);
   }
   request.particles = false;
-  if (options.refine > 0)
-    agree(comm, [&] { part = refine_share(step, shares, std::move(part), options.refine, options.fill_by, request); });
+  if (options.refine > 0) agree(comm, [&] { part = refine_share(step, shares, std::move(part), options, request); });
+  keep_asked(part, options);
   return part;
 }
 

@@ -38,6 +38,8 @@ struct RestartOptions {
   std::optional<mesh::Index3> block{};
   bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
   mesh::FillBy fill_by = mesh::FillBy::linear;
+  /// `refine` and `fill`: fields that are amounts per mass besides those that mesh::specific_of knows (mass fractions).
+  std::vector<std::string> per_mass{};
   /// Triangles: numbers of the points that this rank wants, in any order, also several times; the mesh is then these
   /// points alone. Nothing on any rank: the shares are equal numbers of triangles along the Hilbert curve, with all
   /// their points.
@@ -66,7 +68,9 @@ RestartOptions restart_options(const Options& options);
 
 /// What a rank starts from.
 struct Restart {
-  store::StepId id;     ///< for the Writer of the run that goes on from here; of an output: its number, no attempt
+  /// For the Writer of the run that goes on from here. Of an output: its number, no attempt; of FLASH's the step that
+  /// the run counts, nstep, and the attribute "flash/file number" is that of the file.
+  store::StepId id;
   mesh::Header header;  ///< time, attributes and fields are those of the step
   /// This rank's; pruned, and with nothing owned (no boxes) where there are fewer leaves than ranks. Patches: what this
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from

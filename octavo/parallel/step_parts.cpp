@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/translate.hpp"
 #include "octavo/parallel/communicator.hpp"
@@ -195,14 +196,35 @@ mesh::Dataset by_own_names(const mesh::Dataset& output) {
   return out;
 }
 
+// The number in the name of a FLASH file counts files; the run counts its steps in nstep.
+std::optional<std::int64_t> flash_step(const mesh::Header& header) {
+  const auto found = header.attributes.find("integer scalars/nstep");
+  if (header.code != "FLASH" || found == header.attributes.end()) return {};
+  const auto* steps = std::get_if<std::int64_t>(&found->second);
+  return steps == nullptr ? std::optional<std::int64_t>{} : *steps;
+}
+
+mesh::Dataset open_step_of(const fs::path& path, std::optional<std::int64_t> number) {
+  if (number && !store::recognise(path) && formats::format_of(path).name == "flash") {
+    mesh::Dataset output = jobs::open(path);
+    if (flash_step(output.header) == number) return output;
+  }
+  return jobs::open(path, {std::nullopt, number});
+}
+
 StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, bool own_names) {
   StepParts step;
-  step.output = jobs::open(path, {std::nullopt, number});
+  step.output = open_step_of(path, number);
+  const std::int64_t file_number = jobs::step_number(*step.output).value_or(0);
   if (own_names && !step.output->unstructured) step.output = by_own_names(*step.output);
   if (step.output->unstructured)
     throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
   step.header = step.output->header;
   step.found.step = jobs::step_number(*step.output).value_or(0);
+  if (const auto steps = flash_step(step.header)) {
+    step.header.attributes["flash/file number"] = file_number;
+    step.found.step = *steps;
+  }
   return step;
 }
 

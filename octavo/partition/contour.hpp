@@ -29,6 +29,24 @@ Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int
 /// must turn counter-clockwise.
 Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary);
 
+/// Which way elements turn, by the places of their points. Those without an area turn neither way.
+struct Turns {
+  std::int64_t clockwise = 0, counter_clockwise = 0;  ///< how many
+  std::int32_t first = -1;                            ///< that turns clockwise
+};
+/// `x` and `y` give a point's coordinates.
+template <class X, class Y>
+Turns find_turns(Connectivity connectivity, X&& x, Y&& y) {
+  Turns turns;
+  for (std::size_t e = 0; 3 * e < connectivity.size(); ++e) {
+    const std::int32_t a = connectivity[3 * e], b = connectivity[3 * e + 1], c = connectivity[3 * e + 2];
+    const double area = (x(b) - x(a)) * (y(c) - y(a)) - (x(c) - x(a)) * (y(b) - y(a));
+    if (area < 0 && turns.clockwise == 0) turns.first = static_cast<std::int32_t>(e);
+    turns.clockwise += area < 0;
+    turns.counter_clockwise += area > 0;
+  }
+  return turns;
+}
 /// The points on edges of one element, as their lines run: for a mesh whose numbering of the boundary is lost (a merged
 /// 3-D result has zeros). Lines begin at their south-western point, that of the lowest x + y first.
 std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<const double> x,

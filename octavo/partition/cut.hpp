@@ -94,6 +94,26 @@ class InertialCuts {
 PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                         std::int32_t parts);
 
+/// A part that has no element gets half of another one's.
+struct Halving {
+  std::int32_t from = 0, to = 0;
+};
+/// Halvings, in their order, that leave no part empty: each of the part that is largest then, the lowest of equal ones.
+/// None where no part is empty. `sizes`: elements by part, at least as many in all as parts.
+std::vector<Halving> plan_halvings(std::span<const std::int64_t> sizes);
+/// An element, its part and its centre.
+struct PlacedElement {
+  std::int32_t element = 0, part = 0;
+  float x = 0, y = 0;
+};
+/// Carries such a plan out: across the longest extent (the principal axis) of what is halved. `elements`: all of the
+/// parts that give.
+void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> elements);
+/// Both, of a whole mesh: METIS and Scotch leave parts without an element where there are few elements a part. Gives
+/// the number of parts that were empty.
+std::int64_t fill_empty_parts(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
+                              std::int32_t parts, PartVector& part_of);
+
 /// Elements by part, each part's in ascending order: part p has elements[first[p]] to elements[first[p + 1]].
 struct PartLists {
   std::vector<std::int64_t> first;

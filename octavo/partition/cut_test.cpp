@@ -284,5 +284,32 @@ TEST(Contour, a_list_that_is_not_the_boundary_names_a_point) {
   EXPECT_THROW(trace_contour(mesh.connectivity, points_of(mesh), boundary), Error);
 }
 
+TEST(Fill, parts_without_an_element_get_half_of_the_largest) {
+  const auto mesh = octavo::testing::random_triangles(3, 6, 4);
+  const auto elements = static_cast<std::int32_t>(mesh.connectivity.size() / 3);
+  for (const std::int32_t parts : {2, 5, elements / 2, elements}) {
+    PartVector part_of(static_cast<std::size_t>(elements), 0);
+    for (std::size_t e = 0; e < part_of.size(); e += 3) part_of[e] = parts - 1;
+    const PartVector before = part_of;
+    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of), parts - 2);
+    const PartLists lists = list_parts(part_of, parts);
+    for (std::int32_t part = 0; part < parts; ++part) EXPECT_FALSE(elements_of(lists, part).empty());
+    for (std::size_t e = 0; e < part_of.size(); ++e)  // none goes to a part that had some
+      EXPECT_TRUE(part_of[e] == before[e] || (part_of[e] > 0 && part_of[e] < parts - 1));
+    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of), 0);
+  }
+}
+
+TEST(Fill, a_part_is_halved_across_its_longest_extent) {
+  std::vector<PlacedElement> row;
+  for (std::int32_t e = 0; e < 9; ++e) row.push_back({e, 1, static_cast<float>(e % 2), static_cast<float>(3 * e)});
+  const auto plan = plan_halvings(std::vector<std::int64_t>{0, 9, 2});
+  ASSERT_EQ(plan.size(), 1U);
+  EXPECT_EQ(plan[0].from, 1);
+  EXPECT_EQ(plan[0].to, 0);
+  halve_parts(plan, row);
+  for (const PlacedElement& element : row) EXPECT_EQ(element.part, element.element < 5 ? 1 : 0);
+}
+
 }  // namespace
 }  // namespace octavo::partition

@@ -1,7 +1,5 @@
 #include "octavo/store/part.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -10,6 +8,7 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
 #include "octavo/mesh/prune.hpp"
 #include "octavo/store/bounds.hpp"
 #include "octavo/store/pack.hpp"
@@ -328,7 +327,7 @@ void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std
   tree = std::move(pruned.tree);
 }
 
-// What the request makes of the part's decoded sizes must fit the machine: a size in a file is no reason to swap.
+// What the request makes of the part's decoded sizes must fit the memory: a size in a file is no reason to swap.
 void check_memory(const Table& table, const PartRow& part, std::size_t deepest, const mesh::Request& request,
                   const std::vector<std::size_t>& chosen) {
   std::uint64_t bytes = 0;
@@ -341,12 +340,7 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
                             : true;
     if (wanted) bytes += std::min(stream.raw_bytes, std::numeric_limits<std::uint64_t>::max() - bytes);
   }
-  const auto memory =
-      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  if (bytes > memory)
-    throw Error(Kind::no_space, "reading takes " + std::to_string(bytes) + " bytes of memory, the computer has " +
-                                    std::to_string(memory))
-        .hint("ask for fewer fields or levels");
+  base::need_memory(bytes, "reading a part");
 }
 
 mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {

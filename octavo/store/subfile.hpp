@@ -40,7 +40,8 @@ Footer read_footer(const file::File& file, const Identity& identity, const Link&
 
 /// "data.000, bytes 4096 to 5000".
 std::string byte_range(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t length);
-/// An error as a finding: its places, outermost first, and its message.
+/// An error as a finding: its places, outermost first, and its message. One of memory that is short is no finding: it
+/// is thrown on.
 Finding finding_of(const base::Error& error);
 
 }  // namespace octavo::store

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/store/opened.hpp"
 #include "octavo/store/triangles.hpp"
@@ -228,6 +229,18 @@ std::vector<PartJob> jobs_of(const Tables& tables, const fs::path& store) {
   return jobs;
 }
 
+// Decoded, in bytes.
+std::uint64_t largest_part(const std::vector<PartJob>& jobs) {
+  std::uint64_t largest = 0;
+  for (const PartJob& job : jobs) {
+    const PartRow& row = job.segment->table.parts[job.row];
+    std::uint64_t bytes = 0;
+    for (std::size_t s = row.first_stream; s < row.last_stream; ++s) bytes += job.segment->table.streams[s].raw_bytes;
+    largest = std::max(largest, bytes);
+  }
+  return largest;
+}
+
 // All but streams and the padding around them.
 Tables check_footers(const Scan& scan, Report& report) {
   report.findings = scan.damage;
@@ -275,7 +288,8 @@ Report verify(const fs::path& path, int threads, const base::Progress& progress)
   check_segments(tables, report);
   const auto jobs = jobs_of(tables, path);
   base::ordered_for(
-      jobs.size(), threads, [&](std::size_t i) { return check_part_of(jobs[i]); },
+      jobs.size(), base::threads_within_memory(threads, 2 * largest_part(jobs)),
+      [&](std::size_t i) { return check_part_of(jobs[i]); },
       [&](std::size_t i, PartResult result) {
         std::move(result.findings.begin(), result.findings.end(), std::back_inserter(report.findings));
         report.streams += result.streams;

@@ -2,6 +2,8 @@
 #include "octavo/analysis/cells.hpp"
 #include "octavo/jobs/map.hpp"
 #include "octavo/jobs/stats.hpp"
+#include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/geometry.hpp"
 
 namespace octavo::bindings {
 
@@ -219,7 +221,8 @@ nb::object take(mesh::Field&& field) {
   });
 }
 
-nb::dict cells(const mesh::Dataset& dataset, int part, Names fields, std::optional<int> max_level, const Text& region) {
+nb::dict cells(const mesh::Dataset& given, int part, Names fields, std::optional<int> max_level, const Text& region) {
+  const mesh::Dataset dataset = mesh::with_geometry(given, fields.value_or(std::vector<std::string>{}));
   analysis::Selection selection;
   selection.region = region_in(dataset, region);
   mesh::Request request;
@@ -247,11 +250,26 @@ nb::dict cells(const mesh::Dataset& dataset, int part, Names fields, std::option
   return result;
 }
 
+/// The particles of a part, in a region if there is one; nothing else is read.
+mesh::Part particles(const mesh::Dataset& dataset, int part, const Text& region) {
+  const std::optional<mesh::Region> within = region_in(dataset, region);
+  mesh::Request request;
+  request.fields.emplace();
+  request.particles = true;
+  nb::gil_scoped_release release;
+  mesh::Part read = dataset.read(part, request);
+  if (within)
+    for (mesh::Particles& species : read.particles) mesh::keep(species, mesh::inside(*within, dataset.header, species));
+  return read;
+}
+
 }  // namespace
 
 void bind_analysis(nb::module_& m) {
   bind_map(m);
   bind_stats(m);
+  m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
+        "One part with its particles, those in the region. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("fields").none(), nb::arg("max_level").none(),
         nb::arg("region").none(), "The selected cells of one part as arrays. Releases the GIL.");
 }

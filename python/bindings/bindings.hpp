@@ -6,7 +6,6 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -16,6 +15,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/progress.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 

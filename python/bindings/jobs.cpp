@@ -1,4 +1,5 @@
 #include "bindings.hpp"
+#include "octavo/base/memory.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/jobs/convert.hpp"
 #include "octavo/jobs/cross.hpp"
@@ -123,7 +124,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
                  const std::map<std::string, std::string>& field_codec, const std::string& effort,
                  const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
                  bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress,
-                 int refine, std::int64_t block, const std::string& fill) {
+                 int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
   jobs::ConvertOptions options;
   options.fields = std::move(fields);
@@ -140,7 +141,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
   options.overwrite = overwrite;
   options.append = append;
   options.flow = flow_named(flow);
-  options.reshape = {refine, block, !fill.empty(), fill_named(fill)};
+  options.reshape = {refine, block, !fill.empty(), fill_named(fill), std::move(per_mass)};
   options.threads = threads;
   options.ranks = ranks_from(ranks);
   options.progress = progress_from(std::move(progress));
@@ -208,8 +209,8 @@ void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite
 nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
                std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& multifab,
                const std::vector<double>& dt, const std::string& fill, const std::map<std::string, std::string>& rename,
-               Names fields, bool particles, bool single_precision,
-               bool overwrite, nb::object progress, int domains, int refine, int threads, const nb::object& ranks) {
+               Names fields, bool particles, bool single_precision, bool overwrite, nb::object progress, int domains,
+               int refine, int threads, const nb::object& ranks, std::vector<std::string> per_mass) {
   jobs::CrossOptions options;
   options.to = named<jobs::Code>(
       "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
@@ -222,6 +223,7 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.fill = !fill.empty();
   options.fill_by = fill_named(fill);
   options.refine = refine;
+  options.per_mass = std::move(per_mass);
   options.threads = threads;
   options.ranks = ranks_from(ranks);
   options.rename = rename;
@@ -291,13 +293,16 @@ void bind_convert(nb::module_& m) {
         nb::arg("method") = "auto", nb::arg("single_precision") = false, nb::arg("particles") = true,
         nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("flow") = "analysis",
         nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(), nb::arg("refine") = 0,
-        nb::arg("block") = 0, nb::arg("fill") = "",
+        nb::arg("block") = 0, nb::arg("fill") = "", nb::arg("per_mass") = std::vector<std::string>{},
         "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
 }
 
 }  // namespace
 
 void bind_jobs(nb::module_& m) {
+  m.def("set_memory_limit", &base::set_memory_limit, nb::arg("bytes"),
+        "The most that is read at once [bytes]; 0: 80 % of what is free.");
+  m.def("memory_limit", &base::memory_limit);
   nb::class_<base::Ranks>(m, "Ranks", "The processes that share a job.")
       .def_ro("rank", &base::Ranks::rank)
       .def_ro("size", &base::Ranks::size);
@@ -320,7 +325,8 @@ void bind_jobs(nb::module_& m) {
         nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
         nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
         nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0, nb::arg("threads") = 0,
-        nb::arg("ranks") = nb::none(), "Writes a step as an output of another code. Releases the GIL.");
+        nb::arg("ranks") = nb::none(), nb::arg("per_mass") = std::vector<std::string>{},
+        "Writes a step as an output of another code. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         "Writes an open step as a step of a store, losslessly. Releases the GIL.");

@@ -41,13 +41,17 @@ nb::list describe(const std::vector<mesh::SpeciesInfo>& all) {
   return rows;
 }
 
-nb::list describe(const std::vector<mesh::LevelCount>& levels) {
+/// Cells, not tree cells, which are blocks where a code has those.
+nb::list describe_levels(const mesh::Dataset& dataset) {
+  const mesh::Index3& block = dataset.header.block;
+  const std::int64_t of_block = block[0] * block[1] * block[2];
   nb::list rows;
-  for (const mesh::LevelCount& count : levels) {
+  for (const mesh::LevelCount& count : dataset.levels) {
     nb::dict row;
     row["level"] = count.level;
-    row["cells"] = count.cells;
-    row["leaves"] = count.leaves;
+    row["blocks"] = of_block > 1 ? nb::cast(count.cells) : nb::none();
+    row["cells"] = count.cells * of_block;
+    row["leaves"] = count.leaves * of_block;
     rows.append(row);
   }
   return rows;
@@ -385,7 +389,12 @@ void bind_dataset(nb::module_& m) {
                 {"length", d.header.unit_length}, {"density", d.header.unit_density}, {"time", d.header.unit_time}};
           },
           "One code unit in cgs.")
-      .def_prop_ro("levels", [](const Dataset& d) { return describe(d.levels); })
+      .def_prop_ro(
+          "levels", [](const Dataset& d) { return describe_levels(d); },
+          "Owned cells and leaves by level, and blocks (None where a code has none).")
+      .def_prop_ro(
+          "block", [](const Dataset& d) { return of_axes(d.header.block, d.header.dim); },
+          "Cells of a block along each axis; 1 where a code has no blocks.")
       .def_prop_ro("fields", [](const Dataset& d) { return describe(d.header.fields); })
       .def_prop_ro("species", [](const Dataset& d) { return describe(d.species); })
       .def_prop_ro("attributes", [](const Dataset& d) { return d.header.attributes; })

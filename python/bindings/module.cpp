@@ -1,8 +1,12 @@
 #include <signal.h>
 
 #include <atomic>
+#include <filesystem>
+#include <new>
+#include <stdexcept>
 
 #include "bindings.hpp"
+#include "octavo/base/current_error.hpp"
 
 namespace octavo::bindings {
 
@@ -65,6 +69,12 @@ NB_MODULE(_core, m) {
       std::rethrow_exception(pointer);
     } catch (const base::Error& error) {
       bindings::raise(error);
+    } catch (const std::bad_alloc&) {
+      bindings::raise(base::current_error());
+    } catch (const std::length_error&) {
+      bindings::raise({base::Kind::no_space, "out of memory"});
+    } catch (const std::filesystem::filesystem_error&) {
+      bindings::raise(base::current_error());
     }
   });
   m.attr("version") = OCTAVO_VERSION;

@@ -137,7 +137,8 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
                                          std::optional<std::int64_t> step,
                                          std::optional<std::vector<std::string>> fields, bool particles,
                                          bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill,
-                                         const std::string& fill_by, std::optional<std::int64_t> max_box,
+                                         const std::string& fill_by, std::vector<std::string> per_mass,
+                                         std::optional<std::int64_t> max_box,
                                          std::optional<std::vector<std::int64_t>> points, const Settings& settings,
                                          const Path& file) {
   parallel::RestartOptions options;
@@ -154,6 +155,7 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
   options.block = block;
   options.fill = fill;
   options.fill_by = fill_by == "constant" ? mesh::FillBy::constant : mesh::FillBy::linear;
+  options.per_mass = std::move(per_mass);
   if (max_box) {
     options.as = parallel::MeshKind::patches;
     options.max_box = *max_box;
@@ -350,7 +352,7 @@ void bind_restart(nb::module_& m) {
   m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
-        nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("max_box").none(),
+        nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("per_mass"), nb::arg("max_box").none(),
         nb::arg("points").none(), nb::arg("settings"), nb::arg("file"));
 }
 

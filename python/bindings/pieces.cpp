@@ -12,6 +12,7 @@ base::Ranks ranks_from(const nb::object& ranks);
 namespace {
 
 using Path = std::filesystem::path;
+using PartArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 jobs::PieceLayout layout_named(const std::string& name) {
   if (name == "concat") return jobs::PieceLayout::concat;
@@ -24,8 +25,9 @@ jobs::PieceLayout layout_named(const std::string& name) {
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
                    const std::string& layout, std::optional<Path> boundary,
                    std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
-                   std::optional<Path> zones, std::optional<Path> weirs, bool concat_sides, bool overwrite,
-                   nb::object progress, const nb::object& ranks, const nb::object& scotch) {
+                   std::optional<Path> zones, std::optional<Path> weirs, std::optional<Path> cut,
+                   const std::optional<PartArray>& part_of, std::optional<Path> write_cut, bool concat_sides,
+                   bool overwrite, nb::object progress, const nb::object& ranks, const nb::object& scotch) {
   jobs::PartitionOptions options;
   options.parts = parts;
   options.method = partition::method_named(method);
@@ -35,6 +37,9 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   options.sections = std::move(sections);
   options.zones = std::move(zones);
   options.weirs = std::move(weirs);
+  options.cut = std::move(cut);
+  if (part_of) options.part_of.emplace(part_of->data(), part_of->data() + part_of->size());
+  options.write_cut = std::move(write_cut);
   options.concat_sides = concat_sides;
   options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
@@ -124,6 +129,7 @@ nb::dict refine(const Path& mesh, const Path& out, int times, std::optional<Path
   result["points"] = report.points;
   result["steps"] = report.steps;
   result["boundary_points"] = report.boundary_points;
+  result["notes"] = report.notes;
   result["bytes"] = report.bytes;
   return result;
 }
@@ -135,7 +141,8 @@ void bind_pieces(nb::module_& m) {
   m.def("partition", &partition, nb::arg("mesh"), nb::arg("prefix"), nb::kw_only(), nb::arg("parts"),
         nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
         nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
-        nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("concat_sides") = false,
+        nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("cut") = nb::none(),
+        nb::arg("part_of") = nb::none(), nb::arg("write_cut") = nb::none(), nb::arg("concat_sides") = false,
         nb::arg("overwrite") = false, nb::arg("progress") = nb::none(), nb::arg("ranks") = nb::none(),
         nb::arg("scotch") = nb::none(), "Cuts a SERAFIN mesh into the pieces that TELEMAC reads. Releases the GIL.");
   m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::kw_only(), nb::arg("mesh") = nb::none(),

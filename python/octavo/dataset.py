@@ -13,10 +13,13 @@ import numpy as np
 from octavo import _core
 from octavo.errors import UsageError
 from octavo.picture import Picture
+from octavo.printable import printable
+from octavo.sizes import bytes_of
 
 Path = str | os.PathLike[str]
 
-#: Fields that follow from the mesh, available wherever a field is.
+#: Fields that follow from the mesh, available wherever a field is: the centre of a cell, its edge along x and its volume
+#: [code length], and its level (the code's own number).
 GEOMETRY = ("x", "y", "z", "dx", "level", "cell_volume")
 
 
@@ -106,7 +109,7 @@ def diff(
     first, second = (side if isinstance(side, Dataset) else open(side) for side in (a, b))
     return _core.diff(
         first._data, second._data, absolute=rules(absolute), relative=rules(relative), ignore=list(ignore),
-        names=names or {}, same_mesh=same_mesh, headers=headers, particle_memory=_bytes(particle_memory),
+        names=names or {}, same_mesh=same_mesh, headers=headers, particle_memory=bytes_of(particle_memory),
         cached_parts=cached_parts, threads=threads,
     )  # fmt: skip
 
@@ -116,19 +119,6 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
     what is odd and can be used. `quick`: footers and tables of a store only, which finds truncation and lost files but no
     flipped bit in a stream."""
     return _core.verify(os.fspath(path), threads, None, quick)
-
-
-def _bytes(memory: int | str) -> int:
-    """256 MiB -> 268435456."""
-    if isinstance(memory, int):
-        return memory
-    factors = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-    number = memory.rstrip("kKMGiB ")
-    unit = memory[len(number) :].strip() or "B"
-    try:
-        return int(float(number) * factors[unit])
-    except (ValueError, KeyError):
-        raise UsageError(f"'{memory}' is no amount of memory", [], "256 MiB") from None
 
 
 @dataclass(frozen=True)
@@ -214,7 +204,7 @@ class Selection:
             raise UsageError(
                 "a mesh of triangles has no cells", [self._data.path], "part(0): .x, .y, .triangles, .fields"
             )
-        limit, waiting, held = _bytes(memory), [], 0
+        limit, waiting, held = bytes_of(memory), [], 0
         for part in self.parts:
             cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
             size = sum(array.nbytes for array in cells.values())
@@ -227,14 +217,15 @@ class Selection:
             yield _join(waiting)
 
     def particles(self, species: str | None = None) -> dict[str, np.ndarray]:
-        """The attributes of a species (default: the first) of all domains, whatever the region."""
+        """The attributes of a species (default: the first): of the particles whose position is in the region."""
         known = [row["name"] for row in self._data.species]
         if not known:
             return {}
         name = species or known[0]
         if name not in known:
             raise UsageError(f"no species '{name}'", [self._data.path], "there are: " + ", ".join(known))
-        parts = [self._data.read(part, [], None, True).particles.get(name, {}) for part in range(self._data.num_parts)]
+        domains = self._data.parts_of(self.region, None) or [0]  # none: empty arrays
+        parts = [_core.particles(self._data, part, self.region).particles.get(name, {}) for part in domains]
         return _join([part for part in parts if part])
 
 
@@ -299,7 +290,7 @@ class Dataset(Selection):
 
     def __repr__(self) -> str:
         leaves = sum(level["leaves"] for level in self._data.levels)
-        return (
+        return printable(
             f"<octavo.Dataset {self.path}: {self._data.code}, {self._data.dim}-D, t = {self.time:.6g}, "
             f"{leaves} leaves in {self.domains} domains, fields {', '.join(self.fields)}>"
         )
@@ -307,7 +298,7 @@ class Dataset(Selection):
     def _repr_html_(self) -> str:
         def rows(pairs: Sequence[tuple[str, Any]]) -> str:
             return "".join(
-                f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+                f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(printable(str(value)))}</td></tr>"
                 for name, value in pairs
             )
 
@@ -325,7 +316,7 @@ class Dataset(Selection):
             for level in self._data.levels
         )
         return (
-            f"<b>{html.escape(self.path)}</b><table>{head}</table>"
+            f"<b>{html.escape(printable(self.path))}</b><table>{head}</table>"
             f"<details><summary>levels</summary><table><tr><th>level</th><th>cells</th><th>leaves</th></tr>{levels}"
             "</table></details>"
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from octavo.printable import printable, printable_lines
+
 
 class Error(Exception):
     """Base of all. `message` says what, `places` where (innermost first), `hint` what to do; `exit_code` is the command's."""
@@ -15,11 +17,11 @@ class Error(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        lines = [self.message]
+        lines = [printable_lines(self.message)]
         if self.places:
-            lines.append("  in " + ", ".join(reversed(self.places)))
+            lines.append("  in " + ", ".join(printable(place) for place in reversed(self.places)))
         if self.hint:
-            lines.append("  try: " + self.hint)
+            lines.append("  try: " + printable_lines(self.hint))
         return "\n".join(lines)
 
 

@@ -156,7 +156,7 @@ class Writer(MeshWriter):
 def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
     particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
-    fill: bool | str = False, as_patches: bool = False, max_box: int = 64,
+    fill: bool | str = False, per_mass: Sequence[str] = (), as_patches: bool = False, max_box: int = 64,
     points: Sequence[int] | np.ndarray | None = None, options: Path | None = None, **settings: Any,
 ) -> Any:  # fmt: skip
     """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
@@ -171,7 +171,8 @@ def restart(
     `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors on
     faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header is
     that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones: True or
-    "linear" with limited slopes, "constant" with their value. `as_patches`: `mesh` is Patches, boxes at most `max_box`
+    "linear" with limited slopes, "constant" with their value. `refine` and `fill` weight velocities and FLASH's energies by
+    density, and the fields in `per_mass`. `as_patches`: `mesh` is Patches, boxes at most `max_box`
     cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
     Further keywords and `options` are the Writer's: of those it uses staging_directory (steps that are on local disks
@@ -189,7 +190,8 @@ def restart(
     names = [fields] if isinstance(fields, str) else fields
     return _mpi().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
-        refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", max_box if as_patches else None,
+        refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", list(per_mass),
+        max_box if as_patches else None,
         None if points is None else [int(point) for point in points], _texts(settings), os.fspath(options or ""),
     )  # fmt: skip
 

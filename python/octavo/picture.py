@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from octavo.printable import printable
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -84,7 +86,7 @@ def _save_hdf5(picture: Picture, path: str) -> None:
         data = file.create_dataset("map", data=picture.values, compression="gzip", shuffle=True)
         for name, value in picture.facts.items():
             if value is not None:
-                data.attrs[name] = value
+                data.attrs[name] = printable(value) if isinstance(value, str) else value
 
 
 def scale(values: np.ndarray, limits: tuple[float, float] | None, linear: bool) -> tuple[Any, str]:
@@ -103,8 +105,15 @@ def scale(values: np.ndarray, limits: tuple[float, float] | None, linear: bool) 
     return colors.Normalize(low, high), "viridis"
 
 
+def plain(text: str) -> str:
+    """A name as matplotlib sets it letter by letter: a dollar would begin a formula."""
+    return printable(text).replace("$", r"\$")
+
+
 def unit_text(unit: str) -> str:
     """A unit with powers gathered, as matplotlib sets it: "a/b**3*b" -> "a b$^{-2}$"."""
+    if not re.fullmatch(r"[A-Za-z_1*/\s]*", re.sub(r"\*\*-?\d+", "", unit)):
+        return plain(unit)  # not in these words
     powers: dict[str, int] = {}
     for sign, name, power in re.findall(r"([*/]?)([A-Za-z_]\w*)(?:\*\*(-?\d+))?", unit):
         powers[name] = powers.get(name, 0) + int(power or 1) * (-1 if sign == "/" else 1)
@@ -142,8 +151,9 @@ def draw(picture: Picture, *, limits: tuple[float, float] | None = None, linear:
     length = "m" if in_metres(picture) else "code length"
     axes.set_xlabel(f"{picture.axes[0]} [{length}]")
     axes.set_ylabel(f"{picture.axes[1]} [{length}]")
-    axes.set_title(f"{picture.facts.get('title', picture.label)}   {when(picture)}", fontsize=10, loc="left")
+    axes.set_title(f"{plain(picture.facts.get('title', picture.label))}   {when(picture)}", fontsize=10, loc="left")
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
     unit = unit_text(picture.unit)
-    bar.set_label(f"{picture.label}   [{unit}]" if unit else picture.label)
+    label = plain(picture.label)
+    bar.set_label(f"{label}   [{unit}]" if unit else label)
     return figure

@@ -31,6 +31,8 @@ def partition(
     sections: Path | None = None,
     zones: Path | None = None,
     weirs: Path | None = None,
+    cut: Any = None,
+    write_cut: Path | None = None,
     concat_sides: bool = False,
     overwrite: bool = False,
     ranks: Any = None,
@@ -38,12 +40,18 @@ def partition(
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
     (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
-    gets. `parts` None: `mesh` is a store that was cut (layout octavo), whose cut and boundary are taken. Sections,
-    zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
+    gets. `cut`: the part of each element, from 0, in place of a method: an array of integers, shape (elements,), whole
+    on every rank, or a file of them, text or .npy. `write_cut`: the file that the cut is written to, .npy or text.
+    `parts` None: as many as `cut` has; without one, `mesh` is a store that was cut (layout octavo), whose cut and boundary
+    are taken. Sections, zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
     Pieces that are there are replaced, other files with `overwrite` only. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
+    from octavo.errors import UsageError
     from octavo.ranks import scotch
 
+    if cut is not None and method is not None:
+        raise UsageError("a cut that is given is not made by a method: take one of the two", [])
+    in_file = isinstance(cut, (str, PathLike))
     return _core.partition(
         mesh,
         prefix,
@@ -55,12 +63,30 @@ def partition(
         sections=sections,
         zones=zones,
         weirs=weirs,
+        cut=cut if in_file else None,
+        part_of=None if in_file or cut is None else part_numbers(cut),
+        write_cut=write_cut,
         concat_sides=concat_sides,
         overwrite=overwrite,
         progress=progress,
         ranks=ranks,
         scotch=scotch() if ranks is not None and method == "scotch" else None,
     )
+
+
+def part_numbers(cut: Any) -> Any:
+    """Integers of any kind as those of 4 bytes; raises octavo.UsageError for others, and for more than one axis."""
+    import numpy as np
+
+    from octavo.errors import UsageError
+
+    given = np.asarray(cut)
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        found = f"{given.dtype} of shape {given.shape}"
+        raise UsageError(f"cut: expected integers, one an element, found {found}", [])
+    if given.size and not 0 <= given.min() <= given.max() < 2**31 - 1:
+        raise UsageError(f"cut: expected parts from 0, found {given.min()} to {given.max()}", [])
+    return np.ascontiguousarray(given, dtype=np.int32)
 
 
 def merge(
@@ -72,8 +98,9 @@ def merge(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> dict[str, Any]:
-    """Puts SERAFIN pieces together: a prefix, a -CONCAT file, or all the pieces. `mesh`: the whole geometry, for the order of
-    elements and the ranks on the boundary."""
+    """Puts pieces together, SERAFIN or MED: a prefix, a -CONCAT file, PREFIX.med, or all the pieces. `out` becomes MED where
+    its suffix is .med. `mesh`: the whole geometry, for the order of elements and the ranks on the boundary; `boundary`: the
+    .cli, for the ranks where the geometry has none, and for MED's groups."""
     from octavo import _core
 
     paths = [pieces] if isinstance(pieces, (str, PathLike)) else list(pieces)

@@ -61,6 +61,27 @@ def test_a_run_goes_on_on_the_other_mesh_from_the_same_values(blast, tmp_path, s
     assert report["equal"], report["reasons"]
 
 
+def test_a_flash_output_has_what_flash_goes_on_from(tmp_path):
+    h5py, np = pytest.importorskip("h5py"), pytest.importorskip("numpy")
+    sedov(2, "--steps", 60, "--native", "flash", "--native-every", 60, "--native-prefix", tmp_path / "r")
+    with h5py.File(tmp_path / "r_hdf5_chk_0060") as file:
+        gas = {
+            name: file[name][()] for name in ("dens", "velx", "vely", "velz", "pres", "ener", "eint", "gamc", "game")
+        }
+        names = [name[0].decode().strip() for name in file["particle names"]]
+        rows = {name: file["tracer particles"][:, column] for column, name in enumerate(names)}
+        scalars = {row["name"].decode().strip(): row["value"] for row in file["real scalars"]}
+        limits = {row["name"].decode().strip(): row["value"] for row in file["integer runtime parameters"]}
+    # Hydro starts with these: FLASH calls no equation of state before.
+    assert (gas["gamc"] == 1.4).all() and (gas["game"] == 1.4).all() and (gas["velz"] == 0).all()
+    assert np.allclose(gas["pres"], 0.4 * gas["dens"] * gas["eint"], rtol=1e-12)
+    assert {"blk", "posx", "posy", "posz", "proc", "tag", "velx", "vely", "velz"} <= set(names)
+    assert sorted(rows["tag"]) == list(range(1, 65)) and limits["pt_maxperproc"] > 0
+    speed = np.hypot(rows["velx"], rows["vely"])
+    assert 0 < speed.max() < 1.5 * np.hypot(gas["velx"], gas["vely"]).max() and (rows["velz"] == 0).all()
+    assert 0 < scalars["dt"] < scalars["time"] and scalars["dtold"] == scalars["dt"]
+
+
 @pytest.mark.parametrize(
     ("native", "name", "mesh"),
     [

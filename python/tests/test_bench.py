@@ -34,7 +34,7 @@ needs_mpi = pytest.mark.skipif(not mpi_here(), reason="octavo was built without 
 def test_a_plan_of_fifty_thousand_ranks_is_known_arithmetic(run_json):
     one, sixteen, all_of_a_node = run_json(
         "bench", "plan", "--ranks", 50000, "--ranks-per-node", 128, "--bytes-per-rank", "300M", "--per-file", "1,16,all",
-        "--node-rate", "2G", "--rate", "500G", "--creates-rate", 10000)  # fmt: skip
+        "--node-rate", "2G", "--rate", "500G", "--creates-rate", 10000)["plans"]  # fmt: skip
     # 390 full nodes and one of 80 ranks: 8 files of 16 on each, 5 on the last.
     assert [plan["files"] for plan in (one, sixteen, all_of_a_node)] == [50000, 390 * 8 + 5, 391]
     assert sixteen["hosts"] == 391 and sixteen["contributors"] == 16
@@ -50,14 +50,14 @@ def test_a_plan_of_fifty_thousand_ranks_is_known_arithmetic(run_json):
 @needs_mpi
 def test_the_ramses_quota_before_and_after(run_json):
     words = ["bench", "plan", "--ranks", 16384, "--bytes", "4.7T", "--quota-files", "2M", "--quota-bytes", "100T"]
-    native = run_json(*words, "--per-file", 1, "--files-per-writer", 4)[0]
+    native = run_json(*words, "--per-file", 1, "--files-per-writer", 4)["plans"][0]
     assert native["files"] == 65536
     assert native["steps_by_files"] == 30 == 2_000_000 // 65536
     assert native["steps_by_bytes"] == 21
-    after = run_json(*words, "--per-file", "all", "--ratio", 7.05)[0]
+    after = run_json(*words, "--per-file", "all", "--ratio", 7.05)["plans"][0]
     assert after["files"] == 128
     assert after["steps_by_bytes"] == after["steps_in_quota"] == 150
-    assert run_json(*words, "--per-file", "all", "--ratio", 7.05, "--append")[0]["steps_by_files"] == -1
+    assert run_json(*words, "--per-file", "all", "--ratio", 7.05, "--append")["plans"][0]["steps_by_files"] == -1
 
 
 @needs_mpi

@@ -76,8 +76,33 @@ def test_info_json_is_the_stable_interface(run_json, sample):
     facts = run_json("info", sample)
     assert {"format", "time", "ndim", "cells", "leaves", "levels", "domains", "fields", "particles"} <= set(facts)
     assert facts["domains"] == 8 and facts["ndim"] == 3 and facts["particles"] == 2000
-    assert set(facts["levels"][0]) == {"level", "cells", "leaves"}
+    assert set(facts["levels"][0]) == {"level", "blocks", "cells", "leaves"}
     assert set(facts["fields"][0]) == {"name", "unit", "dtype"}
+    assert facts["schema_version"] == 1
+    assert facts["block"] is None and facts["blocks"] is None
+
+
+def test_info_counts_cells_leaves_and_blocks(run, run_json, sample, tmp_path):
+    """A FLASH file and a store of it, whose tree cells are blocks; the leaves are those that stats counts."""
+    flash = tmp_path / "a_hdf5_chk_0001"
+    run("convert", sample, flash, "--to", "flash", "--block", 4, "--fill", "-q")
+    run("convert", flash, tmp_path / "run.octavo", "-q")
+    for path in (flash, tmp_path / "run.octavo"):
+        facts, stats = run_json("info", path), run_json("stats", path)
+        assert facts["leaves"] == stats["leaves"]
+        if facts["block"] is None:
+            continue
+        assert facts["block"] == [4, 4, 4] and facts["cells"] == 64 * facts["blocks"]
+        for level, counted in zip(facts["levels"], run_json("stats", path)["fields"]["dens"]["levels"], strict=False):
+            assert level["cells"] == 64 * level["blocks"] and level["leaves"] % 64 == 0 and counted
+        assert "4 x 4 x 4" in run("info", path).stdout
+
+
+def test_real_flash_file_has_its_leaves(run_json, data):
+    """8,704 leaves in 136 leaf blocks of 8 x 8."""
+    for path in sorted((data / "flash").rglob("*hdf5_chk_000*")):
+        facts = run_json("info", path)
+        assert facts["leaves"] == run_json("stats", path, "--no-particles")["leaves"], path
 
 
 def test_stats_json_is_the_stable_interface(run_json, sample):
@@ -232,3 +257,68 @@ def test_json_of_ls_names_codecs(run_json, run, sample, tmp_path):
     assert json.dumps(fields["density"]["codecs"]).find("point") < 0
     assert any("point" in codec for codec in fields["velocity_x"]["codecs"])
     assert any("abs" in codec for codec in fields["pressure"]["codecs"])
+
+
+NAMED_OUTPUTS = ["out.vtu", "out.vtk", "out.h5", "run.octavo.zip", "a.PNG"]
+
+
+@pytest.mark.parametrize("name", NAMED_OUTPUTS)
+def test_an_unknown_ending_of_an_output_is_refused(run, sample, tmp_path, name):
+    out = tmp_path / name
+    for words in (
+        ["convert", sample, out],
+        ["repack", sample, out],
+        ["sample", out, "--to", "octavo"],
+        ["sample", out],
+    ):
+        done = run(*words, check=False)
+        assert done.returncode == 2 and name[-4:] in done.stderr, words
+    assert not list(tmp_path.iterdir())
+    run("convert", sample, out, "--to", "octavo", "-q")  # said in full, it is meant
+
+
+def test_numbers_and_no_ending_are_stores(run, sample, tmp_path):
+    for name in ("run", "run.0042", "run.OCTAVO", "z0.5"):
+        run("convert", sample, tmp_path / name, "-q")
+        assert run("verify", tmp_path / name).returncode == 0
+
+
+def run_without(package, *words, cwd):
+    """The command where a Python package is not installed."""
+    code = f"import sys; sys.modules[{package!r}] = None\nfrom octavo.cli import main\nsys.exit(main(sys.argv[1:]))"
+    return subprocess.run([sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, cwd=cwd)
+
+
+@pytest.mark.parametrize(
+    "package, words",
+    [
+        ("rich", ["info", "IT"]),
+        ("rich", ["stats", "IT"]),
+        ("matplotlib", ["map", "IT", "--field", "density", "-o", "a.png", "--pixels", 8]),
+        ("h5py", ["map", "IT", "--field", "density", "-o", "a.h5", "--pixels", 8]),
+        ("numpy", ["map", "IT", "--field", "density", "-o", "a.png", "--pixels", 8]),
+    ],
+)
+def test_a_missing_package_is_a_sentence(sample, tmp_path, package, words):
+    done = run_without(package, *[sample if word == "IT" else word for word in words], cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert "Traceback" not in done.stderr and f"pip install {package}" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_json_needs_no_optional_package(sample, tmp_path):
+    assert run_without("rich", "info", sample, "--json", cwd=tmp_path).returncode == 0
+
+
+def test_tracebacks_are_for_debug_alone(sample):
+    """A bug of ours, as one that nobody has found yet."""
+    code = (
+        "import sys, octavo.cli.info as info\n"
+        "def run(arguments): raise KeyError('a\x1b[31m')\n"
+        "info.run = run\nfrom octavo.cli import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    plain = subprocess.run([sys.executable, "-c", code, "info", sample], capture_output=True, text=True)
+    assert plain.returncode == 3 and "Traceback" not in plain.stderr and "unexpected: KeyError" in plain.stderr
+    assert "\x1b" not in plain.stderr and "--debug" in plain.stderr
+    debug = subprocess.run([sys.executable, "-c", code, "info", sample, "--debug"], capture_output=True, text=True)
+    assert "Traceback" in debug.stderr

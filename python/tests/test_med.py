@@ -177,3 +177,30 @@ def test_wrong_wishes_are_told(med, files, run, tmp_path):
     ]:
         done = run(*words, check=False)
         assert done.returncode == code and text in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("how", ["link", "external", "virtual"])
+def test_values_in_another_file_are_not_read(med, run, tmp_path, how):
+    """libmedC opens what a file names; in a child, as above."""
+    path, other = tmp_path / "r2d.med", tmp_path / "other.h5"
+    path.write_bytes(med.read_bytes())
+    script = """if True:
+        import sys, h5py
+        path, other, how = sys.argv[1:]
+        with h5py.File(path, "r+") as file, h5py.File(other, "w") as out:
+            mesh = file["ENS_MAA/MESH/-0000000000000000001-0000000000000000001/NOE"]
+            values = mesh["COO"][()]
+            out["COO"] = values
+            del mesh["COO"]
+            if how == "link":
+                mesh["COO"] = h5py.ExternalLink(other, "/COO")
+            elif how == "virtual":
+                layout = h5py.VirtualLayout(values.shape, values.dtype)
+                layout[...] = h5py.VirtualSource(other, "COO", values.shape)
+                mesh.create_virtual_dataset("COO", layout)
+            else:
+                mesh.create_dataset("COO", values.shape, values.dtype, external=[(other, 0, values.nbytes)])
+    """
+    subprocess.run([sys.executable, "-c", script, str(path), str(other), how], check=True, timeout=60)
+    done = run("info", path, check=False)
+    assert done.returncode == 4 and "COO" in done.stderr

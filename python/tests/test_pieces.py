@@ -170,3 +170,66 @@ def test_a_store_of_parts_is_a_store_and_is_merged(run, run_json, serafin, tmp_p
     assert (tmp_path / "merged.slf").read_bytes() == result.read_bytes()
     done = run(*words, "--also", result, "--also", result, check=False)
     assert done.returncode == 2 and "NAME=FILE" in done.stderr
+
+
+def test_a_cut_is_given_and_written_from_python_and_the_command(run, serafin, tmp_path):
+    import numpy as np
+
+    from octavo import errors, pieces
+
+    mesh = serafin / "geo_gouttedo.slf"
+    for name in ("made", "array", "text", "npy", "ranks"):
+        (tmp_path / name).mkdir()
+    words = {"boundary": serafin / "geo_gouttedo.cli"}
+    pieces.partition(mesh, tmp_path / "made" / "T2D", 4, method="hilbert", write_cut=tmp_path / "cut.npy", **words)
+    cut = np.load(tmp_path / "cut.npy")
+    assert cut.dtype == np.int32 and np.bincount(cut).size == 4
+    np.savetxt(tmp_path / "cut.txt", cut, fmt="%d")
+    report = pieces.partition(mesh, tmp_path / "array" / "T2D", None, cut=cut.astype(np.uint8)[::1], **words)
+    assert report["parts"] == 4
+    pieces.partition(mesh, tmp_path / "text" / "T2D", 4, cut=tmp_path / "cut.txt", **words)
+    again = ["--boundary", words["boundary"], "--write-cut", tmp_path / "again.txt"]
+    run("partition", mesh, "-o", tmp_path / "npy" / "T2D", "--cut", tmp_path / "cut.npy", *again)
+    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "cut.txt").read_bytes()
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}
+    for name in ("array", "text", "npy"):
+        assert {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} == expected
+    for wrong in (cut.astype(float), cut.reshape(-1, 2), cut - 1):
+        with pytest.raises(errors.UsageError, match="cut"):
+            pieces.partition(mesh, tmp_path / "T2D", 4, cut=wrong)
+    with pytest.raises(errors.UsageError, match="method"):
+        pieces.partition(mesh, tmp_path / "T2D", 4, cut=cut, method="metis")
+    with pytest.raises(errors.Damaged, match="expected 8978 part numbers"):
+        pieces.partition(mesh, tmp_path / "T2D", 4, cut=cut[:-1])
+    (tmp_path / "mine").write_text("my notes")
+    wrong_words = [
+        (2, "is no piece", ["--parts", 2, "--write-cut", tmp_path / "mine"]),
+        (2, "over a piece", ["--parts", 2, "--write-cut", tmp_path / "T2DGEO-CONCAT"]),
+        (2, "would replace", ["--cut", tmp_path / "cut.txt", "--write-cut", tmp_path / "cut.txt"]),
+        (3, "without an element", ["--parts", 5, "--cut", tmp_path / "cut.txt"]),
+        (3, "found my", ["--cut", tmp_path / "mine"]),
+    ]
+    for code, text, more in wrong_words:
+        done = run("partition", mesh, "-o", tmp_path / "T2D", *more, check=False)
+        assert done.returncode == code and text in done.stderr, (more, done.stderr)
+    assert not list(tmp_path.glob("T2D*")) and not list(tmp_path.glob("*.partial"))
+
+
+def test_parts_that_metis_leaves_empty_are_filled(run, serafin, tmp_path):
+    mesh = Path(__file__).resolve().parents[2] / "tests" / "golden" / "partel" / "basin.slf"
+    for method, parts in (("metis", 120), ("metis", 246), ("scotch", 246)):
+        done = run(
+            "partition",
+            mesh,
+            "-o",
+            tmp_path / "T2D",
+            "--parts",
+            parts,
+            "--method",
+            method,
+            "--write-cut",
+            tmp_path / "cut",
+        )
+        counts = [(tmp_path / "cut").read_text().split().count(str(part)) for part in range(parts)]
+        assert min(counts) >= 1 and max(counts) <= 3
+        assert ("without an element" in done.stderr) == (method == "metis")

@@ -40,7 +40,10 @@ const FlashFile& sound(int dim) {
       spec.block = {4, d > 1 ? 2 : 1, d > 2 ? 2 : 1};
       spec.faces = true;
       spec.refine = [](const auto& box) { return box.level < 3 && box.lo[0] == 0 && box.lo[1] == 0 && box.lo[2] == 0; };
-      made[static_cast<std::size_t>(d - 1)] = testing::flash_file(spec);
+      FlashFile& file = made[static_cast<std::size_t>(d - 1)] = testing::flash_file(spec);
+      const std::uint64_t blocks = file.sets["refine level"].shape[0];
+      file.sets["a row a block"] = testing::flash_set('d', {blocks}, std::vector<double>(blocks, 1));
+      file.sets["others"] = testing::flash_set('i', {3, 2}, std::vector<std::int32_t>(6, 7));
     }
     return made;
   }();

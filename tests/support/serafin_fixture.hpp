@@ -178,6 +178,17 @@ inline std::vector<std::int32_t> ranks_of(const Triangles& mesh) {
   return ranks;
 }
 
+/// The first element that has both points.
+inline std::size_t element_with(const Triangles& mesh, std::int32_t a, std::int32_t b) {
+  const auto has = [&](std::size_t e, std::int32_t point) {
+    const auto first = mesh.connectivity.begin() + static_cast<std::ptrdiff_t>(3 * e);
+    return std::find(first, first + 3, point) != first + 3;
+  };
+  std::size_t e = 0;
+  while (!has(e, a) || !has(e, b)) ++e;
+  return e;
+}
+
 /// Boundary file: walls everywhere.
 inline std::string boundary_text(const std::vector<std::int32_t>& boundary) {
   std::string text;

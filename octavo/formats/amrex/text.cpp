@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <span>
 
+#include "octavo/base/memory.hpp"
 #include "octavo/file/posix.hpp"
 
 namespace octavo::formats::amrex {
@@ -12,6 +13,9 @@ namespace {
 
 using base::Error;
 using base::Kind;
+
+/// A run of a million boxes and a hundred components stays below.
+constexpr std::uint64_t largest_text = std::uint64_t{8} << 30;
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool ends_word(char c) { return is_blank(c) || c == ',' || c == ')' || c == '('; }
@@ -166,7 +170,14 @@ BoxArray Text::box_array() {
 
 Text read_text(const std::filesystem::path& path) {
   const file::File opened = file::open_read(path);
-  std::string text(file::size(opened), '\0');
+  const std::uint64_t size = file::size(opened);
+  if (size > largest_text)
+    throw Error(Kind::corrupt,
+                "expected a text of at most " + std::to_string(largest_text) + " bytes, found " + std::to_string(size))
+        .at(path.string());
+  // What it lists takes about twice what its text does.
+  base::need_memory(3 * size, "a text header");
+  std::string text(size, '\0');
   text.resize(file::pread_some(opened, 0, std::as_writable_bytes(std::span(text))));
   return Text(std::move(text), path);
 }

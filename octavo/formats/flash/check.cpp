@@ -32,10 +32,6 @@ Frame frame_of(const Source& source, const Attributes& attributes) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const bool used = axis < static_cast<std::size_t>(frame.dim);
     frame.block[axis] = required(source, attributes, names[axis], used ? 65536 : 1);
-    if (!used) continue;
-    const std::string side = std::string("string runtime parameters/") + axis_names[axis];
-    const bool low = text(attributes, side + "l_boundary_type") == "periodic";
-    frame.periodic[axis] = low && text(attributes, side + "r_boundary_type") == "periodic";
   }
   return frame;
 }
@@ -75,6 +71,21 @@ void find_domain(const Source& source, const Attributes& attributes, const TreeA
     const auto rounded = [](double value) { return static_cast<double>(static_cast<float>(value)); };
     frame.lo[axis] = single && rounded(min) == lo ? min : lo;
     frame.hi[axis] = single && rounded(max) == hi ? max : hi;
+  }
+}
+
+/// The runtime parameters say which sides are periodic; where a file has none of them, the neighbours of the root
+/// blocks at the low side do: a block, or a boundary (which is negative).
+void find_periodic(const Attributes& attributes, const TreeArrays& arrays, Frame& frame) {
+  const std::size_t width = gid_width(frame.dim);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
+    const std::string side = std::string("string runtime parameters/") + axis_names[axis];
+    const auto low = text(attributes, side + "l_boundary_type"), high = text(attributes, side + "r_boundary_type");
+    frame.periodic[axis] = low == "periodic" && high == "periodic";
+    if (low || high || arrays.gid.empty()) continue;
+    for (std::size_t row = 0; row < arrays.refine_level.size(); ++row)
+      if (arrays.refine_level[row] == 1 && bound(arrays, row, axis, 0) == frame.lo[axis])
+        frame.periodic[axis] = frame.periodic[axis] || arrays.gid[row * width + 2 * axis] > 0;
   }
 }
 
@@ -233,6 +244,7 @@ CheckedTree read_tree(const Source& source, const Attributes& attributes) {
   check_block_count(source, attributes, arrays.refine_level.size());
   find_domain(source, attributes, arrays, checked.single, checked.frame);
   check_root_count(source, arrays, checked.frame);
+  find_periodic(attributes, arrays, checked.frame);
   check_extents(source, arrays, checked.frame);
   const std::vector<Block> rows = place_all(source, arrays, checked.frame);
   try {

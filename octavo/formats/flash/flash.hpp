@@ -20,20 +20,23 @@ struct OpenOptions {
 ///
 /// The mesh is an Octree whose cells are the blocks, levels counted from 1 (Header::level_origin), parents with the
 /// values that FLASH restricted to them. Parts are stretches of the Morton order; a part's tree holds its own blocks
-/// and what closes it, all with their values. Fields are the variables of "unknown names" and other data sets of blocks
-/// (scratch), trimmed; a face variable `b` is two fields, `b_left` and `b_right`: the faces at the low and the high
-/// side of each cell (centring face_x, face_y or face_z). One species, "particles": the properties by name, in the
-/// file's order, but posx, posy and posz are position_x, position_y and position_z.
+/// and what closes it, all with their values. Fields are the variables of "unknown names" and other data sets on cells
+/// or faces (scratch; integers on cells), trimmed; a face variable `b` is two fields, `b_left` and `b_right`: the faces
+/// at the low and the high side of each cell (centring face_x, face_y or face_z). One species, "particles": the
+/// properties by name, in the file's order, but posx, posy and posz are position_x, position_y and position_z.
 ///
 /// A particle file has no mesh: its tree is one block of one cell without fields.
 ///
-/// Header::attributes: the lists (lists.hpp), what the tree has beyond its shape (tree_arrays.hpp), and
+/// Header::attributes: the lists (lists.hpp), what the tree has beyond its shape (tree_arrays.hpp), what FLASH does not
+/// know of its file (foreign.hpp), and
 /// - "flash/kind": "checkpoint", "plotfile" or "particles"; "flash/metadata bytes": 8, or 4 where positions are floats;
-/// - "flash/unknown names": the variables, in the file's order; "flash/localnp": particles a block, in Morton order.
+/// - "flash/unknown names": the variables, in the file's order; "flash/long names": other data sets on cells that have
+///   names of more than 4 characters; "flash/localnp": particles a block, in Morton order.
 /// Together with fields and particles that is all that write_flash needs to make the same data sets again.
 ///
 /// Where the particle list contradicts itself a note says so, and reading particles throws Error(corrupt).
-/// Throws Error(corrupt) for damage, Error(unsupported) for a domain with holes and without HDF5.
+/// Throws Error(corrupt) for damage, Error(unsupported) for a domain with holes, files of FLASH2, values on corners,
+/// variables in other files, and without HDF5.
 mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& options = {});
 
 /// The same, with the options' defaults.

@@ -170,6 +170,23 @@ TEST_P(FlashDim, parts_merge_to_the_tree_that_one_part_is) {
   EXPECT_EQ(merged.fields, one.fields);
 }
 
+/// Data sets that FLASH does not know: of no shape of its own, with a row a block, and of integers on cells.
+void add_others(FlashFile& file, const FlashSpec& spec) {
+  const std::uint64_t blocks = file.sets["refine level"].shape[0];
+  const auto counted = [](std::uint64_t count) {
+    std::vector<std::int32_t> values(count);
+    std::iota(values.begin(), values.end(), -3);
+    return values;
+  };
+  const std::vector<std::uint64_t> cells{blocks, static_cast<std::uint64_t>(spec.block[2]),
+                                         static_cast<std::uint64_t>(spec.block[1]),
+                                         static_cast<std::uint64_t>(spec.block[0])};
+  file.sets["a table"] = octavo::testing::flash_set('d', {2, 2}, std::vector<double>{1, -0.0, NAN, 1e300});
+  file.sets["words"] = octavo::testing::flash_texts(7, {"one", "seventh"});
+  file.sets["two a block"] = octavo::testing::flash_set('i', {blocks, 2}, counted(2 * blocks));
+  file.sets["mask"] = octavo::testing::flash_set('i', cells, counted(cells[0] * cells[1] * cells[2] * cells[3]));
+}
+
 TEST_P(FlashDim, what_is_written_has_the_same_data_sets) {
   for (bool single : {false, true})
     for (bool periodic : {false, true}) {
@@ -182,7 +199,9 @@ TEST_P(FlashDim, what_is_written_has_the_same_data_sets) {
           return box.level < 2 || (box.level == 2 && box.lo[0] == 0 && box.lo[1] == 0);
         };
       }
-      const fs::path path = put(flash_file(spec)), out = dir_ / "out_hdf5_chk_0007";
+      FlashFile file = flash_file(spec);
+      add_others(file, spec);
+      const fs::path path = put(file), out = dir_ / "out_hdf5_chk_0007";
       for (std::int64_t a_part : {0, 3}) {
         const WriteReport report = write_flash(open_flash(path, {a_part}), out);
         EXPECT_EQ(report.outside, 0);
@@ -219,6 +238,7 @@ TEST_F(Flash, a_step_of_another_code_gets_all_lists_that_a_restart_reads) {
   const fs::path path = put(flash_file(FlashSpec{})), out = dir_ / "out", same = dir_ / "same";
   mesh::Dataset dataset = open_flash(path);
   dataset.header.attributes["sim info/build date"] = std::string("a day");
+  set_value(dataset.header.attributes, "logical runtime parameters", "restart", std::int64_t{1});
   write_flash(dataset, same);
   const auto kept = open_flash(same).header.attributes;
   dataset.header.attributes.clear();
@@ -345,6 +365,7 @@ void strip_as_amrex(FlashFile& file) {
 TEST_P(FlashDim, files_as_amrex_builds_write_them_become_full_morton_ones) {
   const FlashSpec spec = spec_of(GetParam());
   FlashFile file = flash_file(spec);
+  add_others(file, spec);
   const fs::path original = put(file, "original");
   level_order(file, octavo::testing::flash_boxes(spec).size());
   strip_as_amrex(file);
@@ -501,6 +522,26 @@ TEST_F(Flash, a_domain_with_a_hole_is_unsupported) {
   FlashFile file = flash_file(spec);
   drop_row(file, 1);
   EXPECT_EQ(error_of([&] { open_flash(put(file)); }).kind(), Kind::unsupported);
+}
+
+TEST_P(FlashDim, sides_are_periodic_where_gid_says_so_and_nothing_else_does) {
+  for (const bool one_root : {false, true}) {
+    FlashSpec spec = spec_of(GetParam());
+    spec.periodic = {true, false, true};
+    if (one_root) spec.roots = {1, 1, 1};
+    spec.refine = [](const auto& box) { return box.level < 2; };
+    FlashFile file = flash_file(spec);
+    file.lists.texts.erase("string runtime parameters");
+    const mesh::Dataset dataset = open_flash(put(file));
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(spec.dim); ++axis)
+      EXPECT_EQ(dataset.header.periodic[axis], spec.periodic[axis]) << axis;
+    // A copy has what a restart of FLASH asks for.
+    const fs::path out = dir_ / (one_root ? "one" : "two");
+    write_flash(dataset, out);
+    const auto made = open_flash(out).header.attributes;
+    EXPECT_EQ(text(made, "string runtime parameters/xl_boundary_type"), "periodic");
+    EXPECT_TRUE(made.contains("logical runtime parameters/restart"));
+  }
 }
 
 TEST_F(Flash, damaged_particles_do_not_hide_the_mesh) {

@@ -1,6 +1,8 @@
 #include "octavo/formats/flash/layout.hpp"
 
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/foreign.hpp"
+#include "octavo/formats/flash/variables.hpp"
 
 namespace octavo::formats::flash {
 namespace {
@@ -19,9 +21,9 @@ Offsets lay_out(const std::filesystem::path& path, const OutputPlan& plan, std::
   write_unknown_names(file, plan);
   for (const TreeSet& set : tree_sets(plan, {})) file::hdf5::make(file, set.name, set.type, set.shape);
   for (const OutputVariable& variable : plan.variables)
-    file::hdf5::make(file, variable.set, variable.single ? file::hdf5::float32_type : file::hdf5::float64_type,
-                     shape_of(plan, variable));
+    file::hdf5::make(file, variable.set, item_type(variable.type), shape_of(plan, variable));
   if (!plan.species.empty()) make_particle_sets(file, plan, particles, plan.tree.blocks.size());
+  write_foreign(file, plan.tree.blocks.size(), plan.attributes);
   // Closing gives the file its length; values written before could be cut off by it.
   file.close();
   Offsets offsets;
@@ -49,7 +51,8 @@ void write_tree_values(const std::filesystem::path& path, const Offsets& offsets
 void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const Range> ranges) {
   file::hdf5::File file = file::hdf5::open_write(path);
   for (std::size_t v = 0; v < plan.variables.size(); ++v) {
-    const auto& type = plan.variables[v].single ? file::hdf5::float32_type : file::hdf5::float64_type;
+    if (mesh::is_integer(plan.variables[v].type)) continue;  // none of FLASH's
+    const auto type = item_type(plan.variables[v].type);
     file::hdf5::write_attribute(file, plan.variables[v].set, "minimum", type, ranges[v].min);
     file::hdf5::write_attribute(file, plan.variables[v].set, "maximum", type, ranges[v].max);
   }

@@ -52,14 +52,16 @@ void count_rows(const Source& source, std::int64_t blocks, ParticleTable& table)
   if (table.first_row.back() != table.species.count)
     throw error_in(source, "localnp",
                    "expected a sum of " + std::to_string(table.species.count) +
-                       ", the rows of \"tracer particles\", found " + std::to_string(table.first_row.back()));
+                       ", the rows of \"tracer particles\", found " + std::to_string(table.first_row.back()))
+        .hint("--no-particles leaves them out");
 }
 
 void fill(const Source& source, std::int64_t blocks, ParticleTable& table) {
   const auto& rows = set(source, "tracer particles");
   if (rows.shape.size() != 2 || rows.type.kind != Class::real)
     throw error_in(source, "tracer particles", "expected rows of reals, found " + describe(rows));
-  if (rows.shape[0] == 0) return;
+  // Nobody: FLASH writes no names then.
+  if (rows.shape[0] == 0 && !has(source, "particle names")) return;
   const mesh::ScalarType type = rows.type.bytes == 4 ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
   for (const std::string& name : property_names(source, rows.shape[1]))
     table.species.attributes.push_back({name, "", type, mesh::Centring::particle, 1, 0});
@@ -103,6 +105,8 @@ std::string attribute_name(const std::string& property) {
 std::string property_name(const std::string& attribute) {
   for (const auto& [flash, ours] : positions)
     if (attribute == ours) return flash;
+  for (const char axis : {'x', 'y', 'z'})
+    if (attribute == std::string("velocity_") + axis) return std::string("vel") + axis;
   return attribute;
 }
 

@@ -4,6 +4,7 @@
 
 #include "octavo/formats/flash/check.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/foreign.hpp"
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/variables.hpp"
 #include "octavo/mesh/clip.hpp"
@@ -56,6 +57,27 @@ std::vector<std::int64_t> part_bounds(std::int64_t blocks, std::int64_t cells, c
   return bounds;
 }
 
+/// FLASH2 has other lists, and values on corners have another shape.
+void refuse_other_forms(const Step& step) {
+  const Source& source = step.source;
+  const auto& attributes = step.header.attributes;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Kind::unsupported, why).at(source.file.path().string());
+  };
+  std::optional<std::int64_t> version = integer(attributes, "sim info/file format version");
+  if (has(source, "file format version"))
+    if (const auto found = read_items(source.file, set(source, "file format version")))
+      if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&*found); numbers && numbers->size() == 1)
+        version = (*numbers)[0];
+  constexpr std::int64_t oldest = 8;
+  if (version && *version < oldest)
+    refuse("a file of FLASH2: expected file format version 8 or 9, found " + std::to_string(*version));
+  if (!version && has(source, "simulation parameters") && !has(source, "integer scalars"))
+    refuse("a file of FLASH2: expected the list \"integer scalars\", found \"simulation parameters\"");
+  if (integer(attributes, "logical scalars/corners").value_or(0) > 0)
+    refuse("its values stand on the corners of cells (the scalar \"corners\" is true)");
+}
+
 void open_mesh(Step& step, const OpenOptions& options) {
   auto& attributes = step.header.attributes;
   step.checked = read_tree(step.source, attributes);
@@ -104,15 +126,50 @@ void open_particles(Step& step) {
   step.header.attributes["flash/localnp"] = std::move(counts);
 }
 
+void note_geometry(Step& step) {
+  const auto geometry = text(step.header.attributes, "string scalars/geometry");
+  if (geometry && !geometry->empty() && *geometry != "cartesian")
+    step.checked.notes.push_back("the geometry is " + *geometry +
+                                 ": cells are treated as boxes of equal volume, as in a cartesian one");
+}
+
+/// Data sets that the reader has understood.
+OwnSets own_sets(const Step& step) {
+  OwnSets own;
+  const bool nobody = !step.particles.damage && step.particles.species.attributes.empty();
+  // Where nobody is there, FLASH may have made empty data sets, which nobody else knows to make.
+  const auto is_particle_set = [](const std::string& name) {
+    return name == "tracer particles" || name == "particle names" || name == "localnp";
+  };
+  for (const auto& [name, info] : step.source.sets)
+    if (is_own(name) && !(nobody && is_particle_set(name))) own.insert(name);
+  for (const Variable& variable : step.variables) own.insert(variable.set);
+  return own;
+}
+
+void open_foreign(Step& step) {
+  std::vector<std::int64_t> rows;
+  if (step.source.kind != FileKind::particles)
+    for (const Block& block : step.checked.tree.blocks) rows.push_back(block.row);
+  keep_foreign(step.source, own_sets(step), rows, step.header.attributes, step.checked.notes);
+  std::vector<std::string> long_names;
+  for (const Variable& variable : step.variables)
+    if (trimmed(variable.set).size() > 4 && !variable.right) long_names.push_back(trimmed(variable.set));
+  if (!long_names.empty()) step.header.attributes["flash/long names"] = std::move(long_names);
+}
+
 std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOptions& options) {
   auto step = std::make_shared<Step>();
   step->source = open_source(path);
   read_lists(step->source, step->header.attributes);
+  refuse_other_forms(*step);
   if (step->source.kind == FileKind::particles)
     open_without_mesh(*step);
   else
     open_mesh(*step, options);
   open_particles(*step);
+  note_geometry(*step);
+  open_foreign(*step);
   fill_header(*step);
   return step;
 }

@@ -1,5 +1,6 @@
 #include "octavo/formats/flash/schema.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace octavo::formats::flash {
@@ -9,6 +10,11 @@ using base::Kind;
 using file::hdf5::Info;
 
 namespace {
+
+constexpr std::array<std::string_view, 15> own_names{
+    "sim info", "unknown names", "refine level", "node type",  "which child",  "processor number", "bflags",
+    "gid",      "gsurr_blks",    "coordinates",  "block size", "bounding box", "tracer particles", "particle names",
+    "localnp"};
 
 constexpr std::array<std::string_view, 3> kind_names{"checkpoint", "plotfile", "particles"};
 
@@ -25,16 +31,27 @@ FileKind kind_of(const Source& source) {
   return name.find("_plt_") != std::string::npos ? FileKind::plotfile : FileKind::checkpoint;
 }
 
+/// Also those of which only the name is there: a link.
+bool has_name(const Source& source, const std::string& name) {
+  return has(source, name) || std::any_of(source.others.begin(), source.others.end(),
+                                          [&](const file::hdf5::Other& other) { return other.name == name; });
+}
+
 bool is_flash(const Source& source) {
-  const bool tree = has(source, "refine level") && has(source, "node type") && has(source, "bounding box");
-  const bool particles = has(source, "tracer particles") && has(source, "particle names");
+  const bool tree =
+      has_name(source, "refine level") && has_name(source, "node type") && has_name(source, "bounding box");
+  const bool particles = has_name(source, "tracer particles") && has_name(source, "particle names");
   return tree || particles || (has(source, "sim info") && has(source, "integer scalars"));
 }
 
 Source read_source(const std::filesystem::path& path) {
   Source source;
   source.file = file::hdf5::open(path);
-  for (Info& info : file::hdf5::list(source.file)) source.sets.emplace(info.name, std::move(info));
+  file::hdf5::Contents contents = file::hdf5::contents(source.file);
+  for (Info& info : contents.sets) source.sets.emplace(info.name, std::move(info));
+  for (const file::hdf5::Other& other : contents.others)
+    if (other.damage && is_own(other.name)) throw *other.damage;
+  source.others = std::move(contents.others);
   source.kind = kind_of(source);
   return source;
 }
@@ -71,12 +88,26 @@ Source open_source(const std::filesystem::path& path) {
   return source;
 }
 
+bool is_own(const std::string& name) {
+  for (const char* type : {"integer", "real", "string", "logical"})
+    for (const char* list : {" scalars", " runtime parameters"})
+      if (name == type + std::string(list)) return true;
+  return std::find(own_names.begin(), own_names.end(), name) != own_names.end();
+}
+
 bool has(const Source& source, const std::string& name) { return source.sets.count(name) > 0; }
 
 const Info& set(const Source& source, const std::string& name) {
   const auto found = source.sets.find(name);
-  if (found == source.sets.end()) throw error_in(source, name, "the data set is missing");
-  return found->second;
+  if (found != source.sets.end()) return found->second;
+  for (const file::hdf5::Other& other : source.others)
+    if (other.name == name && other.damage)
+      throw *other.damage;
+    else if (other.name == name)
+      throw Error(Kind::unsupported, "expected a data set, found " + to_string(other.what) +
+                                         ": files and places that a file names are not opened")
+          .at(source.file.path().string() + ", data set \"" + name + "\"");
+  throw error_in(source, name, "the data set is missing");
 }
 
 const Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,

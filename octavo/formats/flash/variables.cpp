@@ -1,6 +1,7 @@
 #include "octavo/formats/flash/variables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -23,31 +24,50 @@ std::vector<std::uint64_t> block_shape(const Frame& frame, std::int64_t blocks, 
   return shape;
 }
 
+constexpr std::array<std::pair<mesh::ScalarType, file::hdf5::ItemType>, 8> types{
+    {{mesh::ScalarType::float64, file::hdf5::float64_type},
+     {mesh::ScalarType::float32, file::hdf5::float32_type},
+     {mesh::ScalarType::int64, file::hdf5::int64_type},
+     {mesh::ScalarType::int32, file::hdf5::int32_type},
+     {mesh::ScalarType::int16, {Class::integer, 2}},
+     {mesh::ScalarType::int8, {Class::integer, 1}},
+     {mesh::ScalarType::uint64, {Class::integer, 8, false}},
+     {mesh::ScalarType::uint8, file::hdf5::uint8_type}}};
+
+/// That of values in the data set, where a field can have it.
+std::optional<mesh::ScalarType> type_of(const file::hdf5::ItemType& found) {
+  for (const auto& [ours, item] : types)
+    if (found.kind == item.kind && found.bytes == item.bytes &&
+        (found.kind == Class::real || found.is_signed == item.is_signed))
+      return ours;
+  return {};
+}
+
 /// What a data set of that shape stands on: cells, faces, or nothing of ours.
 std::optional<Centring> centring_of(const Info& info, const Frame& frame, std::int64_t blocks) {
-  if (info.type.kind != Class::real || (info.type.bytes != 4 && info.type.bytes != 8)) return {};
+  if (!type_of(info.type)) return {};
   if (info.shape == block_shape(frame, blocks, 3)) return Centring::cell;
+  if (info.type.kind != Class::real) return {};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis)
     if (info.shape == block_shape(frame, blocks, axis)) return static_cast<Centring>(1 + axis);
   return {};
 }
 
-mesh::ScalarType type_of(const Info& info) {
-  return info.type.bytes == 4 ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
-}
-
 void add(const Info& info, Centring centring, const std::string& name, std::vector<Variable>& variables) {
   if (centring == Centring::cell) {
-    variables.push_back({{name, "", type_of(info), centring, 1, 0}, info.name, false});
+    variables.push_back({{name, "", *type_of(info.type), centring, 1, 0}, info.name, false});
     return;
   }
   for (bool right : {false, true})
-    variables.push_back({{name + (right ? "_right" : "_left"), "", type_of(info), centring, 1, 0}, info.name, right});
+    variables.push_back(
+        {{name + (right ? "_right" : "_left"), "", *type_of(info.type), centring, 1, 0}, info.name, right});
 }
 
 /// Short names are stored with their blanks, as the data sets' names are; files made by others may have cut them.
 const Info& set_of(const Source& source, const std::string& stored) {
-  return has(source, stored) ? set(source, stored) : set(source, trimmed(stored));
+  const bool link = std::any_of(source.others.begin(), source.others.end(),
+                                [&](const file::hdf5::Other& other) { return other.name == stored; });
+  return link || has(source, stored) ? set(source, stored) : set(source, trimmed(stored));
 }
 
 void check_distinct(const Source& source, const std::vector<Variable>& variables) {
@@ -117,6 +137,12 @@ std::vector<Variable> find_variables(const Source& source, const Frame& frame, s
   return variables;
 }
 
+file::hdf5::ItemType item_type(mesh::ScalarType type) {
+  for (const auto& [ours, item] : types)
+    if (ours == type) return item;
+  throw Error(Kind::usage, "a data set of " + std::string(mesh::name_of(type)) + " cannot be made");
+}
+
 std::size_t values_a_block(const Variable& variable, const Frame& frame) {
   std::size_t values = 1;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -129,10 +155,8 @@ mesh::Field read_variable(const Source& source, const Variable& variable, const 
                           const std::vector<std::int64_t>& rows) {
   const auto block = static_cast<std::size_t>(frame.block[0] * frame.block[1] * frame.block[2]);
   mesh::Field field = mesh::make_field(variable.info, rows.size() * block);
-  if (variable.info.type == mesh::ScalarType::float32)
-    read_values<float>(source, variable, frame, rows, field.as<float>());
-  else
-    read_values<double>(source, variable, frame, rows, field.as<double>());
+  mesh::visit_values(
+      field, [&]<class T>(std::span<const T>) { read_values<T>(source, variable, frame, rows, field.as<T>()); });
   return field;
 }
 

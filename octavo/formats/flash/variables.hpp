@@ -15,10 +15,13 @@ struct Variable {
   bool right = false;  ///< face variables: the high faces of the cells, not the low ones
 };
 
-/// The variables of a mesh file, those of "unknown names" first. A data set of blocks that is neither of cells nor of
-/// faces is left out. Error(corrupt) for a variable without data set, or one of another shape.
+/// The variables of a mesh file, those of "unknown names" first; then other data sets of reals on cells or faces and of
+/// integers on cells. Error(corrupt) for a variable without data set, or one of another shape.
 std::vector<Variable> find_variables(const Source& source, const Frame& frame, std::int64_t blocks,
                                      std::vector<std::string>& unknown_names);
+
+/// How values of a field lie in a data set.
+file::hdf5::ItemType item_type(mesh::ScalarType type);
 
 /// Values a block in the data set.
 std::size_t values_a_block(const Variable& variable, const Frame& frame);

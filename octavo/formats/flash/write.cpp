@@ -6,6 +6,7 @@
 
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/flash/foreign.hpp"
 #include "octavo/formats/flash/layout.hpp"
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
@@ -65,23 +66,34 @@ void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, W
     for (const mesh::FieldInfo& info : species.attributes) plan.columns.push_back(info.name);
   }
   if (plan.species.empty()) return;
-  // FLASH's particles have three positions in any dimension, and yt reads all of them.
-  std::vector<std::string> needed;
-  for (auto axis = static_cast<std::size_t>(plan.frame.dim); axis < 3; ++axis)
-    needed.push_back(std::string("position_") + "xyz"[axis]);
-  needed.insert(needed.end(), {"blk", "proc", "tag"});
-  for (const std::string& name : needed)
-    if (std::find(plan.columns.begin(), plan.columns.end(), name) == plan.columns.end()) plan.added.push_back(name);
-  if (!plan.added.empty() && plan.added.back() == "tag")
-    report.notes.emplace_back("the particles have no tag: they are numbered from 1");
+  const auto has = [&](const std::string& name) {
+    return std::find(plan.columns.begin(), plan.columns.end(), name) != plan.columns.end();
+  };
+  // FLASH's particles have three positions and velocities in any dimension, and yt reads all of them.
+  const bool moving = has("velocity_x") || has("velx");
+  for (auto axis = static_cast<std::size_t>(plan.frame.dim); axis < 3; ++axis) {
+    const std::string along = std::string("_") + "xyz"[axis], short_name = std::string("vel") + "xyz"[axis];
+    if (!has("position" + along)) plan.added.push_back("position" + along);
+    if (moving && !has("velocity" + along) && !has(short_name)) plan.added.push_back(short_name);
+  }
+  for (const char* name : {"blk", "proc"})
+    if (!has(name)) plan.added.emplace_back(name);
+  // An id is the tag where it says who a particle is without a cpu.
+  for (const char* name : {"tag", "identity", "id"})
+    if (plan.tag.empty() && has(name) && (std::string(name) != "id" || !has("cpu"))) plan.tag = name;
+  if (!plan.tag.empty()) return;
+  plan.added.emplace_back("tag");
+  report.notes.emplace_back("the particles have no tag: they are numbered from 1");
 }
 
 constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
 
 /// Scalars and lists without which Flash-X ends a restart. From a time step of 0 it goes on with its smallest, which
 /// then grows.
-void add_restart_defaults(Attributes& lists) {
+void add_restart_defaults(Attributes& lists, bool particles) {
   set_default(lists, "logical runtime parameters", "restart", std::int64_t{0});
+  // What the run before had room for; a run takes its own.
+  if (particles) set_default(lists, "integer runtime parameters", "pt_maxperproc", std::int64_t{1000});
   for (const char* name : {"splitnumblocks", "splitnumparticles", "globalnumparticles", "checkpointfilenumber",
                            "plotfilenumber", "forcedplotfilenumber"})
     set_default(lists, "integer scalars", name, std::int64_t{0});
@@ -115,7 +127,9 @@ void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   set_default(lists, "logical scalars", "corners", std::int64_t{0});
   // A file that FLASH wrote has what its version needs, and is to stay the same file.
   const auto known = lists.lower_bound("sim info/");
-  if (known == lists.end() || !known->first.starts_with("sim info/")) add_restart_defaults(lists);
+  const bool complete = known != lists.end() && known->first.starts_with("sim info/");
+  // Somebody may have cut lists off it.
+  if (!complete || !lists.contains("logical runtime parameters")) add_restart_defaults(lists, !plan.species.empty());
 }
 
 void set_scalars(const mesh::Header& header, OutputPlan& plan) {
@@ -151,8 +165,9 @@ OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::Speci
   plan_species(species, plan, report);
   add_defaults(header, plan);
   set_scalars(header, plan);
-  const bool single = std::any_of(plan.variables.begin(), plan.variables.end(),
-                                  [](const OutputVariable& variable) { return variable.single; });
+  const bool single = std::any_of(plan.variables.begin(), plan.variables.end(), [](const OutputVariable& variable) {
+    return variable.type == mesh::ScalarType::float32;
+  });
   set_default(plan.attributes, "logical scalars", "double_precision", std::int64_t{single ? 0 : 1});
   if (options.single_precision) set_value(plan.attributes, "logical scalars", "double_precision", std::int64_t{0});
   return plan;
@@ -213,6 +228,7 @@ Offsets begin_file(const mesh::Dataset& dataset, const std::filesystem::path& pa
     file::hdf5::File file = file::hdf5::create(path);
     write_lists(file, plan.attributes);
     if (!plan.species.empty()) write_particles(file, plan, rows);
+    write_foreign(file, rows.per_block.size(), plan.attributes);
     file.close();
     return {};
   }

@@ -49,12 +49,13 @@ void append_rows(const OutputPlan& plan, const mesh::Particles& particles, Parti
     put_column(*field, column, width, first, out.values);
   }
   for (std::size_t column = plan.columns.size(); column < width; ++column)
-    if (plan.added[column - plan.columns.size()].starts_with("position_"))
+    if (const std::string& name = plan.added[column - plan.columns.size()];
+        name.starts_with("position_") || name.starts_with("vel"))
       for (std::size_t at = first * width + column; at < out.values.size(); at += width) out.values[at] = 0;
 }
 
 std::size_t column_of(const OutputPlan& plan, const std::string& name) {
-  auto at = std::find(plan.columns.begin(), plan.columns.end(), name);
+  auto at = std::find(plan.columns.begin(), plan.columns.end(), name == "tag" && !plan.tag.empty() ? plan.tag : name);
   if (at != plan.columns.end()) return static_cast<std::size_t>(at - plan.columns.begin());
   at = std::find(plan.added.begin(), plan.added.end(), name);
   return at == plan.added.end() ? width_of(plan)
@@ -187,7 +188,8 @@ void make_particle_sets(const file::hdf5::File& file, const OutputPlan& plan, st
                         std::uint64_t counts) {
   std::vector<std::string> names;
   for (const auto* columns : {&plan.columns, &plan.added})
-    for (const std::string& name : *columns) names.push_back(padded(property_name(name), name_width));
+    for (const std::string& name : *columns)
+      names.push_back(padded(name == plan.tag ? "tag" : property_name(name), name_width));
   const std::vector<std::uint64_t> name_shape{names.size(), 1};
   file::hdf5::write_text(file, "particle names", name_width, names, name_shape);
   const std::vector<std::uint64_t> shape{rows, names.size()}, count_shape{counts};

@@ -11,12 +11,12 @@ namespace octavo::formats::flash {
 
 /// A data set of block values to write, and the field or, for a face variable, the two fields it is made of.
 struct OutputVariable {
-  std::string set;        ///< 4 characters, blanks included
+  std::string set;        ///< 4 characters, blanks included; more where FLASH does not list it
   bool listed = true;     ///< in "unknown names"
   std::size_t field = 0;  ///< in Header::fields: of cells, or the low faces
   std::size_t right = 0;  ///< face variables: the high faces
   mesh::Centring centring = mesh::Centring::cell;
-  bool single = false;
+  mesh::ScalarType type = mesh::ScalarType::float64;
 };
 
 /// What will be written; decided before anything is.
@@ -28,6 +28,7 @@ struct OutputPlan {
   bool single_positions = false;
   std::string species;               ///< empty: none
   std::vector<std::string> columns;  ///< its attributes, by Octavo's names
+  std::string tag;                   ///< the one of them that is FLASH's tag; empty: rows are numbered
   std::vector<std::string> added;    ///< columns that it lacks: positions beyond dim (0), blk, proc, tag
   Attributes attributes;             ///< lists with all that FLASH needs
 };
@@ -73,7 +74,7 @@ ParticleRows collect_particles(const mesh::Dataset& dataset, const OutputPlan& p
 void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const ParticleRows& rows);
 /// Adds the particles of one part as rows, columns that they lack -1. Error(usage) where an attribute is missing.
 void append_rows(const OutputPlan& plan, const mesh::Particles& particles, ParticleRows& out);
-/// The position of a column in a row; the width of rows where there is none.
+/// The position in a row of one of `columns` or `added`, or of "tag"; the width of rows where there is none.
 std::size_t column_of(const OutputPlan& plan, const std::string& name);
 inline std::size_t width_of(const OutputPlan& plan) { return plan.columns.size() + plan.added.size(); }
 /// Makes the particles' data sets, and writes what does not depend on their values: names.

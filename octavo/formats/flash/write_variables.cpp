@@ -43,13 +43,24 @@ std::string set_name(const std::string& field, const WriteOptions& options) {
   return padded(name, 4);
 }
 
-bool is_single(const mesh::FieldInfo& info, const WriteOptions& options) {
-  if (info.type != mesh::ScalarType::float64 && info.type != mesh::ScalarType::float32)
+/// Integers stand in data sets of their own, which FLASH does not list.
+mesh::ScalarType type_for(const mesh::FieldInfo& info, const WriteOptions& options) {
+  if (mesh::is_integer(info.type) && info.centring != Centring::cell)
     throw Error(Kind::usage, "field \"" + info.name + "\" is " + std::string(mesh::name_of(info.type)) +
-                                 ": FLASH has float32 and float64");
+                                 ": FLASH has reals on faces");
   if (info.components != 1 || info.ghost != 0)
     throw Error(Kind::usage, "field \"" + info.name + "\" has components or ghost cells, which FLASH files have not");
-  return options.single_precision || info.type == mesh::ScalarType::float32;
+  const bool narrow = options.single_precision && !mesh::is_integer(info.type);
+  return narrow ? mesh::ScalarType::float32 : info.type;
+}
+
+/// Whether FLASH had a data set of that name in its file beside its variables.
+bool has_long_name(const mesh::Header& header, const std::string& name, const WriteOptions& options) {
+  const auto found = header.attributes.find("flash/long names");
+  const auto* names =
+      found == header.attributes.end() ? nullptr : std::get_if<std::vector<std::string>>(&found->second);
+  return names != nullptr && !options.names.contains(name) &&
+         std::find(names->begin(), names->end(), name) != names->end();
 }
 
 bool ends_with(const std::string& text, const std::string& end) {
@@ -143,8 +154,7 @@ class BlockValues {
            static_cast<std::size_t>((at[2] * n[1] + at[1]) * n[0] + at[0]);
   }
   T get(const mesh::Field& field, std::size_t cell, const mesh::Index3& at) const {
-    if (field.info.type == mesh::ScalarType::float32) return static_cast<T>(field.as<float>()[index(cell, at)]);
-    return static_cast<T>(field.as<double>()[index(cell, at)]);
+    return mesh::visit_values(field, [&](auto values) { return static_cast<T>(values[index(cell, at)]); });
   }
   const T& at_right(std::size_t cell, const mesh::Index3& at) const {
     scratch_ = get(right_, cell, at);
@@ -246,8 +256,9 @@ std::vector<OutputVariable> plan_variables(const mesh::Header& header, const Wri
     } else if (info.centring != Centring::cell) {
       throw Error(Kind::usage, "field \"" + name + "\" stands neither on cells nor on faces");
     }
-    variable.set = set_name(name, options);
-    variable.single = is_single(info, options);
+    variable.set = has_long_name(header, name, options) ? name : set_name(name, options);
+    variable.type = type_for(info, options);
+    variable.listed = variable.listed && !mesh::is_integer(info.type) && variable.set.size() == 4;
     if (!sets.insert(variable.set).second)
       throw Error(Kind::usage, "two fields would be FLASH's \"" + variable.set + "\"");
     variables.push_back(std::move(variable));
@@ -271,8 +282,8 @@ std::size_t values_a_block(const OutputPlan& plan, const OutputVariable& variabl
 
 std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable& variable, const mesh::Field& low,
                                    const mesh::Field& high, std::size_t blocks) {
-  return variable.single ? typed_face_values<float>(plan, variable, low, high, blocks)
-                         : typed_face_values<double>(plan, variable, low, high, blocks);
+  return variable.type == mesh::ScalarType::float32 ? typed_face_values<float>(plan, variable, low, high, blocks)
+                                                    : typed_face_values<double>(plan, variable, low, high, blocks);
 }
 
 namespace {
@@ -287,8 +298,11 @@ Piece read_piece(const mesh::Dataset& dataset, const OutputPlan& plan, const Out
   if (variable.right < variable.field) std::swap(part.fields.at(0), part.fields.at(1));
   const PartBlocks blocks = blocks_of(plan, mesh::octree_of(part));
   check_sizes(part, plan, blocks.number.size());
-  return variable.single ? piece_of<float>(plan, variable, part, blocks)
-                         : piece_of<double>(plan, variable, part, blocks);
+  if (mesh::is_integer(variable.type))
+    return mesh::visit_values(part.fields[0],
+                              [&]<class T>(std::span<const T>) { return piece_of<T>(plan, variable, part, blocks); });
+  return variable.type == mesh::ScalarType::float32 ? piece_of<float>(plan, variable, part, blocks)
+                                                    : piece_of<double>(plan, variable, part, blocks);
 }
 
 }  // namespace
@@ -307,7 +321,7 @@ std::vector<Range> write_variables(const std::filesystem::path& path, const Offs
     const std::size_t v = i % plan.variables.size();
     const OutputVariable& variable = plan.variables[v];
     const Piece piece = read_piece(dataset, plan, variable, static_cast<int>(first + i / plan.variables.size()));
-    const std::uint64_t row = values_a_block(plan, variable) * (variable.single ? sizeof(float) : sizeof(double));
+    const std::uint64_t row = values_a_block(plan, variable) * mesh::size_of(variable.type);
     for (const Piece::Run& run : piece.runs)
       file::pwrite_all(file, offsets.at(variable.set) + static_cast<std::uint64_t>(run.row) * row, run.bytes);
     const std::lock_guard lock(range_lock);

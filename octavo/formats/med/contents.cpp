@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/hdf5.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 
@@ -24,16 +25,22 @@ void read_parameter(const Opened& file, int i, Contents& to) {
   file.require(
       library().MEDparameterInfo(file.id(), i, name.data(), &type, description.data(), unit.data(), &steps) >= 0,
       "parameter " + std::to_string(i));
+  const bool is_real = type == MED_FLOAT64, is_long = type == MED_INT64;
   double real = 0;
-  med_int integer = 0;
-  auto* out = type == MED_INT ? reinterpret_cast<unsigned char*>(&integer) : reinterpret_cast<unsigned char*>(&real);
+  std::int64_t long_integer = 0;
+  std::int32_t short_integer = 0;  // of MED_INT, and of MED_INT32, which TELEMAC writes
+  static_assert(sizeof(med_int) == sizeof short_integer);
+  auto* out = is_real   ? reinterpret_cast<unsigned char*>(&real)
+              : is_long ? reinterpret_cast<unsigned char*>(&long_integer)
+                        : reinterpret_cast<unsigned char*>(&short_integer);
   if (library().MEDparameterValueRd(file.id(), name.data(), MED_NO_DT, MED_NO_IT, out) < 0) return;
-  if (type == MED_INT && text_of(name).starts_with(variable_parameter))
-    to.places.emplace(text_of(description), integer);
-  else if (type == MED_INT)
-    to.parameters[text_of(name)] = static_cast<std::int64_t>(integer);
-  else
+  const std::int64_t integer = is_long ? long_integer : short_integer;
+  if (is_real)
     to.parameters[text_of(name)] = real;
+  else if (text_of(name).starts_with(variable_parameter))
+    to.places.emplace(text_of(description), integer);
+  else
+    to.parameters[text_of(name)] = integer;
 }
 
 std::optional<std::int64_t> integer(const Contents& of, const std::string& name) {
@@ -229,6 +236,8 @@ std::string Contents::tag() const {
 }
 
 Contents contents_of(const std::filesystem::path& path, const std::string& mesh) {
+  // libmedC opens what a file names.
+  if (file::hdf5::available()) file::hdf5::require_self_contained(path);
   const std::lock_guard held(lock());
   const Opened file(path);
   Contents out;

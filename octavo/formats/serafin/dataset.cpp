@@ -135,15 +135,13 @@ mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series
 
 bool recognise(const std::filesystem::path& path) { return looks_like_series(path); }
 
-mesh::Dataset open(const std::filesystem::path& path) {
-  const Series series = open_series(path);
-  return dataset_of(path, series, series.steps - 1);
-}
+mesh::Dataset open(const std::filesystem::path& path) { return open(open_series(path), {}); }
 
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) {
-  const Series series = open_series(path);
-  read_time(series, step);  // says which are there
-  return dataset_of(path, series, step);
+mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) { return open(open_series(path), step); }
+
+mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
+  if (step) read_time(series, *step);  // says which are there
+  return dataset_of(series.file->path(), series, step.value_or(series.steps - 1));
 }
 
 std::vector<double> times(const std::filesystem::path& path) { return read_times(open_series(path)); }

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
+#include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// A SERAFIN file as the table of formats has it: one part, values at points, steps numbered from 0.
@@ -16,6 +18,8 @@ bool recognise(const std::filesystem::path& path);
 mesh::Dataset open(const std::filesystem::path& path);
 /// Throws Error(usage) for a step that is not there.
 mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);
+/// The same of a file, or a piece in one, that is open; without a step the last.
+mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
 /// Times of all whole steps [s].
 std::vector<double> times(const std::filesystem::path& path);
 

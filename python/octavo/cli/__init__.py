@@ -10,6 +10,9 @@ import argparse
 import importlib
 import os
 import sys
+from typing import Any
+
+from octavo.printable import printable, printable_lines
 
 # verb -> what it does; the module octavo.cli.VERB has configure(parser) and run(arguments) -> exit code.
 VERBS = {
@@ -43,11 +46,18 @@ class _Version(argparse.Action):
         raise SystemExit(0)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Words that the user gave may hold anything: they are quoted as they can be shown."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        super()._print_message(printable_lines(message), file)
+
+
 def _verb_parser(verb: str) -> argparse.ArgumentParser:
     from octavo.cli import options
 
     module = importlib.import_module(f"octavo.cli.{verb}")
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"octavo {verb}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -57,13 +67,19 @@ def _verb_parser(verb: str) -> argparse.ArgumentParser:
     module.configure(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no messages but errors")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    parser.add_argument(
+        "--memory",
+        type=options.memory,
+        metavar="SIZE",
+        help="most that is read at once, '8GiB' (default: 80 %% of what is free)",
+    )
     parser.set_defaults(run=module.run)
     return parser
 
 
 def _top_parser() -> argparse.ArgumentParser:
     verbs = "".join(f"  {verb:9} {text}\n" for verb, text in VERBS.items())
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="octavo",
         usage="octavo VERB [options]",
         description="Input and output for large mesh simulations.",
@@ -98,40 +114,67 @@ def _parse(words: list[str]) -> argparse.Namespace | None:
 def main(words: list[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     words = sys.argv[1:] if words is None else words
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # an encoding that has not all signs of a name
     try:
-        arguments = _parse(words)
+        return _run(words)
     except SystemExit as stop:
         return int(stop.code or 0)
-    if arguments is None:
-        return 0
-    from octavo.errors import Error
-
-    try:
-        code = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         print("error: interrupted", file=sys.stderr)
         return 130
-    except Error as error:
-        if arguments.debug:
+    except Exception as error:
+        if "--debug" in words:
             raise
-        return _report(str(error), error.exit_code)
-    except MemoryError:
-        if arguments.debug:
-            raise
-        return _report("out of memory\n  try: fewer threads (-j 1), a region (--roi) or fewer levels (--level)", 5)
-    except OSError as error:
-        if arguments.debug:
-            raise
+        return _report(*_described(error))
+
+
+def _run(words: list[str]) -> int:
+    arguments = _parse(words)
+    if arguments is None:
+        return 0
+    if arguments.memory:
+        from octavo import _core
+
+        _core.set_memory_limit(arguments.memory)
+    code = arguments.run(arguments)
+    sys.stdout.flush()
+    return code
+
+
+def _described(error: Exception) -> tuple[str, int]:
+    """What to tell of an error, and the exit code."""
+    from octavo.errors import Error
+
+    if isinstance(error, Error):
+        return str(error), error.exit_code
+    if isinstance(error, MemoryError):
+        return "out of memory\n  try: fewer threads (-j 1), a region (--roi) or fewer levels (--level)", 5
+    if isinstance(error, ImportError):
+        return _missing(error)
+    if isinstance(error, OSError):
         import errno
 
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        place = f"\n  in {error.filename}" if error.filename else ""
-        return _report(f"{error.strerror or error}{place}", 5 if full else 3)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        place = f"\n  in {printable(os.fsdecode(error.filename))}" if error.filename else ""
+        return f"{error.strerror or error}{place}", 5 if full else 3
+    return f"unexpected: {type(error).__name__}: {error}\n  try: --debug shows where; this is a bug of octavo", 3
+
+
+def _missing(error: ImportError) -> tuple[str, int]:
+    """A Python package that only some verbs need, or a part of ours."""
+    name = (error.name or "").partition(".")[0]
+    if "failed to map segment" in str(error):  # the loader's words where memory is short
+        return f"out of memory: {error}", 5
+    if name in ("", "octavo", "_core", "_mpi"):
+        return f"this installation of octavo is not whole: {error}\n  try: install it again", 4
+    if isinstance(error, ModuleNotFoundError):
+        return f"this needs the Python package {name}, which is not installed\n  try: pip install {name}", 4
+    return f"the Python package {name} cannot be loaded: {error}\n  try: pip install --force-reinstall {name}", 4
 
 
 def _report(text: str, code: int) -> int:
@@ -139,5 +182,5 @@ def _report(text: str, code: int) -> int:
     from octavo.ranks import is_root
 
     if is_root():
-        print("error: " + text, file=sys.stderr)
+        print("error: " + printable_lines(text), file=sys.stderr)
     return code

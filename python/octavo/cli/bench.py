@@ -367,7 +367,7 @@ def _plan(arguments: argparse.Namespace, bench: Any) -> int:
 
     found = plans(arguments, bench)
     if arguments.json:
-        console.print_json(found)
+        console.print_json({"plans": found})
         return 0
     timed = any(getattr(arguments, name) for name in ("writer_rate", "node_rate", "rate", "creates_rate"))
     rows = [

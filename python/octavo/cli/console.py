@@ -1,4 +1,5 @@
-"""How the command talks: tables and JSON on stdout, messages and progress on stderr."""
+"""How the command talks: tables and JSON on stdout, messages and progress on stderr. Everything that may hold a name from a
+file goes through here, and is shown as it is, never as markup."""
 
 from __future__ import annotations
 
@@ -9,30 +10,54 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from octavo.printable import printable, printable_lines, valid
 from octavo.ranks import is_root, launched
 
+#: Of what --json prints. It grows when a key goes away or means something else, not when one is added.
+SCHEMA_VERSION = 1
 
-def print_json(value: Any) -> None:
-    """JSON on stdout; numbers that JSON can not hold (NaN, infinities) become null."""
+
+def print_json(facts: dict[str, Any]) -> None:
+    """JSON on stdout, with the version of its schema. Numbers that JSON cannot hold (NaN, infinities) become null, bytes
+    that are not UTF-8 become U+FFFD."""
     if is_root():
-        json.dump(_finite(value), sys.stdout, indent=1)
+        json.dump(_as_json({"schema_version": SCHEMA_VERSION, **facts}), sys.stdout, indent=1)
         sys.stdout.write("\n")
 
 
-def _finite(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, str):
+        return valid(value)
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return _with_valid_keys(value)
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [_as_json(item) for item in value]
     return value
+
+
+def _with_valid_keys(facts: dict[str, Any]) -> dict[str, Any]:
+    """Names that differ only in bytes that are not UTF-8 stay apart."""
+    out: dict[str, Any] = {}
+    for key, item in facts.items():
+        name = valid(str(key))
+        while name in out:
+            name += "\ufffd"
+        out[name] = _as_json(item)
+    return out
+
+
+def line(text: str = "") -> None:
+    """A line on stdout, by rank 0."""
+    if is_root():
+        print(printable(text))
 
 
 def say(quiet: bool, text: str) -> None:
     """A message on stderr, by rank 0."""
     if not quiet and is_root():
-        print(text, file=sys.stderr)
+        print(printable_lines(text), file=sys.stderr)
 
 
 def size(count: float) -> str:
@@ -52,7 +77,7 @@ def number(value: Any) -> str:
         return f"{value:,}".replace(",", " ")
     if isinstance(value, float):
         return f"{value:.6g}"
-    return str(value)
+    return printable(str(value))
 
 
 def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -62,15 +87,16 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     rows = [list(row) for row in rows]
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(columns):
         texts = [row[index] for row in rows]
         numeric = all(isinstance(text, (int, float)) or text is None or _is_measure(text) for text in texts)
-        out.add_column(name, justify="right" if numeric else "left", overflow="fold")
+        out.add_column(Text(printable(name)), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        out.add_row(*(number(value) for value in row))
+        out.add_row(*(Text(number(value)) for value in row))
     # mpirun gives its ranks a terminal of 80 columns, wherever its own output goes.
     own_terminal = sys.stdout.isatty() and launched()[1] == 1
     width = None if own_terminal else 200
@@ -81,7 +107,7 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
 
     console = Stdout(width=width, highlight=False, force_terminal=own_terminal)
     if title:
-        console.print(title, style="bold")
+        console.print(Text(printable(title)), style="bold")
     console.print(out)
 
 
@@ -94,7 +120,7 @@ class Progress:
     in a log. An instance is the callable (done, total) that the compiled jobs take."""
 
     def __init__(self, label: str, quiet: bool, unit: str = "bytes") -> None:
-        self._label, self._unit = label, unit
+        self._label, self._unit = printable(label), unit
         self._shown = not quiet and is_root()
         self._start = self._last = time.monotonic()
         self._bar: Any = None
@@ -115,8 +141,12 @@ class Progress:
 
     def _draw(self, done: int, total: int) -> None:
         if self._bar is None:
-            from rich import progress
-            from rich.console import Console
+            try:
+                from rich import progress
+                from rich.console import Console
+            except ImportError:  # nothing that the work needs
+                self._shown = False
+                return
 
             amount = (
                 [progress.DownloadColumn(), progress.TransferSpeedColumn()]
@@ -124,7 +154,7 @@ class Progress:
                 else [progress.MofNCompleteColumn(), progress.TextColumn(self._unit)]
             )
             self._bar = progress.Progress(
-                progress.TextColumn("{task.description}"),
+                progress.TextColumn("{task.description}", markup=False),
                 progress.BarColumn(),
                 *amount,
                 progress.TimeRemainingColumn(),

@@ -96,6 +96,9 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--refine", type=options.positive, default=0, metavar="N",
                         help="N levels more, to go on with a finer mesh: the leaves of the finest level are refined, "
                              "conservatively, fields of faces with the divergence they have")  # fmt: skip
+    native.add_argument("--per-mass", type=options.names, default=[], metavar="NAMES",
+                        help="with --refine and --fill: fields that are amounts per mass and so weighted by density, as "
+                             "mass fractions are; velocities and FLASH's energies are known as such")  # fmt: skip
     native.add_argument("--boundary", metavar="F.cli",
                         help="to MED: the boundary's edges, in groups named by their codes; with --boundary-out: which "
                              "codes MED's groups have, as TELEMAC's boundary file for MED says it")  # fmt: skip
@@ -218,6 +221,7 @@ def _cross(arguments: argparse.Namespace) -> int:
         overwrite=arguments.force,
         domains=arguments.domains or 0,
         refine=arguments.refine,
+        per_mass=arguments.per_mass,
         threads=arguments.threads,
         ranks=world(),
     )
@@ -294,10 +298,14 @@ def _series(arguments: argparse.Namespace) -> int:
 
 
 def _target(arguments: argparse.Namespace) -> str:
-    """What --to says, else what OUT ends in."""
-    out = arguments.paths[-1].lower()
-    named = (to for to, (_, ends) in _SERIES.items() if out.endswith(ends))
-    return arguments.to or next(named, "octavo")
+    """What --to says, else what OUT ends in: a store, unless that is the ending of something else."""
+    out = arguments.paths[-1]
+    named = (to for to, (_, ends) in _SERIES.items() if out.lower().endswith(ends))
+    target = arguments.to or next(named, None)
+    if target is None:
+        known = (*options.STORE_ENDS, *(end for _, ends in _SERIES.values() for end in ends))
+        options.check_ending(out, known, "an output", "--to says what is written, whatever OUT is called")
+    return target or "octavo"
 
 
 def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
@@ -360,6 +368,7 @@ def run(arguments: argparse.Namespace) -> int:
             refine=arguments.refine,
             block=arguments.block,
             fill=arguments.fill,
+            per_mass=arguments.per_mass,
         )
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)

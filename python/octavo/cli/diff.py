@@ -159,32 +159,37 @@ def _compare_series(arguments: argparse.Namespace, pairs: list[tuple[int, int]],
 
 
 def _print_step(arguments: argparse.Namespace, line: dict[str, Any], report: dict[str, Any], which: int) -> None:
+    from octavo.cli import console
     from octavo.ranks import is_root
 
     tables = 5  # of steps that differ; the others are named
     if arguments.json or arguments.quiet or not is_root():
         return
     other = "" if line["a"] == line["b"] else f" and {line['b']}"
-    print(f"step {line['a']}{other}, time {line['time']:.10g}:" + ("" if which <= tables else " different"))
+    console.line(f"step {line['a']}{other}, time {line['time']:.10g}:" + ("" if which <= tables else " different"))
     if which <= tables:
         _print(report)
 
 
 def _print_series(report: dict[str, Any]) -> None:
-    from octavo.cli.console import say
+    from octavo.cli import console
 
     for note in report["notes"] if report["equal"] else []:
-        say(False, "note: " + note)
+        console.say(False, "note: " + note)
     different = sum(not line["equal"] for line in report["steps"])
     for reason in report["reasons"]:
         if not reason.startswith("step "):
-            print(reason)
+            console.line(reason)
     count = len(report["steps"])
-    print(f"equal: all {count} steps" if report["equal"] else f"different: {different} of {count} steps compared")
+    console.line(
+        f"equal: all {count} steps" if report["equal"] else f"different: {different} of {count} steps compared"
+    )
 
 
 def _print_which(arguments: argparse.Namespace) -> None:
     """Which step of several was compared, where none was named."""
+    from octavo.cli import console
+
     if arguments.step is not None or arguments.step_b is not None:
         return
     for name, path, flow in (
@@ -192,7 +197,7 @@ def _print_which(arguments: argparse.Namespace) -> None:
         ("B", arguments.b, arguments.flow_b or arguments.flow),
     ):
         if path is not None and len(steps := _steps(path, flow)) > 1:
-            print(f"{name}: step {steps[-1]} of {len(steps)} is compared; --step takes another")
+            console.line(f"{name}: step {steps[-1]} of {len(steps)} is compared; --step takes another")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -261,10 +266,10 @@ def _print_variables(title: str, rows: dict[str, Any], weighted: bool) -> None:
 
 
 def _print(report: dict[str, Any]) -> None:
-    from octavo.cli.console import number, say, table
+    from octavo.cli.console import line, number, say, table
 
     mesh = report["mesh"]
-    print(f"{number(mesh['cells'])} common cells")
+    line(f"{number(mesh['cells'])} common cells")
     for note in report["notes"]:
         say(False, "note: " + note)
     if report["variables"]:
@@ -276,7 +281,7 @@ def _print(report: dict[str, Any]) -> None:
         for side, other in (("a", "b"), ("b", "a")):
             first = ", ".join(str(identity) for identity, _ in species["first_missing"][side])
             if first:
-                print(f"particles {name} of {other.upper()} missing in {side.upper()}: {first}")
+                line(f"particles {name} of {other.upper()} missing in {side.upper()}: {first}")
     if report["headers"]:
         shown = list(report["headers"].items())[:20]
         table(
@@ -285,5 +290,5 @@ def _print(report: dict[str, Any]) -> None:
             ([name, row["a"][:60], row["b"][:60]] for name, row in shown),
         )
     for reason in report["reasons"]:
-        print(reason)
-    print("equal" if report["equal"] else "different")
+        line(reason)
+    line("equal" if report["equal"] else "different")

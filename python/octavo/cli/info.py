@@ -22,6 +22,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser)
 
 
+def has_blocks(ds: Any) -> bool:
+    """Whether a cell of the tree is a block of cells, as FLASH has them."""
+    return not ds.unstructured and any(extent > 1 for extent in ds.block)
+
+
 def describe(ds: Any) -> dict[str, Any]:
     """The stable interface of `--json`."""
     levels = ds.levels
@@ -33,6 +38,8 @@ def describe(ds: Any) -> dict[str, Any]:
         "ndim": ds.dim,
         "cells": sum(level["cells"] for level in levels),
         "leaves": sum(level["leaves"] for level in levels),
+        "blocks": sum(level["blocks"] for level in levels) if has_blocks(ds) else None,
+        "block": list(ds.block) if has_blocks(ds) else None,
         "levels": levels,
         "domains": ds.num_parts,
         "fields": [{"name": f["name"], "unit": f["unit"], "dtype": f["dtype"]} for f in ds.fields],
@@ -70,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(facts: dict[str, Any], ds: Any) -> None:
-    from octavo.cli.console import number, size, table
+    from octavo.cli.console import line, number, size, table
 
     box = facts["box"]
     axes = "xyz"[: facts["ndim"]]
@@ -83,6 +90,7 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
         ("periodic", wraps or "no"),
         ("units", "length {length:g} cm, density {density:g} g/cm^3, time {time:g} s".format(**facts["units"])),
         ("domains", number(facts["domains"])),
+        *_blocks(facts),
         ("cells", f"{number(facts['cells'])}, of which {number(facts['leaves'])} leaves"),
         ("particles", number(facts["particles"])),
         ("bytes", size(facts["bytes"])),
@@ -95,15 +103,25 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     if series := facts.get("series"):
         lines.insert(1, ("steps", f"{series['steps']}, from {series['first']:.10g} to {series['last']:.10g} s"))
         lines[-1] = ("bytes", f"{size(facts['file_bytes'])}, of which {size(facts['bytes'])} for this step")
-    print(facts["path"])
+    line(facts["path"])
     for name, text in lines:
-        print(f"  {name:10}{text}")
-    print()
+        line(f"  {name:10}{text}")
+    line()
     if not ds.unstructured:
-        table("levels", ["level", "cells", "leaves"], ([v["level"], v["cells"], v["leaves"]] for v in facts["levels"]))
+        columns = ["level", "blocks", "cells", "leaves"] if facts["block"] else ["level", "cells", "leaves"]
+        table("levels", columns, ([level[column] for column in columns] for level in facts["levels"]))
     table("fields", ["field", "unit", "type"], ([f["name"], f["unit"], f["dtype"]] for f in facts["fields"]))
     for name, attributes in facts["particle_fields"].items():
         table(name, ["attribute", "type"], ([a["name"], a["dtype"]] for a in attributes))
+
+
+def _blocks(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    from octavo.cli.console import number
+
+    if not facts["block"]:
+        return []
+    shape = " x ".join(str(extent) for extent in facts["block"])
+    return [("blocks", f"{number(facts['blocks'])} of {shape} cells")]
 
 
 def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, str]]:

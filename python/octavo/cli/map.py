@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 
 from octavo.cli import options
 from octavo.errors import UsageError
@@ -50,7 +51,8 @@ def _output(arguments: argparse.Namespace) -> str:
     path = arguments.output
     if path is None:
         name = os.path.basename(os.path.normpath(arguments.path)).removesuffix(".octavo")
-        path = f"{name}_{arguments.field}_{arguments.axis}.png"
+        field = re.sub(r"[^\w.+-]+", "_", arguments.field)  # a name may hold a slash
+        path = f"{name}_{field}_{arguments.axis}.png"
     if not path.endswith((".png", ".npy", ".h5")):
         raise UsageError("the output must end in .png, .npy or .h5", [path], "-o map.png")
     options.check_output(path, arguments.force)

@@ -1,6 +1,6 @@
-"""Put the pieces of a parallel TELEMAC result together into one SERAFIN file, one variable of one step in memory: values
-are the same bits, and the boundary's numbers (IPOBO) and the date are kept. Pieces are PREFIXnnnnn-iiiii, or
-PREFIX-CONCAT and PREFIX-INDEX, or meshes of PREFIX.med; 2-D or 3-D."""
+"""Put the pieces of a parallel TELEMAC result together into one SERAFIN file, or MED file by its suffix, one variable of
+one step in memory: values are the same bits, and the boundary's numbers (IPOBO) and the date are kept. Pieces are
+PREFIXnnnnn-iiiii, SERAFIN or MED, or PREFIX-CONCAT and PREFIX-INDEX, or meshes of PREFIX.med; 2-D or 3-D."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from octavo.cli import options
 EXAMPLES = [
     "octavo merge run/T2DRES -o result.slf --mesh geo.slf",
     "octavo merge run/T2DRES-CONCAT -o result.slf --mesh geo.slf",
+    "octavo merge run/T2DRES -o result.med --mesh geo.slf --boundary geo.cli",
     "octavo merge run/T2DRES00003-0000? -o result.slf            # elements in the order of the pieces",
 ]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("pieces", nargs="+", metavar="PIECES", help="a prefix, a -CONCAT file, or all the pieces")
-    parser.add_argument("-o", "--out", metavar="OUT.slf", required=True, help="the whole result")
-    parser.add_argument("--mesh", metavar="GEO.slf", help="the whole geometry: its order of elements, and its boundary")
+    parser.add_argument("-o", "--out", metavar="OUT", required=True, help="the whole result; OUT.med becomes MED")
     parser.add_argument(
-        "--boundary", metavar="F.cli", help="the boundary's order, where the geometry has none (IPOBO 0)"
+        "--mesh", metavar="GEO", help="the whole geometry, SERAFIN or MED: its order of elements, and its boundary"
+    )
+    parser.add_argument(
+        "--boundary",
+        metavar="F.cli",
+        help="the boundary's order, where the geometry has none (IPOBO 0); in MED its groups, too",
     )
     parser.add_argument(
         "-f", "--force", action="store_true", help="replace an existing file, once the new one is whole"
@@ -33,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
     options.check_output(arguments.out, arguments.force)
+    options.check_ending(arguments.out, (*options.SERAFIN_ENDS, ".med"), "SERAFIN and MED files")
     options.refuse_ranks("merge")
     with console.Progress("merge", arguments.quiet) as progress:
         report = _core.merge(
@@ -48,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:
-        print(
+        console.line(
             f"{arguments.out}: {report['parts']} pieces, {console.number(report['points'])} points, "
             f"{report['steps']} steps, {console.size(report['bytes'])}"
         )

@@ -106,6 +106,37 @@ def check_output(path: str, overwrite: bool) -> None:
         raise UsageError("the folder of the output does not exist", [folder], "")
 
 
+#: Ends of names that say what a file is, and those that stores and files of triangles have.
+STORE_ENDS = ("", ".octavo")
+SERAFIN_ENDS = ("", ".slf", ".srf", ".ser", ".res", ".geo")
+
+
+def check_ending(path: str, known: tuple[str, ...], kind: str, hint: str = "") -> None:
+    """Refuses an output whose name says that it is something else than what is written. Numbers are no endings
+    ("run.0042")."""
+    import os
+
+    from octavo.printable import printable
+
+    name = os.path.basename(os.path.normpath(path))
+    ending = os.path.splitext(name)[1]
+    if ending.lower() in known or ending[1:].isdigit():
+        return
+    named = ", ".join(end for end in known if end)
+    those = f"those are: {named}, or none" if named else "it has none"
+    raise UsageError(f"'{printable(ending)}' is no ending of {kind} ({those})", [path], hint)
+
+
+def memory(text: str) -> int:
+    """Bytes of "8 GiB"."""
+    from octavo.sizes import bytes_of
+
+    size = bytes_of(text)
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"expected an amount of memory, found {text}")
+    return size
+
+
 def refuse_ranks(verb: str) -> None:
     """For verbs that one process does: several would write the same file."""
     from octavo.errors import Unsupported

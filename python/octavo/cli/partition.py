@@ -16,6 +16,7 @@ EXAMPLES = [
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000    # the mesh shared by the ranks",
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000 --method scotch    # PT-Scotch",
     "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
+    "octavo partition geo.slf -o run/T2D --cut parts.txt    # a cut that another program made",
     "octavo partition run/T2DGEO.octavo -o classic/T2D --layout files    # the pieces of a store's cut",
 ]
 
@@ -27,7 +28,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=options.positive,
         metavar="P",
-        help="number of parts; without it MESH is a store that --layout octavo made, whose cut and boundary are taken",
+        help="number of parts; without it as many as --cut has, or MESH is a store that --layout octavo made, whose cut and "
+        "boundary are taken",
+    )
+    parser.add_argument(
+        "--cut",
+        metavar="FILE",
+        help="the part of each element, from 0, in place of a method: numbers in a text, or .npy with one axis of integers",
+    )
+    parser.add_argument(
+        "--write-cut", metavar="FILE", help="write the cut so, as .npy or as a text with a line an element"
     )
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
     parser.add_argument(
@@ -100,6 +110,8 @@ def run(arguments: argparse.Namespace) -> int:
             sections=arguments.sections,
             zones=arguments.zones,
             weirs=arguments.weirs,
+            cut=arguments.cut,
+            write_cut=arguments.write_cut,
             concat_sides=arguments.concat_sides,
             overwrite=arguments.force,
             progress=progress,
@@ -112,7 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.print_json(report)
     elif not arguments.quiet and is_root():
         mean = report["elements"] / report["parts"]
-        print(
+        console.line(
             f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "
             f"{console.number(report['fewest_elements'])} to {console.number(report['most_elements'])} "
             f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} edges cut, "

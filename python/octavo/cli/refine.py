@@ -35,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.boundary) != bool(arguments.boundary_out):
         raise UsageError("--boundary and --boundary-out go together", [], "")
     options.check_output(arguments.out, arguments.force)
+    options.check_ending(arguments.out, options.SERAFIN_ENDS, "SERAFIN files")
     options.refuse_ranks("refine")
     with console.Progress("refine", arguments.quiet) as progress:
         report = _core.refine(
@@ -46,10 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=progress,
         )
+    for note in report["notes"]:
+        console.say(arguments.quiet, "note: " + note)
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:
-        print(
+        console.line(
             f"{arguments.out}: {console.number(report['elements'])} triangles, {console.number(report['points'])} points, "
             f"{report['steps']} steps, {console.size(report['bytes'])}"
         )

@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
+    options.check_ending(arguments.out, options.STORE_ENDS, "a store")
     with console.Progress("repack", arguments.quiet, unit="domains") as progress:
         report = _core.repack(
             arguments.path,

@@ -42,6 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
 
+    options.check_ending(
+        arguments.out, options.STORE_ENDS if arguments.to == "octavo" else ("",), f"--to {arguments.to}"
+    )
     low, high = _levels(arguments.levels)
     made = _core.sample(
         kind=arguments.kind,

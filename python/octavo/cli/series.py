@@ -7,6 +7,7 @@ import argparse
 
 from octavo.cli import options
 from octavo.errors import UsageError
+from octavo.printable import printable
 
 EXAMPLES = [
     "octavo series r2d.slf --at 4500,4350",
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         import sys
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(heads)
+        writer.writerow(printable(head) for head in heads)
         writer.writerows([f"{float(value):.17g}" for value in row] for row in rows)
     else:
         console.table(arguments.path, heads, ([f"{value:.6g}" for value in row] for row in rows))

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:
-        print(
+        console.line(
             f"{arguments.path}: {report['steps']} steps of {console.number(report['points'])} points a plane in "
             f"{report['parts']} parts; {len(report['files'])} files"
         )

@@ -57,11 +57,11 @@ def _place(values: list[float]) -> str:
 
 
 def _print(result: dict[str, Any], triangles: bool, dim: int) -> None:
-    from octavo.cli.console import number, table
+    from octavo.cli.console import line, number, table
 
     places = "points" if triangles else "leaves"
     size = "area" if triangles and dim == 2 else "volume"
-    print(f"{number(result['leaves'])} {places}, {size} {result['volume']:.10g}")
+    line(f"{number(result['leaves'])} {places}, {size} {result['volume']:.10g}")
     fields = result["fields"].items()
     table(
         "fields",

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     if findings:
         console.table(f"{arguments.path}: damaged", ["where", "what"], ([f["where"], f["what"]] for f in findings))
     elif not arguments.quiet:
-        print(
+        console.line(
             f"{arguments.path}: good. {console.number(report['steps'])} steps, "
             f"{console.number(report['streams'])} streams or domains, {console.size(report['bytes'])} read"
         )

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/jobs/merge_pieces.hpp"
+#include "octavo/jobs/piece_files.hpp"
+#include "octavo/jobs/triangle_series.hpp"
+
+/// Pieces of a result as one series on the whole mesh, whatever format they are in: what is merged from or into MED.
+namespace octavo::jobs {
+
+/// A piece whose steps can be opened.
+struct SeriesPiece {
+  std::string where;  ///< for errors
+  std::vector<double> times;
+  /// A step by its number from 0; nothing: the last, or the mesh alone. Its mesh has global numbers.
+  std::function<mesh::Dataset(std::optional<std::int64_t> step)> open;
+};
+
+/// The meshes of one MED file, as octavo partition --layout med writes them.
+std::vector<SeriesPiece> pieces_of_med(const std::filesystem::path& path);
+/// MED files of one mesh each, as TELEMAC's ranks write them.
+std::vector<SeriesPiece> pieces_of_med_files(const std::vector<std::filesystem::path>& paths);
+std::vector<SeriesPiece> pieces_of_serafin(const PieceSet& set);
+
+/// The whole. Of points in several pieces the last one's values are taken; the mesh's order of elements and its
+/// boundary come from `options`, as merge_pieces says, and so do the errors. Holds the mesh; values are read when they
+/// are asked for, one field of one step of all pieces.
+TriangleSeries series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOptions& options,
+                                std::vector<std::string>& notes);
+
+}  // namespace octavo::jobs

@@ -1,0 +1,101 @@
+#include "octavo/mesh/geometry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace octavo::mesh {
+namespace {
+
+/// What a field is made of, by its name; `axis` of x, y and z.
+struct Kind {
+  enum class What : std::uint8_t { none, centre, edge, volume, level } what = What::none;
+  std::size_t axis = 0;
+};
+
+Kind kind_of(const std::string& name, int dim) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    if (name == std::string(1, "xyz"[axis])) return {Kind::What::centre, axis};
+  if (name == "dx") return {Kind::What::edge};
+  if (name == "cell_volume") return {Kind::What::volume};
+  if (name == "level") return {Kind::What::level};
+  return {};
+}
+
+bool names_one_of(const std::string& name, const std::vector<FieldInfo>& fields) {
+  return std::any_of(fields.begin(), fields.end(), [&](const FieldInfo& info) { return info.name == name; });
+}
+
+FieldInfo info_of(const std::string& name, const Header& header) {
+  const Kind kind = kind_of(name, header.dim);
+  FieldInfo info;
+  info.name = name;
+  info.type = kind.what == Kind::What::level ? ScalarType::int32 : ScalarType::float64;
+  info.unit = kind.what == Kind::What::level    ? ""
+              : kind.what == Kind::What::volume ? "code_length**" + std::to_string(header.dim)
+                                                : "code_length";
+  return info;
+}
+
+/// Calls visit(level index, value index, position in cells of that level) for each value of the tree.
+template <class Visit>
+void for_each_value(const Octree& tree, Visit&& visit) {
+  auto coordinates = root_coordinates(tree);
+  std::size_t value = 0;
+  for (int level = 0; level < num_levels(tree); ++level) {
+    if (level > 0) coordinates = child_coordinates(tree, level - 1, coordinates);
+    for (const Coordinate& cell : coordinates)
+      for (std::int64_t z = 0; z < tree.block[2]; ++z)
+        for (std::int64_t y = 0; y < tree.block[1]; ++y)
+          for (std::int64_t x = 0; x < tree.block[0]; ++x)
+            visit(level, value++,
+                  Index3{cell[0] * tree.block[0] + x, cell[1] * tree.block[1] + y, cell[2] * tree.block[2] + z});
+  }
+}
+
+Field compute(const FieldInfo& info, const Octree& tree, const Header& header) {
+  const Kind kind = kind_of(info.name, header.dim);
+  Field field = make_field(info, num_cells(tree) * block_size(tree));
+  std::vector<Point3> sizes;
+  for (int level = 0; level < num_levels(tree); ++level) sizes.push_back(cell_size(header, level));
+  if (kind.what == Kind::What::level) {
+    const auto values = field.as<std::int32_t>();
+    for_each_value(tree, [&](int level, std::size_t i, const Index3&) { values[i] = code_level(header, level); });
+    return field;
+  }
+  const auto values = field.as<double>();
+  for_each_value(tree, [&](int level, std::size_t i, const Index3& at) {
+    const Point3& size = sizes[static_cast<std::size_t>(level)];
+    double value = size[0];
+    if (kind.what == Kind::What::centre)
+      value = header.lo[kind.axis] + (static_cast<double>(at[kind.axis]) + 0.5) * size[kind.axis];
+    for (std::size_t axis = 1; kind.what == Kind::What::volume && axis < static_cast<std::size_t>(header.dim); ++axis)
+      value *= size[axis];
+    values[i] = value;
+  });
+  return field;
+}
+
+}  // namespace
+
+Dataset with_geometry(Dataset dataset, const std::vector<std::string>& names) {
+  std::vector<FieldInfo> made;
+  for (const std::string& name : names)
+    if (!names_one_of(name, dataset.header.fields) && !names_one_of(name, made) &&
+        kind_of(name, dataset.header.dim).what != Kind::What::none)
+      made.push_back(info_of(name, dataset.header));
+  if (made.empty() || dataset.unstructured) return dataset;
+  dataset.read = [read = dataset.read, header = dataset.header, made](int index, const Request& request) {
+    Request stored = request;
+    if (stored.fields) std::erase_if(*stored.fields, [&](const auto& name) { return names_one_of(name, made); });
+    Part part = read(index, stored);
+    for (const FieldInfo& info : made)
+      if (!request.fields ||
+          std::find(request.fields->begin(), request.fields->end(), info.name) != request.fields->end())
+        part.fields.push_back(compute(info, std::get<Octree>(part.mesh), header));
+    return part;
+  };
+  dataset.header.fields.insert(dataset.header.fields.end(), made.begin(), made.end());
+  return dataset;
+}
+
+}  // namespace octavo::mesh

@@ -1,0 +1,53 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+namespace octavo::mesh {
+
+/// Fields that are amounts per mass (specific quantities), and the ones that they go with. Names of cell fields with
+/// one component; empty where the step has none.
+struct Specific {
+  std::string density;                ///< mass per volume; empty: nothing is weighted
+  std::vector<std::string> velocity;  ///< the components
+  std::string internal, total;        ///< energy per mass: total = internal + v^2 / 2 + what the code adds
+  std::string pressure;               ///< set where `internal` is
+  std::vector<std::string> others;    ///< other amounts per mass
+  bool operator==(const Specific&) const = default;
+};
+
+/// The specific fields of a step, by the names that FLASH, AMReX's codes and Octavo have for them. Velocities are known
+/// in any step. Energies are known in steps of FLASH only (ener, eint; entr, eion, eele, erad): other codes store
+/// energy per volume under the same names. `more`: fields that the caller knows to be amounts per mass (mass
+/// fractions); Error(usage) for a name that the step does not have, and where it has no density.
+Specific specific_of(const Header& header, const std::vector<std::string>& more = {});
+
+/// All names but the density's and the pressure's.
+std::vector<std::string> per_mass(const Specific& specific);
+
+/// The same fields by other names.
+template <class Rename>
+Specific renamed(Specific specific, Rename&& rename) {
+  for (auto* name : {&specific.density, &specific.internal, &specific.total, &specific.pressure})
+    if (!name->empty()) *name = rename(*name);
+  for (auto* names : {&specific.velocity, &specific.others})
+    for (std::string& name : *names) name = rename(name);
+  return specific;
+}
+
+/// Positions of a step's specific fields among `fields`: those that are there and of a floating-point type. Nothing is
+/// there without the density.
+struct SpecificAt {
+  std::optional<std::size_t> density, internal, total, pressure;
+  std::vector<std::size_t> velocity, others;
+};
+SpecificAt find_specific(const std::vector<FieldInfo>& fields, const Specific& specific);
+
+/// `asked` (positions, ascending) and all fields that are needed to make values of these: the values of one do not
+/// depend on which others are asked for.
+std::vector<std::size_t> with_specific(const std::vector<FieldInfo>& fields, const Specific& specific,
+                                       const std::vector<std::size_t>& asked);
+
+}  // namespace octavo::mesh
