@@ -231,7 +231,8 @@ std::vector<double> time_steps(const mesh::Header& header, const CrossOptions& o
 }
 
 /// With --fill blocks are completed where a blocking factor does not fit the cells.
-void complete_blocks(AmrexStep& step, const mesh::Specific& specific, const CrossOptions& options, CrossReport& report) {
+void complete_blocks(AmrexStep& step, const mesh::Specific& specific, const CrossOptions& options,
+                     CrossReport& report) {
   formats::amrex::LayoutOptions& layout = step.how.layout;
   try {
     formats::amrex::plan_layout(step.dataset.header, whole_tree(step.dataset), layout);
@@ -284,7 +285,8 @@ AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, C
     report.notes.push_back("level " + std::to_string(mesh::code_level(dataset.header, layout.first)) +
                            " of the step is the coarsest one written");
   if (!how.checkpoint) return step;
-  if (same && text_attribute(dataset.header, "amrex/kind") == kind) how.title = text_attribute(dataset.header, "version");
+  if (same && text_attribute(dataset.header, "amrex/kind") == kind)
+    how.title = text_attribute(dataset.header, "version");
   how.multifab = options.multifab;
   how.level_dt = time_steps(dataset.header, options, layout.first);
   return step;
@@ -295,7 +297,7 @@ void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossO
   base::agree(options.ranks, [&] {
     step = amrex_boxes(dataset, options, report);
     if (step.how.checkpoint && dataset.carry) dataset.carry(step.dataset.header);
-    if (options.fill && options.blocking_factor != 0) 
+    if (options.fill && options.blocking_factor != 0)
       complete_blocks(step, specific_in_words(dataset, step.dataset, options), options, report);
   });
   write_to(out, options, [&](const fs::path& target) {

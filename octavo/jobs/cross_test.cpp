@@ -190,8 +190,8 @@ fs::path core_checkpoint(const TemporaryDirectory& dir, const octavo::testing::A
   return dir / "chk";
 }
 
-/// Headers and values of all MultiFabs, ghost cells too; AMReX's own table of minima and maxima and its order of data may be
-/// others.
+/// Headers and values of all MultiFabs, ghost cells too; AMReX's own table of minima and maxima and its order of data
+/// may be others.
 void expect_same_multifabs(const fs::path& a, const fs::path& b) {
   std::size_t found = 0;
   for (const auto& entry : fs::recursive_directory_iterator(a)) {
@@ -239,8 +239,8 @@ TEST(Cross, a_checkpoint_that_only_its_code_knows_comes_back_as_it_was_or_not_at
     const TemporaryDirectory dir;
     octavo::testing::AmrexFixture fixture;
     fixture.with_particles = fixture.packed = true;
-    auto files = own_header ? octavo::testing::amrex_core_checkpoint(fixture)
-                            : octavo::testing::amrex_level_checkpoint(fixture);
+    auto files =
+        own_header ? octavo::testing::amrex_core_checkpoint(fixture) : octavo::testing::amrex_level_checkpoint(fixture);
     if (own_header) files["Header"] += "and a line of its own\n";
     files["job_info"] = "a text";
     files["folder/bytes"] = std::string("\0\xff\n\0", 4);

@@ -281,6 +281,10 @@ std::optional<std::int64_t> step_of(const mesh::Header& header) {
     if (found == header.attributes.end()) continue;
     if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
   }
+  // RAMSES's own two counts: of fine steps, and of coarse ones, which its info file need not have.
+  if (const auto found = header.attributes.find("nstep"); found != header.attributes.end())
+    if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&found->second); counts && counts->size() == 2)
+      return (*counts)[1];
   return {};
 }
 
@@ -338,7 +342,8 @@ void set_attributes(mesh::Header& header, const std::vector<mesh::SpeciesInfo>& 
     header.attributes = from_source(header);
     return;
   }
-  header.attributes = from == Code::flash && to == Code::amrex ? as_source(header, species) : decltype(header.attributes){};
+  header.attributes =
+      from == Code::flash && to == Code::amrex ? as_source(header, species) : decltype(header.attributes){};
   if (!step) return;
   if (to == Code::flash) {
     header.attributes["integer scalars"] = std::vector<std::string>{"nstep"};

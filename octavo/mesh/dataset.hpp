@@ -101,8 +101,8 @@ struct Dataset {
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;
-  /// Adds attributes with what a copy of the output needs beside fields and particles, so that its code goes on from it.
-  /// Reads files; empty where there is nothing to add.
+  /// Adds attributes with what a copy of the output needs beside fields and particles, so that its code goes on from
+  /// it. Reads files; empty where there is nothing to add.
   std::function<void(Header& header)> carry;
 };
 

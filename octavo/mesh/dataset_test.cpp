@@ -104,7 +104,7 @@ TEST(code_level, counts_tree_levels_and_patch_levels_where_a_ratio_is_4) {
   header.level_origin = 0;
   header.attributes["amrex/ratio"] = std::vector<std::int64_t>{2, 4, 4};
   //                         above,  0, 1,    2,    3, finer
-  const std::vector<int> own{0, 1,   2, 3,    5,    7, 8, 9};
+  const std::vector<int> own{0, 1, 2, 3, 5, 7, 8, 9};
   for (std::size_t i = 0; i < own.size(); ++i) {
     const int number = static_cast<int>(i) - 2;
     EXPECT_EQ(level_index(header, number), own[i]);

@@ -153,8 +153,9 @@ void plan_species(AmrexStep& step, SpeciesSource& source) {
   species.plan.counts = by_level(counts, species.sorted.grids);
   species.plan.before = by_level(before, species.sorted.grids);
   for (std::int64_t count : counts) species.plan.total += count;
-  std::array<std::int64_t, 2> most{std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
-                                   species.sorted.wide ? 1 : 0};
+  std::array<std::int64_t, 2> most{
+      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
+      species.sorted.wide ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
   species.plan.next_id = most[0];
   species.plan.writer = rank_in(step.comm);

@@ -239,9 +239,8 @@ TEST(RestartOutputMpi, particles_go_to_the_rank_that_owns_their_cell_in_any_bloc
     const mesh::TreeIndex index(tree);
     for (const mesh::Particles& species : start->part.particles)
       for (std::size_t i = 0; i < static_cast<std::size_t>(species.count); ++i)
-        EXPECT_TRUE(is_in_own_leaf(
-            tree, index, start->header,
-            {species.attributes[0].as<double>()[i], species.attributes[1].as<double>()[i]}))
+        EXPECT_TRUE(is_in_own_leaf(tree, index, start->header,
+                                   {species.attributes[0].as<double>()[i], species.attributes[1].as<double>()[i]}))
             << "particle " << i << " of rank " << rank() << ", blocks " << (block ? (*block)[0] : 0);
   }
 }

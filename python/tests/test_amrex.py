@@ -192,12 +192,13 @@ def test_the_time_step_crosses_or_is_asked_for(data, run, tmp_path):
         assert done.returncode == 2, wrong
 
 
-def test_time_steps_of_ramses_are_those_of_its_levels(data, run, tmp_path):
+def test_steps_and_time_steps_of_ramses_are_those_of_its_levels(data, run, tmp_path):
     source = data / "ramses/sedov3d_4ranks/output_00002"
     run("convert", source, tmp_path / "chk", "--to", "amrex", "--kind", "checkpoint", "-q")
     lines = (tmp_path / "chk" / "Header").read_text().splitlines()
     steps = [float(n) for n in lines[3].split()]
     assert len(steps) == int(lines[1]) + 1 and all(step > 0 for step in steps)
+    assert lines[2].split() == ["14"] * len(steps)  # nstep_coarse
 
 
 def test_next_id_stays_also_where_its_particle_is_gone(data, run, tmp_path):
@@ -216,12 +217,15 @@ def test_next_id_stays_also_where_its_particle_is_gone(data, run, tmp_path):
 
 
 def scaled_flash(source, path):
-    """A FLASH file whose domain is twice as long along x, and not periodic there."""
+    """A FLASH file whose domain is twice as long along x, with data sets and attributes that FLASH does not know."""
     import h5py
 
     shutil.copy(source, path)
     path.chmod(0o644)
     with h5py.File(path, "r+") as file:
+        file["a row a block"] = np.arange(len(file["coordinates"]), dtype="f8")
+        file["some integers"] = np.arange(7, dtype="i4")
+        file["dens"].attrs["foreign"] = 3.5
         file["bounding box"][:, 0, :] *= 2
         file["coordinates"][:, 0] *= 2
         file["block size"][:, 0] *= 2

@@ -74,7 +74,8 @@ void plan_tree(Shared& shared, const DatasetOptions& options, std::vector<std::s
   shared.regions = mesh::plan_patch_parts(patches, shared.tree, options.part_cells);
   if (std::find(patches.ratio.begin(), patches.ratio.end(), 4) != patches.ratio.end())
     notes.push_back(
-        "a refinement ratio of 4 takes two levels of the tree; cells of the one between are the means of finer ones, and "
+        "a refinement ratio of 4 takes two levels of the tree; cells of the one between are the means of finer ones, "
+        "and "
         "it has no number: levels are called as AMReX calls them");
 }
 

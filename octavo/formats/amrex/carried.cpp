@@ -220,8 +220,8 @@ HeaderForm header_form(const mesh::Header& header, const std::vector<mesh::Speci
   const std::string other = difference(header, species, layout, asked), own = only_it_knows(header);
   if (other.empty()) return HeaderForm::as_it_was;
   if (own.empty()) return HeaderForm::anew;
-  throw Error(Kind::unsupported, "the checkpoint cannot be written again so that its code goes on from it: " + own +
-                                     ", and " + other)
+  throw Error(Kind::unsupported,
+              "the checkpoint cannot be written again so that its code goes on from it: " + own + ", and " + other)
       .hint("with its own boxes, and all of it, it is written as it was; --kind plotfile takes any");
 }
 

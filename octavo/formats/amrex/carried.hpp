@@ -7,13 +7,14 @@
 #include "octavo/formats/amrex/layout.hpp"
 #include "octavo/formats/amrex/output.hpp"
 
-/// What a checkpoint has beside the fields and particles that a step has, and what a copy of it needs to be one that its
-/// code restarts from. It travels as attributes of the step's header:
+/// What a checkpoint has beside the fields and particles that a step has, and what a copy of it needs to be one that
+/// its code restarts from. It travels as attributes of the step's header:
 ///
 /// - from the headers: "amrex/form" ("AmrCore": a Header of the widespread form, which can be made anew; "AmrLevel", or
 ///   "own": one that only its code knows), "amrex/species", and of each "amrex/next_id/NAME" and "amrex/version/NAME";
 ///   "amrex/ghosts" where MultiFabs have ghost cells, "amrex/others": MultiFabs that are no fields;
-/// - from the files, asked for only where a copy is made: "amrex/header", the text; "amrex/file/NAME", every other file;
+/// - from the files, asked for only where a copy is made: "amrex/header", the text; "amrex/file/NAME", every other
+/// file;
 ///   "amrex/ghosts/Level_0/NAME", widths and values of ghost cells; or "amrex/not kept", why they are not there.
 namespace octavo::formats::amrex {
 
@@ -36,9 +37,9 @@ enum class HeaderForm : std::uint8_t {
   as_it_was  ///< "amrex/header"
 };
 /// Of a checkpoint of this step in these boxes. What is no checkpoint of AMReX becomes one in AmrCore's form; one of
-/// which everything is there stays as it was. Error(unsupported) where its code would not go on from what can be written:
-/// its Header is its own, or has ghost cells or MultiFabs beside the fields, and boxes, fields or species are others, or
-/// something else is asked to be (`other`, in words; empty: nothing).
+/// which everything is there stays as it was. Error(unsupported) where its code would not go on from what can be
+/// written: its Header is its own, or has ghost cells or MultiFabs beside the fields, and boxes, fields or species are
+/// others, or something else is asked to be (`other`, in words; empty: nothing).
 HeaderForm header_form(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Layout& layout,
                        const std::string& other);
 

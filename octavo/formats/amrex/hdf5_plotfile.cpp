@@ -28,8 +28,9 @@ std::int64_t number(const h5::File& file, const std::string& object, const std::
   const auto found = h5::read_numbers(file, object, name);
   if (!found || found->size() != 1) throw corrupt(file, object, "expected a whole number as attribute " + name);
   if ((*found)[0] < least || (*found)[0] > most)
-    throw corrupt(file, object, "attribute " + name + ": expected " + std::to_string(least) + " to " +
-                                    std::to_string(most) + ", found " + std::to_string((*found)[0]));
+    throw corrupt(file, object,
+                  "attribute " + name + ": expected " + std::to_string(least) + " to " + std::to_string(most) +
+                      ", found " + std::to_string((*found)[0]));
   return (*found)[0];
 }
 
@@ -84,7 +85,8 @@ std::vector<IndexBox> read_boxes(const h5::File& file, const h5::Info& set, int 
           std::find_if(set.members.begin(), set.members.end(), [&](const h5::Member& m) { return m.name == name; });
       if (member == set.members.end()) throw corrupt(file, set.name, "expected boxes with a member " + name);
       const auto values = h5::read_member<std::int64_t>(file, set, *member);
-      for (std::size_t i = 0; i < boxes.size(); ++i) (high ? boxes[i].hi : boxes[i].lo)[axis] = values[i] + (high ? 1 : 0);
+      for (std::size_t i = 0; i < boxes.size(); ++i)
+        (high ? boxes[i].hi : boxes[i].lo)[axis] = values[i] + (high ? 1 : 0);
     }
   for (const IndexBox& box : boxes)
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
@@ -106,8 +108,9 @@ std::vector<std::uint64_t> read_offsets(const h5::File& file, const h5::Info& se
                                         int dim, std::uint64_t components) {
   const auto offsets = h5::read_all<std::int64_t>(file, set);
   if (offsets.size() != boxes.size() + 1)
-    throw corrupt(file, set.name, "offsets: expected " + std::to_string(boxes.size() + 1) + ", one a box and the end, found " +
-                                      std::to_string(offsets.size()));
+    throw corrupt(file, set.name,
+                  "offsets: expected " + std::to_string(boxes.size() + 1) + ", one a box and the end, found " +
+                      std::to_string(offsets.size()));
   std::vector<std::uint64_t> first;
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     std::uint64_t values = components;
@@ -116,9 +119,9 @@ std::vector<std::uint64_t> read_offsets(const h5::File& file, const h5::Info& se
         throw corrupt(file, set.name, "a box of more values than can be");
     if (offsets[i] < 0 || offsets[i + 1] < offsets[i] ||
         static_cast<std::uint64_t>(offsets[i + 1] - offsets[i]) != values)
-      throw corrupt(file, set.name, "values of box " + std::to_string(i) + ": expected " + std::to_string(values) +
-                                        ", found them from " + std::to_string(offsets[i]) + " to " +
-                                        std::to_string(offsets[i + 1]));
+      throw corrupt(file, set.name,
+                    "values of box " + std::to_string(i) + ": expected " + std::to_string(values) +
+                        ", found them from " + std::to_string(offsets[i]) + " to " + std::to_string(offsets[i + 1]));
     first.push_back(static_cast<std::uint64_t>(offsets[i]));
   }
   first.push_back(static_cast<std::uint64_t>(offsets.back()));
@@ -127,7 +130,8 @@ std::vector<std::uint64_t> read_offsets(const h5::File& file, const h5::Info& se
 
 void check_values(const h5::File& file, const h5::Info& set, std::uint64_t values, const h5::ItemType& type) {
   if (!set.missing_filter.empty())
-    throw Error(Kind::unsupported, "values are compressed in a way that this HDF5 library cannot undo: " + set.missing_filter)
+    throw Error(Kind::unsupported,
+                "values are compressed in a way that this HDF5 library cannot undo: " + set.missing_filter)
         .at(set.name)
         .at(file.path().string());
   if (set.type.kind != h5::Class::real || (set.type.bytes != 4 && set.type.bytes != 8) || !(set.type == type))
@@ -211,10 +215,12 @@ void read_box(const Hdf5Values& values, const IndexBox& stored, const Take& take
   h5::read_rows<T>(values.file, set, first + low * nx * ny, buffer.size(), buffer);
   std::size_t next = 0;
   mesh::for_each_row(take.cells, [&](const mesh::Index3& at, std::int64_t length) {
-    const auto row = (static_cast<std::uint64_t>(at[2] - take.cells.lo[2]) * ny +
-                      static_cast<std::uint64_t>(at[1] - stored.lo[1])) * nx +
-                     static_cast<std::uint64_t>(at[0] - stored.lo[0]);
-    std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(row), length, out.begin() + static_cast<std::ptrdiff_t>(next));
+    const auto row =
+        (static_cast<std::uint64_t>(at[2] - take.cells.lo[2]) * ny + static_cast<std::uint64_t>(at[1] - stored.lo[1])) *
+            nx +
+        static_cast<std::uint64_t>(at[0] - stored.lo[0]);
+    std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(row), length,
+                out.begin() + static_cast<std::ptrdiff_t>(next));
     next += static_cast<std::size_t>(length);
   });
 }
@@ -274,7 +280,8 @@ void open_hdf5_plotfile(Output& output) {
   add_plotfile_facts(output, number(file, "/", "coordinate_system", INT32_MIN, INT32_MAX), names);
   if (output.multifabs[0][0].format.type == mesh::ScalarType::float32)
     output.notes.emplace_back(
-        "values of 4 bytes: where the code computes with 8 (fab.format = NATIVE_32), AMReX up to 24.10 wrote them wrongly "
+        "values of 4 bytes: where the code computes with 8 (fab.format = NATIVE_32), AMReX up to 24.10 wrote them "
+        "wrongly "
         "into HDF5 files");
 }
 

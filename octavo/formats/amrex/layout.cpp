@@ -49,8 +49,8 @@ void add_level(Layout& layout, const Octree& tree, int index, int first, const I
   layout.patches.domain.push_back(domain_on(tree, index, first, corner));
 }
 
-/// The levels of the attributes, and below them each level of the tree; nothing where a level that would be left out has
-/// leaves.
+/// The levels of the attributes, and below them each level of the tree; nothing where a level that would be left out
+/// has leaves.
 std::optional<Layout> levels_it_had(const mesh::Header& header, const Octree& tree, int first) {
   const Integers ratio = integers(header, "amrex/ratio"), corner = integers(header, "amrex/corner");
   if (corner.size() != static_cast<std::size_t>(tree.dim)) return {};
@@ -214,9 +214,8 @@ Cubes cubes_of(const Octree& tree, const IndexBox& domain, const std::vector<mes
             units.add(cube);
         }
   }
-  units.for_each([&](const Index3& cube, std::int64_t count) {
-    (count == full ? out.whole : out.in_part).push_back(cube);
-  });
+  units.for_each(
+      [&](const Index3& cube, std::int64_t count) { (count == full ? out.whole : out.in_part).push_back(cube); });
   return out;
 }
 
@@ -300,7 +299,8 @@ void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attri
 
 Layout plan_layout(const mesh::Header& header, const Octree& tree, const LayoutOptions& options) {
   if (options.max_box < 1 || options.blocking_factor < 0)
-    throw Error(Kind::usage, "boxes of AMReX: the longest must have a cell or more, and the blocking factor be 0 or more");
+    throw Error(Kind::usage,
+                "boxes of AMReX: the longest must have a cell or more, and the blocking factor be 0 or more");
   if (options.blocking_factor != 0 && options.max_box % options.blocking_factor != 0)
     throw Error(Kind::usage, "--max-box " + std::to_string(options.max_box) +
                                  " is no multiple of the blocking factor, " + std::to_string(options.blocking_factor));

@@ -11,10 +11,10 @@ namespace octavo::formats::amrex {
 
 struct LayoutOptions {
   std::int64_t max_box = 64;         ///< boxes are at most so long [cells]
-  std::int64_t blocking_factor = 0;  ///< they begin and end at multiples of so many cells; 0: the largest of 8, 4, 2 and
-                                     ///< 1 that fits the cells and divides max_box
-  int first = 0;                     ///< tree level index that is level 0: Header::unfolded of cell trees
-  bool keep_boxes = true;            ///< those of the attributes (see below), where they fit the tree
+  std::int64_t blocking_factor = 0;  ///< they begin and end at multiples of so many cells; 0: the largest of 8, 4, 2
+                                     ///< and 1 that fits the cells and divides max_box
+  int first = 0;           ///< tree level index that is level 0: Header::unfolded of cell trees
+  bool keep_boxes = true;  ///< those of the attributes (see below), where they fit the tree
 };
 
 /// What will be written; decided from the tree alone.

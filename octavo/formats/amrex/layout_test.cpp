@@ -37,9 +37,8 @@ mesh::Octree tree_of(int dim, const Index3& roots, const Index3& block, int leve
 
 /// 2-D, 16 x 16 cells, of which those from (4, 4) to (12, 12) are refined: 16 x 16 cells from (8, 8) on.
 mesh::Octree square() {
-  return tree_of(2, {16, 16, 1}, {1, 1, 1}, 2, [](int, const mesh::Coordinate& c) {
-    return c[0] >= 4 && c[0] < 12 && c[1] >= 4 && c[1] < 12;
-  });
+  return tree_of(2, {16, 16, 1}, {1, 1, 1}, 2,
+                 [](int, const mesh::Coordinate& c) { return c[0] >= 4 && c[0] < 12 && c[1] >= 4 && c[1] < 12; });
 }
 
 mesh::Header header_2d() {
@@ -81,8 +80,8 @@ TEST(layout, boxes_are_runs_of_cubes_of_the_largest_factor_that_fits) {
 
 TEST(layout, of_blocks_too_also_where_the_factor_is_another) {
   for (const std::int64_t side : {4, 6, 12, 16}) {
-    const mesh::Octree tree = tree_of(2, {4, 2, 1}, {side, side, 1}, 2,
-                                      [](int, const mesh::Coordinate& c) { return c[0] < 2; });
+    const mesh::Octree tree =
+        tree_of(2, {4, 2, 1}, {side, side, 1}, 2, [](int, const mesh::Coordinate& c) { return c[0] < 2; });
     mesh::Header header = header_2d();
     header.roots = {4, 2, 1};
     for (const std::int64_t factor : {1, 2, 4, 8}) {
@@ -132,7 +131,8 @@ TEST(layout, ratios_and_origin_stay_where_boxes_are_new) {
   EXPECT_EQ(layout.patches.boxes[1][0].lo, (Index3{-32, 64, 0}));
   mesh::validate(layout.patches);
   // With leaves on the level between, every level of the tree is one.
-  const mesh::Octree other = tree_of(2, {16, 16, 1}, {1, 1, 1}, 3, [](int, const mesh::Coordinate& c) { return c[0] < 4; });
+  const mesh::Octree other =
+      tree_of(2, {16, 16, 1}, {1, 1, 1}, 3, [](int, const mesh::Coordinate& c) { return c[0] < 4; });
   EXPECT_EQ(plan_layout(header, other, {}).index, (std::vector<int>{0, 1, 2}));
 }
 
@@ -148,7 +148,8 @@ TEST(layout, the_boxes_it_had_are_kept_where_they_fit) {
   EXPECT_TRUE(kept.kept);
   EXPECT_EQ(kept.patches, patches);
   EXPECT_FALSE(plan_layout(header, square(), {.keep_boxes = false}).kept);
-  const mesh::Octree other = tree_of(2, {16, 16, 1}, {1, 1, 1}, 2, [](int, const mesh::Coordinate& c) { return c[0] < 8; });
+  const mesh::Octree other =
+      tree_of(2, {16, 16, 1}, {1, 1, 1}, 2, [](int, const mesh::Coordinate& c) { return c[0] < 8; });
   EXPECT_FALSE(plan_layout(header, other, {}).kept);
 }
 

@@ -20,9 +20,9 @@
 ///     integers source/block 2 8 8
 ///
 /// One entry a line. Corners in code lengths; units of length, density and time in cgs; refinement ratios. Attributes
-/// (integer, real, text; integers, reals, texts after their number) are those named `source/...`: of the step of another
-/// code that the checkpoint was made of, for the way back. Texts and names have "=" before them (texts) and "%41" for
-/// bytes that are not printable, blanks and "%".
+/// (integer, real, text; integers, reals, texts after their number) are those named `source/...`: of the step of
+/// another code that the checkpoint was made of, for the way back. Texts and names have "=" before them (texts) and
+/// "%41" for bytes that are not printable, blanks and "%".
 namespace octavo::formats::amrex {
 
 inline constexpr const char* step_file_name = "octavo_step";
@@ -30,8 +30,8 @@ inline constexpr const char* step_file_name = "octavo_step";
 /// The text for a checkpoint of this header.
 std::string step_text(const mesh::Header& header, const mesh::Patches& patches);
 
-/// Takes corners, periodic axes, units, coordinates and attributes into `header`; returns the ratios. Nothing where there
-/// is no such file. Error(corrupt) for one that is none; entries of unknown names are passed over.
+/// Takes corners, periodic axes, units, coordinates and attributes into `header`; returns the ratios. Nothing where
+/// there is no such file. Error(corrupt) for one that is none; entries of unknown names are passed over.
 std::optional<std::vector<int>> read_step_file(const std::filesystem::path& checkpoint, mesh::Header& header);
 
 }  // namespace octavo::formats::amrex

@@ -71,11 +71,24 @@ TEST(step_file, entries_of_later_versions_are_passed_over) {
 TEST(step_file, every_kind_of_damage_is_refused) {
   const TemporaryDirectory dir;
   const std::string good = "octavo_step 1\nlo 0 0\nhi 2 1\n";
-  const std::vector<std::string> bad{
-      "hi 0 1\n",          "lo 0\n",           "hi nan 1\n",         "hi inf 1\n",         "lo 0 x\n",
-      "periodic 1\n",      "ratio 2 x\n",      "units 1 1\n",        "real source/a\n",    "real source/a 1x\n",
-      "text source/a b\n", "text other =b\n",  "text source/a =%4\n", "text source/a =%4g\n", "integers source/a 2 1\n",
-      "integers source/a -1\n", "integers source/a 99999999999999999999\n", "reals source/a 1 \n"};
+  const std::vector<std::string> bad{"hi 0 1\n",
+                                     "lo 0\n",
+                                     "hi nan 1\n",
+                                     "hi inf 1\n",
+                                     "lo 0 x\n",
+                                     "periodic 1\n",
+                                     "ratio 2 x\n",
+                                     "units 1 1\n",
+                                     "real source/a\n",
+                                     "real source/a 1x\n",
+                                     "text source/a b\n",
+                                     "text other =b\n",
+                                     "text source/a =%4\n",
+                                     "text source/a =%4g\n",
+                                     "integers source/a 2 1\n",
+                                     "integers source/a -1\n",
+                                     "integers source/a 99999999999999999999\n",
+                                     "reals source/a 1 \n"};
   for (const std::string& line : bad) {
     put(dir.path(), good + line);
     mesh::Header header = of_dim(2);

@@ -256,7 +256,8 @@ void check_ghosts(const Target& target) {
   const std::size_t level = target.plans.size() - 1;
   const auto& width = target.ghosts[level].width;
   const bool fits = std::all_of(width.begin(), width.end(), [](std::int64_t n) { return n >= 0 && n < 1 << 16; });
-  if (!fits || first_ghost(target, level, target.plans[level].shape.boxes.boxes.size()) != target.ghosts[level].values.size())
+  if (!fits ||
+      first_ghost(target, level, target.plans[level].shape.boxes.boxes.size()) != target.ghosts[level].values.size())
     throw Error(Kind::corrupt, "ghost cells that were kept do not fit the boxes")
         .at("MultiFab " + target.name + ", level " + std::to_string(level));
 }
@@ -285,7 +286,8 @@ std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layou
     for (const auto& boxes : layout.patches.boxes) {
       shape.boxes = array_of(boxes, target.centring, layout.patches.dim);
       target.ghosts.emplace_back();
-      if (form == HeaderForm::as_it_was) target.ghosts.back() = ghost_cells(header, target.ghosts.size() - 1, target.name);
+      if (form == HeaderForm::as_it_was)
+        target.ghosts.back() = ghost_cells(header, target.ghosts.size() - 1, target.name);
       shape.ghost = target.ghosts.back().width;
       target.plans.push_back(plan_multifab(shape, options.files.files));
       check_ghosts(target);

@@ -14,11 +14,11 @@ namespace octavo::formats::amrex {
 struct DatasetWriteOptions {
   WriteOptions files;
   LayoutOptions layout;
-  bool checkpoint = false;                           ///< write_checkpoint's form, not a plotfile
-  std::string title = "Checkpoint file";             ///< of a checkpoint whose Header is made anew
-  std::string multifab;                              ///< of a checkpoint: that of all fields of cells; empty: those that
-                                                     ///< the step came in, else "state"
-  std::vector<double> level_dt;                      ///< of a checkpoint; empty: the attribute "level_dt"
+  bool checkpoint = false;                ///< write_checkpoint's form, not a plotfile
+  std::string title = "Checkpoint file";  ///< of a checkpoint whose Header is made anew
+  std::string multifab;                   ///< of a checkpoint: that of all fields of cells; empty: those that
+                                          ///< the step came in, else "state"
+  std::vector<double> level_dt;           ///< of a checkpoint; empty: the attribute "level_dt"
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< cells of the boxes that are in memory at once
   int threads = 1;                                   ///< that read parts
   base::Ranks ranks{};                               ///< that share the batches
@@ -37,8 +37,8 @@ struct DatasetWriteReport {
 ///
 /// A checkpoint of AMReX is written as it was, with its Header and side files, where that is possible (carried.hpp).
 ///
-/// Throws as write_plotfile and plan_layout do, and as header_form and level_dt for checkpoints; Error(corrupt) where the
-/// parts leave cells out.
+/// Throws as write_plotfile and plan_layout do, and as header_form and level_dt for checkpoints; Error(corrupt) where
+/// the parts leave cells out.
 DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const std::filesystem::path& path,
                                  const DatasetWriteOptions& options = {});
 

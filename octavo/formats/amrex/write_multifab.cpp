@@ -230,7 +230,8 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
     file::File file = file::open_write(data_path(prefix, number));
     Stream stream(file, plan.places[i].offset);
     for (; i < end && plan.places[i].file == number; ++i) {
-      const IndexBox valid = mesh::flat(plan.shape.boxes.boxes[i], dim), stored = grown_box(valid, plan.shape.ghost, dim);
+      const IndexBox valid = mesh::flat(plan.shape.boxes.boxes[i], dim),
+                     stored = grown_box(valid, plan.shape.ghost, dim);
       const auto count = static_cast<std::size_t>(mesh::num_cells(stored, 3));
       stream.put(std::as_bytes(std::span(plan.lines[i])));
       for (std::size_t c = 0; c < columns; ++c) {

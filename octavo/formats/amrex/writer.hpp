@@ -156,9 +156,9 @@ void write_particle_headers(const std::filesystem::path& folder, const mesh::Par
 /// The next id of a species as the attribute "amrex/next_id/NAME" has it: ids below it are used up, whoever had them.
 /// write_particles takes it over; a writer of other particles must not go below.
 std::optional<std::int64_t> kept_next_id(const mesh::Header& header, const std::string& species);
-/// Writes one species into a folder of an output, as both do. Attributes of these names say where and who a particle is:
-/// `position_x` ..., `id` (else RAMSES's `identity`, else FLASH's `tag`; without any of them ids are 1, 2 ... of the
-/// writer) and `cpu` (else 0). Other floating-point attributes are reals, float32 where all are, integers must fit
+/// Writes one species into a folder of an output, as both do. Attributes of these names say where and who a particle
+/// is: `position_x` ..., `id` (else RAMSES's `identity`, else FLASH's `tag`; without any of them ids are 1, 2 ... of
+/// the writer) and `cpu` (else 0). Other floating-point attributes are reals, float32 where all are, integers must fit
 /// 32 bits. `packed`: version 2.1; 2.0 is taken only where all ids fit 32 bits. Error(unsupported) for integers that do
 /// not fit and identities that are no whole numbers; Error(usage) for a cpu without an id.
 void write_particles(const std::filesystem::path& folder, const mesh::Particles& particles, const mesh::Header& header,
