@@ -213,6 +213,28 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
 
 // ------------------------------------------------------------------ writing
 
+/// Whether the store gets all that a step has, to the bit.
+bool is_whole_and_lossless(const ConvertOptions& options) {
+  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
+               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
+  return whole;
+}
+
+/// What has been lost on the way here, for those who would go on from the new store: an attribute that open_step()
+/// reads. (What the new codecs lose, their names tell.)
+void note_losses(mesh::Dataset& dataset, const ConvertOptions& options) {
+  std::map<std::string, std::string> lossy = dataset.lossy;
+  if (options.single_precision && !dataset.unstructured)
+    for (const mesh::FieldInfo& field : dataset.header.fields)
+      if (field.type == mesh::ScalarType::float64) lossy.emplace(field.name, "single precision");
+  std::vector<std::string> lines;
+  for (const auto& [field, bound] : lossy) lines.push_back(field + "=" + bound);
+  dataset.header.attributes.erase(store::lossy_attribute);
+  if (!lines.empty()) dataset.header.attributes[store::lossy_attribute] = std::move(lines);
+}
+
 struct Totals {
   ConvertReport report;
   std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
@@ -262,7 +284,8 @@ void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
 void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
-    if (stream.field.empty() || stream.field == "?" || stream.field.rfind("mesh ", 0) == 0) {
+    if (stream.field.empty() || stream.field == "?" || stream.field.starts_with("mesh ") ||
+        stream.field.starts_with(mesh::wall_species)) {
       report.mesh_bytes += stream.stored_bytes;
     } else {
       report.fields[stream.field].raw += stream.raw_bytes;
@@ -324,6 +347,8 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   Plan plan;
   base::agree(options.ranks, [&] {
     dataset = open_source(source, options);
+    if (is_whole_and_lossless(options)) dataset = mesh::with_walls_as_species(dataset);
+    note_losses(dataset, options);
     plan = make_plan(dataset, options);
     totals.total = 0;
     for (int file = 0; file < plan.files; ++file)
@@ -390,13 +415,9 @@ void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
   }
 }
 
-/// One goes on from a checkpoint: it has all that the step has, to the bit.
+/// One goes on from a checkpoint.
 void refuse_lossy_checkpoint(const ConvertOptions& options) {
-  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
-               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
-  for (const auto& [name, accuracy] : options.field_accuracy)
-    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
-  if (options.flow == store::Flow::checkpoint && !whole)
+  if (options.flow == store::Flow::checkpoint && !is_whole_and_lossless(options))
     throw Error(Kind::usage, "a checkpoint is whole and lossless")
         .hint("leave out --field, --roi, --level, --codec, --precision and --no-particles");
 }

@@ -335,17 +335,58 @@ int coarsest_even(const mesh::Header& header) {
   return even(level) ? level : level + 1;
 }
 
+bool has_place_in_ramses(const mesh::Header& header, const mesh::FieldInfo& field, const CrossOptions& options) {
+  if (field.centring == mesh::Centring::cell || code_of(header) == Code::ramses)
+    return field.centring != mesh::Centring::node;
+  if (field.centring == mesh::Centring::node) return false;
+  TranslateOptions names;
+  names.to = Code::ramses;
+  names.rename = options.rename;
+  return translated_name(header, field, names).starts_with("B_");
+}
+
+/// RAMSES' number of what FLASH has at a side of its domain; 0: it has none.
+std::int64_t bound_type_of(const std::string& flash) {
+  if (flash.starts_with("reflect")) return 1;
+  if (flash == "outflow" || flash == "diode") return 2;
+  return flash == "user" ? 3 : 0;
+}
+
+/// What stands at the sides of the domain, -x +x -y +y -z +z, in RAMSES' numbers, for its writer.
+void set_bound_types(const mesh::Header& source, mesh::Header& header, CrossReport& report) {
+  std::vector<std::int64_t> types(6, 0);
+  std::string unknown;
+  for (std::size_t side = 0; side < 2 * static_cast<std::size_t>(header.dim); ++side) {
+    if (header.periodic[side / 2]) continue;
+    const std::string name = std::string(1, "xyz"[side / 2]) + "lr"[side % 2] + "_boundary_type";
+    types[side] = bound_type_of(text_attribute(source, "string runtime parameters/" + name));
+    if (types[side] == 0) unknown += std::string(unknown.empty() ? "" : ", ") + "-+"[side % 2] + "xyz"[side / 2];
+  }
+  header.attributes["bound_type"] = types;
+  if (!unknown.empty())
+    report.notes.push_back(
+        "the step does not say in RAMSES' words what stands at its sides " + unknown +
+        ": bound_type 2, free outflow, is written for them (--periodic says which axes are periodic)");
+}
+
+/// The ratio of specific heats, where FLASH's runtime parameters have one.
+void set_gamma(const mesh::Header& source, mesh::Header& header) {
+  const auto found = source.attributes.find("real runtime parameters/gamma");
+  if (found == source.attributes.end()) return;
+  if (const auto* gamma = std::get_if<double>(&found->second)) header.attributes["gamma"] = *gamma;
+}
+
 void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
   const CrossOptions options = with_fitting(
-      dataset, asked,
-      [](const mesh::FieldInfo& field) {
-        return !mesh::is_integer(field.type) && field.centring != mesh::Centring::node;
-      },
-      "RAMSES has reals only, and none on nodes", report);
+      dataset, asked, [&](const mesh::FieldInfo& field) { return has_place_in_ramses(dataset.header, field, asked); },
+      "RAMSES has reals only, none on nodes, and none on faces but the magnetic field (--rename A=B_x,B=B_y,C=B_z says "
+      "which that is)",
+      report);
   formats::ramses::WriteOptions how;
   how.number = options.number;
   how.domains = options.domains;
   how.single_precision = options.single_precision;
+  how.ordering = options.ordering;
   how.progress = options.progress;
   const mesh::Dataset words = in_words(dataset, options, report);
   mesh::Dataset cells = words;
@@ -361,14 +402,20 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
     const Regridded made = regrid(words, job);
     note_made(made, words.header, report);
     cells = with_words(made.dataset, words);
-    cells.header.attributes["levelmin"] = std::int64_t{1};
-    for (const mesh::LevelCount& count : cells.levels)
-      if (count.leaves == 0)
-        cells.header.attributes["levelmin"] = std::int64_t{count.level} + 1;
-      else
-        break;
+    set_bound_types(dataset.header, cells.header, report);
+    set_gamma(dataset.header, cells.header);
   }
-  write_to(out, options, [&](const fs::path& target) { formats::ramses::write(cells, target, how); });
+  write_to(out, options, [&](const fs::path& target) {
+    for (std::string& note : formats::ramses::write(cells, target, how)) report.notes.push_back(std::move(note));
+  });
+}
+
+/// Not a plotfile.
+bool is_to_go_on_from(const mesh::Dataset& dataset, const CrossOptions& options) {
+  if (options.to == Code::ramses) return true;
+  if (!options.kind.empty()) return options.kind == "checkpoint";
+  if (options.to == Code::amrex) return text_attribute(dataset.header, "amrex/kind") == "checkpoint";
+  return text_attribute(dataset.header, "flash/kind") != "plotfile";
 }
 
 }  // namespace
@@ -384,13 +431,15 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
   // The first rank writes them.
   if (options.ranks.rank != 0) options.particles = false;
   mesh::Dataset dataset = given;
+  if (options.periodic) dataset.header.periodic = *options.periodic;
   if (options.refine > 0) {
-    base::agree(options.ranks, [&] { dataset = finer(given, options.refine, options.fill_by, options.per_mass); });
+    base::agree(options.ranks, [&] { dataset = finer(dataset, options.refine, options.fill_by, options.per_mass); });
     options.fill = true;
     report.notes = dataset.notes;
     report.notes.push_back("the leaves of the finest level are refined " +
                            (options.refine == 1 ? "once" : std::to_string(options.refine) + " times"));
   }
+  if (is_to_go_on_from(given, options)) require_exact_values(given, options.lossy_ok, report.notes);
   switch (options.to) {
     case Code::flash: write_flash(dataset, out, options, report); break;
     case Code::amrex: write_amrex(dataset, out, options, report); break;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -37,10 +38,13 @@ struct CrossOptions {
   bool particles = true;
   bool single_precision = false;  ///< FLASH and RAMSES
   bool overwrite = false;
-  int threads = 1;      ///< FLASH and AMReX; 0: all cores
-  base::Ranks ranks{};  ///< that share the work; RAMSES: one
-  int number = 1;       ///< NNNNN of a RAMSES output
-  int domains = 0;      ///< of a RAMSES output; 0: as many as the step has parts
+  int threads = 1;       ///< FLASH and AMReX; 0: all cores
+  base::Ranks ranks{};   ///< that share the work; RAMSES: one
+  int number = 1;        ///< NNNNN of a RAMSES output
+  int domains = 0;       ///< of a RAMSES output; 0: as many as the step has parts
+  std::string ordering;  ///< of a RAMSES output's domains: "hilbert", "planar"; empty: the step's own
+  std::optional<std::array<bool, 3>> periodic;  ///< which axes are; nothing: as the step says
+  bool lossy_ok = false;                        ///< a code may go on from a step that was stored with a loss
   base::Progress progress;
   std::int64_t part_cells = std::int64_t{1} << 20;   ///< of a new part
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of AMReX boxes at once
@@ -63,7 +67,8 @@ struct CrossReport {
 ///
 /// Collective over the ranks. Only the first one's report tells of particles.
 ///
-/// Throws Error(usage) where `out` exists and overwrite is not set, or a name does not fit; Error(unsupported) where
+/// Throws Error(usage) where `out` exists and overwrite is not set, a name does not fit, or a code would go on from a
+/// step that was stored with a loss; Error(unsupported) where
 /// blocks are not complete or neighbours are not balanced and fill is not set.
 CrossReport cross_convert(const mesh::Dataset& dataset, const std::filesystem::path& out, const CrossOptions& options);
 

@@ -185,7 +185,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   work.files = plan_files(work.keep ? parts : options.domains, options);
   if (work.keep) return work;
   base::agree(options.ranks, [&] {
-    work.dataset = store::open_step(scan.store, found.flow, found.step);
+    work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
     if (work.dataset.unstructured)
       throw Error(Kind::unsupported, "a mesh of triangles stays one domain").at(work.dataset.path);
   });

@@ -20,6 +20,10 @@ struct TranslateOptions {
   bool particles = true;
 };
 
+/// What a field of a step is called in another code: as asked for, else by the table (words.hpp). Of a variable on
+/// faces, both sides have their new name in common.
+std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options);
+
 /// Who each particle is: (id, cpu), as the code has it; (1, 0), (2, 0) ... where it has neither.
 struct Identities {
   std::vector<std::int64_t> id, cpu;
@@ -41,8 +45,9 @@ std::string duplicates_in(const Identities& who);
 ///   back.
 /// - RAMSES wants velocities, mass, levelp, family and tag: zeros (level 1) where there are none.
 ///
-/// Error(corrupt) naming the first where two particles have one identity; Error(unsupported) where a tag is no whole
-/// number.
+/// Several particles of one identity (RAMSES' sink clouds) are kept, with a note that names the first; for AMReX, and
+/// where ids are below 1, ids are 1, 2 ... and a column "kept_id" keeps theirs. Error(unsupported) where a tag is no
+/// whole number.
 mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, int dim,
                           std::vector<std::string>& notes);
 

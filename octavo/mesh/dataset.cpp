@@ -195,4 +195,37 @@ std::vector<Particles> gather_particles(const Dataset& dataset) {
   return all;
 }
 
+Dataset with_walls_as_species(const Dataset& dataset) {
+  if (!dataset.read_walls) return dataset;
+  Dataset out = dataset;
+  SpeciesInfo walls{wall_species, 0, {}};
+  for (const Field& attribute : dataset.read_walls(0).attributes) walls.attributes.push_back(attribute.info);
+  out.species.push_back(std::move(walls));
+  out.read_walls = {};
+  out.read = [dataset](int part, const Request& request) {
+    Part read = dataset.read(part, request);
+    if (request.particles) read.particles.push_back(dataset.read_walls(part));
+    return read;
+  };
+  return out;
+}
+
+void take_walls_out(Dataset& dataset) {
+  const auto is_walls = [](const auto& name) { return name == wall_species; };
+  if (std::erase_if(dataset.species, [&](const SpeciesInfo& info) { return is_walls(info.name); }) == 0) return;
+  dataset.read_walls = [read = dataset.read](int part) {
+    Request particles;
+    particles.fields.emplace();
+    particles.particles = true;
+    for (Particles& species : read(part, particles).particles)
+      if (species.species == wall_species) return std::move(species);
+    return Particles{wall_species, 0, {}};
+  };
+  dataset.read = [read = dataset.read, is_walls](int part, const Request& request) {
+    Part out = read(part, request);
+    std::erase_if(out.particles, [&](const Particles& species) { return is_walls(species.species); });
+    return out;
+  };
+}
+
 }  // namespace octavo::mesh

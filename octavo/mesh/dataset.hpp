@@ -91,6 +91,7 @@ struct Dataset {
   std::int64_t bytes = 0;     ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
+  std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
   std::vector<std::string>
       notes;  ///< what a user should know of this reading ("no descriptor: variables are var1 ...")
 
@@ -104,7 +105,16 @@ struct Dataset {
   /// Adds attributes with what a copy of the output needs beside fields and particles, so that its code goes on from
   /// it. Reads files; empty where there is nothing to add.
   std::function<void(Header& header)> carry;
+  /// The octs in walls that RAMSES keeps beside a part's cells (formats/ramses/walls.hpp); empty: there are none.
+  std::function<Particles(int part)> read_walls;
 };
+
+/// In a store, walls are a species of this name.
+inline constexpr const char* wall_species = "wall octs";
+/// The step with its walls among the particles of each part, to be stored; the step itself where it has none.
+Dataset with_walls_as_species(const Dataset& dataset);
+/// The opposite: takes that species out of the particles.
+void take_walls_out(Dataset& dataset);
 
 /// Of one part that is unstructured: all but `read`.
 Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements);

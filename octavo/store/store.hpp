@@ -19,6 +19,9 @@
 /// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
 namespace octavo::store {
 
+/// Header attribute, texts "field=bound": what the step had lost before it was stored here (see Dataset::lossy).
+inline constexpr const char* lossy_attribute = "lossy_fields";
+
 enum class Flow : std::uint8_t { checkpoint, analysis };
 std::string to_string(Flow flow);
 

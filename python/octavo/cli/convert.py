@@ -78,6 +78,13 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     )
     native.add_argument("--domains", type=int, metavar="M",
                         help="RAMSES: for M ranks, equal shares of leaves (default: the input's own domains)")  # fmt: skip
+    native.add_argument("--ordering", choices=["hilbert", "planar"], default="",
+                        help="RAMSES: how domains are shared out, as its namelist must say (default: the input's own)")  # fmt: skip
+    native.add_argument("--periodic", type=parse_axes, metavar="xyz",
+                        help="the axes that are periodic, or none, where the step does not know (AMReX's plotfiles) "
+                             "(default: what the step says)")  # fmt: skip
+    native.add_argument("--lossy-ok", action="store_true",
+                        help="a code may go on from a step that was stored with a loss")  # fmt: skip
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH, stores: cells of a block along each axis (default: the input's, or for FLASH the "
                              "largest that fits)")  # fmt: skip
@@ -130,6 +137,13 @@ def parse_renames(text: str) -> dict[str, str]:
     return pairs
 
 
+def parse_axes(text: str) -> list[bool]:
+    """[True, False, True] of "xz"; "none" is no axis."""
+    if text != "none" and not set(text) <= set("xyz"):
+        raise argparse.ArgumentTypeError(f"expected axes, as xyz, or none, found {text}")
+    return [text != "none" and axis in text for axis in "xyz"]
+
+
 def parse_codecs(text: str) -> tuple[str, dict[str, str]]:
     """("point:1e-3", {"pressure": "range:1e-4"}) of "point:1e-3,pressure=range:1e-4"."""
     default, by_field = "lossless", {}
@@ -170,18 +184,24 @@ def _export(arguments: argparse.Namespace) -> int:
             "a RAMSES output is written whole and losslessly", [], "leave out --field, --roi, --level, --codec"
         )
     with console.Progress("convert", arguments.quiet, unit="parts") as progress:
-        _core.export_ramses(
+        notes = _core.export_ramses(
             _core.open(inputs[0], None, None),
             arguments.paths[-1],
             arguments.force,
             arguments.precision == "single",
             progress,
             arguments.domains or 0,
+            arguments.ordering,
+            arguments.lossy_ok,
         )
     written = _core.open(arguments.paths[-1], None, None)
     if arguments.json:
-        console.print_json({"path": arguments.paths[-1], "domains": written.num_parts, "bytes": written.bytes})
+        console.print_json(
+            {"path": arguments.paths[-1], "domains": written.num_parts, "bytes": written.bytes, "notes": notes}
+        )
     else:
+        for note in notes:
+            console.say(arguments.quiet, "note: " + note)
         console.say(
             arguments.quiet, f"{arguments.paths[-1]}: {written.num_parts} domains, {console.size(written.bytes)}"
         )
@@ -224,6 +244,9 @@ def _cross(arguments: argparse.Namespace) -> int:
         per_mass=arguments.per_mass,
         threads=arguments.threads,
         ranks=world(),
+        ordering=arguments.ordering,
+        lossy_ok=arguments.lossy_ok,
+        periodic=arguments.periodic,
     )
     if not is_root():
         return 0
@@ -312,8 +335,8 @@ def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
     from octavo import _core
 
     inputs = expand(arguments.paths[:-1])
-    plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.step)
-    plain = plain and not arguments.refine
+    plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.refine)
+    plain = plain and arguments.step is None and arguments.periodic is None
     return plain and (len(inputs) != 1 or _core.open(inputs[0], None, None).code not in ("FLASH", "AMReX"))
 
 
@@ -335,6 +358,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--multifab and --dt go with --to amrex --kind checkpoint", [], "")
     if arguments.domains is not None and arguments.to != "ramses":
         raise UsageError("--domains goes with --to ramses", [], "")
+    if arguments.periodic and arguments.to not in ("ramses", "flash", "amrex"):
+        raise UsageError("--periodic goes with --to ramses, flash or amrex", [], "")
+    if arguments.ordering and arguments.to != "ramses":
+        raise UsageError("--ordering goes with --to ramses", [], "")
+    if arguments.lossy_ok and arguments.to not in ("ramses", "flash", "amrex"):
+        raise UsageError("--lossy-ok goes with --to ramses, flash or amrex", [], "")
     if arguments.domains is not None and arguments.domains < 1:
         raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
     if arguments.to in _SERIES:
