@@ -132,8 +132,12 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   std::vector<float> density(10);
   EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT32, density.data(), 10, &error), 0);
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(density[i], values[3 * i]);
-  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, density.data(), 10, &error), OCTAVO_USAGE);
+  std::vector<double> wider(10);
+  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, wider.data(), 10, &error), 0) << error.message;
+  EXPECT_TRUE(std::equal(wider.begin(), wider.end(), density.begin()));
+  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_INT32, density.data(), 10, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("expected 10 values of type float32"));
+  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, wider.data(), 9, &error), OCTAVO_USAGE);
   ASSERT_EQ(octavo_restart_count(restart, "stars"), count);
   EXPECT_EQ(octavo_restart_count(restart, "gas"), 0);
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));

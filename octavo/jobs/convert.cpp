@@ -327,11 +327,29 @@ store::Attempt shared_attempt(const base::Ranks& ranks) {
   return attempt;
 }
 
+/// Nothing of the step is left out, and its mesh stays.
+bool is_whole(const ConvertOptions& options) {
+  return !options.region && !options.max_level && !options.fields && options.particles && options.reshape.block == 0 &&
+         options.reshape.refine == 0;
+}
+
+/// With what its code needs beside fields and particles, where the step can be given back to it.
+mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
+  mesh::Dataset dataset = reshape(source.open(), options.reshape);
+  if (!dataset.carry || !is_whole(options)) return dataset;
+  dataset.carry(dataset.header);
+  const auto why = dataset.header.attributes.find("amrex/not kept");
+  if (why != dataset.header.attributes.end())
+    dataset.notes.push_back("a checkpoint of its code can not be made of the store: " +
+                            std::get<std::string>(why->second));
+  return dataset;
+}
+
 void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
   mesh::Dataset dataset;
   Plan plan;
   base::agree(options.ranks, [&] {
-    dataset = reshape(source.open(), options.reshape);
+    dataset = open_source(source, options);
     if (is_whole_and_lossless(options)) dataset = mesh::with_walls_as_species(dataset);
     note_losses(dataset, options);
     plan = make_plan(dataset, options);

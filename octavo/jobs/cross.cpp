@@ -111,7 +111,8 @@ mesh::Dataset in_words(const mesh::Dataset& dataset, const CrossOptions& options
   const bool same = code_of(dataset.header) == options.to;
   for (const mesh::SpeciesInfo& species : dataset.species) report.particles += options.particles ? species.count : 0;
   if (same && options.rename.empty() && !options.fields && options.particles) return dataset;
-  if (!same)
+  const bool carried = options.to == Code::amrex && options.kind == "checkpoint";  // beside the Header
+  if (!same && !carried)
     if (const std::string left = formats::flash::foreign_names(dataset.header.attributes); !left.empty())
       report.notes.push_back("left out is what FLASH does not know of its file: " + left);
   TranslateOptions how;
@@ -162,12 +163,16 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
   mesh::Dataset blocks = words;
   if (!as_it_is) {
     std::vector<Index3> sizes = cubes(words.header.dim, {16, 8, 4});
+    const auto before = source_block(dataset.header, Code::flash);
+    if (before) sizes.insert(sizes.begin(), *before);
     if (has_blocks(words.header)) sizes = {words.header.block};
     if (options.block != 0) sizes = cubes(words.header.dim, {options.block});
     const Regridded made = first_that_fits(words, job, sizes, options.fill);
     note_made(made, words.header, report);
-    if (!made.same_tree) {
-      blocks = with_words(made.dataset, words);
+    if (!made.same_tree) blocks = with_words(made.dataset, words);
+    // Blocks of a checkpoint of AMReX that was made of FLASH's are FLASH's own again.
+    const bool own = before && made.dataset.header.block == *before && made.plan.fills == 0 && options.refine == 0;
+    if (before ? !own : !made.same_tree) {
       blocks.notes.clear();
       forget_layout(blocks);
       report.notes.insert(report.notes.end(), blocks.notes.begin(), blocks.notes.end());
@@ -201,11 +206,57 @@ struct AmrexStep {
   formats::amrex::DatasetWriteOptions how;
 };
 
-/// What has the boxes it came in keeps them, unless others are asked for.
-AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
-  const std::string kind = asked.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : asked.kind;
+std::string amrex_kind(const mesh::Dataset& dataset, const CrossOptions& options) {
+  const std::string kind = options.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : options.kind;
   if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
+  if (kind != "checkpoint" && !(options.multifab.empty() && options.level_dt.empty()))
+    throw Error(Kind::usage, "--multifab and --dt are of checkpoints").hint("--kind checkpoint");
+  return kind;
+}
+
+/// Time steps that a checkpoint of AMReX is given: as asked for, else those of the step where it is of another code.
+std::vector<double> time_steps(const mesh::Header& header, const CrossOptions& options, int first) {
+  if (!options.level_dt.empty() || code_of(header) == Code::amrex) return options.level_dt;
+  const auto number = [&]<class T>(const char* name) -> const T* {
+    const auto found = header.attributes.find(name);
+    return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  };
+  if (const auto* dt = number.operator()<double>("real scalars/dt"); dt != nullptr && *dt > 0) return {*dt};
+  const auto* dt = number.operator()<std::vector<double>>("dtnew");
+  if (dt == nullptr || dt->size() <= static_cast<std::size_t>(first)) return {};
+  std::vector<double> of_levels(dt->begin() + first, dt->end());
+  of_levels.erase(std::find_if(of_levels.begin(), of_levels.end(), [](double t) { return !(t > 0); }), of_levels.end());
+  return of_levels;
+}
+
+/// With --fill blocks are completed where a blocking factor does not fit the cells.
+void complete_blocks(AmrexStep& step, const mesh::Specific& specific, const CrossOptions& options,
+                     CrossReport& report) {
+  formats::amrex::LayoutOptions& layout = step.how.layout;
+  try {
+    formats::amrex::plan_layout(step.dataset.header, whole_tree(step.dataset), layout);
+    return;
+  } catch (const Error& error) {
+    if (error.kind() != Kind::unsupported) throw;
+  }
+  RegridJob job;
+  job.how.root = layout.first;
+  job.how.fill = true;
+  job.how.by = options.fill_by;
+  job.how.specific = specific;
+  job.part_cells = options.part_cells;
+  job.how.block = cube(step.dataset.header.dim, layout.blocking_factor);
+  const Regridded made = regrid(step.dataset, job);
+  note_made(made, step.dataset.header, report);
+  step.dataset = with_words(made.dataset, step.dataset);
+  forget_levels(step.dataset.header);
+  layout.first = 0;
+}
+
+/// What has the boxes it came in keeps them, unless others are asked for.
+AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
+  const std::string kind = amrex_kind(dataset, asked);
   const CrossOptions options = with_fitting(
       dataset, asked,
       [&](const mesh::FieldInfo& field) {
@@ -218,40 +269,37 @@ AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, C
   const bool same = code_of(dataset.header) == Code::amrex;
   AmrexStep step{in_words(dataset, options, report), {}};
   formats::amrex::DatasetWriteOptions& how = step.how;
-  how.max_box = options.max_box;
-  how.first = dataset.header.unfolded;
   how.batch_cells = options.batch_cells;
   how.threads = base::thread_count(options.threads);
   how.ranks = options.ranks;
   how.checkpoint = kind == "checkpoint";
-  if (how.checkpoint && same) how.title = text_attribute(dataset.header, "version");
-  if (how.title == "CheckPointVersion_1.0")
-    report.notes.emplace_back("the checkpoint has the form of codes on AmrCore, not that of AmrLevel");
-  if (how.title.empty() || how.title == "CheckPointVersion_1.0") how.title = "Checkpoint file";
-  if (same && options.blocking_factor == 0 && dataset.header.attributes.contains("amrex/boxes")) return step;
-  RegridJob job;
-  job.how.root = dataset.header.unfolded;
-  job.from_finest_full = !same && !has_blocks(dataset.header);
-  job.part_cells = options.part_cells;
-  job.how.by = options.fill_by;
-  job.how.specific = specific_in_words(dataset, step.dataset, options);
-  std::vector<Index3> sizes = cubes(dataset.header.dim, {8, 4, 2, 1});
-  if (options.blocking_factor != 0) sizes = cubes(dataset.header.dim, {options.blocking_factor});
-  const Regridded made = first_that_fits(step.dataset, job, sizes, options.fill);
-  note_made(made, step.dataset.header, report);
-  how.keep_boxes = false;
-  how.first = made.same_tree ? how.first : 0;
-  if (options.max_box % made.dataset.header.block[0] != 0)
-    throw Error(Kind::usage, "--max-box " + std::to_string(options.max_box) +
-                                 " is no multiple of the blocking factor, " +
-                                 std::to_string(made.dataset.header.block[0]));
-  step.dataset = with_words(made.dataset, step.dataset);
+  formats::amrex::LayoutOptions& layout = how.layout;
+  layout.keep_boxes = options.max_box == 0 && options.blocking_factor == 0;
+  layout.blocking_factor = options.blocking_factor;
+  const std::int64_t each = std::max<std::int64_t>(1, options.blocking_factor);
+  layout.max_box = options.max_box != 0 ? options.max_box : std::max(each, layout.max_box / each * each);
+  layout.first = dataset.header.unfolded;
+  // Levels of cells without a leaf are left out.
+  if (!same && !has_blocks(dataset.header)) layout.first = std::max(layout.first, coarsest_leaf(whole_tree(dataset)));
+  if (layout.first > dataset.header.unfolded)
+    report.notes.push_back("level " + std::to_string(mesh::code_level(dataset.header, layout.first)) +
+                           " of the step is the coarsest one written");
+  if (!how.checkpoint) return step;
+  if (same && text_attribute(dataset.header, "amrex/kind") == kind)
+    how.title = text_attribute(dataset.header, "version");
+  how.multifab = options.multifab;
+  how.level_dt = time_steps(dataset.header, options, layout.first);
   return step;
 }
 
 void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
   AmrexStep step;
-  base::agree(options.ranks, [&] { step = amrex_boxes(dataset, options, report); });
+  base::agree(options.ranks, [&] {
+    step = amrex_boxes(dataset, options, report);
+    if (step.how.checkpoint && dataset.carry) dataset.carry(step.dataset.header);
+    if (options.fill && options.blocking_factor != 0)
+      complete_blocks(step, specific_in_words(dataset, step.dataset, options), options, report);
+  });
   write_to(out, options, [&](const fs::path& target) {
     const auto written = formats::amrex::write_dataset(step.dataset, target, step.how);
     if (code_of(dataset.header) == Code::amrex && !written.kept_boxes)

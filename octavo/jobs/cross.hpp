@@ -18,12 +18,16 @@ struct CrossOptions {
   Code to = Code::flash;
   std::string kind;  ///< "checkpoint" or "plotfile"; empty: that of the step where it is of the same code, else FLASH's
                      ///< checkpoint and AMReX's plotfile
-  std::int64_t block = 0;     ///< FLASH: cells of a block along each axis; 0: the step's, else the largest of 16, 8
-                              ///< and 4 that fits
-  std::int64_t max_box = 64;  ///< AMReX: cells of a box along each axis, at most
-  std::int64_t blocking_factor =
-      0;              ///< AMReX: boxes begin and end at multiples; 0: the largest of 8, 4, 2, 1 that fits
-  bool fill = false;  ///< values that the step does not hold may be made
+  std::int64_t block = 0;    ///< FLASH: cells of a block along each axis; 0: the step's, else the largest of 16, 8
+                             ///< and 4 that fits
+  std::int64_t max_box = 0;  ///< AMReX: cells of a box along each axis, at most; 0: the boxes that the step came
+                             ///< in, else 64
+  std::int64_t blocking_factor = 0;  ///< AMReX: boxes begin and end at multiples; 0: likewise, else the largest of 8,
+                                     ///< 4, 2, 1 that fits
+  std::string multifab;          ///< AMReX checkpoint: the MultiFab of all fields of cells; empty: those that the
+                                 ///< step came in, else "state"
+  std::vector<double> level_dt;  ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
+  bool fill = false;             ///< values that the step does not hold may be made
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
   std::vector<std::string> per_mass{};  ///< the step's fields that are amounts per mass besides those known as such
                                         ///< (mesh::specific_of): mass fractions

@@ -334,12 +334,69 @@ std::optional<std::int64_t> step_of(const mesh::Header& header) {
     if (found == header.attributes.end()) continue;
     if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
   }
+  // RAMSES's own two counts: of fine steps, and of coarse ones, which its info file need not have.
+  if (const auto found = header.attributes.find("nstep"); found != header.attributes.end())
+    if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&found->second); counts && counts->size() == 2)
+      return (*counts)[1];
   return {};
 }
 
-void set_attributes(mesh::Header& header, Code to) {
+/// A checkpoint of AMReX keeps beside its Header what a step of FLASH says of itself, for the way back.
+const std::string source_prefix = "source/", source_columns = "source/columns/";
+
+/// Attributes that are not the step's own say which step they are of: the code may have gone on from it.
+std::map<std::string, mesh::Attribute> as_source(const mesh::Header& header,
+                                                 const std::vector<mesh::SpeciesInfo>& species) {
+  std::map<std::string, mesh::Attribute> out;
+  for (const auto& [name, value] : header.attributes) out[source_prefix + name] = value;
+  for (const mesh::SpeciesInfo& info : species) {
+    std::vector<std::string> columns;
+    for (const mesh::FieldInfo& attribute : info.attributes) columns.push_back(attribute.name);
+    out[source_columns + info.name] = std::move(columns);
+  }
+  out[source_prefix + "code"] = header.code;
+  out[source_prefix + "time"] = header.time;
+  out[source_prefix + "block"] = std::vector<std::int64_t>(header.block.begin(), header.block.end());
+  return out;
+}
+
+std::map<std::string, mesh::Attribute> from_source(const mesh::Header& header) {
+  std::map<std::string, mesh::Attribute> out;
+  for (const auto& [name, value] : header.attributes)
+    if (name.starts_with(source_prefix) && !name.starts_with(source_columns))
+      out[name.substr(source_prefix.size())] = value;
+  for (const char* own : {"code", "time", "block"}) out.erase(own);
+  return out;
+}
+
+/// The columns that the species had, in their order; those that its writer makes anew are zeros.
+void restore_columns(const mesh::Header& header, Particles& particles) {
+  const auto found = header.attributes.find(source_columns + particles.species);
+  if (found == header.attributes.end()) return;
+  const auto* names = std::get_if<std::vector<std::string>>(&found->second);
+  if (names == nullptr) return;
+  std::vector<Field> rest = std::move(particles.attributes);
+  particles.attributes.clear();
+  for (const std::string& name : *names) {
+    const auto at = std::find_if(rest.begin(), rest.end(), [&](const Field& field) { return field.info.name == name; });
+    if (at == rest.end()) {
+      add_column(particles, name, std::vector<double>(static_cast<std::size_t>(particles.count), 0.0));
+    } else {
+      particles.attributes.push_back(std::move(*at));
+      rest.erase(at);
+    }
+  }
+  for (Field& field : rest) particles.attributes.push_back(std::move(field));
+}
+
+void set_attributes(mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, Code from, Code to) {
   const std::optional<std::int64_t> step = step_of(header);
-  header.attributes.clear();
+  if (from == Code::amrex && source_block(header, to)) {
+    header.attributes = from_source(header);
+    return;
+  }
+  header.attributes =
+      from == Code::flash && to == Code::amrex ? as_source(header, species) : decltype(header.attributes){};
   if (!step) return;
   if (to == Code::flash) {
     header.attributes["integer scalars"] = std::vector<std::string>{"nstep"};
@@ -389,13 +446,27 @@ void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector
     header.hi[axis] -= lo;
     header.lo[axis] = 0;
     for (Particles& particles : all)
-      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]);
-          field != nullptr && field->info.type == ScalarType::float64)
+      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]); field != nullptr) {
+        mesh::widen(*field);
         for (double& x : field->as<double>()) x -= lo;
+      }
   }
 }
 
 }  // namespace
+
+std::optional<mesh::Index3> source_block(const mesh::Header& header, Code to) {
+  const auto find = [&]<class T>(const char* name) -> const T* {
+    const auto found = header.attributes.find(source_prefix + name);
+    return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  };
+  const auto* code = find.operator()<std::string>("code");
+  const auto* time = find.operator()<double>("time");
+  const auto* block = find.operator()<std::vector<std::int64_t>>("block");
+  if (code == nullptr || time == nullptr || block == nullptr || block->size() != 3) return {};
+  const bool theirs = to == Code::flash && *code == "FLASH" && *time == header.time;
+  return theirs ? std::optional(mesh::Index3{(*block)[0], (*block)[1], (*block)[2]}) : std::nullopt;
+}
 
 std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options) {
   return new_name(field, header.dim, options.rename)
@@ -477,11 +548,13 @@ mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& opt
   if (options.particles && !as_they_are)
     for (const Particles& particles : mesh::gather_particles(source)) {
       if (auto note = outside_note(particles, source.header); !note.empty()) notes.push_back(std::move(note));
-      if (particles.count != 0) all.push_back(translate(particles, from, options.to, source.header.dim, notes));
+      if (particles.count == 0) continue;
+      all.push_back(translate(particles, from, options.to, source.header.dim, notes));
+      if (from == Code::amrex && source_block(source.header, options.to)) restore_columns(source.header, all.back());
     }
   if (options.to == Code::ramses && !as_they_are) move_to_zero(out.header, all, notes);
   if (!as_they_are) {
-    set_attributes(out.header, options.to);
+    set_attributes(out.header, source.species, from, options.to);
     out.header.code = options.to == Code::flash ? "FLASH" : options.to == Code::amrex ? "AMReX" : "RAMSES";
     out.read_walls = {};
   } else {

@@ -52,8 +52,13 @@ mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, 
                           std::vector<std::string>& notes);
 
 /// The step in another code's words: fields and particles. All particles are the first part's. Attributes of the code
-/// it comes from are left out, but for the number of the step.
+/// it comes from are left out, but for the number of the step. On the way from FLASH to AMReX they are kept as
+/// "source/NAME", with "source/block", "source/code" and "source/time", and are the step's own again on the way back.
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes);
+
+/// The block of the step of that code which a step in AMReX's words was made of; nothing where it was made of none, or
+/// has gone on since.
+std::optional<mesh::Index3> source_block(const mesh::Header& header, Code code);
 
 /// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty where there are none.
 std::string outside_note(const mesh::Particles& particles, const mesh::Header& header);

@@ -68,6 +68,53 @@ base::Error unknown_field(const Header& header, const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// Ratios between the levels of patches; nothing where all steps are one level of the tree.
+const std::vector<std::int64_t>* patch_ratios(const Header& header) {
+  for (const char* name : {"patches/ratio", "amrex/ratio"})
+    if (const auto found = header.attributes.find(name); found != header.attributes.end())
+      return std::get_if<std::vector<std::int64_t>>(&found->second);
+  return nullptr;
+}
+
+constexpr int levels_of(std::int64_t ratio) { return ratio == 4 ? 2 : 1; }
+
+}  // namespace
+
+int code_level(const Header& header, int index) {
+  int level = 0, at = header.unfolded;  // of the patches, and where that is
+  if (const auto* ratios = patch_ratios(header))
+    for (const std::int64_t ratio : *ratios) {
+      if (at + levels_of(ratio) > index) return header.level_origin + level + std::min(0, index - at);
+      at += levels_of(ratio);
+      ++level;
+    }
+  return header.level_origin + level + index - at;
+}
+
+int level_index(const Header& header, int code_level) {
+  std::int64_t level = std::int64_t{code_level} - header.level_origin, index = header.unfolded;
+  if (const auto* ratios = patch_ratios(header))
+    for (const std::int64_t ratio : *ratios) {
+      if (level <= 0) break;
+      index += levels_of(ratio);
+      --level;
+    }
+  return static_cast<int>(std::clamp<std::int64_t>(index + level, INT32_MIN, INT32_MAX));
+}
+
+bool is_between_levels(const Header& header, int index) {
+  return level_index(header, code_level(header, index)) != index;
+}
+
+void forget_levels(Header& header) {
+  std::erase_if(header.attributes, [](const auto& entry) {
+    const std::string& name = entry.first;
+    return name.starts_with("patches/") || name == "amrex/ratio" || name == "amrex/corner" || name == "amrex/boxes";
+  });
+}
+
 Domain domain_of(const Header& header) {
   Domain domain{.dim = header.dim, .extent = {1, 1, 1}, .periodic = header.periodic};
   for (std::size_t axis = 1; axis < static_cast<std::size_t>(header.dim); ++axis)

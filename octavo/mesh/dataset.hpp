@@ -41,11 +41,15 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-/// The code's own number of a tree level index, and back.
-inline int code_level(const Header& header, int index) { return index + header.level_origin - header.unfolded; }
-inline int level_index(const Header& header, int code_level) {
-  return code_level - header.level_origin + header.unfolded;
-}
+/// The code's own number of a tree level index, and back. Where patches have a refinement ratio of 4 (attribute
+/// "patches/ratio" or "amrex/ratio", one entry a step between their levels), a level of the tree is none of theirs: it
+/// goes by the number of the level above it, and has no leaves.
+int code_level(const Header& header, int index);
+int level_index(const Header& header, int code_level);
+/// Whether a tree level index is none of the code's own levels.
+bool is_between_levels(const Header& header, int index);
+/// Removes what attributes say of levels and boxes that a tree does not have any more.
+void forget_levels(Header& header);
 /// The domain in the units of regions.
 Domain domain_of(const Header& header);
 /// Physical edge length of a cell of a tree level index along each axis [code length] (of a block's cell where folded).
@@ -98,6 +102,9 @@ struct Dataset {
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;
+  /// Adds attributes with what a copy of the output needs beside fields and particles, so that its code goes on from
+  /// it. Reads files; empty where there is nothing to add.
+  std::function<void(Header& header)> carry;
   /// The octs in walls that RAMSES keeps beside a part's cells (formats/ramses/walls.hpp); empty: there are none.
   std::function<Particles(int part)> read_walls;
 };

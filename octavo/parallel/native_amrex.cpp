@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
@@ -160,9 +161,12 @@ void plan_species(AmrexStep& step, SpeciesSource& source) {
   species.plan.counts = by_level(counts, species.sorted.grids);
   species.plan.before = by_level(before, species.sorted.grids);
   for (std::int64_t count : counts) species.plan.total += count;
-  std::array<std::int64_t, 2> most{species.sorted.next_id, species.sorted.wide ? 1 : 0};
+  std::array<std::int64_t, 2> most{
+      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
+      species.sorted.wide ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
   species.plan.next_id = most[0];
+  species.plan.writer = rank_in(step.comm);
   species.plan.packed = most[1] != 0 || step.options->format == NativeFormat::amrex_checkpoint;
   step.species.push_back(std::move(species));
 }
@@ -285,6 +289,7 @@ void seal(AmrexStep& step) {
   if (step.options->format == NativeFormat::amrex_checkpoint) {
     const amrex::NamedComponents names{name, names_of(step)};
     write_component_names(step.partial, std::span(&names, 1), step.options->sync);
+    amrex::write_step_file(step.partial, step.header, step.all, step.options->sync);
   }
   amrex::write_text(step.partial / "Header", header_of(step), step.options->sync);
   if (step.options->sync) sync_folders(step.partial);
@@ -311,6 +316,7 @@ NativeWork start_amrex(MPI_Comm comm, StepJob& job, const fs::path& partial, con
   const std::uint64_t bytes = bytes_of(job);
   agree(comm, [&] {
     plan_levels(*step);
+    if (options.format == NativeFormat::amrex_checkpoint) amrex::level_dt(step->header, step->levels.size());
     lend_fields(*step);
     if (rank_in(comm) == 0) make_folders(*step);
     hold(job, buffers);

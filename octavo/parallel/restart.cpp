@@ -56,7 +56,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
                         " cells were not in the step: they are made from the coarser cell they lie in");
   Shares shares;
   shares.plan = mine.plan;
-  if (options.particles) mine.part.particles = read_particles(comm, step, shares);
+  if (options.particles) mine.part.particles = read_particles(comm, step, shares, mine.header);
   out.header = mine.header;
   return std::move(mine.part);
 }
@@ -92,7 +92,7 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   const Shares shares = plan_shares(comm, step, options.curve, options.refine);
   if (own < 0) {
     agree(comm, [&] { part = read_share(step, shares, rank_in(comm), request); });
-    if (options.particles) part.particles = read_particles(comm, step, shares);
+    if (options.particles) part.particles = read_particles(comm, step, shares, step.header);
   }
   request.particles = false;
   if (options.refine > 0) agree(comm, [&] { part = refine_share(step, shares, std::move(part), options, request); });

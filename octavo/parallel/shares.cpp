@@ -317,7 +317,8 @@ Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
 
 }  // namespace
 
-std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares) {
+std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares,
+                                            const mesh::Header& header) {
   const int ranks = size_of(comm);
   const Deal mine = deal(num_parts(step), ranks, rank_in(comm));
   const auto species = species_of(comm, step, mine);
@@ -344,7 +345,7 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, cons
           append(unplaced[s], particles);
           continue;
         }
-        const auto split = split_particles(particles, step.header, shares.plan);
+        const auto split = split_particles(particles, header, shares.plan);
         for (std::size_t r = 0; r < split.size(); ++r) append(pieces[s][r], split[r]);
       }
   });

@@ -86,6 +86,8 @@ std::vector<mesh::LevelCount> level_counts(const OpenedStep& step) {
       levels[l].leaves += static_cast<std::int64_t>(part.leaves[l]);
     }
   }
+  int index = 0;
+  std::erase_if(levels, [&](const mesh::LevelCount&) { return mesh::is_between_levels(step.header, index++); });
   return levels;
 }
 

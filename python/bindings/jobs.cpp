@@ -217,11 +217,11 @@ std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const Path&
 }
 
 nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
-               std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& fill,
-               const std::map<std::string, std::string>& rename, Names fields, bool particles, bool single_precision,
-               bool overwrite, nb::object progress, int domains, int refine, int threads, const nb::object& ranks,
-               std::vector<std::string> per_mass, const std::string& ordering, bool lossy_ok,
-               const std::optional<std::array<bool, 3>>& periodic) {
+               std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& multifab,
+               const std::vector<double>& dt, const std::string& fill, const std::map<std::string, std::string>& rename,
+               Names fields, bool particles, bool single_precision, bool overwrite, nb::object progress, int domains,
+               int refine, int threads, const nb::object& ranks, std::vector<std::string> per_mass,
+               const std::string& ordering, bool lossy_ok, const std::optional<std::array<bool, 3>>& periodic) {
   jobs::CrossOptions options;
   options.periodic = periodic;
   options.to = named<jobs::Code>(
@@ -230,6 +230,8 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.block = block;
   options.max_box = max_box;
   options.blocking_factor = blocking_factor;
+  options.multifab = multifab;
+  options.level_dt = dt;
   options.fill = !fill.empty();
   options.fill_by = fill_named(fill);
   options.refine = refine;
@@ -338,7 +340,8 @@ void bind_jobs(nb::module_& m) {
       "Writes a step as a RAMSES output of that many domains (0: as many as it has parts). Returns what a user should "
       "know, a sentence each. Releases the GIL.");
   m.def("cross", &cross, nb::arg("dataset"), nb::arg("out"), nb::kw_only(), nb::arg("to"), nb::arg("kind") = "",
-        nb::arg("block") = 0, nb::arg("max_box") = 64, nb::arg("blocking_factor") = 0, nb::arg("fill") = "",
+        nb::arg("block") = 0, nb::arg("max_box") = 0, nb::arg("blocking_factor") = 0, nb::arg("multifab") = "",
+        nb::arg("dt") = std::vector<double>{}, nb::arg("fill") = "",
         nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
         nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
         nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0, nb::arg("threads") = 0,

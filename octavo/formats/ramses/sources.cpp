@@ -87,7 +87,8 @@ void read_trunk_values(Sources& sources, const std::function<void()>& advance) {
   for (const OctTable& level : sources.trunk)
     sources.trunk_values.push_back(make_values(dataset.header, level.key.size()));
   mesh::Request coarse;
-  coarse.max_level = mesh::code_level(dataset.header, static_cast<int>(sources.trunk.size()) - 1);
+  const int deepest = static_cast<int>(sources.trunk.size()) - 1;
+  coarse.max_level = mesh::code_level(dataset.header, deepest) + (is_between_levels(dataset.header, deepest) ? 1 : 0);
   for (int p = 0; p < dataset.num_parts; ++p, advance()) {
     if (sources.trunk.empty() || dataset.header.fields.empty()) continue;
     const mesh::Part part = dataset.read(p, coarse);

@@ -18,6 +18,7 @@ EXAMPLES = [
     "octavo convert output_00080 part.octavo --roi sphere:0.5,0.5,0.5:0.1 --level 9 --precision single",
     "mpirun -n 8 octavo convert output_00080 run.octavo --per-file 16",
     "octavo convert sedov_hdf5_chk_0002 chk00002 --to amrex --kind checkpoint --max-box 32",
+    "octavo convert sedov_hdf5_plt_cnt_0002 chk00002 --to amrex --kind checkpoint --multifab phi --field dens --dt 1e-3",
     "octavo convert plt00020 run_hdf5_chk_0000 --to flash --block 8 --fill --rename phi=dens",
     "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
     "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
@@ -87,10 +88,15 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH, stores: cells of a block along each axis (default: the input's, or for FLASH the "
                              "largest that fits)")  # fmt: skip
-    native.add_argument("--max-box", type=options.positive, default=64, metavar="N",
-                        help="AMReX: longest box [cells] (default: 64)")  # fmt: skip
+    native.add_argument("--max-box", type=options.positive, default=0, metavar="N",
+                        help="AMReX: longest box [cells] (default: the input's boxes, else 64)")  # fmt: skip
     native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
-                        help="AMReX: boxes begin and end at multiples of B (default: the largest up to 8 that fits)")  # fmt: skip
+                        help="AMReX: boxes begin and end at multiples of B (default: the input's boxes, else the "
+                             "largest up to 8 that fits)")  # fmt: skip
+    native.add_argument("--multifab", default="", metavar="NAME",
+                        help="AMReX checkpoint: the MultiFab of all fields of cells (default: the input's, else state)")  # fmt: skip
+    native.add_argument("--dt", type=parse_time_steps, default=[], metavar="DT[,DT...]",
+                        help="AMReX checkpoint: time step, or that of each level, code units (default: the input's)")  # fmt: skip
     native.add_argument("--fill", nargs="?", const="linear", choices=["linear", "constant"], default="",
                         help="complete blocks and balance: cells are made from the coarser one they lie in, conservatively, "
                              "with limited slopes (linear, without a word) or with its value")  # fmt: skip
@@ -107,6 +113,17 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
                         help="MED to SERAFIN: the boundary file that the groups of its edges say")  # fmt: skip
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
                         help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
+
+
+def parse_time_steps(text: str) -> list[float]:
+    """[0.1, 0.05] of "0.1,0.05"."""
+    try:
+        steps = [float(word) for word in options.names(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers, found {text}") from None
+    if not all(step > 0 for step in steps):
+        raise argparse.ArgumentTypeError(f"expected time steps above 0, found {text}")
+    return steps
 
 
 def parse_renames(text: str) -> dict[str, str]:
@@ -214,6 +231,8 @@ def _cross(arguments: argparse.Namespace) -> int:
         block=arguments.block,
         max_box=arguments.max_box,
         blocking_factor=arguments.blocking_factor,
+        multifab=arguments.multifab,
+        dt=arguments.dt,
         fill=arguments.fill,
         rename=arguments.rename,
         fields=arguments.field,
@@ -335,6 +354,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--boundary goes with --to med, or with --boundary-out", [], "")
     if arguments.boundary_out and arguments.to != "serafin":
         raise UsageError("--boundary-out goes with --to serafin, of a MED file", [], "")
+    if arguments.to != "amrex" and (arguments.multifab or arguments.dt):
+        raise UsageError("--multifab and --dt go with --to amrex --kind checkpoint", [], "")
     if arguments.domains is not None and arguments.to != "ramses":
         raise UsageError("--domains goes with --to ramses", [], "")
     if arguments.periodic and arguments.to not in ("ramses", "flash", "amrex"):
