@@ -5,7 +5,7 @@
 #
 #   make install-library PREFIX=DIR          the C, C++ and Fortran library, for other programs
 #
-# and: make (build only), make test-long, make bench, make format, make lint, make clean.
+# and: make (build only), make test-long, make golden, make bench, make format, make lint, make clean.
 
 JOBS   ?= $(shell nproc)
 BUILD  := build/release
@@ -18,7 +18,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
-.PHONY: all demo test test-long bench bench-engine format lint clean setup-run setup-test setup-long build-tests
+.PHONY: all demo test test-long golden bench bench-engine format lint clean setup-run setup-test setup-long build-tests
 all: setup-run install
 
 setup-run:
@@ -58,6 +58,12 @@ test: build-tests
 
 test-long: setup-long build-tests
 	@scripts/test --long
+
+# The chunks and stores in tests/golden, made anew: only for a format that no release has written yet.
+golden: build-tests
+	rm -rf tests/golden/codec tests/golden/v2.0-*
+	cd $(BUILD) && OCTAVO_CODEC_SAMPLES=$(CURDIR)/tests/golden/codec ./octavo_codec_test --gtest_filter='Golden.samples*'
+	cd $(BUILD) && OCTAVO_NEW_GOLDEN=v2.0 ./octavo_store_test --gtest_also_run_disabled_tests --gtest_filter='Golden.*new_store'
 
 bench: setup-long build-tests
 	@$(PYTHON) bench/run.py

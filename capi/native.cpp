@@ -55,7 +55,7 @@ int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_
 
 int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
                              octavo_error* error) {
-  return put(writer, error, "begin_step", [&](octavo_native_writer& to) {
+  return begin(writer, error, [&](octavo_native_writer& to) {
     to.writer.begin_step(&checked(path, "path"), step, time);
     to.boxes.reset();
     to.orders.clear();

@@ -41,7 +41,7 @@ int octavo_writer_open_as(MPI_Comm comm, const char* store, const octavo_domain*
 }
 
 int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time, octavo_error* error) {
-  return put(writer, error, "begin_step", [&](octavo_writer& to) {
+  return begin(writer, error, [&](octavo_writer& to) {
     to.writer.begin_step(flow_of(flow), step, time);
     to.boxes.reset();
     to.orders.clear();

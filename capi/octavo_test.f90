@@ -116,6 +116,8 @@ program octavo_test
   call check_triangles(trim(store)//'_triangles')
   call check_blocks(trim(store))
   call MPI_Finalize(ierror)
+  call writer%open(MPI_COMM_WORLD, trim(store)//'_late', domain, error=error)
+  call expect(error%code == 2, 'opened after MPI_Finalize')
   if (wrong > 0) error stop 1
 
 contains

@@ -10,7 +10,7 @@
 
 /// The puts of octavo_writer and octavo_native_writer, which have the same words. `Handle` is either of them; of put()
 /// also octavo_series. What is wrong with a put, or with beginning a step, on one rank is kept for all to know:
-/// end_step returns it.
+/// end_step returns it, of a begin_step unless a good one follows.
 namespace octavo::capi {
 
 inline std::string unit_of(const char* unit) { return unit == nullptr ? "" : unit; }
@@ -24,6 +24,20 @@ int put(Handle* writer, octavo_error* error, const char* place, Work&& work) noe
     } catch (...) {
       Error problem = base::current_error();
       mine.writer.put_error(problem.at(place));
+      throw problem;
+    }
+  });
+}
+
+template <class Handle, class Work>
+int begin(Handle* writer, octavo_error* error, Work&& work) noexcept {
+  return guard(error, [&] {
+    Handle& mine = checked(writer, "writer");
+    try {
+      work(mine);
+    } catch (...) {
+      Error problem = base::current_error();
+      mine.writer.begin_error(problem.at("begin_step"));
       throw problem;
     }
   });

@@ -55,15 +55,22 @@ parallel::RestartOptions options_of(const octavo_restart_options& from) {
   return options;
 }
 
+// float32 may be asked for as float64: what was put so comes back so from a store written with single_precision.
 void copy_values(const mesh::Field& field, int type, void* values, std::int64_t count) {
   const auto expected = static_cast<std::int64_t>(field.size());
-  if (type_of(type) != field.info.type || count != expected)
+  const bool wider = type_of(type) == mesh::ScalarType::float64 && field.info.type == mesh::ScalarType::float32;
+  if ((type_of(type) != field.info.type && !wider) || count != expected)
     throw Error(Kind::usage, "expected " + std::to_string(expected) + " values of type " +
                                  std::string(mesh::name_of(field.info.type)) + ", asked for " + std::to_string(count) +
                                  " of type " + std::string(mesh::name_of(type_of(type))))
         .at("field " + field.info.name);
-  if (!field.bytes.empty())
+  if (field.bytes.empty()) return;
+  if (wider) {
+    const auto from = field.as<float>();
+    std::copy(from.begin(), from.end(), &checked(static_cast<double*>(values), "values"));
+  } else {
     std::memcpy(&checked(static_cast<std::byte*>(values), "values"), field.bytes.data(), field.bytes.size());
+  }
 }
 
 const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name) {

@@ -87,7 +87,7 @@ int octavo_series_open(MPI_Comm comm, const char* path, int variables, const cha
 }
 
 int octavo_series_begin_step(octavo_series* series, double time, octavo_error* error) {
-  return put(series, error, "begin_step", [&](octavo_series& to) { to.writer.begin_step(time); });
+  return begin(series, error, [&](octavo_series& to) { to.writer.begin_step(time); });
 }
 
 int octavo::capi::put_series_field(octavo_series* series, const char* name,

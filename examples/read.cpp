@@ -21,7 +21,7 @@ int main(int count, char** arguments) {
 
     // Owned leaves count; each rank has an equal share of them.
     const auto& tree = std::get<mesh::Octree>(from->part.mesh);
-    const auto density = from->part.fields[0].as<double>();
+    const std::vector<double> density = to_doubles(from->part.fields[0]);  // float32 with single_precision
     const auto offsets = level_offsets(tree);
     double mass = 0;
     for (int level = 0; level < num_levels(tree); ++level) {

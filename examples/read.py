@@ -15,7 +15,7 @@ def main(store: str) -> None:
         raise octavo.UsageError("there is no checkpoint yet", [store])
 
     # Owned leaves count; each rank has an equal share of them.
-    tree, density, mass, first = start.mesh, start.fields["density"], 0.0, 0
+    tree, density, mass, first = start.mesh, start.fields["density"].astype(float), 0.0, 0
     extent = np.subtract(start.header.hi, start.header.lo)
     for level, (refined, owned) in enumerate(zip(tree.refined, tree.owned, strict=True)):
         volume = np.prod(extent / tree.roots) / 8**level

@@ -20,7 +20,7 @@ static void simulate(const char* path, std::int64_t steps) {
   const mesh::Unstructured mesh = channel::columns_of(rank, ranks);
   const auto from = parallel::restart(MPI_COMM_WORLD, path, {.points = mesh.global_point});
   std::vector<double> depth(mesh.x.size(), 2.0);
-  if (from) depth.assign(from->part.fields[0].as<double>().begin(), from->part.fields[0].as<double>().end());
+  if (from) depth = to_doubles(from->part.fields[0]);  // float32 where the option single_precision is on
   mesh::Header header;
   header.code = "channel";
   header.dim = 2;

@@ -26,7 +26,7 @@ def main(store: str, last: int) -> None:
     comm = MPI.COMM_WORLD
     x, y, triangles, number = columns_of(comm.rank, comm.size)
     start = octavo.restart(comm, store, points=number)  # None: a first start
-    depth = start.fields["WATER DEPTH"] if start else np.full(x.size, 2.0)
+    depth = start.fields["WATER DEPTH"].astype(float) if start else np.full(x.size, 2.0)
     header = octavo.Header(code="channel", dim=2)
     with octavo.Writer(comm, store, header, resumed_from=start.id if start else None) as writer:
         for step in range((start.step if start else 0) + 1, last + 1):

@@ -35,7 +35,7 @@ int main(int count, char** arguments) {
     const auto from = parallel::restart(MPI_COMM_WORLD, arguments[1], restart_options(options));
     const mesh::Octree tree = from ? std::get<mesh::Octree>(from->part.mesh) : slab(rank, size);
     std::vector<double> density(num_cells(tree), 1.0);
-    if (from) density.assign(from->part.fields[0].as<double>().begin(), from->part.fields[0].as<double>().end());
+    if (from) density = to_doubles(from->part.fields[0]);  // float32 where the option single_precision is on
 
     mesh::Header header;
     header.code = "example";

@@ -23,7 +23,8 @@ def main(store: str, last: int) -> None:
     comm = MPI.COMM_WORLD
     start = octavo.restart(comm, store)
     if start:
-        tree, density = start.mesh, start.fields["density"]
+        tree = start.mesh
+        density = start.fields["density"].astype(float)  # float32 where the option single_precision is on
     else:
         tree = slab(comm.rank, comm.size)
         density = np.ones(tree.cells)

@@ -61,6 +61,7 @@ parallel::Restart take_up(MPI_Comm comm, const OutputOptions& options, parallel:
   how.remember_failed = engine.remember_failed;
   auto from = parallel::restart(comm, options.store, how);
   if (!from) throw Error(Kind::usage, "there is no checkpoint to go on from").at(options.store.string());
+  for (mesh::Field& field : from->part.fields) widen(field);
   return std::move(*from);
 }
 

@@ -43,7 +43,7 @@ struct Run {
   Mesh mesh;
   std::int64_t step = 0;
   double time = 0;
-  double dt = 0;  ///< of the last step; 0 before the first
+  double dt = 0;  ///< of the last step; of the next one before the first
   Output output{};
   euler::Workspace workspace{};
   double cells_updated = 0;  ///< by this rank
@@ -150,7 +150,10 @@ void put_native(Run<Mesh>& run) {
   parallel::NativeWriter& writer = *run.output.native;
   const auto fields = flash ? euler::flash_fields(run.problem.gas) : euler::native_fields(run.problem.gas);
   writer.begin_step(native_path(run.options, run.step), run.step, run.time);
-  if (flash) describe_for_flash(writer, run.problem, run.dt);
+  if (flash)
+    describe_for_flash(writer, run.problem, run.dt);
+  else
+    writer.put_attribute("level_dt", std::vector<double>{run.dt});  // of all levels
   const auto velocities = flash ? tracer_velocities(run) : std::array<std::vector<double>, 3>{};
   put_mesh_and_fields(run.mesh, writer, std::span<const euler::OutputField>(fields));
   for (std::size_t axis = 0; flash && axis < 3; ++axis)
@@ -315,6 +318,7 @@ std::optional<parallel::Restart> take_up(Run<Mesh>& run) {
   const parallel::RestartOptions how = restart_options(run.mesh);
   const bool output = parallel::is_output(run.comm, run.options.restart_from);
   auto from = output ? take_up_output(run, how) : take_up_checkpoint(run, how);
+  for (mesh::Field& field : from.part.fields) widen(field);  // of a store with the option single_precision
   run.step = from.id.step;
   run.time = from.header.time;
   restore(run.mesh, from);
@@ -344,7 +348,11 @@ void run_on(Mesh mesh, MPI_Comm comm, const RunOptions& options, const euler::Pr
   run.output = open_output(comm, options, problem, header_of(run.mesh), from);
   run.output.seconds = seconds_since(opening);
   const auto before = totals(run);
-  if (!from) write(run, false);
+  if (!from) {
+    fill_ghosts(run.mesh);
+    run.dt = time_step(run, rate_and_stop(run).first);
+    write(run, false);
+  }
   const bool stopped = go_on(run);
   write(run, true);
   const auto closing = Clock::now();

@@ -123,7 +123,10 @@ std::vector<std::string> primitive_names(const euler::Gas& gas) {
 void make_conserved(mesh::Part& part, const mesh::Header& header, const euler::Problem& problem) {
   const euler::Gas& gas = problem.gas;
   const auto before = names_before(header, problem);
-  for (mesh::Field& field : part.fields) field.info.name = name_before(before, field.info.name);
+  for (mesh::Field& field : part.fields) {
+    field.info.name = name_before(before, field.info.name);
+    widen(field);
+  }
   std::vector<std::span<const double>> from;
   for (const std::string& name : primitive_names(gas)) from.push_back(field_of(part, name));
   const std::size_t values = from[0].size();
@@ -152,8 +155,8 @@ void make_conserved(mesh::Part& part, const mesh::Header& header, const euler::P
 
 std::span<const double> field_of(const mesh::Part& part, const std::string& name) {
   for (const mesh::Field& field : part.fields)
-    if (field.info.name == name && field.info.type == mesh::ScalarType::float64) return field.as<double>();
-  throw Error(Kind::corrupt, "there is no field of doubles").at("field " + name);
+    if (field.info.name == name) return field.as<double>();
+  throw Error(Kind::corrupt, "there is no such field").at("field " + name);
 }
 
 euler::Tracers tracers_of(const mesh::Part& part, int dim) {

@@ -27,7 +27,7 @@ std::vector<std::string> primitive_names(const euler::Gas& gas);
 /// particles.
 void make_conserved(mesh::Part& part, const mesh::Header& header, const euler::Problem& problem);
 
-/// The values of a field. Throws Error(corrupt) where the part has no such field of doubles.
+/// The values of a field of doubles. Throws Error(corrupt) where the part has no such field.
 std::span<const double> field_of(const mesh::Part& part, const std::string& name);
 /// The species "tracers" of a part; none where it has none.
 euler::Tracers tracers_of(const mesh::Part& part, int dim);

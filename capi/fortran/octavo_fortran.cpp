@@ -49,6 +49,14 @@ parallel::ArrayView view_of_array(const CFI_cdesc_t& array, int space = OCTAVO_H
   return view;
 }
 
+// MPI_COMM_NULL where MPI does not run: even this conversion would end the process. What gets it says what is wrong.
+MPI_Comm comm_of(const MPI_Fint* comm) {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0 ? MPI_Comm_f2c(*comm) : MPI_COMM_NULL;
+}
+
 }  // namespace
 
 extern "C" {
@@ -56,12 +64,12 @@ extern "C" {
 OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const char* store, const octavo_domain* domain,
                                           const octavo_writer_options* options, octavo_writer** writer,
                                           octavo_error* error) {
-  return octavo_writer_open_as(MPI_Comm_f2c(*comm), store, domain, options, writer, error);
+  return octavo_writer_open_as(comm_of(comm), store, domain, options, writer, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_neighbours(const MPI_Fint* comm, const octavo_restart* restart,
                                                  octavo_neighbours* neighbours, octavo_error* error) {
-  return octavo_restart_neighbours(MPI_Comm_f2c(*comm), restart, neighbours, error);
+  return octavo_restart_neighbours(comm_of(comm), restart, neighbours, error);
 }
 
 OCTAVO_API int octavo_fortran_put_ints(int native, void* writer, const char* name, const std::int64_t* values,
@@ -145,18 +153,18 @@ OCTAVO_API int octavo_fortran_put_particles(int native, void* writer, const char
 OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* store,
                                            const octavo_restart_options* options, octavo_restart** restart,
                                            octavo_error* error) {
-  return octavo_restart_open_as(MPI_Comm_f2c(*comm), store, options, restart, error);
+  return octavo_restart_open_as(comm_of(comm), store, options, restart, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_failed(const MPI_Fint* comm, const char* store, const octavo_restart* restart,
                                              octavo_error* error) {
-  return octavo_restart_failed(MPI_Comm_f2c(*comm), store, restart, error);
+  return octavo_restart_failed(comm_of(comm), store, restart, error);
 }
 
 OCTAVO_API int octavo_fortran_native_open(const MPI_Fint* comm, const octavo_domain* domain,
                                           const octavo_native_options* options, octavo_native_writer** writer,
                                           octavo_error* error) {
-  return octavo_native_open(MPI_Comm_f2c(*comm), domain, options, writer, error);
+  return octavo_native_open(comm_of(comm), domain, options, writer, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_field(const octavo_restart* restart, const char* name, CFI_cdesc_t* values,
@@ -175,7 +183,7 @@ OCTAVO_API int octavo_fortran_series_open(const MPI_Fint* comm, const char* path
                                           const char* const* names, const char* const* units,
                                           const octavo_series_mesh* mesh, const octavo_series_options* options,
                                           octavo_series** series, octavo_error* error) {
-  return octavo_series_open(MPI_Comm_f2c(*comm), path, variables, names, units, mesh, options, series, error);
+  return octavo_series_open(comm_of(comm), path, variables, names, units, mesh, options, series, error);
 }
 
 OCTAVO_API int octavo_fortran_series_put(octavo_series* series, const char* name, const CFI_cdesc_t* values,

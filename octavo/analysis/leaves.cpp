@@ -172,7 +172,10 @@ std::optional<CommonGrid> common_grid(const mesh::Header& a, int deepest_a, cons
                 "cells are matched by keys of at most 32 bits an axis, these need " + std::to_string(grid.bits));
   for (std::size_t axis = 0; axis < 3; ++axis) grid.extent[axis] = a.hi[axis] - a.lo[axis];
   grid.lo = a.lo;
-  grid.code_level = {mesh::code_level(a, -grid.shift[0]), mesh::code_level(b, -grid.shift[1])};
+  for (int depth = 0; depth <= grid.deepest; ++depth) {
+    grid.code_level[0].push_back(mesh::code_level(a, depth - grid.shift[0]));
+    grid.code_level[1].push_back(mesh::code_level(b, depth - grid.shift[1]));
+  }
   return grid;
 }
 

@@ -15,11 +15,11 @@ namespace octavo::analysis {
 struct CommonGrid {
   int dim = 3;
   mesh::Index3 base{1, 1, 1};
-  int deepest = 0;                  ///< depth that no leaf of either exceeds
-  int bits = 0;                     ///< of keys (Morton), an axis, at the deepest depth
-  std::array<int, 2> shift{0, 0};   ///< cells of tree level index l of step s have depth l + shift[s]
-  mesh::Point3 lo{}, extent{};      ///< domain of the first step [code length]
-  std::array<int, 2> code_level{};  ///< the code's own number of depth 0 of each step
+  int deepest = 0;                             ///< depth that no leaf of either exceeds
+  int bits = 0;                                ///< of keys (Morton), an axis, at the deepest depth
+  std::array<int, 2> shift{0, 0};              ///< cells of tree level index l of step s have depth l + shift[s]
+  mesh::Point3 lo{}, extent{};                 ///< domain of the first step [code length]
+  std::array<std::vector<int>, 2> code_level;  ///< of each step, the code's own number of each depth
   bool operator==(const CommonGrid&) const = default;
 };
 

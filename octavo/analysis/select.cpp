@@ -106,12 +106,12 @@ void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, con
   std::size_t first_cell = 0;
   for (int level = 0; level <= last; ++level) {
     const int code_level = mesh::code_level(header, level);
-    if (code_level > selection.max_level) break;
+    if (code_level > selection.max_level) break;  // only where the coarsest level is
     visit_level(tree, level, code_level == selection.max_level, first_cell, coordinates,
                 Membership(header, selection.region, level), batch);
+    if (level == last || code_level == selection.max_level) break;
     first_cell += mesh::num_cells(tree, level);
-    if (level < last && code_level < selection.max_level)
-      coordinates = mesh::child_coordinates(tree, level, coordinates);
+    coordinates = mesh::child_coordinates(tree, level, coordinates);
   }
 }
 

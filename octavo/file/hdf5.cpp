@@ -1,8 +1,11 @@
 #include "octavo/file/hdf5.hpp"
 
+#include <sys/file.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -254,6 +257,20 @@ void check_size(const File& file, hid_t set, const Info& info, H5D_layout_t layo
                                    " stored in a file of " + std::to_string(file.impl().length()));
 }
 
+std::string missing_filter(hid_t plist) {
+  const int count = H5Pget_nfilters(plist);
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    std::size_t values = 0;
+    std::array<char, 64> name{};
+    const H5Z_filter_t id = H5Pget_filter2(plist, static_cast<unsigned>(i), &flags, &values, nullptr, name.size() - 1,
+                                           name.data(), nullptr);
+    if (id >= 0 && H5Zfilter_avail(id) <= 0)
+      return "filter " + std::to_string(id) + (name[0] == 0 ? "" : std::string(", ") + name.data());
+  }
+  return {};
+}
+
 /// Of a data set with these properties.
 bool values_elsewhere(hid_t plist) { return H5Pget_layout(plist) == H5D_VIRTUAL || H5Pget_external_count(plist) > 0; }
 
@@ -266,7 +283,7 @@ void add_set(const File& file, const std::string& path, const std::string& name,
   if (values_elsewhere(plist())) return contents.others.push_back({name, Other::What::elsewhere, {}});
   if (H5Sget_simple_extent_type(space()) == H5S_NULL)
     return contents.others.push_back({name, Other::What::shapeless, {}});
-  Info info{path, shape_of(space()), type_of(type()), {}, {}};
+  Info info{path, shape_of(space()), type_of(type()), {}, {}, {}};
   if (info.type.kind == Class::compound) info.members = members_of(type());
   try {
     check_size(file, set(), info, layout);
@@ -275,6 +292,7 @@ void add_set(const File& file, const std::string& path, const std::string& name,
   }
   const haddr_t offset = H5Dget_offset(set());
   if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && is_native(type())) info.offset = offset;
+  info.missing_filter = missing_filter(plist());
   contents.sets.push_back(std::move(info));
 }
 
@@ -379,7 +397,7 @@ void require(bool fits, const ItemType& found, const char* expected) {
 
 /// Whether every group on the way is there, and the object, in this file: links to other places are not followed.
 bool has_object(const File& file, const std::string& path) {
-  if (path.empty()) return true;
+  if (path.empty() || path == "/") return true;
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string name = path.substr(0, end);
     H5L_info_t link;
@@ -546,6 +564,18 @@ std::shared_ptr<File::Impl> new_impl(const std::filesystem::path& path) {
   return impl;
 }
 
+// HDF5 locks what it reads. Where the file system refuses that it takes ENOSYS for it, and no other error.
+Id reading_access(const file::File& bytes) {
+  Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
+#if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERSION_LE(1, 11, 0))
+  if (::flock(bytes.descriptor(), LOCK_SH | LOCK_NB) == 0)
+    ::flock(bytes.descriptor(), LOCK_UN);
+  else if (errno != EWOULDBLOCK)
+    check(H5Pset_file_locking(access(), false, true), "switch locks off");
+#endif
+  return access;
+}
+
 }  // namespace
 
 File open(const std::filesystem::path& path) {
@@ -553,7 +583,8 @@ File open(const std::filesystem::path& path) {
   impl->bytes = open_read(path);
   impl->size = size(impl->bytes);
   const Locked locked;
-  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const Id access = reading_access(impl->bytes);
+  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access());
   if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
   return File(std::move(impl));
 }
@@ -647,7 +678,7 @@ std::vector<Info> list_attributes(const File& file, const std::string& object) {
       const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
       const Id type(H5Aget_type(id()), H5Tclose, "read the attribute's type");
       if (H5Sget_simple_extent_type(space()) == H5S_NULL) continue;
-      infos.push_back({name, shape_of(space()), type_of(type()), {}, {}});
+      infos.push_back({name, shape_of(space()), type_of(type()), {}, {}, {}});
       logical_bytes(infos.back());
     }
     return infos;
@@ -754,6 +785,18 @@ std::optional<std::vector<std::int64_t>> read_numbers(const File& file, const st
   return found;
 }
 
+std::optional<std::vector<double>> read_reals(const File& file, const std::string& object,
+                                              const std::string& attribute) {
+  std::optional<std::vector<double>> found;
+  with_attribute(file, object, attribute, [&](hid_t id, hid_t type, std::size_t count) {
+    const ItemType item = type_of(type);
+    require(item.kind == Class::integer || item.kind == Class::real, item, "numbers");
+    found.emplace(count);
+    check(H5Aread(id, H5T_NATIVE_DOUBLE, found->data()), "read its attribute " + attribute);
+  });
+  return found;
+}
+
 std::optional<std::string> read_words(const File& file, const std::string& object, const std::string& attribute) {
   std::optional<std::string> found;
   with_attribute(file, object, attribute, [&](hid_t id, hid_t type, std::size_t count) {
@@ -801,7 +844,7 @@ void write_rows(const File& file, const std::string& name, std::uint64_t first, 
   at_data_set(file, name, [&] {
     const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
     const Id extent(H5Dget_space(set()), H5Sclose, "read its shape");
-    const Info info{name, shape_of(extent()), float64_type, {}, {}};
+    const Info info{name, shape_of(extent()), float64_type, {}, {}, {}};
     check_rows(info, first, rows, values.size());
     const Id space = select_rows(set(), info, first, rows);
     const Id memory = memory_space(values.size());
@@ -907,6 +950,7 @@ void write_attribute_items(const File&, const std::string&, const std::string&, 
 std::optional<std::vector<std::int64_t>> read_numbers(const File&, const std::string&, const std::string&) {
   throw missing();
 }
+std::optional<std::vector<double>> read_reals(const File&, const std::string&, const std::string&) { throw missing(); }
 std::optional<std::string> read_words(const File&, const std::string&, const std::string&) { throw missing(); }
 void make_group(const File&, const std::string&) { throw missing(); }
 void write_numbers(const File&, const std::string&, const std::string&, std::span<const std::int64_t>) {

@@ -54,6 +54,7 @@ struct Info {
   ItemType type;
   std::vector<Member> members;          ///< of a compound
   std::optional<std::uint64_t> offset;  ///< of contiguous values in native order [file bytes]
+  std::string missing_filter;           ///< of the filters on its chunks, one that this library lacks; empty: none
 };
 /// Product of the shape, or of all but its first entry.
 std::uint64_t num_items(const Info& info);
@@ -143,9 +144,13 @@ std::vector<std::string> read_member_text(const File& file, const Info& info, co
 /// A number attached to a data set, if it is there.
 std::optional<double> read_attribute(const File& file, const std::string& name, const std::string& attribute);
 
-/// Numbers attached to a group or data set; nothing where it has no such attribute, or no such object.
+/// Whole numbers attached to a group or data set, or to the file ("/"); nothing where it has no such attribute, or no
+/// such object.
 std::optional<std::vector<std::int64_t>> read_numbers(const File& file, const std::string& object,
                                                       const std::string& attribute);
+/// The same of numbers of any type, as doubles.
+std::optional<std::vector<double>> read_reals(const File& file, const std::string& object,
+                                              const std::string& attribute);
 /// A text of fixed width attached so, without trailing NULs.
 std::optional<std::string> read_words(const File& file, const std::string& object, const std::string& attribute);
 

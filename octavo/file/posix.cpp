@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -32,6 +33,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
 std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
+
+// What sync_name() has seen to. It is forgotten when it gets large: then names are synced once more.
+constexpr std::size_t most_synced_names = 10000;
+std::mutex names_mutex;
+std::set<std::pair<std::string, ino_t>> synced_names;
 
 std::atomic<bool> observed{false};
 std::mutex observer_mutex;
@@ -244,17 +250,22 @@ void sync(const File& file) {
   syncs.fetch_add(1, std::memory_order_relaxed);
 }
 
-bool try_lock(const File& file) {
-  if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0) return true;
-  if (errno == EWOULDBLOCK) return false;
-  throw failed("lock", errno, file.path());
+std::optional<bool> flock_if_there_is(const File& file) {
+  int error = announce(Operation::lock, file.path()).error;
+  if (error == 0 && ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) error = errno;
+  if (error == 0) return true;
+  if (error == EWOULDBLOCK) return false;
+  // EBADF: NFS locks nothing that was opened for reading only, so no directory.
+  if (error == ENOSYS || error == ENOTSUP || error == ENOLCK || error == EBADF || error == EINVAL) return {};
+  throw failed("lock", error, file.path());
 }
 
-File lock_directory(const fs::path& directory) {
+bool try_lock(const File& file) { return flock_if_there_is(file).value_or(true); }
+
+File open_directory(const fs::path& directory) {
   permit("open the directory", Operation::open, directory);
   File handle(open_retrying(directory, O_RDONLY | O_DIRECTORY), directory);
   if (!handle.is_open()) throw failed("open the directory", errno, directory);
-  if (::flock(handle.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
   return handle;
 }
 
@@ -306,17 +317,35 @@ void sync_all(const fs::path& path) {
   sync_directory(path);
 }
 
-void make_directories(const fs::path& path) {
+void sync_name(const fs::path& path) {
   struct stat status {};
-  if (path.empty()) return;
-  if (::stat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode)) return;
-    throw failed("make the directory", ENOTDIR, path);
+  if (::stat(path.c_str(), &status) != 0) throw failed("look at the file", errno, path);
+  const std::pair<std::string, ino_t> name{path.string(), status.st_ino};
+  {
+    const std::scoped_lock lock(names_mutex);
+    if (synced_names.contains(name)) return;
   }
-  make_directories(path.parent_path());
-  permit("make the directory", Operation::make_directory, path);
-  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw failed("make the directory", errno, path);
   sync_directory(path.parent_path());
+  const std::scoped_lock lock(names_mutex);
+  if (synced_names.size() >= most_synced_names) synced_names.clear();
+  synced_names.insert(name);
+}
+
+void make_directories(const fs::path& given) {
+  const fs::path path = given.has_filename() ? given : given.parent_path();
+  if (path.empty() || path == path.root_path()) return;
+  struct stat status {};
+  const bool found = ::stat(path.c_str(), &status) == 0;
+  if (found && !S_ISDIR(status.st_mode)) throw failed("make the directory", ENOTDIR, path);
+  const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  // Nobody but others can have made it.
+  if (found && ::access(above.c_str(), R_OK | W_OK) != 0) return;
+  make_directories(path.parent_path());
+  if (!found) {
+    permit("make the directory", Operation::make_directory, path);
+    if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw failed("make the directory", errno, path);
+  }
+  sync_name(path);
 }
 
 Counts counts() noexcept { return {writes.load(), bytes_written.load(), syncs.load()}; }

@@ -58,12 +58,14 @@ void preallocate(const File& file, std::uint64_t bytes);
 void resize(const File& file, std::uint64_t bytes);
 /// fdatasync: contents, and the length needed to read them, are on disk afterwards.
 void sync(const File& file);
-/// An advisory exclusive lock (flock) that lasts until the file is closed; false where another handle has it.
+/// An advisory exclusive lock (flock) that lasts until the handle, of a file or a directory, is closed; false where
+/// another handle has it. Nothing where the file system refuses such locks (ENOSYS, ENOTSUP, ENOLCK; EBADF or EINVAL
+/// for a directory).
+std::optional<bool> flock_if_there_is(const File& file);
+/// The same, true where such locks are refused.
 bool try_lock(const File& file);
-
-/// The same for a directory, which must exist: a handle that holds the lock until it is closed, or one that is not open
-/// where another has it. Where the file system has no such locks, an open handle all the same.
-File lock_directory(const std::filesystem::path& directory);
+/// A handle of an existing directory, for its lock.
+File open_directory(const std::filesystem::path& directory);
 
 /// Makes a file's creation, renaming or removal in this directory durable.
 void sync_directory(const std::filesystem::path& directory);
@@ -72,7 +74,11 @@ void rename(const std::filesystem::path& from, const std::filesystem::path& to);
 void remove(const std::filesystem::path& path);
 /// Removes a directory and what is in it, as far as it can: what stays costs space and is tried again by others.
 void remove_all(const std::filesystem::path& directory) noexcept;
-/// Makes the directory and those above it that are missing, and syncs the directories they were made in.
+/// The name of a file or directory is on disk, in the directory above it: once by this process. Whoever made it may
+/// have died before he had synced that.
+void sync_name(const std::filesystem::path& path);
+/// Makes the directory and those above it that are missing. Their names are on disk afterwards, also those of
+/// directories that were there, up to one above which this user can make none (or to the current directory).
 void make_directories(const std::filesystem::path& path);
 
 /// What this process has asked of the system so far, all threads and files together.
@@ -90,6 +96,7 @@ enum class Operation : std::uint8_t {
   open_direct,  ///< with the error EINVAL: as a file system without direct I/O
   create,
   read,
+  lock,
   write,
   preallocate,
   resize,

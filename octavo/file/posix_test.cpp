@@ -110,6 +110,36 @@ TEST_F(Posix, missing_directories_are_made_and_what_stands_in_the_way_is_named) 
   EXPECT_THAT(error_of([&] { make_directories(dir_ / "a/file/d"); }).what(), ::testing::HasSubstr("a/file"));
 }
 
+// Whoever made them may have been killed before he had synced that.
+TEST_F(Posix, names_of_directories_that_were_there_are_synced_once) {
+  std::vector<std::string> synced;
+  set_observer([&](const Event& event) {
+    if (event.operation == Operation::sync_directory) synced.push_back(event.path.string());
+    return Verdict{};
+  });
+  fs::create_directories(dir_ / "a/b");
+  make_directories(dir_ / "a/b/c");
+  const std::vector<std::string> expected{dir_.string(), dir_ / "a", dir_ / "a/b"};
+  EXPECT_THAT(synced, ::testing::IsSupersetOf(expected));
+  synced.clear();
+  make_directories(dir_ / "a/b/d/");
+  make_directories(dir_ / "a/b/c");
+  EXPECT_THAT(synced, ::testing::ElementsAre(dir_ / "a/b"));
+}
+
+TEST_F(Posix, a_name_whose_sync_failed_is_synced_again) {
+  fs::create_directories(dir_ / "a");
+  set_observer([](const Event& event) { return Verdict{event.operation == Operation::sync_directory ? EIO : 0, 0}; });
+  EXPECT_EQ(error_of([&] { make_directories(dir_ / "a/b"); }).kind(), Kind::unreadable);
+  std::vector<std::string> synced;
+  set_observer([&](const Event& event) {
+    if (event.operation == Operation::sync_directory) synced.push_back(event.path.string());
+    return Verdict{};
+  });
+  make_directories(dir_ / "a/b");
+  EXPECT_THAT(synced, ::testing::IsSupersetOf(std::vector<std::string>{dir_.string(), dir_ / "a"}));
+}
+
 TEST_F(Posix, the_observer_sees_every_operation_in_order) {
   std::vector<Operation> seen;
   std::string written;

@@ -14,6 +14,7 @@
 #include "octavo/jobs/target.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/prune.hpp"
+#include "octavo/store/durable.hpp"
 #include "octavo/store/triangles.hpp"
 
 namespace octavo::jobs {
@@ -213,6 +214,28 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
 
 // ------------------------------------------------------------------ writing
 
+/// Whether the store gets all that a step has, to the bit.
+bool is_whole_and_lossless(const ConvertOptions& options) {
+  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
+               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
+  return whole;
+}
+
+/// What has been lost on the way here, for those who would go on from the new store: an attribute that open_step()
+/// reads. (What the new codecs lose, their names tell.)
+void note_losses(mesh::Dataset& dataset, const ConvertOptions& options) {
+  std::map<std::string, std::string> lossy = dataset.lossy;
+  if (options.single_precision && !dataset.unstructured)
+    for (const mesh::FieldInfo& field : dataset.header.fields)
+      if (field.type == mesh::ScalarType::float64) lossy.emplace(field.name, "single precision");
+  std::vector<std::string> lines;
+  for (const auto& [field, bound] : lossy) lines.push_back(field + "=" + bound);
+  dataset.header.attributes.erase(store::lossy_attribute);
+  if (!lines.empty()) dataset.header.attributes[store::lossy_attribute] = std::move(lines);
+}
+
 struct Totals {
   ConvertReport report;
   std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
@@ -262,7 +285,8 @@ void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
 void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
-    if (stream.field.empty() || stream.field == "?" || stream.field.rfind("mesh ", 0) == 0) {
+    if (stream.field.empty() || stream.field == "?" || stream.field.starts_with("mesh ") ||
+        stream.field.starts_with(mesh::wall_species)) {
       report.mesh_bytes += stream.stored_bytes;
     } else {
       ConvertReport::FieldSize& field = report.fields[stream.field];
@@ -273,8 +297,9 @@ void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   }
 }
 
-void write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
-                const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
+// Returns the order of the step, where it is the step's first file.
+std::uint64_t write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
+                         const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
   mesh::Header header = dataset.header;
   header.fields.clear();
   for (std::size_t f : mesh::select_fields(dataset.header, options.fields))
@@ -293,6 +318,7 @@ void write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const 
       });
   writer.commit();
   totals.report.stored_bytes += writer.bytes_written();
+  return writer.order();
 }
 
 store::Attempt shared_attempt(const base::Ranks& ranks) {
@@ -329,11 +355,31 @@ void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t
       });
 }
 
+/// Nothing of the step is left out, and its mesh stays.
+bool is_whole(const ConvertOptions& options) {
+  return !options.region && !options.max_level && !options.fields && options.particles && options.reshape.block == 0 &&
+         options.reshape.refine == 0;
+}
+
+/// With what its code needs beside fields and particles, where the step can be given back to it.
+mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
+  mesh::Dataset dataset = reshape(source.open(), options.reshape);
+  if (!dataset.carry || !is_whole(options)) return dataset;
+  dataset.carry(dataset.header);
+  const auto why = dataset.header.attributes.find("amrex/not kept");
+  if (why != dataset.header.attributes.end())
+    dataset.notes.push_back("a checkpoint of its code can not be made of the store: " +
+                            std::get<std::string>(why->second));
+  return dataset;
+}
+
 void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
   mesh::Dataset dataset;
   Plan plan;
   base::agree(options.ranks, [&] {
-    dataset = reshape(source.open(), options.reshape);
+    dataset = open_source(source, options);
+    if (is_whole_and_lossless(options)) dataset = mesh::with_walls_as_species(dataset);
+    note_losses(dataset, options);
     plan = make_plan(dataset, options);
     totals.total = 0;
     for (int file = 0; file < plan.files; ++file)
@@ -358,12 +404,17 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   segment.attempt = shared_attempt(options.ranks);
   segment.segments = plan.files;
   segment.whole_domain = !options.region;
+  std::optional<std::uint64_t> order;
   base::agree(options.ranks, [&] {
     for (int file = 0; file < plan.files; ++file) {
       if (plan.rank_of(file) != options.ranks.rank) continue;
       segment.subfile = segment.segment = file;
-      write_file(dataset, plan, file, segment, encode, options, totals);
+      const std::uint64_t in_file = write_file(dataset, plan, file, segment, encode, options, totals);
+      if (file == 0) order = in_file;
     }
+  });
+  base::agree(options.ranks, [&] {
+    if (order) store::note_durable(out, options.flow, *order, source.step);
   });
   if (options.measure)
     base::agree(options.ranks, [&] { measure_errors(dataset, plan, source.step, out, options, totals); });
@@ -413,13 +464,9 @@ void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
   }
 }
 
-/// One goes on from a checkpoint: it has all that the step has, to the bit.
+/// One goes on from a checkpoint.
 void refuse_lossy_checkpoint(const ConvertOptions& options) {
-  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
-               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
-  for (const auto& [name, accuracy] : options.field_accuracy)
-    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
-  if (options.flow == store::Flow::checkpoint && !whole)
+  if (options.flow == store::Flow::checkpoint && !is_whole_and_lossless(options))
     throw Error(Kind::usage, "a checkpoint is whole and lossless")
         .hint("leave out --field, --roi, --level, --codec, --precision and --no-particles");
 }

@@ -111,7 +111,8 @@ mesh::Dataset in_words(const mesh::Dataset& dataset, const CrossOptions& options
   const bool same = code_of(dataset.header) == options.to;
   for (const mesh::SpeciesInfo& species : dataset.species) report.particles += options.particles ? species.count : 0;
   if (same && options.rename.empty() && !options.fields && options.particles) return dataset;
-  if (!same)
+  const bool carried = options.to == Code::amrex && options.kind == "checkpoint";  // beside the Header
+  if (!same && !carried)
     if (const std::string left = formats::flash::foreign_names(dataset.header.attributes); !left.empty())
       report.notes.push_back("left out is what FLASH does not know of its file: " + left);
   TranslateOptions how;
@@ -162,12 +163,16 @@ mesh::Dataset flash_blocks(const mesh::Dataset& dataset, const CrossOptions& ask
   mesh::Dataset blocks = words;
   if (!as_it_is) {
     std::vector<Index3> sizes = cubes(words.header.dim, {16, 8, 4});
+    const auto before = source_block(dataset.header, Code::flash);
+    if (before) sizes.insert(sizes.begin(), *before);
     if (has_blocks(words.header)) sizes = {words.header.block};
     if (options.block != 0) sizes = cubes(words.header.dim, {options.block});
     const Regridded made = first_that_fits(words, job, sizes, options.fill);
     note_made(made, words.header, report);
-    if (!made.same_tree) {
-      blocks = with_words(made.dataset, words);
+    if (!made.same_tree) blocks = with_words(made.dataset, words);
+    // Blocks of a checkpoint of AMReX that was made of FLASH's are FLASH's own again.
+    const bool own = before && made.dataset.header.block == *before && made.plan.fills == 0 && options.refine == 0;
+    if (before ? !own : !made.same_tree) {
       blocks.notes.clear();
       forget_layout(blocks);
       report.notes.insert(report.notes.end(), blocks.notes.begin(), blocks.notes.end());
@@ -201,11 +206,57 @@ struct AmrexStep {
   formats::amrex::DatasetWriteOptions how;
 };
 
-/// What has the boxes it came in keeps them, unless others are asked for.
-AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
-  const std::string kind = asked.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : asked.kind;
+std::string amrex_kind(const mesh::Dataset& dataset, const CrossOptions& options) {
+  const std::string kind = options.kind.empty() ? text_attribute(dataset.header, "amrex/kind") : options.kind;
   if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
+  if (kind != "checkpoint" && !(options.multifab.empty() && options.level_dt.empty()))
+    throw Error(Kind::usage, "--multifab and --dt are of checkpoints").hint("--kind checkpoint");
+  return kind;
+}
+
+/// Time steps that a checkpoint of AMReX is given: as asked for, else those of the step where it is of another code.
+std::vector<double> time_steps(const mesh::Header& header, const CrossOptions& options, int first) {
+  if (!options.level_dt.empty() || code_of(header) == Code::amrex) return options.level_dt;
+  const auto number = [&]<class T>(const char* name) -> const T* {
+    const auto found = header.attributes.find(name);
+    return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  };
+  if (const auto* dt = number.operator()<double>("real scalars/dt"); dt != nullptr && *dt > 0) return {*dt};
+  const auto* dt = number.operator()<std::vector<double>>("dtnew");
+  if (dt == nullptr || dt->size() <= static_cast<std::size_t>(first)) return {};
+  std::vector<double> of_levels(dt->begin() + first, dt->end());
+  of_levels.erase(std::find_if(of_levels.begin(), of_levels.end(), [](double t) { return !(t > 0); }), of_levels.end());
+  return of_levels;
+}
+
+/// With --fill blocks are completed where a blocking factor does not fit the cells.
+void complete_blocks(AmrexStep& step, const mesh::Specific& specific, const CrossOptions& options,
+                     CrossReport& report) {
+  formats::amrex::LayoutOptions& layout = step.how.layout;
+  try {
+    formats::amrex::plan_layout(step.dataset.header, whole_tree(step.dataset), layout);
+    return;
+  } catch (const Error& error) {
+    if (error.kind() != Kind::unsupported) throw;
+  }
+  RegridJob job;
+  job.how.root = layout.first;
+  job.how.fill = true;
+  job.how.by = options.fill_by;
+  job.how.specific = specific;
+  job.part_cells = options.part_cells;
+  job.how.block = cube(step.dataset.header.dim, layout.blocking_factor);
+  const Regridded made = regrid(step.dataset, job);
+  note_made(made, step.dataset.header, report);
+  step.dataset = with_words(made.dataset, step.dataset);
+  forget_levels(step.dataset.header);
+  layout.first = 0;
+}
+
+/// What has the boxes it came in keeps them, unless others are asked for.
+AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
+  const std::string kind = amrex_kind(dataset, asked);
   const CrossOptions options = with_fitting(
       dataset, asked,
       [&](const mesh::FieldInfo& field) {
@@ -218,40 +269,37 @@ AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, C
   const bool same = code_of(dataset.header) == Code::amrex;
   AmrexStep step{in_words(dataset, options, report), {}};
   formats::amrex::DatasetWriteOptions& how = step.how;
-  how.max_box = options.max_box;
-  how.first = dataset.header.unfolded;
   how.batch_cells = options.batch_cells;
   how.threads = base::thread_count(options.threads);
   how.ranks = options.ranks;
   how.checkpoint = kind == "checkpoint";
-  if (how.checkpoint && same) how.title = text_attribute(dataset.header, "version");
-  if (how.title == "CheckPointVersion_1.0")
-    report.notes.emplace_back("the checkpoint has the form of codes on AmrCore, not that of AmrLevel");
-  if (how.title.empty() || how.title == "CheckPointVersion_1.0") how.title = "Checkpoint file";
-  if (same && options.blocking_factor == 0 && dataset.header.attributes.contains("amrex/boxes")) return step;
-  RegridJob job;
-  job.how.root = dataset.header.unfolded;
-  job.from_finest_full = !same && !has_blocks(dataset.header);
-  job.part_cells = options.part_cells;
-  job.how.by = options.fill_by;
-  job.how.specific = specific_in_words(dataset, step.dataset, options);
-  std::vector<Index3> sizes = cubes(dataset.header.dim, {8, 4, 2, 1});
-  if (options.blocking_factor != 0) sizes = cubes(dataset.header.dim, {options.blocking_factor});
-  const Regridded made = first_that_fits(step.dataset, job, sizes, options.fill);
-  note_made(made, step.dataset.header, report);
-  how.keep_boxes = false;
-  how.first = made.same_tree ? how.first : 0;
-  if (options.max_box % made.dataset.header.block[0] != 0)
-    throw Error(Kind::usage, "--max-box " + std::to_string(options.max_box) +
-                                 " is no multiple of the blocking factor, " +
-                                 std::to_string(made.dataset.header.block[0]));
-  step.dataset = with_words(made.dataset, step.dataset);
+  formats::amrex::LayoutOptions& layout = how.layout;
+  layout.keep_boxes = options.max_box == 0 && options.blocking_factor == 0;
+  layout.blocking_factor = options.blocking_factor;
+  const std::int64_t each = std::max<std::int64_t>(1, options.blocking_factor);
+  layout.max_box = options.max_box != 0 ? options.max_box : std::max(each, layout.max_box / each * each);
+  layout.first = dataset.header.unfolded;
+  // Levels of cells without a leaf are left out.
+  if (!same && !has_blocks(dataset.header)) layout.first = std::max(layout.first, coarsest_leaf(whole_tree(dataset)));
+  if (layout.first > dataset.header.unfolded)
+    report.notes.push_back("level " + std::to_string(mesh::code_level(dataset.header, layout.first)) +
+                           " of the step is the coarsest one written");
+  if (!how.checkpoint) return step;
+  if (same && text_attribute(dataset.header, "amrex/kind") == kind)
+    how.title = text_attribute(dataset.header, "version");
+  how.multifab = options.multifab;
+  how.level_dt = time_steps(dataset.header, options, layout.first);
   return step;
 }
 
 void write_amrex(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& options, CrossReport& report) {
   AmrexStep step;
-  base::agree(options.ranks, [&] { step = amrex_boxes(dataset, options, report); });
+  base::agree(options.ranks, [&] {
+    step = amrex_boxes(dataset, options, report);
+    if (step.how.checkpoint && dataset.carry) dataset.carry(step.dataset.header);
+    if (options.fill && options.blocking_factor != 0)
+      complete_blocks(step, specific_in_words(dataset, step.dataset, options), options, report);
+  });
   write_to(out, options, [&](const fs::path& target) {
     const auto written = formats::amrex::write_dataset(step.dataset, target, step.how);
     if (code_of(dataset.header) == Code::amrex && !written.kept_boxes)
@@ -287,17 +335,58 @@ int coarsest_even(const mesh::Header& header) {
   return even(level) ? level : level + 1;
 }
 
+bool has_place_in_ramses(const mesh::Header& header, const mesh::FieldInfo& field, const CrossOptions& options) {
+  if (field.centring == mesh::Centring::cell || code_of(header) == Code::ramses)
+    return field.centring != mesh::Centring::node;
+  if (field.centring == mesh::Centring::node) return false;
+  TranslateOptions names;
+  names.to = Code::ramses;
+  names.rename = options.rename;
+  return translated_name(header, field, names).starts_with("B_");
+}
+
+/// RAMSES' number of what FLASH has at a side of its domain; 0: it has none.
+std::int64_t bound_type_of(const std::string& flash) {
+  if (flash.starts_with("reflect")) return 1;
+  if (flash == "outflow" || flash == "diode") return 2;
+  return flash == "user" ? 3 : 0;
+}
+
+/// What stands at the sides of the domain, -x +x -y +y -z +z, in RAMSES' numbers, for its writer.
+void set_bound_types(const mesh::Header& source, mesh::Header& header, CrossReport& report) {
+  std::vector<std::int64_t> types(6, 0);
+  std::string unknown;
+  for (std::size_t side = 0; side < 2 * static_cast<std::size_t>(header.dim); ++side) {
+    if (header.periodic[side / 2]) continue;
+    const std::string name = std::string(1, "xyz"[side / 2]) + "lr"[side % 2] + "_boundary_type";
+    types[side] = bound_type_of(text_attribute(source, "string runtime parameters/" + name));
+    if (types[side] == 0) unknown += std::string(unknown.empty() ? "" : ", ") + "-+"[side % 2] + "xyz"[side / 2];
+  }
+  header.attributes["bound_type"] = types;
+  if (!unknown.empty())
+    report.notes.push_back(
+        "the step does not say in RAMSES' words what stands at its sides " + unknown +
+        ": bound_type 2, free outflow, is written for them (--periodic says which axes are periodic)");
+}
+
+/// The ratio of specific heats, where FLASH's runtime parameters have one.
+void set_gamma(const mesh::Header& source, mesh::Header& header) {
+  const auto found = source.attributes.find("real runtime parameters/gamma");
+  if (found == source.attributes.end()) return;
+  if (const auto* gamma = std::get_if<double>(&found->second)) header.attributes["gamma"] = *gamma;
+}
+
 void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const CrossOptions& asked, CrossReport& report) {
   const CrossOptions options = with_fitting(
-      dataset, asked,
-      [](const mesh::FieldInfo& field) {
-        return !mesh::is_integer(field.type) && field.centring != mesh::Centring::node;
-      },
-      "RAMSES has reals only, and none on nodes", report);
+      dataset, asked, [&](const mesh::FieldInfo& field) { return has_place_in_ramses(dataset.header, field, asked); },
+      "RAMSES has reals only, none on nodes, and none on faces but the magnetic field (--rename A=B_x,B=B_y,C=B_z says "
+      "which that is)",
+      report);
   formats::ramses::WriteOptions how;
   how.number = options.number;
   how.domains = options.domains;
   how.single_precision = options.single_precision;
+  how.ordering = options.ordering;
   how.progress = options.progress;
   const mesh::Dataset words = in_words(dataset, options, report);
   mesh::Dataset cells = words;
@@ -313,14 +402,20 @@ void write_ramses(const mesh::Dataset& dataset, const fs::path& out, const Cross
     const Regridded made = regrid(words, job);
     note_made(made, words.header, report);
     cells = with_words(made.dataset, words);
-    cells.header.attributes["levelmin"] = std::int64_t{1};
-    for (const mesh::LevelCount& count : cells.levels)
-      if (count.leaves == 0)
-        cells.header.attributes["levelmin"] = std::int64_t{count.level} + 1;
-      else
-        break;
+    set_bound_types(dataset.header, cells.header, report);
+    set_gamma(dataset.header, cells.header);
   }
-  write_to(out, options, [&](const fs::path& target) { formats::ramses::write(cells, target, how); });
+  write_to(out, options, [&](const fs::path& target) {
+    for (std::string& note : formats::ramses::write(cells, target, how)) report.notes.push_back(std::move(note));
+  });
+}
+
+/// Not a plotfile.
+bool is_to_go_on_from(const mesh::Dataset& dataset, const CrossOptions& options) {
+  if (options.to == Code::ramses) return true;
+  if (!options.kind.empty()) return options.kind == "checkpoint";
+  if (options.to == Code::amrex) return text_attribute(dataset.header, "amrex/kind") == "checkpoint";
+  return text_attribute(dataset.header, "flash/kind") != "plotfile";
 }
 
 }  // namespace
@@ -336,13 +431,15 @@ CrossReport cross_convert(const mesh::Dataset& given, const fs::path& out, const
   // The first rank writes them.
   if (options.ranks.rank != 0) options.particles = false;
   mesh::Dataset dataset = given;
+  if (options.periodic) dataset.header.periodic = *options.periodic;
   if (options.refine > 0) {
-    base::agree(options.ranks, [&] { dataset = finer(given, options.refine, options.fill_by, options.per_mass); });
+    base::agree(options.ranks, [&] { dataset = finer(dataset, options.refine, options.fill_by, options.per_mass); });
     options.fill = true;
     report.notes = dataset.notes;
     report.notes.push_back("the leaves of the finest level are refined " +
                            (options.refine == 1 ? "once" : std::to_string(options.refine) + " times"));
   }
+  if (is_to_go_on_from(given, options)) require_exact_values(given, options.lossy_ok, report.notes);
   switch (options.to) {
     case Code::flash: write_flash(dataset, out, options, report); break;
     case Code::amrex: write_amrex(dataset, out, options, report); break;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -17,12 +18,16 @@ struct CrossOptions {
   Code to = Code::flash;
   std::string kind;  ///< "checkpoint" or "plotfile"; empty: that of the step where it is of the same code, else FLASH's
                      ///< checkpoint and AMReX's plotfile
-  std::int64_t block = 0;     ///< FLASH: cells of a block along each axis; 0: the step's, else the largest of 16, 8
-                              ///< and 4 that fits
-  std::int64_t max_box = 64;  ///< AMReX: cells of a box along each axis, at most
-  std::int64_t blocking_factor =
-      0;              ///< AMReX: boxes begin and end at multiples; 0: the largest of 8, 4, 2, 1 that fits
-  bool fill = false;  ///< values that the step does not hold may be made
+  std::int64_t block = 0;    ///< FLASH: cells of a block along each axis; 0: the step's, else the largest of 16, 8
+                             ///< and 4 that fits
+  std::int64_t max_box = 0;  ///< AMReX: cells of a box along each axis, at most; 0: the boxes that the step came
+                             ///< in, else 64
+  std::int64_t blocking_factor = 0;  ///< AMReX: boxes begin and end at multiples; 0: likewise, else the largest of 8,
+                                     ///< 4, 2, 1 that fits
+  std::string multifab;          ///< AMReX checkpoint: the MultiFab of all fields of cells; empty: those that the
+                                 ///< step came in, else "state"
+  std::vector<double> level_dt;  ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
+  bool fill = false;             ///< values that the step does not hold may be made
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
   std::vector<std::string> per_mass{};  ///< the step's fields that are amounts per mass besides those known as such
                                         ///< (mesh::specific_of): mass fractions
@@ -33,10 +38,13 @@ struct CrossOptions {
   bool particles = true;
   bool single_precision = false;  ///< FLASH and RAMSES
   bool overwrite = false;
-  int threads = 1;      ///< FLASH and AMReX; 0: all cores
-  base::Ranks ranks{};  ///< that share the work; RAMSES: one
-  int number = 1;       ///< NNNNN of a RAMSES output
-  int domains = 0;      ///< of a RAMSES output; 0: as many as the step has parts
+  int threads = 1;       ///< FLASH and AMReX; 0: all cores
+  base::Ranks ranks{};   ///< that share the work; RAMSES: one
+  int number = 1;        ///< NNNNN of a RAMSES output
+  int domains = 0;       ///< of a RAMSES output; 0: as many as the step has parts
+  std::string ordering;  ///< of a RAMSES output's domains: "hilbert", "planar"; empty: the step's own
+  std::optional<std::array<bool, 3>> periodic;  ///< which axes are; nothing: as the step says
+  bool lossy_ok = false;                        ///< a code may go on from a step that was stored with a loss
   base::Progress progress;
   std::int64_t part_cells = std::int64_t{1} << 20;   ///< of a new part
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of AMReX boxes at once
@@ -59,7 +67,8 @@ struct CrossReport {
 ///
 /// Collective over the ranks. Only the first one's report tells of particles.
 ///
-/// Throws Error(usage) where `out` exists and overwrite is not set, or a name does not fit; Error(unsupported) where
+/// Throws Error(usage) where `out` exists and overwrite is not set, a name does not fit, or a code would go on from a
+/// step that was stored with a loss; Error(unsupported) where
 /// blocks are not complete or neighbours are not balanced and fill is not set.
 CrossReport cross_convert(const mesh::Dataset& dataset, const std::filesystem::path& out, const CrossOptions& options);
 

@@ -82,10 +82,11 @@ struct DiffReport {
 ///
 /// Where B is of another code, names that mean what a name of A does are that (words.hpp); a note says which.
 ///
-/// Particles are matched by identity, in as many passes over the files as particle_memory asks for.
+/// Particles are matched by identity, in as many passes over the files as particle_memory asks for; several of one
+/// identity as multisets (analysis/match.hpp), and a note says so.
 ///
-/// Throws Error(usage) for a tolerance or a name to ignore that names nothing, a negative tolerance, Error(corrupt) for
-/// a particle identity that one side has twice, and what reading throws.
+/// Throws Error(usage) for a tolerance or a name to ignore that names nothing, a negative tolerance, and what reading
+/// throws.
 DiffReport diff(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options = {});
 
 }  // namespace octavo::jobs

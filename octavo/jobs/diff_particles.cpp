@@ -105,6 +105,16 @@ void report_missing(const SpeciesDiff& species, DiffReport& report) {
                          " are missing in " + "AB"[side]);
 }
 
+void note_shared(const SpeciesDiff& species, DiffReport& report) {
+  const auto& [a, b] = species.match.shared;
+  if (!species.match.first_shared) return;
+  const mesh::Identity& first = *species.match.first_shared;
+  report.notes.push_back("particles " + species.name + ": " + std::to_string(a) + " of A and " + std::to_string(b) +
+                         " of B have the identity of another (" + std::to_string(first.id) +
+                         (first.rank == 0 ? "" : " of rank " + std::to_string(first.rank)) +
+                         " ...): those are compared as multisets");
+}
+
 void diff_species(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pair, const DiffOptions& options,
                   const Rules& rules, DiffReport& report) {
   SpeciesDiff out;
@@ -127,6 +137,7 @@ void diff_species(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pa
   const auto attributes = share_attributes(pair, identity, a.header.dim, rules, out, report);
   out.match.count = {0, 0};
   match_all(a, b, pair, identity, attributes, options, out.match);
+  note_shared(out, report);
   report_missing(out, report);
   for (std::size_t c = 0; c < attributes.size(); ++c) {
     const std::string name = out.name + "/" + attributes[c];

@@ -1,5 +1,6 @@
 #include "octavo/jobs/diff.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -424,7 +425,7 @@ TEST(Diff, an_id_and_a_rank_are_an_identity_and_a_tag_beside_them_is_a_value) {
   EXPECT_EQ(who.rank, 2);
 }
 
-TEST(Diff, missing_particles_are_listed_and_double_ones_an_error) {
+TEST(Diff, missing_particles_are_listed) {
   const mesh::Dataset a = with_particles({particles_of({1, 2, 3}, {.1, .2, .3})});
   const mesh::Dataset b = with_particles({particles_of({7, 2, 1}, {.7, .2, .1})});
   const DiffReport found = diff(a, b);
@@ -434,9 +435,32 @@ TEST(Diff, missing_particles_are_listed_and_double_ones_an_error) {
   EXPECT_EQ(match.missing, (std::array<std::int64_t, 2>{1, 1}));
   EXPECT_EQ(match.first_missing[0].at(0).id, 7);
   EXPECT_EQ(match.first_missing[1].at(0).id, 3);
-  const mesh::Dataset twice = with_particles({particles_of({1, 2, 2}, {.1, .2, .3})});
-  EXPECT_THROW(diff(a, twice), base::Error);
-  EXPECT_TRUE(diff(twice, twice, {.ignore = {"particles"}}).equal);
+}
+
+// RAMSES gives all clouds of a sink one identity.
+TEST(Diff, particles_of_one_identity_are_a_multiset) {
+  const auto step = [](const std::vector<std::int64_t>& id, const std::vector<double>& x) {
+    return with_particles({particles_of(id, x)});
+  };
+  const mesh::Dataset a = step({-1, 5, -1, -1, -2, -2}, {.1, .2, .3, .3, .5, .4});
+  const DiffReport same = diff(a, step({-2, -1, -1, -2, -1, 5}, {.4, .3, .1, .5, .3, .2}));
+  EXPECT_TRUE(same.equal) << ::testing::PrintToString(same.reasons);
+  EXPECT_EQ(same.particles.at(0).match.matched, 6);
+  EXPECT_THAT(same.notes,
+              ::testing::Contains(::testing::HasSubstr("5 of A and 5 of B have the identity of another (-2")));
+  // The one that is gone is told from those that stay.
+  const DiffReport fewer = diff(a, step({-1, 5, -1, -2, -2}, {.1, .2, .3, .5, .4}));
+  EXPECT_FALSE(fewer.equal);
+  EXPECT_EQ(fewer.particles.at(0).match.missing, (std::array<std::int64_t, 2>{0, 1}));
+  EXPECT_TRUE(fewer.particles.at(0).attributes.at(0).within);
+  // Rounding does not pair a particle with its neighbour.
+  const DiffReport near = diff(a, step({-1, -1, -1, 5, -2, -2}, {.3 + 1e-13, .1 + 1e-13, .3 - 1e-13, .2, .5, .4}),
+                               {.absolute = {{"*", 1e-12}}});
+  EXPECT_TRUE(near.equal) << ::testing::PrintToString(near.reasons);
+  // A real difference is one.
+  const DiffReport far = diff(a, step({-1, 5, -1, -1, -2, -2}, {.1, .2, .3, .35, .5, .4}));
+  EXPECT_FALSE(far.equal);
+  EXPECT_NEAR(far.particles.at(0).attributes.at(0).figures.absolute, .05, 1e-12);
 }
 
 // ---------------------------------------------------------------------------------------------- whole steps

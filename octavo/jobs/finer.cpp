@@ -93,8 +93,7 @@ void shorten_step(mesh::Header& header, int times) {
 void forget_layout(mesh::Dataset& step) {
   if (std::string left = formats::flash::forget_blocks(step.header.attributes); !left.empty())
     step.notes.push_back(std::move(left));
-  std::erase_if(step.header.attributes,
-                [](const auto& entry) { return entry.first == "amrex/boxes" || entry.first.starts_with("patches/"); });
+  step.header.attributes.erase("amrex/boxes");
 }
 
 std::string weights_note(const mesh::Specific& specific) {

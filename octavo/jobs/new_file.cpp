@@ -4,8 +4,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/directory_lock.hpp"
 #include "octavo/file/whole.hpp"
 
 namespace octavo::jobs {
@@ -25,6 +31,10 @@ file::File empty_file(const std::filesystem::path& path) {
   return file;
 }
 
+base::Error is_being_written(const fs::path& out) {
+  return base::Error(base::Kind::usage, "another process is writing this output").at(out.string());
+}
+
 }  // namespace
 
 std::string partial_suffix() {
@@ -32,14 +42,36 @@ std::string partial_suffix() {
   return "." + std::to_string(::getpid()) + "-" + std::to_string(++count) + ".partial";
 }
 
+// Another host sees by this that the job is alive, however long it takes.
+struct Claim::Touched {
+  file::LockFile file;
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::jthread thread{[this](const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, std::chrono::seconds(10), [&] { return stop.stop_requested(); })) file.touch();
+  }};
+  explicit Touched(file::LockFile made) : file(std::move(made)) {}
+};
+
+Claim::Claim(Claim&&) noexcept = default;
+
 Claim::Claim(const fs::path& out) {
   const fs::path absolute = fs::absolute(out), folder = absolute.parent_path();
   file::make_directories(folder);
-  const fs::path name = folder / ("." + absolute.filename().string() + ".lock");
+  const std::string hidden = "." + absolute.filename().string();
+  const fs::path name = folder / (hidden + ".lock");
   for (;;) {
     file::File lock = file::open_write(name);
-    if (!file::try_lock(lock))
-      throw base::Error(base::Kind::usage, "another process is writing this output").at(out.string());
+    const std::optional<bool> locked = file::flock_if_there_is(lock);
+    if (!locked) {
+      remove_silently(name);
+      file::LockFile made = file::make_lock_file(folder / (hidden + ".writer"));
+      if (!made.holder().empty()) throw is_being_written(out).hint("it is " + made.holder());
+      file_ = std::make_unique<Touched>(std::move(made));
+      return;
+    }
+    if (!*locked) throw is_being_written(out);
     // Whoever had it before may have removed the file after we opened it: then it locks nothing.
     struct stat ours {
     }, there{};

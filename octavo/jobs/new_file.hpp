@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,17 +17,20 @@ namespace octavo::jobs {
 std::string partial_suffix();
 
 /// The right to write one output: while it lives, no other job of this or another process gets it. It is a lock on the
-/// hidden file .NAME.lock beside the output, which the system takes away with a process that dies.
+/// hidden file .NAME.lock beside the output, which the system takes away with a process that dies. Where the file
+/// system refuses locks it is the file .NAME.writer (file::LockFile).
 class Claim {
  public:
   /// Throws Error(usage) where another job writes this output. Makes the folder that it goes to.
   explicit Claim(const std::filesystem::path& out);
   ~Claim();
-  Claim(Claim&&) noexcept = default;
+  Claim(Claim&&) noexcept;
   Claim& operator=(Claim&&) = delete;
 
  private:
+  struct Touched;
   file::File lock_;
+  std::unique_ptr<Touched> file_;
 };
 
 /// A file that bears its name only once it is whole: until finish() it is NAME.partial, and is gone if that is never

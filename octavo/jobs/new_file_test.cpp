@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <chrono>
 #include <fstream>
 
 #include "octavo/jobs/target.hpp"
@@ -46,6 +48,27 @@ TEST(Claim, AFileThatAKilledJobLeftLocksNothing) {
   const TemporaryFolder folder;
   write(folder.path() / ".run.octavo.lock", "");
   const Claim claim(folder.path() / "run.octavo");
+}
+
+TEST(Claim, WhereLocksAreRefusedAFileKeepsTheSecondJobAway) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "run.octavo";
+  file::set_observer([](const file::Event& event) {
+    return file::Verdict{event.operation == file::Operation::lock ? ENOLCK : 0, 0};
+  });
+  {
+    const Claim first(out);
+    const auto error = error_of([&] { const Claim second(out); });
+    EXPECT_EQ(error.kind(), Kind::usage);
+    EXPECT_THAT(error.message(), HasSubstr("another process is writing this output"));
+    const Claim other(folder.path() / "other.octavo");
+  }
+  EXPECT_EQ(entries(folder.path()), 0u);
+  // A job that was killed on another host left this.
+  write(folder.path() / ".run.octavo.writer", "host elsewhere space pid:[1] process 1 started 1\n");
+  fs::last_write_time(folder.path() / ".run.octavo.writer", fs::file_time_type::clock::now() - std::chrono::hours(1));
+  const Claim again(out);
+  file::set_observer({});
 }
 
 TEST(NewFile, ReplacesWhatAKilledJobLeftAndNoFileThatWasMadeMeanwhile) {

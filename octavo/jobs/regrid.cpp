@@ -179,6 +179,7 @@ void set_header(Shared& shared) {
   header.block = shared.plan.tree.block;
   header.unfolded = 0;
   header.level_origin = 1;
+  mesh::forget_levels(header);
 }
 
 /// Values are made of vectors on faces, of no other field that is not of cells.

@@ -12,6 +12,7 @@
 #include "octavo/jobs/target.hpp"
 #include "octavo/mesh/merge.hpp"
 #include "octavo/store/copy_segment.hpp"
+#include "octavo/store/durable.hpp"
 #include "octavo/store/opened.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/triangles.hpp"
@@ -185,7 +186,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   work.files = plan_files(work.keep ? parts : options.domains, options);
   if (work.keep) return work;
   base::agree(options.ranks, [&] {
-    work.dataset = store::open_step(scan.store, found.flow, found.step);
+    work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
     if (work.dataset.unstructured)
       throw Error(Kind::unsupported, "a mesh of triangles stays one domain").at(work.dataset.path);
   });
@@ -225,6 +226,7 @@ void write_step(const Work& work, const fs::path& target, int threads, Run& run)
   segment.segments = work.files.files;
   segment.whole_domain = std::all_of(work.step.segments.begin(), work.step.segments.end(),
                                      [](const store::OpenedSegment& s) { return s.footer.whole_domain; });
+  std::optional<std::uint64_t> order;
   base::agree(run.options.ranks, [&] {
     Recutter recutter(work.dataset, work.recut, threads);
     for (int file = 0; file < work.files.files; ++file) {
@@ -236,9 +238,13 @@ void write_step(const Work& work, const fs::path& target, int threads, Run& run)
       else
         make_parts(work, file, recutter, threads, writer, run);
       writer.commit();
+      if (file == 0) order = writer.order();
       run.report.stored_bytes += writer.bytes_written();
     }
     run.report.parts_read += recutter.reads();
+  });
+  base::agree(run.options.ranks, [&] {
+    if (order) store::note_durable(target, segment.flow, *order, segment.step);
   });
 }
 

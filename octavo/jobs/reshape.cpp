@@ -40,6 +40,7 @@ mesh::Dataset reshape(const mesh::Dataset& dataset, const Reshape& how) {
   if (made.same_tree) return refined;
   mesh::Dataset out = with_words(made.dataset, refined);
   forget_layout(out);
+  mesh::forget_levels(out.header);
   if (made.plan.fills != 0) {
     out.notes.push_back(std::to_string(made.plan.fills) +
                         " cells were not in the step: they are made from the coarser cell they lie in");

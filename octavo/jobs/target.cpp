@@ -93,6 +93,18 @@ Target prepare_native_target(const fs::path& given, bool overwrite) {
   return beside(out, true, std::move(claim));
 }
 
+void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes) {
+  std::string fields;
+  for (const auto& [field, bound] : dataset.lossy) fields += (fields.empty() ? "" : ", ") + field + " (" + bound + ")";
+  if (fields.empty()) return;
+  const std::string what = "the step was stored with a loss: " + fields;
+  if (!lossy_ok)
+    throw Error(Kind::usage, what + ". A run that goes on from it is another run")
+        .at(dataset.path)
+        .hint("--lossy-ok writes it all the same");
+  notes.push_back(what);
+}
+
 void finish_target(const Target& target) {
   if (target.appends) return;
   file::sync_all(target.path);

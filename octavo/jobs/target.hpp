@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "octavo/jobs/new_file.hpp"
+#include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::jobs {
@@ -26,6 +27,10 @@ Target prepare_target(const std::filesystem::path& out, const std::vector<std::i
 
 /// The same for a native output. With overwrite, what is replaced must be an output that Octavo can open.
 Target prepare_native_target(const std::filesystem::path& out, bool overwrite);
+
+/// Throws Error(usage) where the step's values are not those of its simulation: for an output that a code goes on from.
+/// With lossy_ok `notes` says so instead.
+void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes);
 
 /// Syncs what was written and gives it its name.
 void finish_target(const Target& target);

@@ -21,6 +21,10 @@ using mesh::ScalarType;
 
 // ----------------------------------------------------------------------------------------------------------- identity
 
+/// AMReX takes particles with an id below 1 for invalid, and knows one by (id, cpu): where ids of another code cannot
+/// be that, this column keeps them.
+constexpr const char* kept_id = "kept_id";
+
 /// Names that are not attributes of their own in a code.
 bool is_reserved(const std::string& name, Code code) {
   const auto any = [&](std::initializer_list<const char*> names) {
@@ -72,7 +76,8 @@ Identities take_identities(Particles& particles, Code from) {
   };
   const char* single = from == Code::flash ? "tag" : "identity";
   if (from != Code::amrex) out.id = take(single);
-  if (auto kept = take("id"); !kept.empty()) out.id = std::move(kept);
+  for (const char* column : {"id", kept_id})
+    if (auto kept = take(column); !kept.empty()) out.id = std::move(kept);
   out.cpu = take("cpu");
   const auto count = static_cast<std::size_t>(particles.count);
   if (out.cpu.size() != count) out.cpu.assign(count, 0);
@@ -89,8 +94,26 @@ std::vector<std::size_t> sorted_by_identity(const Identities& who) {
   std::vector<std::size_t> order(who.id.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) { return std::pair(who.cpu[i], who.id[i]); };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
+}
+
+/// Puts rows of one identity in the order of their bytes: it must not depend on how the step was cut.
+void sort_duplicates(const Particles& particles, const Identities& who, std::vector<std::size_t>& order) {
+  const auto same = [&](std::size_t a, std::size_t b) { return who.id[a] == who.id[b] && who.cpu[a] == who.cpu[b]; };
+  const auto less = [&](std::size_t a, std::size_t b) {
+    for (const Field& field : particles.attributes) {
+      const std::size_t width = mesh::size_of(field.info.type) * static_cast<std::size_t>(field.info.components);
+      const int found = std::memcmp(field.bytes.data() + a * width, field.bytes.data() + b * width, width);
+      if (found != 0) return found < 0;
+    }
+    return false;
+  };
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last = std::find_if(first, order.end(), [&](std::size_t i) { return !same(*first, i); });
+    if (last - first > 1) std::sort(first, last, less);
+    first = last;
+  }
 }
 
 template <class T>
@@ -134,14 +157,31 @@ bool distinct(std::vector<std::int64_t> values) {
   return std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
-void put_identities(Particles& particles, Identities who, Code to, std::vector<std::string>& notes) {
-  if (to == Code::amrex) {
+/// AMReX' own pair; where it cannot be (several of one identity, ids below 1), numbers.
+void put_pairs(Particles& particles, const Identities& who, bool twice, std::vector<std::string>& notes) {
+  const bool valid = std::all_of(who.id.begin(), who.id.end(), [](std::int64_t id) { return id > 0; });
+  if (valid && !twice) {
     add_column(particles, "id", who.id);
     add_column(particles, "cpu", as_32(who.cpu));
     return;
   }
+  std::vector<std::int64_t> numbers(who.id.size());
+  std::iota(numbers.begin(), numbers.end(), std::int64_t{1});
+  add_column(particles, "id", numbers);
+  add_column(particles, "cpu", std::vector<std::int32_t>(numbers.size(), 0));
+  add_column(particles, kept_id, who.id);
+  notes.push_back("particles of " + particles.species +
+                  ": AMReX wants ids above 0, each once: they are 1, 2 ..., and the column " + kept_id +
+                  " keeps theirs");
+}
+
+void put_identities(Particles& particles, Identities who, Code to, std::vector<std::string>& notes) {
+  const std::string twice = duplicates_in(who);
+  if (!twice.empty()) notes.push_back("particles of " + particles.species + ": " + twice + "; all are kept");
+  if (to == Code::amrex) return put_pairs(particles, who, !twice.empty(), notes);
   std::vector<std::int64_t> tag = who.id;
-  const bool own = distinct(who.id);
+  // RAMSES' own sink clouds share identities.
+  const bool own = distinct(who.id) || (to == Code::ramses && !twice.empty());
   if (!own) std::iota(tag.begin(), tag.end(), std::int64_t{1});
   const bool any_cpu = std::any_of(who.cpu.begin(), who.cpu.end(), [](std::int64_t c) { return c != 0; });
   add_column(particles, to == Code::flash ? "tag" : "identity", tag);
@@ -149,7 +189,7 @@ void put_identities(Particles& particles, Identities who, Code to, std::vector<s
   if (own) return;
   add_column(particles, "id", who.id);
   notes.push_back("particles of " + particles.species +
-                  ": ids are unique on their cpu only; tags 1, 2 ... stand for (cpu, id), which columns keep");
+                  ": ids are not unique by themselves; tags 1, 2 ... stand for (cpu, id), which columns keep");
 }
 
 // --------------------------------------------------------------------------------------------------------- attributes
@@ -214,22 +254,29 @@ void complete_for_ramses(Particles& particles, int dim, std::vector<std::string>
   for (const char* vector : {"position_", "velocity_"})
     for (int axis = 0; axis < dim; ++axis) order.push_back(std::string(vector) + "xyz"[axis]);
   for (const std::string& name : order) need(particles, name, 0.0, added);
+  // RAMSES' families: dark matter is 1, what is carried by the gas 0.
+  const bool massive = find(particles, "mass") != nullptr;
   need(particles, "mass", 0.0, added);
   need(particles, "levelp", std::int32_t{1}, added);
-  need(particles, "family", std::int8_t{0}, added);
+  need(particles, "family", static_cast<std::int8_t>(massive ? 1 : 0), added);
   need(particles, "tag", std::int8_t{0}, added);
   narrow<std::int32_t>(particles, "identity");
   narrow<std::int32_t>(particles, "levelp");
   narrow<std::int8_t>(particles, "family");
   narrow<std::int8_t>(particles, "tag");
-  for (const char* name : {"mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity"})
+  for (const char* name : {"mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity", "partp"})
     order.emplace_back(name);
   const auto rank = [&](const Field& field) {
     return std::find(order.begin(), order.end(), field.info.name) - order.begin();
   };
   std::stable_sort(particles.attributes.begin(), particles.attributes.end(),
                    [&](const Field& a, const Field& b) { return rank(a) < rank(b); });
-  if (!added.empty()) notes.push_back("particles of " + particles.species + " have no " + added + ": zero, level 1");
+  if (const Field* identity = find(particles, "identity"); identity && identity->info.type == ScalarType::int64)
+    notes.push_back("particles of " + particles.species +
+                    ": identities take 64 bits, for a RAMSES that was made with -DLONGINT");
+  if (!added.empty())
+    notes.push_back("particles of " + particles.species + " have no " + added + ": zero, level 1, family " +
+                    (massive ? "1 (dark matter)" : "0 (tracers of the gas)"));
 }
 
 // ------------------------------------------------------------------------------------------------------------- fields
@@ -253,20 +300,26 @@ std::optional<std::string> new_name(const mesh::FieldInfo& info, int dim,
   return mesh::name_of_side(asked->second, info.centring, side->high);
 }
 
+/// By the table; of a variable on faces, both its sides.
+std::string table_name(const mesh::FieldInfo& info, int dim, Code from, Code to) {
+  const auto side = mesh::side_of(info, dim);
+  if (!mesh::is_face(info.centring) || !side || side->axes == 0) return field_name(info.name, from, to);
+  const std::string base = field_name(side->base, from, to);
+  return base == side->base ? info.name : mesh::name_of_side(base, info.centring, side->high);
+}
+
 /// Fields that go along, and their new names, in the step's order.
 struct Names {
   std::vector<std::string> old, fresh;
 };
 Names plan_names(const mesh::Header& header, const TranslateOptions& options) {
-  const Code from = code_of(header);
   for (const auto& [name, fresh] : options.rename)
     if (!is_base(header, name)) mesh::select_fields(header, std::vector<std::string>{name});
   Names names;
   for (std::size_t f : mesh::select_fields(header, options.fields)) {
     const std::string& name = header.fields[f].name;
     names.old.push_back(name);
-    names.fresh.push_back(
-        new_name(header.fields[f], header.dim, options.rename).value_or(field_name(name, from, options.to)));
+    names.fresh.push_back(translated_name(header, header.fields[f], options));
     if (std::count(names.fresh.begin(), names.fresh.end(), names.fresh.back()) > 1)
       throw Error(Kind::usage, "two fields would be called \"" + names.fresh.back() + "\"")
           .at("field " + name)
@@ -281,12 +334,69 @@ std::optional<std::int64_t> step_of(const mesh::Header& header) {
     if (found == header.attributes.end()) continue;
     if (const auto* number = std::get_if<std::int64_t>(&found->second)) return *number;
   }
+  // RAMSES's own two counts: of fine steps, and of coarse ones, which its info file need not have.
+  if (const auto found = header.attributes.find("nstep"); found != header.attributes.end())
+    if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&found->second); counts && counts->size() == 2)
+      return (*counts)[1];
   return {};
 }
 
-void set_attributes(mesh::Header& header, Code to) {
+/// A checkpoint of AMReX keeps beside its Header what a step of FLASH says of itself, for the way back.
+const std::string source_prefix = "source/", source_columns = "source/columns/";
+
+/// Attributes that are not the step's own say which step they are of: the code may have gone on from it.
+std::map<std::string, mesh::Attribute> as_source(const mesh::Header& header,
+                                                 const std::vector<mesh::SpeciesInfo>& species) {
+  std::map<std::string, mesh::Attribute> out;
+  for (const auto& [name, value] : header.attributes) out[source_prefix + name] = value;
+  for (const mesh::SpeciesInfo& info : species) {
+    std::vector<std::string> columns;
+    for (const mesh::FieldInfo& attribute : info.attributes) columns.push_back(attribute.name);
+    out[source_columns + info.name] = std::move(columns);
+  }
+  out[source_prefix + "code"] = header.code;
+  out[source_prefix + "time"] = header.time;
+  out[source_prefix + "block"] = std::vector<std::int64_t>(header.block.begin(), header.block.end());
+  return out;
+}
+
+std::map<std::string, mesh::Attribute> from_source(const mesh::Header& header) {
+  std::map<std::string, mesh::Attribute> out;
+  for (const auto& [name, value] : header.attributes)
+    if (name.starts_with(source_prefix) && !name.starts_with(source_columns))
+      out[name.substr(source_prefix.size())] = value;
+  for (const char* own : {"code", "time", "block"}) out.erase(own);
+  return out;
+}
+
+/// The columns that the species had, in their order; those that its writer makes anew are zeros.
+void restore_columns(const mesh::Header& header, Particles& particles) {
+  const auto found = header.attributes.find(source_columns + particles.species);
+  if (found == header.attributes.end()) return;
+  const auto* names = std::get_if<std::vector<std::string>>(&found->second);
+  if (names == nullptr) return;
+  std::vector<Field> rest = std::move(particles.attributes);
+  particles.attributes.clear();
+  for (const std::string& name : *names) {
+    const auto at = std::find_if(rest.begin(), rest.end(), [&](const Field& field) { return field.info.name == name; });
+    if (at == rest.end()) {
+      add_column(particles, name, std::vector<double>(static_cast<std::size_t>(particles.count), 0.0));
+    } else {
+      particles.attributes.push_back(std::move(*at));
+      rest.erase(at);
+    }
+  }
+  for (Field& field : rest) particles.attributes.push_back(std::move(field));
+}
+
+void set_attributes(mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, Code from, Code to) {
   const std::optional<std::int64_t> step = step_of(header);
-  header.attributes.clear();
+  if (from == Code::amrex && source_block(header, to)) {
+    header.attributes = from_source(header);
+    return;
+  }
+  header.attributes =
+      from == Code::flash && to == Code::amrex ? as_source(header, species) : decltype(header.attributes){};
   if (!step) return;
   if (to == Code::flash) {
     header.attributes["integer scalars"] = std::vector<std::string>{"nstep"};
@@ -294,6 +404,30 @@ void set_attributes(mesh::Header& header, Code to) {
   } else {
     header.attributes[to == Code::amrex ? "step" : "nstep_coarse"] = *step;
   }
+}
+
+/// A RAMSES step says which variables its files have, and in which order.
+void rename_in_lists(const Names& names, mesh::Header& header) {
+  for (const char* list : {"hydro_variables", "grav_variables", "rt_variables"}) {
+    const auto found = header.attributes.find(list);
+    if (found == header.attributes.end()) continue;
+    if (auto* entries = std::get_if<std::vector<std::string>>(&found->second))
+      for (std::string& entry : *entries)
+        if (const auto at = std::find(names.old.begin(), names.old.end(), entry); at != names.old.end())
+          entry = names.fresh[static_cast<std::size_t>(at - names.old.begin())];
+  }
+}
+
+/// The same names in octs of walls.
+std::function<Particles(int)> renamed_walls(std::function<Particles(int)> read, const Names& names) {
+  if (!read) return {};
+  return [read = std::move(read), names](int part) {
+    Particles walls = read(part);
+    for (Field& field : walls.attributes)
+      if (const auto at = std::find(names.old.begin(), names.old.end(), field.info.name); at != names.old.end())
+        field.info.name = names.fresh[static_cast<std::size_t>(at - names.old.begin())];
+    return walls;
+  };
 }
 
 mesh::SpeciesInfo info_of(const Particles& particles) {
@@ -312,13 +446,32 @@ void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector
     header.hi[axis] -= lo;
     header.lo[axis] = 0;
     for (Particles& particles : all)
-      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]);
-          field != nullptr && field->info.type == ScalarType::float64)
+      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]); field != nullptr) {
+        mesh::widen(*field);
         for (double& x : field->as<double>()) x -= lo;
+      }
   }
 }
 
 }  // namespace
+
+std::optional<mesh::Index3> source_block(const mesh::Header& header, Code to) {
+  const auto find = [&]<class T>(const char* name) -> const T* {
+    const auto found = header.attributes.find(source_prefix + name);
+    return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  };
+  const auto* code = find.operator()<std::string>("code");
+  const auto* time = find.operator()<double>("time");
+  const auto* block = find.operator()<std::vector<std::int64_t>>("block");
+  if (code == nullptr || time == nullptr || block == nullptr || block->size() != 3) return {};
+  const bool theirs = to == Code::flash && *code == "FLASH" && *time == header.time;
+  return theirs ? std::optional(mesh::Index3{(*block)[0], (*block)[1], (*block)[2]}) : std::nullopt;
+}
+
+std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options) {
+  return new_name(field, header.dim, options.rename)
+      .value_or(table_name(field, header.dim, code_of(header), options.to));
+}
 
 Identities identities_of(const Particles& particles, Code code) {
   Particles copy{.species = particles.species, .count = particles.count, .attributes = {}};
@@ -329,25 +482,26 @@ Identities identities_of(const Particles& particles, Code code) {
 
 std::string duplicates_in(const Identities& who) {
   const std::vector<std::size_t> order = sorted_by_identity(who);
-  std::size_t found = 0;
+  std::size_t found = 0, identities = 0;
   std::string first;
+  const auto same = [&](std::size_t a, std::size_t b) { return who.id[a] == who.id[b] && who.cpu[a] == who.cpu[b]; };
   for (std::size_t k = 1; k < order.size(); ++k) {
-    const std::size_t a = order[k - 1], b = order[k];
-    if (who.id[a] != who.id[b] || who.cpu[a] != who.cpu[b]) continue;
-    if (++found <= 3)
-      first += (first.empty() ? "" : ", ") + std::string("id ") + std::to_string(who.id[a]) + " cpu " +
-               std::to_string(who.cpu[a]);
+    if (!same(order[k - 1], order[k])) continue;
+    ++found;
+    if (k > 1 && same(order[k - 2], order[k])) continue;  // listed already
+    if (++identities <= 3)
+      first += (first.empty() ? "" : ", ") + std::string("id ") + std::to_string(who.id[order[k]]) + " cpu " +
+               std::to_string(who.cpu[order[k]]);
   }
   if (found == 0) return {};
-  return std::to_string(found) + " particles have the identity of another: " + first + (found > 3 ? " ..." : "");
+  return std::to_string(found) + " particles have the identity of another: " + first + (identities > 3 ? " ..." : "");
 }
 
 Particles translate(const Particles& particles, Code from, Code to, int dim, std::vector<std::string>& notes) {
   Particles out = particles;
   Identities who = take_identities(out, from);
-  const std::vector<std::size_t> order = sorted_by_identity(who);
-  if (const std::string twice = duplicates_in(who); !twice.empty())
-    throw Error(Kind::corrupt, twice).at("species " + particles.species).hint("--no-particles leaves them out");
+  std::vector<std::size_t> order = sorted_by_identity(who);
+  sort_duplicates(out, who, order);
   for (Field& field : out.attributes) reorder(field, order);
   reorder(who.id, order);
   reorder(who.cpu, order);
@@ -394,12 +548,18 @@ mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& opt
   if (options.particles && !as_they_are)
     for (const Particles& particles : mesh::gather_particles(source)) {
       if (auto note = outside_note(particles, source.header); !note.empty()) notes.push_back(std::move(note));
-      if (particles.count != 0) all.push_back(translate(particles, from, options.to, source.header.dim, notes));
+      if (particles.count == 0) continue;
+      all.push_back(translate(particles, from, options.to, source.header.dim, notes));
+      if (from == Code::amrex && source_block(source.header, options.to)) restore_columns(source.header, all.back());
     }
   if (options.to == Code::ramses && !as_they_are) move_to_zero(out.header, all, notes);
   if (!as_they_are) {
-    set_attributes(out.header, options.to);
+    set_attributes(out.header, source.species, from, options.to);
     out.header.code = options.to == Code::flash ? "FLASH" : options.to == Code::amrex ? "AMReX" : "RAMSES";
+    out.read_walls = {};
+  } else {
+    rename_in_lists(names, out.header);
+    out.read_walls = renamed_walls(source.read_walls, names);
   }
   if (!as_they_are || !options.particles) out.species.clear();
   for (const Particles& particles : all) out.species.push_back(info_of(particles));

@@ -20,6 +20,10 @@ struct TranslateOptions {
   bool particles = true;
 };
 
+/// What a field of a step is called in another code: as asked for, else by the table (words.hpp). Of a variable on
+/// faces, both sides have their new name in common.
+std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options);
+
 /// Who each particle is: (id, cpu), as the code has it; (1, 0), (2, 0) ... where it has neither.
 struct Identities {
   std::vector<std::int64_t> id, cpu;
@@ -41,14 +45,20 @@ std::string duplicates_in(const Identities& who);
 ///   back.
 /// - RAMSES wants velocities, mass, levelp, family and tag: zeros (level 1) where there are none.
 ///
-/// Error(corrupt) naming the first where two particles have one identity; Error(unsupported) where a tag is no whole
-/// number.
+/// Several particles of one identity (RAMSES' sink clouds) are kept, with a note that names the first; for AMReX, and
+/// where ids are below 1, ids are 1, 2 ... and a column "kept_id" keeps theirs. Error(unsupported) where a tag is no
+/// whole number.
 mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, int dim,
                           std::vector<std::string>& notes);
 
 /// The step in another code's words: fields and particles. All particles are the first part's. Attributes of the code
-/// it comes from are left out, but for the number of the step.
+/// it comes from are left out, but for the number of the step. On the way from FLASH to AMReX they are kept as
+/// "source/NAME", with "source/block", "source/code" and "source/time", and are the step's own again on the way back.
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes);
+
+/// The block of the step of that code which a step in AMReX's words was made of; nothing where it was made of none, or
+/// has gone on since.
+std::optional<mesh::Index3> source_block(const mesh::Header& header, Code code);
 
 /// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty where there are none.
 std::string outside_note(const mesh::Particles& particles, const mesh::Header& header);

@@ -17,10 +17,6 @@ using base::Kind;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<double> as_doubles(const mesh::Field& field) {
-  return mesh::visit_values(field, [](auto values) { return std::vector<double>(values.begin(), values.end()); });
-}
-
 // ------------------------------------------------------------------ statistics
 
 /// A point of a plane, and what of the mesh it stands for.
@@ -155,7 +151,7 @@ PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::str
   for (const std::string& name : fields)
     for (const mesh::Field& field : part.fields)
       if (field.info.name == name) {
-        out.fields.push_back(as_doubles(field));
+        out.fields.push_back(mesh::to_doubles(field));
         break;
       }
   return out;

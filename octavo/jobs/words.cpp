@@ -15,7 +15,7 @@ struct Words {
   const char* flash;
   const char* amrex;
 };
-constexpr std::array<Words, 10> field_words{{{"density", "dens", "density"},
+constexpr std::array<Words, 13> field_words{{{"density", "dens", "density"},
                                              {"pressure", "pres", "pressure"},
                                              {"velocity_x", "velx", "x_velocity"},
                                              {"velocity_y", "vely", "y_velocity"},
@@ -24,7 +24,10 @@ constexpr std::array<Words, 10> field_words{{{"density", "dens", "density"},
                                              {"total_energy", "ener", "total_energy"},
                                              {"internal_energy", "eint", "internal_energy"},
                                              {"potential", "gpot", "potential"},
-                                             {"metallicity", "metl", "metallicity"}}};
+                                             {"metallicity", "metl", "metallicity"},
+                                             {"B_x", "magx", "magx"},
+                                             {"B_y", "magy", "magy"},
+                                             {"B_z", "magz", "magz"}}};
 constexpr std::array<Words, 5> particle_words{{{"velocity_x", "velx", "velocity_x"},
                                                {"velocity_y", "vely", "velocity_y"},
                                                {"velocity_z", "velz", "velocity_z"},

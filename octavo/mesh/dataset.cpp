@@ -68,6 +68,53 @@ base::Error unknown_field(const Header& header, const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// Ratios between the levels of patches; nothing where all steps are one level of the tree.
+const std::vector<std::int64_t>* patch_ratios(const Header& header) {
+  for (const char* name : {"patches/ratio", "amrex/ratio"})
+    if (const auto found = header.attributes.find(name); found != header.attributes.end())
+      return std::get_if<std::vector<std::int64_t>>(&found->second);
+  return nullptr;
+}
+
+constexpr int levels_of(std::int64_t ratio) { return ratio == 4 ? 2 : 1; }
+
+}  // namespace
+
+int code_level(const Header& header, int index) {
+  int level = 0, at = header.unfolded;  // of the patches, and where that is
+  if (const auto* ratios = patch_ratios(header))
+    for (const std::int64_t ratio : *ratios) {
+      if (at + levels_of(ratio) > index) return header.level_origin + level + std::min(0, index - at);
+      at += levels_of(ratio);
+      ++level;
+    }
+  return header.level_origin + level + index - at;
+}
+
+int level_index(const Header& header, int code_level) {
+  std::int64_t level = std::int64_t{code_level} - header.level_origin, index = header.unfolded;
+  if (const auto* ratios = patch_ratios(header))
+    for (const std::int64_t ratio : *ratios) {
+      if (level <= 0) break;
+      index += levels_of(ratio);
+      --level;
+    }
+  return static_cast<int>(std::clamp<std::int64_t>(index + level, INT32_MIN, INT32_MAX));
+}
+
+bool is_between_levels(const Header& header, int index) {
+  return level_index(header, code_level(header, index)) != index;
+}
+
+void forget_levels(Header& header) {
+  std::erase_if(header.attributes, [](const auto& entry) {
+    const std::string& name = entry.first;
+    return name.starts_with("patches/") || name == "amrex/ratio" || name == "amrex/corner" || name == "amrex/boxes";
+  });
+}
+
 Domain domain_of(const Header& header) {
   Domain domain{.dim = header.dim, .extent = {1, 1, 1}, .periodic = header.periodic};
   for (std::size_t axis = 1; axis < static_cast<std::size_t>(header.dim); ++axis)
@@ -146,6 +193,39 @@ std::vector<Particles> gather_particles(const Dataset& dataset) {
         append(*known, particles);
     }
   return all;
+}
+
+Dataset with_walls_as_species(const Dataset& dataset) {
+  if (!dataset.read_walls) return dataset;
+  Dataset out = dataset;
+  SpeciesInfo walls{wall_species, 0, {}};
+  for (const Field& attribute : dataset.read_walls(0).attributes) walls.attributes.push_back(attribute.info);
+  out.species.push_back(std::move(walls));
+  out.read_walls = {};
+  out.read = [dataset](int part, const Request& request) {
+    Part read = dataset.read(part, request);
+    if (request.particles) read.particles.push_back(dataset.read_walls(part));
+    return read;
+  };
+  return out;
+}
+
+void take_walls_out(Dataset& dataset) {
+  const auto is_walls = [](const auto& name) { return name == wall_species; };
+  if (std::erase_if(dataset.species, [&](const SpeciesInfo& info) { return is_walls(info.name); }) == 0) return;
+  dataset.read_walls = [read = dataset.read](int part) {
+    Request particles;
+    particles.fields.emplace();
+    particles.particles = true;
+    for (Particles& species : read(part, particles).particles)
+      if (species.species == wall_species) return std::move(species);
+    return Particles{wall_species, 0, {}};
+  };
+  dataset.read = [read = dataset.read, is_walls](int part, const Request& request) {
+    Part out = read(part, request);
+    std::erase_if(out.particles, [&](const Particles& species) { return is_walls(species.species); });
+    return out;
+  };
 }
 
 }  // namespace octavo::mesh

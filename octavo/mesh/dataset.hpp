@@ -41,11 +41,15 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-/// The code's own number of a tree level index, and back.
-inline int code_level(const Header& header, int index) { return index + header.level_origin - header.unfolded; }
-inline int level_index(const Header& header, int code_level) {
-  return code_level - header.level_origin + header.unfolded;
-}
+/// The code's own number of a tree level index, and back. Where patches have a refinement ratio of 4 (attribute
+/// "patches/ratio" or "amrex/ratio", one entry a step between their levels), a level of the tree is none of theirs: it
+/// goes by the number of the level above it, and has no leaves.
+int code_level(const Header& header, int index);
+int level_index(const Header& header, int code_level);
+/// Whether a tree level index is none of the code's own levels.
+bool is_between_levels(const Header& header, int index);
+/// Removes what attributes say of levels and boxes that a tree does not have any more.
+void forget_levels(Header& header);
 /// The domain in the units of regions.
 Domain domain_of(const Header& header);
 /// Physical edge length of a cell of a tree level index along each axis [code length] (of a block's cell where folded).
@@ -87,6 +91,7 @@ struct Dataset {
   std::int64_t bytes = 0;     ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
+  std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
   std::vector<std::string>
       notes;  ///< what a user should know of this reading ("no descriptor: variables are var1 ...")
 
@@ -97,7 +102,19 @@ struct Dataset {
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;
+  /// Adds attributes with what a copy of the output needs beside fields and particles, so that its code goes on from
+  /// it. Reads files; empty where there is nothing to add.
+  std::function<void(Header& header)> carry;
+  /// The octs in walls that RAMSES keeps beside a part's cells (formats/ramses/walls.hpp); empty: there are none.
+  std::function<Particles(int part)> read_walls;
 };
+
+/// In a store, walls are a species of this name.
+inline constexpr const char* wall_species = "wall octs";
+/// The step with its walls among the particles of each part, to be stored; the step itself where it has none.
+Dataset with_walls_as_species(const Dataset& dataset);
+/// The opposite: takes that species out of the particles.
+void take_walls_out(Dataset& dataset);
 
 /// Of one part that is unstructured: all but `read`.
 Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "octavo/base/error.hpp"
 
 namespace octavo::mesh {
@@ -88,6 +90,34 @@ TEST(header, levels_are_the_codes_own) {
   header.unfolded = 4;
   EXPECT_EQ(code_level(header, 4), 1);
   EXPECT_EQ(level_index(header, 3), 6);
+}
+
+TEST(code_level, counts_tree_levels_and_patch_levels_where_a_ratio_is_4) {
+  Header header;
+  header.unfolded = 2;
+  header.level_origin = 1;
+  for (int index = -3; index < 9; ++index) {
+    EXPECT_EQ(code_level(header, index), index - 1);
+    EXPECT_EQ(level_index(header, index - 1), index);
+    EXPECT_FALSE(is_between_levels(header, index));
+  }
+  header.level_origin = 0;
+  header.attributes["amrex/ratio"] = std::vector<std::int64_t>{2, 4, 4};
+  //                         above,  0, 1,    2,    3, finer
+  const std::vector<int> own{0, 1, 2, 3, 5, 7, 8, 9};
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const int number = static_cast<int>(i) - 2;
+    EXPECT_EQ(level_index(header, number), own[i]);
+    EXPECT_EQ(code_level(header, own[i]), number);
+    EXPECT_FALSE(is_between_levels(header, own[i]));
+  }
+  for (const int index : {4, 6}) {
+    EXPECT_TRUE(is_between_levels(header, index));
+    EXPECT_EQ(code_level(header, index), code_level(header, index - 1));
+  }
+  EXPECT_EQ(level_index(header, std::numeric_limits<int>::max()), std::numeric_limits<int>::max());
+  forget_levels(header);
+  EXPECT_FALSE(is_between_levels(header, 4));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "octavo/mesh/field.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -36,9 +37,28 @@ ScalarType scalar_type(std::string_view name) {
                     "unknown scalar type \"" + std::string(name) + "\", expected float64, float32, int64 ...");
 }
 
+void Field::refuse_type(ScalarType wanted) const {
+  throw base::Error(base::Kind::usage, "values of a field: asked for " + std::string(name_of(wanted)) + ", they are " +
+                                           std::string(name_of(info.type)))
+      .at("field " + info.name);
+}
+
 Field make_field(FieldInfo info, std::size_t size) {
   const std::size_t bytes = size * size_of(info.type);
   return {std::move(info), std::vector<std::byte>(bytes)};
+}
+
+std::vector<double> to_doubles(const Field& field) {
+  return visit_values(field, [](auto values) { return std::vector<double>(values.begin(), values.end()); });
+}
+
+void widen(Field& field) {
+  if (field.info.type != ScalarType::float32) return;
+  const std::vector<double> values = to_doubles(field);
+  FieldInfo info = field.info;
+  info.type = ScalarType::float64;
+  field = make_field(std::move(info), values.size());
+  std::copy(values.begin(), values.end(), field.as<double>().begin());
 }
 
 }  // namespace octavo::mesh

@@ -85,19 +85,34 @@ struct Field {
   std::vector<std::byte> bytes;
 
   std::size_t size() const noexcept { return bytes.size() / size_of(info.type); }
+  /// All values, as they stand. Throws Error(usage) where T is not the field's type: `info.type` says it, to_doubles()
+  /// takes any (a store written with `single_precision` gives float32 for what was put as float64).
   template <class T>
   std::span<const T> as() const {
+    check_type(scalar_type_of<T>());
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   template <class T>
   std::span<T> as() {
+    check_type(scalar_type_of<T>());
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   bool operator==(const Field&) const = default;
+
+ private:
+  void check_type(ScalarType wanted) const {
+    if (info.type != wanted) refuse_type(wanted);
+  }
+  [[noreturn]] void refuse_type(ScalarType wanted) const;
 };
 
 /// A field of `size` values, all zero bytes.
 Field make_field(FieldInfo info, std::size_t size);
+
+/// The values of a field of any type as doubles, exactly but for integers beyond 2^53.
+std::vector<double> to_doubles(const Field& field);
+/// Makes float64 of float32; a field of another type stays as it is.
+void widen(Field& field);
 
 /// Calls f with a typed span of the field's values: visit_values(field, [](auto values) { ... }).
 template <class F>

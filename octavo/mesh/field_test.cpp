@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "octavo/base/error.hpp"
 
 namespace octavo::mesh {
@@ -51,6 +53,49 @@ TEST(field, is_visited_with_the_type_it_says) {
       EXPECT_EQ(scalar_type_of<T>(), info.type);
       EXPECT_EQ(values.size(), 3U);
     });
+  }
+}
+
+TEST(field, is_never_seen_with_another_type) {
+  FieldInfo info;
+  info.name = "density";
+  info.type = ScalarType::float32;
+  Field field = make_field(info, 4);
+  field.as<float>()[1] = 1.5F;
+  const auto expect_refused = [](auto&& look) {
+    try {
+      look();
+      ADD_FAILURE() << "another type was accepted";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.kind(), base::Kind::usage);
+      EXPECT_NE(std::string(error.what()).find("float32"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("density"), std::string::npos) << error.what();
+    }
+  };
+  expect_refused([&] { field.as<double>(); });
+  expect_refused([&] { field.as<std::int32_t>(); });
+  expect_refused([&] { std::as_const(field).as<double>(); });
+  // Also where it has no values: the program is wrong on every rank.
+  expect_refused([&] { make_field(info, 0).as<double>(); });
+  EXPECT_EQ(to_doubles(field), (std::vector<double>{0, 1.5, 0, 0}));
+}
+
+TEST(field, widens_float32_and_nothing_else) {
+  for (const ScalarType type : {ScalarType::float32, ScalarType::float64, ScalarType::int32}) {
+    FieldInfo info;
+    info.name = "a";
+    info.unit = "cm";
+    info.type = type;
+    Field field = make_field(info, 3);
+    const Field before = field;
+    widen(field);
+    if (type == ScalarType::float32) {
+      EXPECT_EQ(field.info.type, ScalarType::float64);
+      EXPECT_EQ(field.info.unit, "cm");
+      EXPECT_EQ(field.as<double>().size(), 3U);
+    } else {
+      EXPECT_EQ(field, before);
+    }
   }
 }
 

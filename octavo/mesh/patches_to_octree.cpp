@@ -112,6 +112,15 @@ IndexBox on_level(IndexBox box, const Patches& patches, const PatchTree& plan, s
   return cells;
 }
 
+void refuse_shared_cells(const BoxIndex& others, const Patches& patches, std::size_t level) {
+  for (const IndexBox& box : patches.boxes[level])
+    for_each_touching(others, box, [&](std::size_t, const IndexBox& shared) {
+      throw Error(Kind::usage, "box " + describe(box, patches.dim) + " shares the cells " +
+                                   describe(shared, patches.dim) + " with one of another contributor")
+          .at("level " + std::to_string(level));
+    });
+}
+
 /// What others hold of the cells of this part's tree: one level below its own cells, which are refined there, and above
 /// them, where their value is the one that counts. What lies deeper stands for the cell on that one level in which it
 /// lies: there need not be a value of its own.
@@ -121,7 +130,10 @@ void list_pieces_of_others(const Patches& patches, const Patches& others, const 
     if (others.boxes[level].empty()) continue;
     const BoxIndex index = index_boxes(others.boxes[level], patches.dim);
     for (std::size_t from = 0; from < patches.boxes.size(); ++from) {
-      if (from == level) continue;
+      if (from == level) {
+        refuse_shared_cells(index, patches, level);
+        continue;
+      }
       const std::size_t at = std::min(level, from + 1);
       for (const IndexBox& own : patches.boxes[from]) {
         const IndexBox here = on_level(own, patches, plan, from, level);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -298,12 +299,12 @@ TEST(patches_to_octree, a_field_of_another_size_is_refused) {
 
 TEST(patches_to_octree, bits_of_nan_and_minus_zero_survive) {
   Part part = example({{{0, 0, 0}, {2, 2, 1}}});
-  auto values = part.fields[0].as<std::uint64_t>();
-  values[5] = 0x7FF0000000000123U;
-  values[6] = 0x8000000000000000U;
+  auto values = part.fields[0].as<double>();
+  values[5] = std::bit_cast<double>(0x7FF0000000000123U);
+  values[6] = -0.0;
   const Part tree = patches_to_octree(part, plan_patch_tree(patches_of(part)));
-  EXPECT_EQ(tree.fields[0].as<std::uint64_t>()[5], 0x7FF0000000000123U);
-  EXPECT_EQ(tree.fields[0].as<std::uint64_t>()[6], 0x8000000000000000U);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(tree.fields[0].as<double>()[5]), 0x7FF0000000000123U);
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(tree.fields[0].as<double>()[6]), 0x8000000000000000U);
 }
 
 TEST(patches_to_octree, unfolding_stops_where_an_extent_is_odd) {

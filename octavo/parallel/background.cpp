@@ -31,19 +31,31 @@ Background::~Background() {
   thread_.join();
 }
 
-double Background::submit(std::int64_t number, StepJob job, bool lent) {
-  Entry entry{number, std::move(job), lent};
-  if (!threaded_) {
-    outcomes_.push_back(perform(entry));
-    return outcomes_.back().seconds + outcomes_.back().seconds_waiting_for_drain;
-  }
+void Background::put(Entry entry) {
   {
     const std::lock_guard lock(mutex_);
-    lent_ += lent ? 1 : 0;
+    lent_ += entry.lent ? 1 : 0;
+    jobs_ += entry.chore ? 0U : 1U;
     queue_.push_back(std::move(entry));
   }
   changed_.notify_all();
-  return 0;
+}
+
+double Background::submit(std::int64_t number, StepJob job, bool lent) {
+  Entry entry{number, std::move(job), lent, {}};
+  if (threaded_) {
+    put(std::move(entry));
+    return 0;
+  }
+  outcomes_.push_back(perform(entry));
+  return outcomes_.back().seconds + outcomes_.back().seconds_waiting_for_drain;
+}
+
+void Background::run_behind(std::function<void()> chore) {
+  if (threaded_)
+    put({0, {}, false, std::move(chore)});
+  else
+    chore();
 }
 
 Outcome Background::perform(Entry& entry) {
@@ -51,7 +63,7 @@ Outcome Background::perform(Entry& entry) {
   Outcome outcome;
   outcome.number = entry.number;
   try {
-    outcome.bytes_stored = carry_out(entry.job, group_, staging_, [&] {
+    outcome.written = carry_out(entry.job, group_, staging_, [&] {
       if (!entry.lent || !threaded_) return;
       {
         const std::lock_guard lock(mutex_);
@@ -80,9 +92,16 @@ void Background::run() {
     queue_.pop_front();
     busy_ = true;
     lock.unlock();
-    Outcome outcome = perform(entry);
+    Outcome outcome;
+    if (entry.chore)
+      entry.chore();
+    else
+      outcome = perform(entry);
     lock.lock();
-    outcomes_.push_back(std::move(outcome));
+    if (!entry.chore) {
+      outcomes_.push_back(std::move(outcome));
+      --jobs_;
+    }
     busy_ = false;
     changed_.notify_all();
   }
@@ -101,7 +120,7 @@ double Background::drain() {
   return wait_until([&] { return queue_.empty() && !busy_; });
 }
 double Background::wait_for_room(std::size_t most) {
-  return wait_until([&] { return queue_.size() + (busy_ ? 1U : 0U) <= most; });
+  return wait_until([&] { return jobs_ <= most; });
 }
 double Background::take_back_lent() {
   return wait_until([&] { return lent_ == 0; });

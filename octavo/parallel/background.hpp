@@ -16,7 +16,7 @@ namespace octavo::parallel {
 struct Outcome {
   std::int64_t number = 0;
   std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned
-  std::uint64_t bytes_stored = 0;
+  Written written;
   double seconds = 0;
   double seconds_waiting_for_drain = 0;
 };
@@ -33,6 +33,8 @@ class Background {
 
   /// Returns the seconds of work that were done inside the call.
   double submit(std::int64_t number, StepJob job, bool lent);
+  /// What is to be done behind the jobs that are there, and before any that comes later. It throws nothing.
+  void run_behind(std::function<void()> chore);
   /// Waits until no job is left; returns the seconds that took.
   double drain();
   /// Waits until no more than `most` jobs are left; returns the seconds that took.
@@ -44,12 +46,14 @@ class Background {
 
  private:
   struct Entry {
-    std::int64_t number;
+    std::int64_t number = 0;
     StepJob job;
-    bool lent;
+    bool lent = false;
+    std::function<void()> chore;  ///< in place of a job
   };
   void run();
   Outcome perform(Entry& entry);
+  void put(Entry entry);
   template <class Condition>
   double wait_until(Condition&& condition);
 
@@ -58,6 +62,7 @@ class Background {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Entry> queue_;
+  std::size_t jobs_ = 0;  // in the queue, or at work
   std::vector<Outcome> outcomes_;
   int lent_ = 0;  // jobs whose arrays are still the application's
   bool busy_ = false;

@@ -14,6 +14,29 @@
 namespace octavo::parallel {
 namespace {
 
+// Leaves the core to others after a while: largest_of_all().
+void wait_patiently(MPI_Request request) {
+  using Clock = std::chrono::steady_clock;
+  const auto patience = Clock::now() + std::chrono::microseconds(200);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
+    if (Clock::now() > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+// MPI's own operations do one thing to all numbers. One element is all of a rank's numbers, since MPI may cut what it
+// reduces between elements: how many of them are to be the largest, these, then those to be summed.
+void reduce_largest_and_sum(void* in, void* in_and_out, int* count, MPI_Datatype* type) {
+  int bytes = 0;
+  MPI_Type_size(*type, &bytes);
+  const auto numbers = static_cast<std::size_t>(bytes) / sizeof(std::int64_t);
+  const auto* from = static_cast<const std::int64_t*>(in);
+  auto* to = static_cast<std::int64_t*>(in_and_out);
+  for (int element = 0; element < *count; ++element, from += numbers, to += numbers) {
+    const auto largest = static_cast<std::size_t>(from[0]);
+    for (std::size_t i = 1; i <= largest; ++i) to[i] = std::max(to[i], from[i]);
+    for (std::size_t i = largest + 1; i < numbers; ++i) to[i] += from[i];
+  }
+}
+
 /// Collective. Gets memory that an exchange needs: where one rank has it not, all throw, before any waits for it.
 void make_room(MPI_Comm comm, const std::function<void()>& work) {
   std::int64_t short_of = 0;
@@ -76,13 +99,32 @@ std::vector<std::string> to_all(MPI_Comm comm, const std::vector<std::string>& t
 
 }  // namespace
 
+void require_mpi() {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0) throw base::Error(base::Kind::usage, "MPI has not been initialised").hint("MPI_Init first");
+  if (finalized != 0)
+    throw base::Error(base::Kind::usage, "MPI has been finalised").hint("close what is open before MPI_Finalize");
+}
+
+std::string from_first(MPI_Comm comm, std::string text) {
+  unsigned long long size = text.size();
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  text.resize(static_cast<std::size_t>(size));
+  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, comm);
+  return text;
+}
+
 int rank_in(MPI_Comm comm) {
+  require_mpi();
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
 }
 
 int size_of(MPI_Comm comm) {
+  require_mpi();
   int size = 1;
   MPI_Comm_size(comm, &size);
   return size;
@@ -98,6 +140,7 @@ base::Ranks ranks_of(MPI_Comm comm) {
 }
 
 void agree(MPI_Comm comm, const std::function<void()>& work) {
+  require_mpi();
   std::exception_ptr mine;
   try {
     work();
@@ -113,12 +156,29 @@ void agree(MPI_Comm comm, const std::function<void()>& work) {
 }
 
 void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers) {
-  using Clock = std::chrono::steady_clock;
+  require_mpi();
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm, &request);
-  const auto patience = Clock::now() + std::chrono::microseconds(200);
-  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
-    if (Clock::now() > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  wait_patiently(request);
+}
+
+void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std::span<std::int64_t> sums) {
+  require_mpi();
+  std::vector<std::int64_t> all{static_cast<std::int64_t>(numbers.size())};
+  all.insert(all.end(), numbers.begin(), numbers.end());
+  all.insert(all.end(), sums.begin(), sums.end());
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op_create(&reduce_largest_and_sum, 1, &op);
+  MPI_Type_contiguous(static_cast<int>(all.size()), MPI_INT64_T, &type);
+  MPI_Type_commit(&type);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, all.data(), 1, type, op, comm, &request);
+  wait_patiently(request);
+  MPI_Type_free(&type);
+  MPI_Op_free(&op);
+  std::copy_n(all.begin() + 1, numbers.size(), numbers.begin());
+  std::copy_n(all.begin() + 1 + std::ssize(numbers), sums.size(), sums.begin());
 }
 
 std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
@@ -147,12 +207,14 @@ OwnComm& OwnComm::operator=(OwnComm&& other) noexcept {
 }
 
 OwnComm duplicate(MPI_Comm comm) {
+  require_mpi();
   MPI_Comm copy = MPI_COMM_NULL;
   MPI_Comm_dup(comm, &copy);
   return OwnComm(copy);
 }
 
 OwnComm split(MPI_Comm comm, int color, int key) {
+  require_mpi();
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(comm, color, key, &part);
   return OwnComm(part);

@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "octavo/base/ranks.hpp"
 
 namespace octavo::parallel {
+
+/// Throws Error(usage) before MPI_Init and after MPI_Finalize, when any other call of MPI would end the process. What
+/// is below and calls MPI asks this first.
+void require_mpi();
 
 /// The ranks of a communicator, which must outlive the value. `all_gather` is collective over it.
 base::Ranks ranks_of(MPI_Comm comm);
@@ -20,6 +25,12 @@ void agree(MPI_Comm comm, const std::function<void()>& work);
 /// core to the threads that write behind the run: it asks again every 0.05 ms, after it has asked without a pause for
 /// 0.2.
 void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers);
+
+/// Collective. The same in one message with sums: replaces each of `sums` by its sum over all ranks.
+void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std::span<std::int64_t> sums);
+
+/// Collective. Rank 0's text, below 2 GiB.
+std::string from_first(MPI_Comm comm, std::string text);
 
 /// Numbers the hosts of all ranks: ranks of one host have the same number, that of their lowest rank. With
 /// `ranks_per_node` > 0 a host counts as several, so many ranks each. Collective.

@@ -112,21 +112,25 @@ struct Recorder {
   std::vector<Record> records;
   std::vector<Told> told, given_away;
   std::atomic<std::int64_t> step = 0, known = 0;
+  std::int64_t implied = 0;  // the observer's
 
   int keep_last = 0;
 
   explicit Recorder(int keep) : keep_last(keep) {
     file::set_observer([this](const file::Event& event) {
       const auto op = event.operation;
-      if (op == file::Operation::read || op == file::Operation::open || op == file::Operation::open_direct)
+      if (op == file::Operation::read || op == file::Operation::open || op == file::Operation::open_direct ||
+          op == file::Operation::lock)
         return file::Verdict{};
       const char* bytes = reinterpret_cast<const char*>(event.bytes.data());
       Done done{op, event.path.string(), event.target.string(), event.offset, event.size, {bytes, event.bytes.size()}};
       // An older checkpoint goes when the newer ones are known to be complete, before the call says so.
       const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
       std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
-      // So is the mark left when the first step is.
+      // So is the mark left when the first step is. What either implies holds for what comes behind it.
       if (event.path.extension() == ".durable") told_now = std::max<std::int64_t>(1, told_now);
+      if (op == file::Operation::remove || event.path.extension() == ".durable") implied = std::max(implied, told_now);
+      told_now = std::max(told_now, implied);
       records.push_back({std::move(done), now(), of, told_now, rank()});
       return file::Verdict{};
     });

@@ -90,6 +90,8 @@ std::vector<Row> rows() {
       {"mpi_io_hint.cb_nodes", "8", "8", &hints_of},
       {"checkpoint.append", "on", "true", member(&Options::append_checkpoint)},
       {"analysis.append", "off", "false", member(&Options::append_analysis)},
+      {"checkpoint.whole_domain", "yes", "true", member(&Options::checkpoint_whole_domain)},
+      {"analysis.whole_domain", "yes", "true", member(&Options::analysis_whole_domain)},
       {"checkpoint.every", "600s", "\"600s\"", cadence(&Options::checkpoint_every)},
       {"analysis.every", "10", "10", cadence(&Options::analysis_every)},
       {"checkpoint.fields", "a,b", "[\"a\", \"b\"]",

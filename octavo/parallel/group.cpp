@@ -1,5 +1,7 @@
 #include "octavo/parallel/group.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -8,14 +10,18 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <deque>
+#include <map>
 #include <new>
-#include <set>
+#include <thread>
 
 #include "octavo/base/current_error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/communicator.hpp"
+#include "octavo/store/append.hpp"
 
 namespace octavo::parallel {
 namespace {
@@ -158,7 +164,7 @@ void note(std::optional<Error>& failure, Work&& work) {
 
 // A name that the kernel gives, in the abstract name space: no file to clean up.
 Socket listen_somewhere(int backlog, sockaddr_un& address, socklen_t& length) {
-  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.get() < 0) throw base::system_error("make a socket", errno);
   address.sun_family = AF_UNIX;
   if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0 ||
@@ -175,27 +181,130 @@ struct Greeting {
   int rank;
 };
 
-Socket connect_to(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
-  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// The names of sockets are no secret: any process of this host can call, of any user, and then say nothing. So nobody
+// here waits for one caller alone, nor longer than this for all.
+constexpr auto meeting_time = std::chrono::seconds(60);
+constexpr auto time_for_an_answer = std::chrono::seconds(20);
+constexpr std::size_t most_silent_callers = 64;
+
+using Clock = std::chrono::steady_clock;
+
+Error not_met(const std::string& who) {
+  return Error(Kind::interrupted,
+               who + " did not meet those that share its file within " + std::to_string(meeting_time.count()) + " s");
+}
+
+bool is_same_user(const Socket& socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
+}
+
+// Zero: without end.
+void set_patience(const Socket& socket, std::chrono::seconds patience) {
+  const timeval time{patience.count(), 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+void set_blocking(const Socket& socket) {
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+}
+
+// Connects and greets; nothing where the other side has no room, or has taken this caller for a silent one.
+std::optional<Socket> call_once(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.get() < 0) throw base::system_error("make a socket", errno);
-  while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0)
-    if (errno != EINTR) throw base::system_error("connect to the rank that has the file", errno);
-  send_all(socket, std::as_bytes(std::span(&greeting, 1)));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    if (errno == EAGAIN || errno == EINTR) return {};
+    throw base::system_error("connect to the rank that has the file", errno);
+  }
+  if (!is_same_user(socket))
+    throw Error(Kind::interrupted, "another user has the socket of the rank that has the file");
+  set_blocking(socket);
+  set_patience(socket, time_for_an_answer);
+  std::byte taken{};
+  if (::send(socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
+      ::recv(socket.get(), &taken, 1, 0) != 1)
+    return {};
+  set_patience(socket, {});
   return socket;
 }
 
-// All ranks have connected and greeted before: no wait here. Whoever does not know the token is not of the group.
+Socket connect_to(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
+  for (const auto end = Clock::now() + meeting_time; Clock::now() < end;) {
+    if (auto socket = call_once(address, length, greeting)) return std::move(*socket);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  throw not_met("a rank");
+}
+
+// Who has called, and what of its greeting is here.
+struct Caller {
+  Socket socket;
+  Greeting greeting{};
+  std::size_t got = 0;
+};
+
+// False: it has gone, or talks nonsense.
+bool hear(Caller& caller, const store::Attempt& token, int size) {
+  const ssize_t got = ::recv(caller.socket.get(), reinterpret_cast<std::byte*>(&caller.greeting) + caller.got,
+                             sizeof caller.greeting - caller.got, MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  caller.got += static_cast<std::size_t>(got);
+  if (got == 0 || caller.got < sizeof caller.greeting) return got > 0;
+  // Whoever does not know the token is not of the group.
+  return caller.greeting.token == token && caller.greeting.rank >= 1 && caller.greeting.rank < size;
+}
+
+// False: it has given up, and calls again.
+bool answer(const Socket& socket) {
+  const std::byte taken{1};
+  return ::send(socket.get(), &taken, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+// Another user is not even heard. Of those who say nothing the one that has done so for longest goes.
+void take_call(const Socket& listening, std::deque<Caller>& callers, std::size_t most) {
+  Socket socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (socket.get() < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED)) return;
+  if (socket.get() < 0) throw base::system_error("accept a connection", errno);
+  if (!is_same_user(socket)) return;
+  callers.push_back({std::move(socket)});
+  if (callers.size() > most) callers.pop_front();
+}
+
+// Waits until somebody calls or says something.
+std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<Caller>& callers,
+                                     Clock::time_point end) {
+  std::vector<pollfd> ready{{listening.get(), POLLIN, 0}};
+  for (const Caller& caller : callers) ready.push_back({caller.socket.get(), POLLIN, 0});
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+  const int events = ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
+  if (events == 0) throw not_met("the rank that has the file");
+  if (events < 0 && errno != EINTR) throw base::system_error("wait for ranks that share the file", errno);
+  if (events < 0)
+    for (pollfd& one : ready) one.revents = 0;
+  return ready;
+}
+
 std::vector<Socket> accept_all(const Socket& listening, int size, const store::Attempt& token) {
+  const auto end = Clock::now() + meeting_time;
   std::vector<Socket> sockets(static_cast<std::size_t>(size));
+  std::deque<Caller> callers;
   for (int missing = size - 1; missing > 0;) {
-    Socket socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (socket.get() < 0 && errno == EINTR) continue;
-    if (socket.get() < 0) throw base::system_error("accept a connection", errno);
-    Greeting greeting{};
-    receive_all(socket, std::as_writable_bytes(std::span(&greeting, 1)));
-    if (greeting.token != token || greeting.rank < 1 || greeting.rank >= size) continue;
-    sockets[static_cast<std::size_t>(greeting.rank)] = std::move(socket);
-    --missing;
+    const std::vector<pollfd> ready = wait_for_callers(listening, callers, end);
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      if (ready[i + 1].revents == 0) continue;
+      Caller& caller = callers[i];
+      if (hear(caller, token, size)) {
+        if (caller.got < sizeof caller.greeting) continue;
+        Socket& place = sockets[static_cast<std::size_t>(caller.greeting.rank)];
+        if (answer(caller.socket)) missing -= std::exchange(place, std::move(caller.socket)).get() < 0 ? 1 : 0;
+      }
+      caller.socket = Socket();
+    }
+    std::erase_if(callers, [](const Caller& caller) { return caller.socket.get() < 0; });
+    if (ready[0].revents != 0) take_call(listening, callers, static_cast<std::size_t>(size) + most_silent_callers);
   }
   return sockets;
 }
@@ -207,7 +316,9 @@ struct Group::State {
   std::vector<Socket> members;  // the writer's: by rank
   Socket writer;                // the others'
   std::atomic<bool> direct_io_refused = false;
-  std::set<std::filesystem::path> unsynced;  // the writer's
+  // The writer's: subfiles that are not synced, with their commit records as they were when they last were.
+  std::map<std::filesystem::path, store::Records> unsynced;
+  std::array<std::optional<std::uint64_t>, 2> newest_order;  // by flow, of what this rank has committed as segment 0
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -218,10 +329,22 @@ int Group::size() const noexcept { return state_->size; }
 bool Group::direct_io_refused() const noexcept { return state_->direct_io_refused; }
 
 void Group::sync_written() {
-  for (const std::filesystem::path& path : std::exchange(state_->unsynced, {})) {
-    file::sync(file::open_write(path));
-    file::sync_directory(path.parent_path());
-    file::sync_directory(path.parent_path().parent_path());
+  const auto unsynced = std::exchange(state_->unsynced, {});
+  try {
+    for (const auto& subfile : unsynced) {
+      if (!std::filesystem::exists(subfile.first)) continue;  // of a step that had failed, and was removed
+      file::sync(file::open_write(subfile.first));
+      file::sync_directory(subfile.first.parent_path());
+      file::make_directories(subfile.first.parent_path());  // they are there, and their names are synced
+    }
+  } catch (Error& error) {
+    // All steps since the last sync have failed: none must turn up complete.
+    for (const auto& [path, records] : unsynced) try {
+        if (std::filesystem::exists(path)) store::put_back_records(path, records);
+      } catch (const Error& second) {
+        error.at("commit records that could not be taken back (" + second.message() + ")");
+      }
+    throw;
   }
 }
 
@@ -247,10 +370,10 @@ Group Group::join(MPI_Comm comm, int name) {
   });
   MPI_Bcast(&meeting, sizeof meeting, MPI_BYTE, 0, comm);
   agree(comm, [&] {
-    if (state.rank != 0) state.writer = connect_to(meeting.address, meeting.length, {meeting.token, state.rank});
-  });
-  agree(comm, [&] {
-    if (state.rank == 0) state.members = accept_all(listening, state.size, meeting.token);
+    if (state.rank != 0)
+      state.writer = connect_to(meeting.address, meeting.length, {meeting.token, state.rank});
+    else
+      state.members = accept_all(std::exchange(listening, {}), state.size, meeting.token);
   });
   state.writer.peer = names[0];
   for (std::size_t r = 0; r < state.members.size(); ++r) state.members[r].peer = names[r];
@@ -340,13 +463,18 @@ void give_places(store::SegmentWriter& segment, std::vector<Share>& shares) {
 
 }  // namespace
 
-std::uint64_t Group::write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
-                                   const std::function<Part()>& encode, const std::function<void()>& written) {
-  if (state_->rank != 0) return contribute(state_->writer, plan, encode, written, state_->direct_io_refused);
+Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
+                             const std::function<Part()>& encode, const std::function<void()>& written) {
+  if (state_->rank != 0) return {contribute(state_->writer, planned, encode, written, state_->direct_io_refused), 0};
+  store::SegmentPlan plan = planned;
+  std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
+  // The store has one writer: nobody else has added a step since.
+  if (newest_order && plan.after_order == 0) plan.order_before = newest_order;
   const std::vector<Socket>& members = state_->members;
   std::vector<Share> shares(static_cast<std::size_t>(state_->size));
   std::optional<Error> failure;
   std::optional<store::SegmentWriter> segment;
+  std::uint64_t order = 0;
   Part part;
   note(failure, [&] {
     segment.emplace(plan, header);
@@ -370,13 +498,15 @@ std::uint64_t Group::write_segment(const store::SegmentPlan& plan, const mesh::H
   });
   note(failure, [&] {
     if (failure) return;
-    if (!plan.sync) state_->unsynced.insert(store::subfile_path(plan));
+    if (!plan.sync) state_->unsynced.try_emplace(store::subfile_path(plan), segment->records_before());
     segment->commit();
+    order = segment->order();
+    if (plan.segment == 0) newest_order = order;
   });
   segment.reset();
   tell_all(members, failure, Tag::done, shares);
   if (failure) throw *failure;
-  return shares[0].bytes;
+  return {shares[0].bytes, order};
 }
 
 }  // namespace octavo::parallel

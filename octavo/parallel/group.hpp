@@ -10,6 +10,12 @@
 
 namespace octavo::parallel {
 
+/// What became of a segment.
+struct Written {
+  std::uint64_t bytes = 0;  ///< that this rank's part takes on disk
+  std::uint64_t order = 0;  ///< of the step, as the rank knows that wrote its segment 0; else 0
+};
+
 /// The ranks of one host that share a subfile. Each writes its own range of it; the first of them, the writer, gives
 /// out the ranges, and writes table, footer and commit record when all are done. They talk through a local socket, so
 /// that no thread but the main one needs MPI, and so that a process that ends is noticed. Every call but join() is made
@@ -26,14 +32,14 @@ class Group {
 
   /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
   /// this rank's part, or nothing where it has none; `written` is called when its streams are in the file. What goes
-  /// wrong on any rank all ranks of the group throw, and the segment is not committed. No MPI. Returns the bytes this
-  /// rank's part takes on disk.
-  std::uint64_t write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
-                              const std::function<std::optional<store::EncodedPart>()>& encode,
-                              const std::function<void()>& written = {});
+  /// wrong on any rank all ranks of the group throw, and the segment is not committed. No MPI.
+  Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
+                        const std::function<std::optional<store::EncodedPart>()>& encode,
+                        const std::function<void()>& written = {});
   int size() const noexcept;
 
-  /// Syncs what this rank has written with a plan that said not to. Not while write_segment() runs.
+  /// Syncs what this rank has written with a plan that said not to. Where that fails none of it is committed any more.
+  /// Not while write_segment() runs.
   void sync_written();
   /// Whether direct I/O was asked for and the file system has none. Thread-safe.
   bool direct_io_refused() const noexcept;

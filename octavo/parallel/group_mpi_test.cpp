@@ -9,7 +9,6 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/group.hpp"
-#include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/writer.hpp"
 #include "tests/support/store_fixture.hpp"
@@ -122,8 +121,6 @@ TEST(WriterMpi, option_steps_in_flight_bounds_how_far_a_run_goes_ahead_of_its_fi
   constexpr std::int64_t last = 30, most = 3;
   const testing::SharedDirectory directory;
   std::atomic<std::int64_t> handed_over = 0, furthest = 0;
-  // Left by the thread of the calls, it would wait for the observer, which waits for that thread.
-  if (rank() == 0) mark_durable(directory.path(), Flow::checkpoint);
   file::set_observer([&](const file::Event& event) {
     if (rank() != 0 || event.operation != file::Operation::create || event.path.filename() != "data.000")
       return file::Verdict{};

@@ -1,55 +1,200 @@
 #include "octavo/parallel/keep.hpp"
 
 #include <algorithm>
-#include <span>
-#include <string>
-#include <system_error>
+#include <map>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
+namespace {
 
-void remove_old_checkpoints(const std::filesystem::path& store, int keep, const store::StepId& newest) try {
-  const store::Scan scan = store::scan_store(store);
-  std::vector<const store::StepFound*> complete;
-  const store::StepFound* last = nullptr;
+namespace fs = std::filesystem;
+using store::Flow;
+
+constexpr auto checkpoint = static_cast<std::size_t>(Flow::checkpoint);
+
+// What a scan has found in a directory of checkpoints.
+struct Found {
+  bool damaged = false;     // or with something in it that is no subfile
+  bool incomplete = false;  // segments of steps that lack others
+  bool lost = false;        // those of one that was durable
+  std::vector<KeptStep> listed;
+};
+
+std::string name_in(const fs::path& directory, const fs::path& store) {
+  return directory.lexically_relative(store).generic_string();
+}
+
+// By directory, those without any subfile too.
+std::map<std::string, Found> look_at(const store::Scan& scan) {
+  std::map<std::string, Found> found;
+  for (const fs::path& directory : store::flow_directories(scan.store, Flow::checkpoint)) {
+    Found& here = found[name_in(directory, scan.store)];
+    std::error_code error;
+    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+      here.damaged = here.damaged || !store::is_subfile_name(it->path().filename().string());
+    here.damaged = here.damaged || error;
+  }
+  const auto directory_of = [&](std::size_t subfile) {
+    return name_in(scan.subfiles[subfile].path.parent_path(), scan.store);
+  };
+  for (std::size_t s = 0; s < scan.subfiles.size(); ++s)
+    if (!scan.subfiles[s].damage.empty() && !store::was_being_made(scan.subfiles[s]))
+      found[directory_of(s)].damaged = true;
   for (const store::StepFound& step : scan.steps) {
-    if (step.flow != store::Flow::checkpoint || !store::listed(step)) continue;
-    complete.push_back(&step);
-    if (step.step == newest.step && step.attempt == newest.attempt) last = &step;
+    if (step.flow != Flow::checkpoint) continue;
+    const std::string first = directory_of(step.segments[0].subfile);
+    if (store::listed(step)) found[first].listed.push_back({{step.step, step.attempt}, step.order, first});
+    for (const store::SegmentPlace& place : step.segments) {
+      Found& here = found[directory_of(place.subfile)];
+      here.incomplete = here.incomplete || !step.complete;
+      here.lost = here.lost || step.lost;
+      // A step whose segments are in several directories: none of them is touched.
+      if (step.complete && directory_of(place.subfile) != first) here.damaged = true;
+    }
   }
-  // Committed again since, or gone: the next checkpoint will look again.
-  if (last == nullptr) return;
-  std::erase_if(complete, [&](const auto* step) { return step->order > last->order; });
-  std::sort(complete.begin(), complete.end(), [](const auto* a, const auto* b) { return a->order > b->order; });
-  for (std::size_t i = static_cast<std::size_t>(keep); i < complete.size(); ++i) {
-    const auto directory = scan.subfiles[complete[i]->segments[0].subfile].path.parent_path();
-    if (directory != store::directory_of(store, store::Flow::checkpoint, complete[i]->step)) continue;
-    file::remove_all(directory);
+  return found;
+}
+
+bool by_order(const KeptStep& a, const KeptStep& b) { return a.order < b.order; }
+
+}  // namespace
+
+Keeper::Keeper(const fs::path& store, const Options& options, const std::optional<store::StepId>& resumed_from)
+    : store_(store), options_(options) {
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    marks_[static_cast<std::size_t>(flow)] = store::read_mark(store_, flow);
+  if (options_.keep_last == 0) return;
+  store::Scan scan;
+  try {
+    scan = store::scan_store(store_);
+  } catch (const base::Error& error) {  // the first step says what is wrong
+    if (error.kind() == base::Kind::unsupported) throw;
+    return;
   }
-} catch (const base::Error&) {
+  for (auto& [directory, found] : look_at(scan)) {
+    for (const KeptStep& step : found.listed) kept_.push_back(step);
+    directories_.insert(directory);
+    if (!found.listed.empty() || found.damaged || !is_removable(directory)) continue;
+    if (found.lost || (found.incomplete && options_.incomplete_may_be_completed)) {
+      leftovers_.push_back(directory);
+    } else {
+      file::remove_all(store_ / directory);
+      directories_.erase(directory);
+    }
+  }
+  std::sort(kept_.begin(), kept_.end(), by_order);
+  for (const KeptStep& step : kept_)
+    if (resumed_from && step.id.step > resumed_from->step) abandoned_.push_back(step.id);
+  remove_too_many(resumed_from);
 }
 
-std::filesystem::path durable_mark(const std::filesystem::path& store, store::Flow flow) {
-  return store / (store::to_string(flow) + ".durable");
+// A run that was killed may have committed one more than it had reported. What it goes on from stays, and what it
+// abandons stays until there is something newer.
+void Keeper::remove_too_many(const std::optional<store::StepId>& resumed_from) {
+  std::vector<std::string> removed;
+  for (const KeptStep& step : std::vector(kept_)) {
+    if (kept_.size() <= static_cast<std::size_t>(options_.keep_last)) break;
+    if (step.id == resumed_from || is_abandoned(step) || !is_removable(step.directory)) continue;
+    forget(step);
+    removed.push_back(step.directory);
+    directories_.erase(step.directory);
+  }
+  if (!removed.empty()) chore(Flow::checkpoint, true, std::move(removed))();
 }
 
-bool mark_durable(const std::filesystem::path& store, store::Flow flow) try {
-  if (is_marked_durable(store, flow)) return true;
-  const std::string text = "This store has had durable " + store::to_string(flow) +
-                           " steps: where none can be read, they are lost, and a run does not start anew unasked.\n";
-  const file::File file = file::open_write(durable_mark(store, flow));
-  file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
-  return true;
-} catch (const base::Error&) {
-  return false;
+bool Keeper::is_abandoned(const KeptStep& step) const {
+  return std::find(abandoned_.begin(), abandoned_.end(), step.id) != abandoned_.end();
 }
 
-bool is_marked_durable(const std::filesystem::path& store, store::Flow flow) {
-  std::error_code ignored;
-  return std::filesystem::exists(durable_mark(store, flow), ignored);
+// Slots stay; what stands in the flow's own directory is all of its steps together.
+bool Keeper::is_removable(const std::string& directory) const {
+  if (directory == store::to_string(Flow::checkpoint)) return false;
+  return !options_.recycle || directory.find("/slot.") == std::string::npos;
+}
+
+void Keeper::forget(const KeptStep& step) {
+  store::drop(marks_[checkpoint], step.order);
+  std::erase_if(kept_, [&](const KeptStep& other) { return other.order == step.order; });
+}
+
+// A mark that lists a step which was removed as the oldest is read right all the same; one that lists another says that
+// the step is lost.
+Chore Keeper::chore(Flow flow, bool sync, std::vector<std::string> removed) {
+  const auto f = static_cast<std::size_t>(flow);
+  sync = sync && options_.sync;
+  unsynced_[f] = !sync && options_.sync;
+  return [store = store_, flow, mark = marks_[f], sync, removed = std::move(removed)] {
+    try {
+      store::write_mark(store, flow, mark, sync);
+    } catch (const base::Error&) {  // no fault of the step: the next one tries again
+    }
+    for (const std::string& directory : removed) file::remove_all(store / directory);
+  };
+}
+
+Chore Keeper::durable(Flow flow, const KeptStep& step) {
+  store::DurableMark& mark = marks_[static_cast<std::size_t>(flow)];
+  bool sync = !mark.is_whole;  // the first
+  store::add(mark, step.order, step.id.step);
+  if (flow != Flow::checkpoint || options_.keep_last == 0) return chore(flow, sync, {});
+  std::vector<std::string> removed = std::exchange(leftovers_, {});
+  const auto remove = [&](const KeptStep& gone) {
+    if (is_removable(gone.directory) && gone.directory != step.directory) removed.push_back(gone.directory);
+    sync = sync || gone.order != kept_.front().order;
+    forget(gone);
+  };
+  const auto is_superseded = [&](const KeptStep& other) {
+    return other.id.step == step.id.step || other.directory == step.directory || is_abandoned(other);
+  };
+  for (const KeptStep& other : std::vector(kept_))
+    if (is_superseded(other)) remove(other);
+  abandoned_.clear();
+  kept_.push_back(step);
+  while (kept_.size() > static_cast<std::size_t>(options_.keep_last)) remove(KeptStep(kept_.front()));
+  // What shares a directory with a step that stays stays.
+  std::erase_if(removed, [&](const std::string& directory) {
+    return std::any_of(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == directory; });
+  });
+  return chore(flow, sync, std::move(removed));
+}
+
+Chore Keeper::failed(const std::string& directory) {
+  if (options_.keep_last == 0 || !is_removable(directory)) return {};
+  return [path = store_ / directory] { file::remove_all(path); };
+}
+
+void Keeper::half_drained(const std::string& directory) {
+  if (options_.keep_last > 0 && is_removable(directory)) leftovers_.push_back(directory);
+}
+
+Chore Keeper::taken(const std::string& slot) {
+  const auto held =
+      std::find_if(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == slot; });
+  if (held == kept_.end()) return {};
+  const bool oldest = held == kept_.begin();
+  forget(KeptStep(*held));
+  return chore(Flow::checkpoint, !oldest, {});
+}
+
+Chore Keeper::synced() {
+  std::vector<Chore> chores;
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    if (unsynced_[static_cast<std::size_t>(flow)]) chores.push_back(chore(flow, true, {}));
+  if (chores.empty()) return {};
+  return [chores = std::move(chores)] {
+    for (const Chore& each : chores) each();
+  };
+}
+
+std::string new_directory(std::int64_t step, std::set<std::string>& used) {
+  const std::string name = store::directory_of({}, Flow::checkpoint, step).generic_string();
+  std::string fresh = name;
+  for (int attempt = 2; used.contains(fresh); ++attempt) fresh = name + "." + std::to_string(attempt);
+  used.insert(fresh);
+  return fresh;
 }
 
 }  // namespace octavo::parallel

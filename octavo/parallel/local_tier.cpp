@@ -70,17 +70,19 @@ std::int64_t drained_up_to(const LocalSteps& local, std::int64_t finished) {
   return local.drain ? std::min(finished, local.drain->oldest().value_or(finished)) : finished;
 }
 
-bool advance(LocalSteps& local, std::int64_t up_to) {
+std::vector<Submitted> advance(LocalSteps& local, std::int64_t up_to) {
+  std::vector<Submitted> ended;
   bool checkpoint = false;
   for (; !local.steps.empty() && local.steps.front().number < up_to; local.steps.pop_front()) {
-    const Submitted& step = local.steps.front();
+    ended.push_back(std::move(local.steps.front()));
+    const Submitted& step = ended.back();
     if (step.failed) continue;
     local.drained[static_cast<std::size_t>(step.flow)] = step.id;
     checkpoint = checkpoint || step.flow == store::Flow::checkpoint;
   }
   if (checkpoint)
     for (const auto& leftover : std::exchange(local.leftovers, {})) file::remove_all(leftover);
-  return checkpoint;
+  return ended;
 }
 
 void mark_failed(std::deque<Submitted>& steps, std::int64_t number) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,10 @@ struct Submitted {
   store::Flow flow = store::Flow::checkpoint;
   store::StepId id;
   bool failed = false;
-  StepRecord record;  ///< of this rank
+  StepRecord record;             ///< of this rank
+  std::string directory{};       ///< of a checkpoint, in the store
+  std::uint64_t order = 0;       ///< as rank 0 knows it once it has written the step
+  bool lost_on_the_way = false;  ///< failed between local disks and the store: the next start may still find it
 };
 
 /// What a writer knows of the local disks in front of its store. Its thread of calls is the only one here, but for the
@@ -45,8 +49,8 @@ void collect(LocalSteps& local, Statistics& statistics);
 /// Steps below this number are drained or lost, as far as this rank knows, which has `finished` that many on the local
 /// disk. Call it before collect(): what has ended since is in the one or the other.
 std::int64_t drained_up_to(const LocalSteps& local, std::int64_t finished);
-/// Steps below are drained on all ranks, but for failed ones. Returns whether a newer checkpoint is among them.
-bool advance(LocalSteps& local, std::int64_t drained_up_to);
+/// Steps below are drained on all ranks, but for failed ones. Returns all of them.
+std::vector<Submitted> advance(LocalSteps& local, std::int64_t drained_up_to);
 void mark_failed(std::deque<Submitted>& steps, std::int64_t number);
 bool has_failed(const std::deque<Submitted>& steps, std::int64_t number);
 

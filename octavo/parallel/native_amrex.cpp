@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
@@ -77,8 +78,16 @@ void cut_tree(AmrexStep& step) {
   step.mine = std::get<mesh::Patches>(octree_to_patches(tree, step.cut).mesh);
 }
 
+// Each rank's own boxes were looked at when they were put.
+void refuse_shared_cells(const mesh::Patches& all) try { mesh::validate(all); } catch (const Error& error) {
+  Error wrong(Kind::usage, "boxes of all ranks: " + error.message());
+  for (const std::string& place : error.places()) wrong.at(place);
+  throw wrong;
+}
+
 void plan_levels(AmrexStep& step) {
   if (step.all.boxes.empty()) throw Error(Kind::usage, "no rank has a mesh");
+  refuse_shared_cells(step.all);
   amrex::MultiFabShape shape;
   shape.components = static_cast<int>(step.job->fields.size());
   if (shape.components == 0) throw Error(Kind::usage, "an output needs a field");
@@ -152,9 +161,12 @@ void plan_species(AmrexStep& step, SpeciesSource& source) {
   species.plan.counts = by_level(counts, species.sorted.grids);
   species.plan.before = by_level(before, species.sorted.grids);
   for (std::int64_t count : counts) species.plan.total += count;
-  std::array<std::int64_t, 2> most{species.sorted.next_id, species.sorted.wide ? 1 : 0};
+  std::array<std::int64_t, 2> most{
+      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
+      species.sorted.wide ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
   species.plan.next_id = most[0];
+  species.plan.writer = rank_in(step.comm);
   species.plan.packed = most[1] != 0 || step.options->format == NativeFormat::amrex_checkpoint;
   step.species.push_back(std::move(species));
 }
@@ -277,6 +289,7 @@ void seal(AmrexStep& step) {
   if (step.options->format == NativeFormat::amrex_checkpoint) {
     const amrex::NamedComponents names{name, names_of(step)};
     write_component_names(step.partial, std::span(&names, 1), step.options->sync);
+    amrex::write_step_file(step.partial, step.header, step.all, step.options->sync);
   }
   amrex::write_text(step.partial / "Header", header_of(step), step.options->sync);
   if (step.options->sync) sync_folders(step.partial);
@@ -303,6 +316,7 @@ NativeWork start_amrex(MPI_Comm comm, StepJob& job, const fs::path& partial, con
   const std::uint64_t bytes = bytes_of(job);
   agree(comm, [&] {
     plan_levels(*step);
+    if (options.format == NativeFormat::amrex_checkpoint) amrex::level_dt(step->header, step->levels.size());
     lend_fields(*step);
     if (rank_in(comm) == 0) make_folders(*step);
     hold(job, buffers);

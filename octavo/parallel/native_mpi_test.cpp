@@ -270,6 +270,25 @@ TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_noth
   expect_blocks(directory.path() / "chk");
 }
 
+TEST(NativeMpi, blocks_that_two_ranks_own_are_refused_on_all_ranks_and_leave_nothing) {
+  if (size() == 1) return;
+  const testing::SharedDirectory directory;
+  for (const NativeFormat format : {NativeFormat::flash, NativeFormat::amrex_plotfile}) {
+    if (format == NativeFormat::flash && !file::hdf5::available()) continue;
+    Blocks blocks = rank() == 1 ? make_blocks(0, 1) : make_blocks(rank(), size());
+    blocks.x = blocks.y = blocks.tag = {};
+    NativeWriter writer(everyone(), blocks.header, options_for(format));
+    EXPECT_THROW(
+        {
+          put(writer, blocks, directory.path() / "out");
+          writer.wait();
+        },
+        Error);
+    EXPECT_TRUE(fs::is_empty(directory.path()));
+    MPI_Barrier(everyone());
+  }
+}
+
 TEST(NativeMpi, a_particle_in_a_block_of_another_rank_is_named) {
   if (size() == 1) return;
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
@@ -333,6 +352,7 @@ Boxes make_boxes(int writer, int writers) {
 
 void put(NativeWriter& writer, const Boxes& boxes, const fs::path& path) {
   writer.begin_step(path, 9, 0.25);
+  writer.put_attribute("level_dt", std::vector<double>{0.5, 0.25});
   writer.put_mesh(boxes.patches);
   writer.put_field("density", view_of(boxes.density));
   writer.put_field("energy", view_of(boxes.energy));
@@ -419,7 +439,10 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
       NativeOptions options = options_for(format);
       options.files = files;
       const Boxes boxes = make_boxes(rank(), size());
-      NativeWriter writer(everyone(), header_of_boxes(), options);
+      mesh::Header header = header_of_boxes();
+      header.lo[0] = -1;
+      header.periodic[1] = true;
+      NativeWriter writer(everyone(), header, options);
       put(writer, boxes, directory.path() / "a");
       put(writer, boxes, directory.path() / "b");
       // The step before has its name by now; this one has not until a collective call finds it written.
@@ -435,10 +458,108 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
         const auto output = formats::amrex::open_output(directory.path() / "a");
         EXPECT_EQ(output.family, formats::amrex::Family::hand_written);
         EXPECT_EQ(output.particles.at(0).version, "Version_Two_Dot_One_double");
+        EXPECT_TRUE(output.common_form);
+        EXPECT_EQ(output.header.lo[0], -1);
+        EXPECT_EQ(output.header.hi[1], 1);
+        EXPECT_TRUE(output.header.periodic[1] && !output.header.periodic[0]);
+        EXPECT_EQ(std::get<std::vector<double>>(output.header.attributes.at("level_dt")),
+                  (std::vector<double>{0.5, 0.25}));
       }
       EXPECT_THROW(put(writer, boxes, directory.path() / "a"), Error);
       writer.close();
     }
+}
+
+// Who the particles of an output are: (id, cpu), sorted.
+std::vector<std::pair<std::int64_t, std::int32_t>> identities_of(const fs::path& path) {
+  const auto output = formats::amrex::open_output(path);
+  std::vector<std::pair<std::int64_t, std::int32_t>> found;
+  for (std::size_t level = 0; level < output.particles.at(0).grids.size(); ++level)
+    for (std::size_t grid = 0; grid < output.particles[0].grids[level].size(); ++grid) {
+      const auto particles =
+          read_particles(output.particles[0], {{level, grid}}, [](const auto&, const auto&) { return true; });
+      for (std::size_t i = 0; i < static_cast<std::size_t>(particles.count); ++i)
+        found.emplace_back(particles.attributes[2].as<std::int64_t>()[i],
+                           particles.attributes[3].as<std::int32_t>()[i]);
+    }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// FLASH has tags, doubles in its files, RAMSES identities, and some have nothing.
+TEST(NativeMpi, particles_of_amrex_outputs_have_an_identity_of_their_own_whatever_it_was_called) {
+  for (const std::string name : {"tag", "identity", ""}) {
+    const testing::SharedDirectory directory;
+    const Boxes boxes = make_boxes(rank(), size());
+    const std::vector<double> tag(boxes.id.begin(), boxes.id.end());
+    NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    writer.begin_step(directory.path() / "plt", 9, 0.25);
+    writer.put_mesh(boxes.patches);
+    writer.put_field("density", view_of(boxes.density));
+    writer.put_particles("tracers", "position_x", view_of(boxes.x));
+    writer.put_particles("tracers", "position_y", view_of(boxes.y));
+    if (name == "tag") writer.put_particles("tracers", name, view_of(tag));
+    if (name == "identity") writer.put_particles("tracers", name, view_of(boxes.id));
+    writer.end_step();
+    writer.close();
+    const auto found = identities_of(directory.path() / "plt");
+    ASSERT_EQ(found.size(), 40u);
+    EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end()) << name;
+    for (std::size_t i = 0; !name.empty() && i < found.size(); ++i)
+      EXPECT_EQ(found[i], (std::pair<std::int64_t, std::int32_t>{1000000000 * (static_cast<std::int64_t>(i) + 1), 0}));
+  }
+}
+
+TEST(NativeMpi, particles_whose_identity_says_nothing_are_refused_on_all_ranks) {
+  for (const std::string name : {"tag", "cpu"}) {
+    const testing::SharedDirectory directory;
+    const Boxes boxes = make_boxes(rank(), size());
+    const std::vector<double> half(boxes.id.size(), 0.5);
+    NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    writer.begin_step(directory.path() / "plt", 9, 0.25);
+    writer.put_mesh(boxes.patches);
+    writer.put_field("density", view_of(boxes.density));
+    writer.put_particles("tracers", "position_x", view_of(boxes.x));
+    writer.put_particles("tracers", "position_y", view_of(boxes.y));
+    if (name == "tag")
+      writer.put_particles("tracers", name, view_of(half));
+    else
+      writer.put_particles("tracers", name, view_of(boxes.cpu));
+    EXPECT_THROW(writer.end_step(), Error);
+    writer.close();
+    EXPECT_FALSE(fs::exists(directory.path() / "plt"));
+  }
+}
+
+TEST(NativeMpi, a_checkpoint_of_amrex_wants_a_time_step_and_keeps_ids_that_are_used_up) {
+  const testing::SharedDirectory directory;
+  const Boxes boxes = make_boxes(rank(), size());
+  NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_checkpoint));
+  const auto put_step = [&](const std::string& name, const std::vector<double>& dt) {
+    writer.begin_step(directory.path() / name, 9, 0.25);
+    if (!dt.empty()) writer.put_attribute("level_dt", dt);
+    writer.put_attribute("amrex/next_id/tracers", std::int64_t{50000000000});
+    writer.put_mesh(boxes.patches);
+    writer.put_field("density", view_of(boxes.density));
+    writer.put_particles("tracers", "position_x", view_of(boxes.x));
+    writer.put_particles("tracers", "position_y", view_of(boxes.y));
+    writer.put_particles("tracers", "id", view_of(boxes.id));
+    writer.put_particles("tracers", "cpu", view_of(boxes.cpu));
+    writer.end_step();
+  };
+  for (const std::vector<double>& dt : {std::vector<double>{}, std::vector<double>{0.0}}) {
+    try {
+      put_step("none", dt);
+      ADD_FAILURE() << "written without a time step";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), base::Kind::usage);
+      EXPECT_THAT(error.what(), HasSubstr("time step"));
+    }
+  }
+  put_step("some", {0.5});
+  writer.close();
+  EXPECT_FALSE(fs::exists(directory.path() / "none"));
+  EXPECT_EQ(formats::amrex::open_output(directory.path() / "some").particles.at(0).next_id, 50000000000);
 }
 
 TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {

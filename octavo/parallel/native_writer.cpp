@@ -89,7 +89,7 @@ struct NativeWriter::State {
   Buffers buffers;  // of one step at a time
   std::optional<StepJob> job;
   fs::path path;
-  std::optional<Error> put_error;
+  std::optional<Error> begin_error, put_error;
   std::string last_begun;  // step, as errors name it
   std::unique_ptr<Flight> flight;
   Statistics statistics;
@@ -139,6 +139,7 @@ void NativeWriter::begin_step(const fs::path& path, std::int64_t step, double ti
   job.checksums = s.options.checksums;
   s.last_begun = path.string();
   s.job = std::move(job);
+  s.begin_error.reset();
   s.path = path;
 }
 
@@ -181,13 +182,14 @@ void NativeWriter::put_particles(const std::string& species, const std::string& 
 void NativeWriter::put_error(const Error& error) {
   if (!state_->put_error) state_->put_error = error;
 }
+void NativeWriter::begin_error(const Error& error) { state_->begin_error = error; }
 
 // ------------------------------------------------------------------ a step goes
 
 // One reduction; on a failure the texts.
 void NativeWriter::State::agree_on_step() {
   agree(comm.get(), [&] {
-    if (put_error) throw *put_error;  // also of a step that could not be begun
+    if (put_error) throw *put_error;
     if (!job) throw Error(Kind::usage, "there is no step to end");
     check_complete(*job);
     if (rank == 0 && fs::exists(fs::symlink_status(path)))
@@ -265,6 +267,7 @@ void NativeWriter::State::land() {
 void NativeWriter::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
+  take_begin_error(s.begin_error, s.put_error);
   try {
     s.land();
     s.agree_on_step();
@@ -279,6 +282,7 @@ void NativeWriter::end_step() {
 
 bool NativeWriter::finished() {
   State& s = *state_;
+  require_mpi();
   const Timer timer(s.statistics.seconds_in_calls);
   int written = !s.flight || s.flight->written ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &written, 1, MPI_INT, MPI_MIN, s.comm.get());
@@ -293,8 +297,10 @@ void NativeWriter::wait() {
 
 void NativeWriter::close() {
   if (state_->closed) return;
+  require_mpi();
   state_->closed = true;
   wait();
+  take_begin_error(state_->begin_error, state_->put_error);
   require_ended(state_->comm.get(), state_->put_error, state_->job.has_value());
 }
 

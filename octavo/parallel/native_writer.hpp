@@ -65,7 +65,8 @@ class NativeWriter {
 
   /// `path` must not exist, which end_step() finds out. FLASH: `step` is the scalar nstep, unless that is put.
   void begin_step(const std::filesystem::path& path, std::int64_t step, double time);
-  /// Header::attributes of the step: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt".
+  /// Header::attributes of the step: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A checkpoint
+  /// of AMReX needs "level_dt", reals: the time step of each level, or one for all.
   void put_attribute(const std::string& name, mesh::Attribute value);
   /// FLASH: the header's block, every block owned by one rank; AMReX: whatever the tree owns.
   void put_mesh(const mesh::Octree& tree);
@@ -78,11 +79,14 @@ class NativeWriter {
                  mesh::Centring centring = mesh::Centring::cell);
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
   /// FLASH: one species, particles in leaf blocks that this rank owns; "tag", else "identity", else "id" without "cpu"
-  /// is FLASH's tag, velocity_x its velx. AMReX: wherever a box of any rank is.
+  /// is FLASH's tag, velocity_x its velx. AMReX: wherever a box of any rank is; "id" (with "cpu"), else "identity",
+  /// else "tag" is the identity; without any of them each particle gets one of its own.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);
-  /// What is wrong with the step, found by the caller, also where none could be begun: end_step() throws it on all
-  /// ranks.
+  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
   void put_error(const base::Error& error);
+  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
+  /// begin_step() succeeds before.
+  void begin_error(const base::Error& error);
   /// Collective. Where the step before failed, that is thrown here, on all ranks, and this step is not written, unlike
   /// with Writer: it may be put again.
   void end_step();

@@ -130,6 +130,8 @@ constexpr std::array option_table{
     Row{"analysis.every", [](Options& o, std::string_view v) { o.analysis_every = parse_cadence(v); }},
     Row{"checkpoint.fields", [](Options& o, std::string_view v) { o.checkpoint_fields = parse_list(v, ','); }},
     Row{"analysis.fields", [](Options& o, std::string_view v) { o.analysis_fields = parse_list(v, ','); }},
+    Row{"checkpoint.whole_domain", [](Options& o, std::string_view v) { o.checkpoint_whole_domain = parse_switch(v); }},
+    Row{"analysis.whole_domain", [](Options& o, std::string_view v) { o.analysis_whole_domain = parse_switch(v); }},
     Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
     Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
     Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
@@ -298,6 +300,7 @@ std::string describe(const Options& options) {
     const store::EncodeOptions& encoding = checkpoint ? options.checkpoint : options.analysis;
     const Cadence& every = checkpoint ? options.checkpoint_every : options.analysis_every;
     item(flow + "append", checkpoint ? options.append_checkpoint : options.append_analysis);
+    item(flow + "whole_domain", checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain);
     item(flow + "codec", exactly(encoding.codec));
     for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
     item(flow + "single_precision", encoding.single_precision);

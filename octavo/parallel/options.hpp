@@ -74,6 +74,8 @@ struct Options {
   Cadence analysis_every;                      //
   std::vector<std::string> checkpoint_fields;  ///< fields that are written; puts of others do nothing; empty: all
   std::vector<std::string> analysis_fields;    //
+  bool checkpoint_whole_domain = false;        ///< end_step() refuses a step whose owned leaves do not fill the domain
+  bool analysis_whole_domain = false;          //
 };
 
 inline const store::EncodeOptions& encoding_of(const Options& options, store::Flow flow) {
@@ -84,6 +86,9 @@ inline const Cadence& cadence_of(const Options& options, store::Flow flow) {
 }
 inline const std::vector<std::string>& fields_of(const Options& options, store::Flow flow) {
   return flow == store::Flow::checkpoint ? options.checkpoint_fields : options.analysis_fields;
+}
+inline bool is_whole_domain(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain;
 }
 inline PlanOptions plan_options(const Options& options) {
   return {options.contributors_per_file, options.writers_per_node};

@@ -8,6 +8,7 @@
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/random_patches.hpp"
 
 namespace octavo::parallel {
@@ -317,6 +318,44 @@ TEST(PatchesMpi, patches_that_are_not_whole_blocks_or_lack_values_are_named_on_a
   EXPECT_THAT(message(true), HasSubstr("expected one value for each of"));
   EXPECT_EQ(message(false), "no error");
   writer.close();
+}
+
+// A square of 8x8 cells, of which each rank has a strip, and a finer box that all have.
+TEST(PatchesMpi, cells_of_a_finer_level_that_two_ranks_have_make_the_step_fail) {
+  if (size() == 1 || 8 % size() != 0) GTEST_SKIP() << "strips of whole cells, on two ranks or more";
+  for (bool twice : {false, true}) {
+    Patches patches;
+    patches.dim = 2;
+    patches.domain = {{{0, 0, 0}, {8, 8, 1}}, {{0, 0, 0}, {16, 16, 1}}};
+    patches.ratio = {2};
+    const std::int64_t height = 8 / size();
+    patches.boxes = {{{{0, rank() * height, 0}, {8, (rank() + 1) * height, 1}}}, {}};
+    if (twice || rank() == 0) patches.boxes[1] = {{{4, 4, 0}, {8, 8, 1}}};
+    std::size_t cells = 0;
+    for (const auto& boxes : patches.boxes)
+      for (const IndexBox& box : boxes) cells += static_cast<std::size_t>(num_cells(box, 2));
+    const std::vector<double> values(cells, 1.0);
+    mesh::Header header;
+    header.dim = 2;
+    header.roots = {8, 8, 1};
+    header.hi = {8, 8, 1};
+    const testing::SharedDirectory directory;
+    Writer writer(everyone(), directory.path(), header, options_for_tests());
+    writer.begin_step(Flow::checkpoint, 1, 0);
+    writer.put_mesh(patches);
+    writer.put_field("density", view_of(values));
+    const std::string message = testing::message_of([&] {
+      writer.end_step();
+      writer.wait();
+    });
+    testing::expect_same_everywhere(message);
+    if (twice)
+      EXPECT_THAT(message, HasSubstr("with one of another contributor"));
+    else
+      EXPECT_EQ(message, "no error");
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint).has_value(), !twice);
+    writer.close();
+  }
 }
 
 }  // namespace

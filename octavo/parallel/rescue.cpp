@@ -35,14 +35,6 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-std::string from_first(MPI_Comm comm, std::string text) {
-  unsigned long long size = text.size();
-  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
-  text.resize(static_cast<std::size_t>(size));
-  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, comm);
-  return text;
-}
-
 std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

@@ -8,11 +8,11 @@
 #include "octavo/mesh/octree_to_patches.hpp"
 #include "octavo/parallel/communicator.hpp"
 #include "octavo/parallel/failed_restarts.hpp"
-#include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/rescue.hpp"
 #include "octavo/parallel/reshape.hpp"
 #include "octavo/parallel/shares.hpp"
 #include "octavo/parallel/triangle_restart.hpp"
+#include "octavo/store/durable.hpp"
 #include "octavo/store/scan.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/store/triangles.hpp"
@@ -56,7 +56,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
                         " cells were not in the step: they are made from the coarser cell they lie in");
   Shares shares;
   shares.plan = mine.plan;
-  if (options.particles) mine.part.particles = read_particles(comm, step, shares);
+  if (options.particles) mine.part.particles = read_particles(comm, step, shares, mine.header);
   out.header = mine.header;
   return std::move(mine.part);
 }
@@ -92,7 +92,7 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   const Shares shares = plan_shares(comm, step, options.curve, options.refine);
   if (own < 0) {
     agree(comm, [&] { part = read_share(step, shares, rank_in(comm), request); });
-    if (options.particles) part.particles = read_particles(comm, step, shares);
+    if (options.particles) part.particles = read_particles(comm, step, shares, step.header);
   }
   request.particles = false;
   if (options.refine > 0) agree(comm, [&] { part = refine_share(step, shares, std::move(part), options, request); });
@@ -150,7 +150,7 @@ struct Candidates {
   std::vector<StepParts> steps;
   int count = 0;
   int failed_before = 0;  // left out
-  int had_steps = 0;      // 1: of the flow, that were durable
+  int had_steps = 0;      // 1: of the flow, that were durable or are complete
   std::vector<std::string> notes;
 };
 
@@ -168,10 +168,7 @@ void leave_out_failed(Candidates& found, const std::filesystem::path& store) {
 std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::string>& notes) {
   std::string text;
   for (const std::string& note : notes) text += note + '\0';
-  unsigned long long size = text.size();
-  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
-  text.resize(static_cast<std::size_t>(size));
-  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, comm);
+  text = from_first(comm, std::move(text));
   std::vector<std::string> out;
   for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1)
     out.push_back(text.substr(at, text.find('\0', at) - at));
@@ -201,7 +198,7 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   agree(comm, [&] {
     if (rank_in(comm) != 0) return;
     found.steps = find_steps(store, options.flow, found.notes);
-    found.had_steps = is_marked_durable(store::store_of(store), options.flow) ? 1 : 0;
+    found.had_steps = store::is_marked_durable(store::store_of(store), options.flow) || !found.steps.empty() ? 1 : 0;
     if (options.remember_failed && !options.step) leave_out_failed(found, store);
     if (options.step)
       std::erase_if(found.steps, [&](const StepParts& step) { return step.found.step != *options.step; });
@@ -294,16 +291,14 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
                 "starts from all " + store::to_string(options.flow) + " steps that are left are remembered as failed")
         .at(store.string())
         .hint("ask for a step by number, or forget_failed_restarts()");
-  const bool damaged = std::any_of(found.notes.begin(), found.notes.end(), [](const std::string& note) {
-    return note.starts_with("damage: ") || note.starts_with("passed over: ");
-  });
-  if (!damaged && found.had_steps == 0) return {};
+  const bool local_damage =
+      std::any_of(rescued.begin(), rescued.end(), [](const std::string& note) { return note.starts_with("damage: "); });
+  if (found.had_steps == 0 && !local_damage) return {};
   std::string text = "no undamaged " + store::to_string(options.flow) + " step is left";
   for (const std::string& note : found.notes) text += "\n    " + note;
   Error lost(Kind::corrupt, text);
-  if (found.had_steps != 0)
-    lost.hint("a store of another name to start anew, or remove " + durable_mark(store, options.flow).string() +
-              " if its steps shall be given up");
+  lost.hint("a store of another name to start anew, or remove " + store::durable_mark(store, options.flow).string() +
+            " if its steps shall be given up");
   throw std::move(lost.at(store.string()));
 }
 

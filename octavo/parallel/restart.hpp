@@ -93,10 +93,11 @@ bool is_output(MPI_Comm comm, const std::filesystem::path& path);
 /// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it, and
 /// gets an equal share along the curve; `keep_parts`, `flow`, `staging_directory` and `remember_failed` are for stores.
 ///
-/// Nothing where there is no store, or no complete step of the flow in it and no damage: a first start, also after a
-/// run that was killed in its first steps. A store in which a step of the flow was ever durable (it has the mark
-/// `checkpoint.durable`) is no first start, whatever it has lost. Throws the same Error on all ranks: usage (no such
-/// step or field; starts from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable.
+/// Nothing where the flow never had a durable step (it has no mark `checkpoint.durable`) and has no complete one: a
+/// first start, whatever a killed run has left. Where it had some, and none can be read, that is an error; where a
+/// newer one than the one taken is lost, `notes` say so. Throws the same Error on all ranks: usage (no such step or
+/// field; starts from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable,
+/// unsupported.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
 
 }  // namespace octavo::parallel

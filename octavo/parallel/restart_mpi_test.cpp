@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -77,17 +78,19 @@ std::vector<mesh::Part> parts_written(int writers, std::int64_t step) {
   return parts;
 }
 
+std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+
 // Values of owned cells by level and position, as bits.
 using Cells = std::map<std::pair<int, mesh::Coordinate>, std::uint64_t>;
 Cells owned_cells(const mesh::Part& part) {
   const auto& tree = std::get<mesh::Octree>(part.mesh);
-  const auto values = part.fields[0].as<std::uint64_t>();
+  const auto values = part.fields[0].as<double>();
   Cells cells;
   auto coordinates = root_coordinates(tree);
   const auto offsets = level_offsets(tree);
   for (int level = 0; level < num_levels(tree); ++level) {
     const auto l = static_cast<std::size_t>(level);
-    tree.owned[l].for_each_set([&](std::size_t i) { cells[{level, coordinates[i]}] = values[offsets[l] + i]; });
+    tree.owned[l].for_each_set([&](std::size_t i) { cells[{level, coordinates[i]}] = bits(values[offsets[l] + i]); });
     if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
   }
   return cells;
@@ -302,7 +305,7 @@ TEST(RestartMpi, shares_in_other_blocks_have_the_same_cells) {
   Cells mine;
   auto at = root_coordinates(tree);
   const auto offsets = level_offsets(tree);
-  const auto values = restarted->part.fields[0].as<std::uint64_t>();
+  const auto values = restarted->part.fields[0].as<double>();
   const std::int64_t base = restarted->header.roots[0] * 2;
   for (int level = 0; level < num_levels(tree); ++level) {
     if (level > 0) at = child_coordinates(tree, level - 1, at);
@@ -311,18 +314,18 @@ TEST(RestartMpi, shares_in_other_blocks_have_the_same_cells) {
       for (std::uint32_t c = 0; c < 8; ++c)
         mine[{static_cast<int>(base << level),
               {2 * at[i][0] + (c & 1), 2 * at[i][1] + (c >> 1 & 1), 2 * at[i][2] + (c >> 2)}}] =
-            values[8 * (offsets[l] + i) + c];
+            bits(values[8 * (offsets[l] + i) + c]);
     });
   }
   const Cells all = gather_cells(mine);
   const mesh::Part whole = mesh::merge(parts_written(std::max(1, size() - 1), 5));
   std::size_t found = 0;
-  for (const auto& [key, bits] : owned_cells(whole)) {
+  for (const auto& [key, value] : owned_cells(whole)) {
     const auto cell =
         all.find({static_cast<int>(std::get<mesh::Octree>(whole.mesh).roots[0] << key.first), key.second});
     // Levels above the new roots are gone.
     if (cell == all.end()) continue;
-    EXPECT_EQ(cell->second, bits);
+    EXPECT_EQ(cell->second, value);
     ++found;
   }
   EXPECT_GT(found, owned_cells(whole).size() / 2);

@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "octavo/file/hdf5.hpp"
+#include "octavo/formats/amrex/output.hpp"
+#include "octavo/formats/amrex/writer.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/jobs/cross.hpp"
 #include "octavo/jobs/finer.hpp"
 #include "octavo/jobs/open.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/tree_index.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
@@ -188,6 +191,58 @@ TEST(RestartOutputMpi, boxes_of_amrex_become_blocks_with_their_particles) {
   const testing::AllCells expected = testing::cells_of_step(jobs::open(output.path), output.field);
   for (const auto& [at, value] : expected.leaves) EXPECT_EQ(all.at(at), value);
   EXPECT_EQ(particles_of_all(*start), particles_of(jobs::open(output.path)));
+}
+
+// Particles all over the domain, also on its borders, beside the patches of the fixture.
+void add_many_particles(const fs::path& path, std::int64_t count) {
+  const auto output = formats::amrex::open_output(path);
+  mesh::Part part = formats::amrex::read_patches(output);
+  testing::Random random(7);
+  std::vector<std::vector<double>> position(2);
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    for (std::int64_t i = 0; i < count; ++i)
+      position[axis].push_back(output.header.lo[axis] +
+                               (i == 0 ? 0 : random.uniform()) * (output.header.hi[axis] - output.header.lo[axis]));
+  part.particles = {
+      {"dust", count, {mesh::attribute_of("position_x", position[0]), mesh::attribute_of("position_y", position[1])}}};
+  formats::amrex::write_plotfile(path.string() + "_dust", output.header, part);
+}
+
+// Tree cell of this rank's share in which a particle lies, at its deepest level.
+bool is_in_own_leaf(const mesh::Octree& tree, const mesh::TreeIndex& index, const mesh::Header& header,
+                    const std::array<double, 2>& position) {
+  std::optional<std::pair<std::size_t, std::size_t>> found;
+  for (int level = 0; level < num_levels(tree); ++level) {
+    mesh::Index3 at{0, 0, 0};
+    for (std::size_t axis = 0; axis < 2; ++axis)
+      at[axis] = static_cast<std::int64_t>((position[axis] - header.lo[axis]) / (header.hi[axis] - header.lo[axis]) *
+                                           static_cast<double>(tree.roots[axis] << level));
+    if (const auto cell = index.find(level, at)) found = {static_cast<std::size_t>(level), *cell};
+  }
+  return found && tree.owned[found->first][found->second] && !tree.refined[found->first][found->second];
+}
+
+TEST(RestartOutputMpi, particles_go_to_the_rank_that_owns_their_cell_in_any_blocks) {
+  Output output;
+  write_amrex(output, false);
+  const std::int64_t count = 77;
+  if (rank() == 0) add_many_particles(output.path, count);
+  barrier();
+  using Blocks = std::optional<mesh::Index3>;
+  for (const Blocks& block : {Blocks{}, Blocks{{1, 1, 1}}, Blocks{{2, 2, 1}}, Blocks{{4, 4, 1}}}) {
+    RestartOptions options;
+    options.block = block;
+    options.fill = true;
+    const auto start = restart(everyone(), output.path.string() + "_dust", options);
+    EXPECT_EQ(particles_of_all(*start), count);
+    const auto& tree = std::get<mesh::Octree>(start->part.mesh);
+    const mesh::TreeIndex index(tree);
+    for (const mesh::Particles& species : start->part.particles)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(species.count); ++i)
+        EXPECT_TRUE(is_in_own_leaf(tree, index, start->header,
+                                   {species.attributes[0].as<double>()[i], species.attributes[1].as<double>()[i]}))
+            << "particle " << i << " of rank " << rank() << ", blocks " << (block ? (*block)[0] : 0);
+  }
 }
 
 TEST(RestartOutputMpi, a_finer_mesh_has_the_coarser_cells_and_more) {

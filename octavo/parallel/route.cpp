@@ -41,6 +41,10 @@ void require_same(MPI_Comm comm, const std::string& mine, const std::string& wha
   throw disagreement(ranks_of(comm).all_gather(mine), what);
 }
 
+void take_begin_error(std::optional<base::Error>& begin_error, std::optional<base::Error>& put_error) {
+  if (begin_error) put_error = std::exchange(begin_error, std::nullopt);
+}
+
 void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step) {
   agree(comm, [&] {
     if (put_error) throw *put_error;

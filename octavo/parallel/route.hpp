@@ -116,6 +116,8 @@ base::Error disagreement(const std::vector<std::string>& texts, const std::strin
 /// Collective. Throws Error(usage) on all ranks unless every rank says the same, as disagreement().
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
 
+/// What went wrong in beginning a step is told before what went wrong in a put.
+void take_begin_error(std::optional<base::Error>& begin_error, std::optional<base::Error>& put_error);
 /// Collective. When a writer is closed: throws what went wrong in a put that no end_step() has told, or Error(usage)
 /// where a step was begun and not ended.
 void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step);

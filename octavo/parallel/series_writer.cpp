@@ -120,7 +120,7 @@ struct SeriesWriter::State {
   bool in_step = false, closed = false;
   double time = 0;
   std::vector<bool> put;
-  std::optional<Error> put_error;
+  std::optional<Error> begin_error, put_error;
   std::vector<std::byte> out, packed;
   Flight flight;
   Statistics statistics;
@@ -275,6 +275,7 @@ void SeriesWriter::begin_step(double time) {
     throw Error(Kind::usage, s.closed ? "the writer is closed" : "the step before has not ended");
   s.in_step = true;
   s.time = time;
+  s.begin_error.reset();
 }
 
 // Packed by the rank each value goes to.
@@ -321,11 +322,12 @@ void SeriesWriter::put_field(const std::string& variable, const ArrayView& view)
 void SeriesWriter::put_error(const Error& error) {
   if (!state_->put_error) state_->put_error = error;
 }
+void SeriesWriter::begin_error(const Error& error) { state_->begin_error = error; }
 
 // ------------------------------------------------------------------ a step goes
 
 void SeriesWriter::State::check_step() const {
-  if (put_error) throw *put_error;  // also of a step that could not be begun
+  if (put_error) throw *put_error;
   if (!in_step) throw Error(Kind::usage, "there is no step to end");
   for (std::size_t v = 0; v < put.size(); ++v)
     if (!put[v]) throw Error(Kind::usage, "variable " + serafin::name_of(header.variables[v]) + " was not put");
@@ -412,6 +414,7 @@ void SeriesWriter::end_step() {
     s.put_error.reset();
     s.put.assign(s.put.size(), false);
   };
+  take_begin_error(s.begin_error, s.put_error);
   try {
     s.land();
     agree(s.comm.get(), [&] { s.check_step(); });
@@ -442,6 +445,7 @@ void SeriesWriter::end_step() {
 
 bool SeriesWriter::finished() {
   State& s = *state_;
+  require_mpi();
   const Timer timer(s.statistics.seconds_in_calls);
   int written = s.flight.written ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &written, 1, MPI_INT, MPI_MIN, s.comm.get());
@@ -456,8 +460,10 @@ void SeriesWriter::wait() {
 
 void SeriesWriter::close() {
   if (state_->closed) return;
+  require_mpi();
   state_->closed = true;
   wait();
+  take_begin_error(state_->begin_error, state_->put_error);
   require_ended(state_->comm.get(), state_->put_error, state_->in_step);
 }
 

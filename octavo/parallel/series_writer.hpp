@@ -68,9 +68,11 @@ class SeriesWriter {
   void begin_step(double time);
   /// One value a point of this rank's piece, plane after plane; float64 or float32, converted to the file's precision.
   void put_field(const std::string& variable, const ArrayView& view);
-  /// What is wrong with the step, found by the caller, also where none could be begun: end_step() throws it on all
-  /// ranks.
+  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
   void put_error(const base::Error& error);
+  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
+  /// begin_step() succeeds before.
+  void begin_error(const base::Error& error);
   /// Collective. Error(usage) where a variable was not put. Where the step before failed, that is thrown here, on all
   /// ranks, and this step is not written, unlike with Writer: it may be put again.
   void end_step();

@@ -215,7 +215,7 @@ mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mes
 
 namespace {
 
-// All species of the step, the same list on all ranks, without counts.
+// All species of the step, the same list on all ranks, without counts. RAMSES' octs in walls are no particles.
 std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const Deal& mine) {
   std::string text;
   std::vector<mesh::SpeciesInfo> found;
@@ -224,7 +224,7 @@ std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const 
       for (const mesh::SpeciesInfo& info : species_known(step, part)) {
         const auto known = std::find_if(found.begin(), found.end(),
                                         [&](const mesh::SpeciesInfo& other) { return other.name == info.name; });
-        if (known == found.end()) found.push_back({info.name, 0, info.attributes});
+        if (known == found.end() && info.name != mesh::wall_species) found.push_back({info.name, 0, info.attributes});
       }
   });
   for (const mesh::SpeciesInfo& info : found) {
@@ -317,7 +317,8 @@ Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
 
 }  // namespace
 
-std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares) {
+std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares,
+                                            const mesh::Header& header) {
   const int ranks = size_of(comm);
   const Deal mine = deal(num_parts(step), ranks, rank_in(comm));
   const auto species = species_of(comm, step, mine);
@@ -337,14 +338,14 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, cons
             static_cast<std::size_t>(std::find_if(species.begin(), species.end(),
                                                   [&](const auto& info) { return info.name == particles.species; }) -
                                      species.begin());
-        if (particles.count == 0) continue;
+        if (particles.count == 0 || s == species.size()) continue;
         if (particles.attributes.size() != species[s].attributes.size())
           throw Error(Kind::corrupt, "segments disagree on the attributes of species " + particles.species);
         if (!is_placed(s)) {
           append(unplaced[s], particles);
           continue;
         }
-        const auto split = split_particles(particles, step.header, shares.plan);
+        const auto split = split_particles(particles, header, shares.plan);
         for (std::size_t r = 0; r < split.size(); ++r) append(pieces[s][r], split[r]);
       }
   });

@@ -44,8 +44,10 @@ mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mes
 mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
 
 /// The particles of this rank's share. Collective: each rank reads those of an equal number of parts, once, and sends
-/// each to the owner of its position; of species without positions equal numbers to each rank, in order.
-std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares);
+/// each to the owner of its position; of species without positions equal numbers to each rank, in order. `header` has
+/// the roots of the tree that is shared: the step's, unless it is shared in other blocks.
+std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares,
+                                            const mesh::Header& header);
 
 /// The parts that a rank reads where parts are simply dealt out: [first, last).
 struct Deal {

@@ -53,6 +53,7 @@ double Statistics::seconds_hidden() const {
 }
 
 Statistics total(const Statistics& mine, MPI_Comm comm) {
+  require_mpi();
   std::vector<double> seconds;
   std::vector<std::uint64_t> counts;
   for_each_sum([&](const char*, auto member) {

@@ -307,7 +307,7 @@ double stage(StepJob& job, Staging& staging) {
   return block.waited;
 }
 
-std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
+Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
   bool held = true;
   const auto release = [&] {
     if (!std::exchange(held, false)) return;
@@ -321,9 +321,9 @@ std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std:
     return part;
   };
   try {
-    const std::uint64_t bytes = group.write_segment(job.plan, job.header, encode_and_free, release);
+    const Written written = group.write_segment(job.plan, job.header, encode_and_free, release);
     release();
-    return bytes;
+    return written;
   } catch (Error& error) {
     release();
     throw error.at(store::to_string(job.plan.flow) + " step " + std::to_string(job.plan.step));

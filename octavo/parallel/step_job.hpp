@@ -91,8 +91,8 @@ void leave_out(StepJob& job);
 double stage(StepJob& job, Staging& staging);
 /// Encodes and writes: the staged copy, or the application's arrays where they are. Calls `released` as soon as neither
 /// is needed any more, also where it throws, once; a staged block has been given back to `staging` by then. Throws
-/// Error(corrupt) where a staged copy changed since. Returns bytes stored.
-std::uint64_t carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
+/// Error(corrupt) where a staged copy changed since.
+Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
 
 // ------------------------------------------------------------------------------------ for foreign formats
 

@@ -7,8 +7,6 @@
 #include "octavo/jobs/open.hpp"
 #include "octavo/jobs/translate.hpp"
 #include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/keep.hpp"
-#include "octavo/parallel/options.hpp"
 #include "octavo/parallel/values.hpp"
 #include "octavo/store/triangles.hpp"
 
@@ -119,18 +117,6 @@ std::vector<std::byte> from_first_rank(MPI_Comm comm, std::vector<std::byte> byt
   return bytes;
 }
 
-// A run that was killed before its first step was complete leaves this: attempts that lack segments, no more of them
-// than a run has under way, in files that are sound as far as they go. It has lost nothing. Of a store that has lost a
-// file the same may be left: then there is a mark that it has had a durable step, or there are more attempts.
-bool is_first_start(const store::Scan& scan) {
-  const auto sound = [](const store::Subfile& subfile) {
-    return subfile.damage.empty() || (!subfile.head && subfile.size <= store::head_size);
-  };
-  return scan.steps.size() <= static_cast<std::size_t>(Options{}.steps_in_flight) &&
-         std::none_of(scan.steps.begin(), scan.steps.end(), [](const auto& step) { return step.complete; }) &&
-         std::all_of(scan.subfiles.begin(), scan.subfiles.end(), sound);
-}
-
 // Made, and nothing in it yet.
 bool is_empty_store(const fs::path& path) {
   std::error_code error;
@@ -145,10 +131,7 @@ std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::v
   std::error_code ignored;
   if (!fs::exists(path, ignored) || is_empty_store(path)) return {};
   const store::Scan scan = store::scan_store(path);
-  const bool had_steps =
-      is_marked_durable(scan.store, store::Flow::checkpoint) || is_marked_durable(scan.store, store::Flow::analysis);
-  const std::string kind = is_first_start(scan) && !had_steps ? "interrupted: " : "damage: ";
-  for (const store::Finding& finding : scan.damage) notes.push_back(kind + finding.where + ": " + finding.what);
+  for (const store::Finding& finding : scan.damage) notes.push_back(store::note_of(finding));
   notes.insert(notes.end(), scan.notes.begin(), scan.notes.end());
   std::vector<StepParts> steps;
   for (const store::StepFound& found : scan.steps)

@@ -13,6 +13,7 @@
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/restart.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "octavo/store/layout.hpp"
 #include "tests/support/error_of.hpp"
 
 // The tier of local disks, remembered starts, and what a user is told.
@@ -233,9 +234,9 @@ TEST(TiersMpi, damage_on_a_local_disk_is_noted_and_the_older_step_taken) {
     for (const auto& entry : fs::recursive_directory_iterator(place.disk))
       if (!done && entry.path().filename().string().starts_with("data.")) {
         std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(4096);
+        file.seekg(store::head_size);
         const int byte = file.get();
-        file.seekp(4096);
+        file.seekp(store::head_size);
         file.put(static_cast<char>(byte ^ 1));
         done = true;
       }

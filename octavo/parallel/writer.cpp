@@ -4,12 +4,15 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <deque>
 #include <fstream>
 #include <limits>
+#include <set>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/current_error.hpp"
+#include "octavo/file/directory_lock.hpp"
 #include "octavo/parallel/all_patches.hpp"
 #include "octavo/parallel/auto_mode.hpp"
 #include "octavo/parallel/background.hpp"
@@ -17,11 +20,13 @@
 #include "octavo/parallel/failed_restarts.hpp"
 #include "octavo/parallel/keep.hpp"
 #include "octavo/parallel/local_tier.hpp"
+#include "octavo/parallel/owned_volume.hpp"
 #include "octavo/parallel/route.hpp"
 #include "octavo/parallel/slots.hpp"
 #include "octavo/parallel/step_puts.hpp"
 #include "octavo/parallel/timer.hpp"
 #include "octavo/parallel/triangle_pieces.hpp"
+#include "octavo/store/append.hpp"
 #include "octavo/store/scan.hpp"
 
 namespace octavo::parallel {
@@ -49,8 +54,18 @@ bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) 
 // What ranks have put in a step.
 struct Seen {
   bool patches = false, triangles = false;
-  bool new_mesh = false;  // of triangles, on one rank at least
+  bool new_mesh = false;      // of triangles, on one rank at least
+  bool whole_domain = false;  // owned leaves of trees fill the domain
 };
+
+Error other_volume(const Volume& sum, const Volume& domain, const std::string& step) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", to_double(sum) / to_double(domain));
+  const bool more = is_larger(sum, domain);
+  return Error(Kind::usage, "owned leaves of all ranks fill " + std::string(text.data()) +
+                                " of the domain: " + (more ? "cells are owned twice" : "cells are owned by no rank"))
+      .at(step);
+}
 
 // Of ranks that say another step, time or attribute first; then of parts, of which some ranks have none.
 Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
@@ -82,15 +97,16 @@ struct Writer::State {
   WritePlan plan;
   int rank = 0;
   store::Attempt run{};
-  file::File lock;  // of the store, on rank 0
+  file::DirectoryLock lock;  // of the store, on rank 0
   Group group;
   std::optional<Staging> staging;
   std::optional<LocalSteps> local;  // outlives the background, which hands steps to its drain
   std::optional<Background> background;
 
-  std::optional<StepJob> job;      // between begin_step and end_step
-  std::optional<Error> put_error;  // the first thing that went wrong in a put
-  std::string last_begun;          // step, as errors name it
+  std::optional<StepJob> job;        // between begin_step and end_step
+  std::optional<Error> begin_error;  // of a begin_step that no good one has followed
+  std::optional<Error> put_error;    // the first thing that went wrong in a put
+  std::string last_begun;            // step, as errors name it
   std::int64_t next_number = 0;
   std::array<std::int64_t, 2> steps_of_flow{0, 0};
   std::array<AutoMode, 2> automatic;
@@ -105,12 +121,13 @@ struct Writer::State {
 
   std::deque<Submitted> submitted;  // not known to be durable, nor to have failed
   std::array<std::optional<store::StepId>, 2> durable;
-  std::array<bool, 2> marked{false, false};             // the store, by flow: on rank 0
   std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, of steps that ranks may still be at
   std::vector<Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
   std::int64_t finished = 0;  // jobs of this rank that are done, failed ones too
   std::int64_t synced = 0;    // of those: on disk, where sync_policy is wait
   Slots slots;
+  std::optional<Keeper> keeper;       // on rank 0
+  std::set<std::string> directories;  // of checkpoints: the next attempt gets another
   Statistics statistics;
   bool closed = false;
   bool logs = false;    // the same on all ranks
@@ -135,14 +152,19 @@ struct Writer::State {
   void keep_piece(const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element);
   void fold_triangles(bool is_new);
   void advance(std::int64_t durable_up_to, std::int64_t failed);
-  void mark(Flow flow);
+  void keep(const Submitted& step);
+  void do_behind(Chore chore);
+  void end_chores();
+  void open_keeper();
   void take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed);
   void tell();
   void check_same(bool with_step, std::span<const std::int64_t> numbers);
+  bool check_volume(std::span<const std::int64_t> digits) const;
   void hand_over(StepJob step);
   void stage_it(StepJob& step);
   void submit(StepJob step, Mode mode);
   void choose_files(store::SegmentPlan& segment);
+  std::optional<store::StepId> continued_by(Flow flow) const;
   void settle();
   void sync_written();
   Mode mode_for(Flow flow);
@@ -183,17 +205,35 @@ Writer::Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::He
   if (!options.staging_directory.empty()) {
     const int file = s.plan.file_of_rank[static_cast<std::size_t>(s.rank)];
     const bool has_files = s.plan.files[static_cast<std::size_t>(file)].writer == s.rank;
-    s.notes = open_local(s.local.emplace(), s.comm.get(), options, store, has_files);
+    for (std::string& note : open_local(s.local.emplace(), s.comm.get(), options, store, has_files))
+      s.notes.push_back(std::move(note));
   }
   agree(s.comm.get(), [&] {
     const bool stages = options.mode != Mode::sync && !options.lend;
     s.staging.emplace(stages ? static_cast<std::uint64_t>(options.staging_bytes) : 0);
     s.background.emplace(s.group, *s.staging, options.mode != Mode::sync, options.bound_thread);
   });
+  s.open_keeper();
   if (options.recycle) {
     s.slots = Slots(options.keep_last);
     s.slots.find(s.comm.get(), store, s.resumed_from);
   }
+}
+
+// Collective. All ranks give a new attempt at a checkpoint the same directory.
+void Writer::State::open_keeper() {
+  std::string names;
+  agree(comm.get(), [&] {
+    if (rank != 0) return;
+    keeper.emplace(
+        store,
+        Keeper::Options{options.keep_last, options.recycle, options.sync_policy != SyncPolicy::none, local.has_value()},
+        resumed_from);
+    for (const std::string& name : keeper->directories()) names += name + '\n';
+  });
+  names = from_first(comm.get(), std::move(names));
+  for (std::size_t at = 0; at < names.size(); at = names.find('\n', at) + 1)
+    directories.insert(names.substr(at, names.find('\n', at) - at));
 }
 
 Writer::~Writer() = default;
@@ -206,14 +246,17 @@ void Writer::State::lock_store() {
   if (rank != 0) return;
   try {
     file::make_directories(store);
+    store::write_marker(store);
     lock = file::lock_directory(store);
   } catch (const Error&) {
     return;
   }
   if (!lock.is_open())
-    throw Error(Kind::usage, "another writer has this store open")
+    throw Error(Kind::usage, "another writer has this store open: " + lock.holder())
         .at(store.string())
         .hint("a run that is still at work, or a writer that was not closed");
+  if (!lock.note().empty()) notes.push_back(lock.note());
+  store::check_version(store);
 }
 
 // ------------------------------------------------------------------ a step is put together
@@ -255,12 +298,14 @@ void Writer::begin_step(Flow flow, std::int64_t step, double time) {
   job.checksums = s.options.checksums;
   s.last_begun = describe_step(job);
   s.job = std::move(job);
+  s.begin_error.reset();
   s.collect();
   s.automatic[static_cast<std::size_t>(flow)].begins(in_application, s.statistics.seconds_working);
 }
 
 bool Writer::due(Flow flow, std::int64_t step, double time) {
   State& s = *state_;
+  require_mpi();
   const auto f = static_cast<std::size_t>(flow);
   const Cadence& cadence = cadence_of(s.options, flow);
   const CadenceState known{s.asked_time[f], std::chrono::duration<double>(Clock::now() - s.last_step[f]).count()};
@@ -319,6 +364,7 @@ void Writer::put_particles(const std::string& species, const std::string& attrib
 void Writer::put_error(const Error& error) {
   if (!state_->put_error) state_->put_error = error;
 }
+void Writer::begin_error(const Error& error) { state_->begin_error = error; }
 
 // ------------------------------------------------------------------ the ranks agree
 
@@ -327,12 +373,13 @@ void Writer::State::collect() {
   for (Outcome& outcome : background->collect()) {
     finished = outcome.number + 1;
     statistics.seconds_working += outcome.seconds;
-    statistics.bytes_stored += outcome.bytes_stored;
+    statistics.bytes_stored += outcome.written.bytes;
     statistics.seconds_waiting_for_drain += outcome.seconds_waiting_for_drain;
     for (Submitted& step : submitted)
       if (step.number == outcome.number) {
         step.record.seconds_working = outcome.seconds;
-        step.record.bytes_stored = outcome.bytes_stored;
+        step.record.bytes_stored = outcome.written.bytes;
+        if (!local) step.order = outcome.written.order;
       }
     if (!outcome.failure) continue;
     ++statistics.failed;
@@ -350,8 +397,10 @@ void Writer::State::collect() {
 // nothing to add.
 Seen Writer::State::report(bool with_step) {
   collect();
+  lock.touch();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   std::array<std::int64_t, 14> numbers{};
+  Volume volume{};
   numbers[0] = with_step && put_error ? 1 : 0;
   numbers[1] = -(options.sync_policy == SyncPolicy::wait ? synced : finished);
   numbers[2] = failures.empty() ? -none : -failures.front().first;
@@ -374,8 +423,10 @@ Seen Writer::State::report(bool with_step) {
     numbers[10] = job->triangles ? 1 : 0;
     numbers[11] = -numbers[10];
     numbers[12] = !shares || shares->piece != piece_checksum || mesh_numbers != put_numbers ? 1 : 0;
+    if (job->tree) volume = owned_volume(*job->tree);
+    if (job->patches) volume = owned_volume(job->patches->mine, header.unfolded, header.block);
   }
-  largest_of_all(comm.get(), numbers);
+  largest_and_sum_of_all(comm.get(), numbers, volume);
   const std::int64_t failed = -numbers[2], lost_on_the_way = -numbers[8];
   const bool failed_everywhere = failed < -numbers[13];
   const bool lost_everywhere = !failed_everywhere && lost_on_the_way < -numbers[7];
@@ -386,7 +437,18 @@ Seen Writer::State::report(bool with_step) {
   if (lost_everywhere) take_failure(local->failures, lost_on_the_way);
   if (failed_everywhere || lost_everywhere) report(false);  // there may be more
   check_same(with_step, numbers);
-  return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0};
+  const bool any_cells = with_step && numbers[5] != 0 && numbers[10] == 0;
+  const bool whole = any_cells && check_volume(volume) && numbers[9] == 0;
+  return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0, whole};
+}
+
+// Of the sum over ranks. Cells that two ranks own would be found by verify, in a step that was told to be durable.
+bool Writer::State::check_volume(std::span<const std::int64_t> digits) const {
+  const Volume sum = normalised(digits), domain = normalised(domain_volume(header.dim, header.roots));
+  if (sum == domain) return true;
+  if (is_whole_domain(options, job->plan.flow) || is_larger(sum, domain))
+    throw other_volume(sum, domain, describe_step(*job));
+  return false;
 }
 
 // Of the reduced numbers: whether the step that is ended is one on all ranks, and nothing is wrong with it on any.
@@ -413,7 +475,6 @@ void Writer::State::check_same(bool with_step, std::span<const std::int64_t> num
 // `durable_up_to`: all ranks have finished the jobs below without failure, but for those known to have failed. The same
 // on all ranks, and so is what follows from it.
 void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
-  bool checkpoint = false;
   while (!submitted.empty() && submitted.front().number < durable_up_to) {
     const Submitted& step = submitted.front();
     finish(step);
@@ -423,32 +484,34 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
       slots.durable(step.number);
       durable[static_cast<std::size_t>(step.flow)] = step.id;
       if (step.flow == Flow::analysis && shares && step.number >= mesh_since && !mesh_step) mesh_step = step.id.step;
-      checkpoint = checkpoint || step.flow == Flow::checkpoint;
-      if (!local) mark(step.flow);
     }
+    if (!local) keep(step);
     submitted.pop_front();
   }
   mark_failed(submitted, failed);
   if (local) mark_failed(local->steps, failed);
-  // A newer checkpoint is complete everywhere: only now an older one may go.
-  if (checkpoint && options.keep_last > 0 && rank == 0 && !local)
-    remove_old_checkpoints(store, options.keep_last, *durable[static_cast<std::size_t>(Flow::checkpoint)]);
 }
 
 // The same for the way from local disks to the store.
 void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
-  const bool checkpoint = parallel::advance(*local, up_to);
+  for (const Submitted& step : parallel::advance(*local, up_to)) keep(step);
   mark_failed(local->steps, failed);
-  for (Flow flow : {Flow::checkpoint, Flow::analysis})
-    if (local->drained[static_cast<std::size_t>(flow)]) mark(flow);
-  if (checkpoint && options.keep_last > 0 && rank == 0)
-    remove_old_checkpoints(store, options.keep_last, *local->drained[static_cast<std::size_t>(Flow::checkpoint)]);
+  for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
 }
 
-// A step of the flow is in the store itself.
-void Writer::State::mark(Flow flow) {
-  bool& done = marked[static_cast<std::size_t>(flow)];
-  if (rank == 0 && !done) done = mark_durable(store, flow);
+// All ranks are done with a step in the store itself. Only now that it is complete everywhere an older one may go.
+void Writer::State::keep(const Submitted& step) {
+  if (!keeper) return;
+  if (!step.failed)
+    do_behind(keeper->durable(step.flow, {step.id, step.order, step.directory}));
+  else if (step.flow == Flow::checkpoint && step.lost_on_the_way)
+    keeper->half_drained(step.directory);
+  else if (step.flow == Flow::checkpoint)
+    do_behind(keeper->failed(step.directory));
+}
+
+void Writer::State::do_behind(Chore chore) {
+  if (chore) background->run_behind(std::move(chore));
 }
 
 // A step is over, on all ranks alike.
@@ -522,6 +585,7 @@ void Writer::State::fold_triangles(bool is_new) {
 void Writer::end_step() {
   State& s = *state_;
   const Timer timer(s.statistics.seconds_in_calls);
+  take_begin_error(s.begin_error, s.put_error);
   s.keep_error([&] {
     check_complete(*s.job);
     if (s.job->triangles) s.put_numbers = numbers_checksum(*s.job);
@@ -531,6 +595,7 @@ void Writer::end_step() {
     const Seen seen = s.report(true);
     if (seen.patches) s.learn_boxes();
     if (seen.triangles) s.fold_triangles(seen.new_mesh);
+    s.job->plan.whole_domain = seen.whole_domain;
     step = std::exchange(s.job, std::nullopt);
   } catch (const Error& error) {
     s.job.reset();
@@ -557,6 +622,7 @@ void Writer::State::choose_files(store::SegmentPlan& segment) {
     return;
   }
   if (options.append_checkpoint) segment.directory = "checkpoint";
+  if (!options.recycle && options.keep_last > 0) segment.directory = new_directory(segment.step, directories);
   if (!options.recycle) return;
   auto slot = slots.take(next_number);
   if (!slot) {
@@ -566,6 +632,16 @@ void Writer::State::choose_files(store::SegmentPlan& segment) {
   if (!slot) throw Error(Kind::usage, "no checkpoint slot is free");
   segment.directory = *slot;
   segment.recycle = true;
+  if (keeper) do_behind(keeper->taken(*slot));
+}
+
+// The first step that is durable says which the run took up. Those that come before that is known go on from one
+// another: whichever of them fails, the branch that was abandoned is superseded by the next.
+std::optional<store::StepId> Writer::State::continued_by(Flow flow) const {
+  if (durable[static_cast<std::size_t>(flow)]) return {};
+  for (auto step = submitted.rbegin(); step != submitted.rend(); ++step)
+    if (step->flow == flow && !step->failed) return step->id;
+  return resumed_from;
 }
 
 void Writer::State::hand_over(StepJob step) {
@@ -573,8 +649,10 @@ void Writer::State::hand_over(StepJob step) {
   const auto flow = static_cast<std::size_t>(step.plan.flow);
   const std::int64_t number = next_number++;
   step.plan.attempt = attempt_of(run, number);
-  if (steps_of_flow[flow] == 0) step.plan.continues = resumed_from;
+  if (resumed_from) step.plan.continues = continued_by(step.plan.flow);
   submitted.push_back({number, step.plan.flow, {step.plan.step, step.plan.attempt}, false, {}});
+  submitted.back().directory = store::subfile_path(step.plan).parent_path().lexically_relative(store).generic_string();
+  if (local) submitted.back().order = local->base + static_cast<std::uint64_t>(number) + 1;
   if (local) local->steps.push_back(submitted.back());
   ++statistics.steps;
   const std::uint64_t bytes = bytes_of(step);
@@ -652,6 +730,13 @@ void Writer::State::settle() {
   statistics.seconds_waiting += background->drain();
   if (options.sync_policy == SyncPolicy::wait) sync_written();
   report(false);
+  end_chores();
+}
+
+// Marks are synced, and what goes is gone.
+void Writer::State::end_chores() {
+  if (keeper) do_behind(keeper->synced());
+  statistics.seconds_waiting += background->drain();
 }
 
 void Writer::wait() {
@@ -665,6 +750,7 @@ void Writer::wait() {
 void Writer::close() {
   State& s = *state_;
   if (s.closed) return;
+  require_mpi();
   std::optional<Error> first;
   const auto note = [&](const std::function<void()>& work) {
     try {
@@ -674,12 +760,14 @@ void Writer::close() {
     }
   };
   note([&] { wait(); });
+  take_begin_error(s.begin_error, s.put_error);
   note([&] { require_ended(s.comm.get(), s.put_error, s.job.has_value()); });
   if (s.local)
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);
       if (s.local->drain) s.statistics.seconds_waiting += s.local->drain->wait();
       s.report(false);
+      s.end_chores();
       s.tell();
     });
   s.closed = true;

@@ -76,9 +76,12 @@ class Writer {
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
-  /// What went wrong in making something ready to be put, outside of this class, or in beginning the step: end_step()
-  /// throws it as it throws what goes wrong in a put.
+  /// What went wrong in making something ready to be put, outside of this class: end_step() throws it as it throws
+  /// what goes wrong in a put.
   void put_error(const base::Error& error);
+  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
+  /// begin_step() succeeds before.
+  void begin_error(const base::Error& error);
   /// Collective. The step is on its way: written in sync mode, staged or lent otherwise. Throws where something is
   /// wrong with the step (a put, ranks that disagree): then it is not taken. Throws too where an earlier step has
   /// failed in the meantime, which the error names: this step is taken all the same.

@@ -9,6 +9,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/parallel/mpi_run.hpp"
 #include "octavo/parallel/writer.hpp"
+#include "octavo/store/scan.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace octavo::parallel {
@@ -563,6 +564,68 @@ TEST(WriterMpi, end_step_takes_its_step_where_it_tells_of_an_earlier_one_but_not
   }
   barrier();
   EXPECT_THAT(checkpoints_in(directory.path()), ::testing::ElementsAre(1, 3, 6));
+}
+
+// ------------------------------------------------------------------ who owns what
+
+// The message of end_step(), the same on all ranks.
+std::string message_of_step(Writer& writer, std::int64_t step, const Domain& domain) {
+  writer.begin_step(Flow::checkpoint, step, 0.5 * static_cast<double>(step));
+  put(writer, domain);
+  std::string message = message_of([&] { writer.end_step(); });
+  expect_same_everywhere(message);
+  return message;
+}
+
+// What verify would call damaged is no step.
+TEST(WriterMpi, cells_that_two_ranks_own_are_an_error_of_end_step_and_the_next_step_is_written) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::checkpoint, 1);
+  Domain twice = make_domain(1, rank(), size(), 2);
+  if (rank() == size() - 1) twice = make_domain(1, 0, 1, 2);  // the last rank owns all
+  const std::string message = message_of_step(writer, 2, twice);
+  if (size() == 1) {
+    EXPECT_EQ(message, "no error");
+  } else {
+    EXPECT_THAT(message, HasSubstr("of the domain: cells are owned twice"));
+    EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
+  }
+  write_step(writer, Flow::checkpoint, 3);
+  writer.close();
+  barrier();
+  EXPECT_EQ(checkpoints_in(directory.path()).size(), size() == 1 ? 3u : 2u);
+  expect_sound(directory.path(), size() == 1 ? 3 : 2);
+}
+
+TEST(WriterMpi, options_checkpoint_whole_domain_and_analysis_whole_domain_refuse_cells_that_nobody_owns) {
+  for (bool asked : {false, true}) {
+    const testing::SharedDirectory directory;
+    Options options;
+    options.mode = background_if_possible();
+    options.checkpoint_whole_domain = asked;
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    EXPECT_EQ(message_of_step(writer, 1, make_domain(1, rank(), size(), 1)), "no error");
+    Domain less = make_domain(1, rank(), size(), 2);
+    for (std::size_t level = 0; rank() == 0 && level < less.tree.owned.size(); ++level)
+      less.tree.owned[level] = base::BitArray(less.tree.owned[level].size());
+    const std::string message = message_of_step(writer, 2, less);
+    if (asked)
+      EXPECT_THAT(message, HasSubstr("of the domain: cells are owned by no rank"));
+    else
+      EXPECT_EQ(message, "no error");
+    writer.close();
+    barrier();
+    // A step that fills the domain says so, and verify holds it to that.
+    const store::Scan scan = store::scan_store(directory.path());
+    ASSERT_EQ(scan.steps.size(), asked ? 1u : 2u);
+    for (const store::StepFound& step : scan.steps)
+      for (const store::SegmentPlace& place : step.segments)
+        EXPECT_EQ(store::committed(scan, place).footer.whole_domain, step.step == 1);
+    expect_sound(directory.path(), asked ? 1 : 2);
+  }
 }
 
 TEST(WriterMpi, a_header_that_no_reader_takes_is_refused_at_once_on_all) {

@@ -199,6 +199,24 @@ TEST(Crash, a_slot_of_more_files_is_recycled_with_fewer) {
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
 }
 
+// Whoever makes a directory or a file may be killed before he has synced its name: whoever goes on does.
+TEST(Crash, what_a_killed_writer_made_and_did_not_sync_is_synced_by_the_next) {
+  for (file::Operation operation : {file::Operation::sync_directory, file::Operation::sync})
+    for (int nth = 0; nth < 6; ++nth) {
+      TemporaryDirectory dir;
+      Log log;
+      log.start_and_die_at(operation, nth);
+      try {
+        write_step(random_step(1, tiny_options()), dir / "s", plan_of(1, 1, 2));
+      } catch (const Error&) {
+      }
+      log.start();
+      write_promised(log, dir / "s", plan_of(2, 2, 2), 2);
+      log.stop();
+      replay(log, dir / "s", false);
+    }
+}
+
 // As ranks do: each part through a handle of its own, in the space that the segment's writer gave it.
 void write_shared(Log& log, const fs::path& store, SegmentPlan plan, std::uint64_t seed) {
   const Step step = random_step(seed, tiny_options());

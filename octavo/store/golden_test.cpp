@@ -9,9 +9,9 @@
 #include "tests/support/store_fixture.hpp"
 
 // tests/golden holds one small store for each kind of content and each version that was ever released, and beside it
-// what it reads as. They are read by every later version and never written again, once they are released; before that
-// scripts/golden NAME writes them anew. To add those that NAME has not yet:
+// what it reads as. They are read by every later version and never written again; to add those that NAME has not yet:
 //   OCTAVO_NEW_GOLDEN=NAME octavo_store_test --gtest_also_run_disabled_tests --gtest_filter='Golden.*new_store'
+// `make golden` makes those of a version anew that no release has written yet.
 namespace octavo::store {
 namespace {
 
@@ -21,7 +21,7 @@ using testing::plan_of;
 using testing::random_step;
 using testing::Step;
 using testing::StepOptions;
-using testing::write_step;
+using testing::write_durable_step;
 
 fs::path golden_directory() {
   return fs::path(__FILE__).parent_path().parent_path().parent_path() / "tests" / "golden";
@@ -96,11 +96,11 @@ TEST(Golden, stores_of_every_version_read_as_when_they_were_written) {
 void make_lossless(const fs::path& store) {
   StepOptions options;
   options.cells = 120;
-  write_step(random_step(1, options), store, plan_of(1, 1, 2));
-  write_step(random_step(2, options), store, plan_of(2, 2, 2));
+  write_durable_step(random_step(1, options), store, plan_of(1, 1, 2));
+  write_durable_step(random_step(2, options), store, plan_of(2, 2, 2));
   SegmentPlan resumed = plan_of(2, 3, 2);
   resumed.continues = StepId{1, testing::attempt_of(1)};
-  write_step(random_step(3, options), store, resumed);
+  write_durable_step(random_step(3, options), store, resumed);
 }
 
 void make_bounded(const fs::path& store) {
@@ -113,8 +113,8 @@ void make_bounded(const fs::path& store) {
   point.field_codec["density"].bound = {codec::BoundKind::pointwise_relative, 2e-3};
   absolute.codec.bound = {codec::BoundKind::absolute, 1e-3};
   absolute.single_precision = true;
-  write_step(random_step(4, options), store, plan_of(10, 1), point);
-  write_step(random_step(5, options), store, plan_of(20, 2), absolute);
+  write_durable_step(random_step(4, options), store, plan_of(10, 1), point);
+  write_durable_step(random_step(5, options), store, plan_of(20, 2), absolute);
 }
 
 void make_blocks(const fs::path& store) {
@@ -126,11 +126,11 @@ void make_blocks(const fs::path& store) {
   options.particles = false;
   SegmentPlan plan = plan_of(40, 1);
   plan.flow = Flow::checkpoint;
-  write_step(random_step(6, options), store, plan);
+  write_durable_step(random_step(6, options), store, plan);
   options.dim = 1;
   options.block = {1, 1, 1};
   options.roots = {5, 1, 1};
-  write_step(random_step(7, options), store, plan_of(1, 2));
+  write_durable_step(random_step(7, options), store, plan_of(1, 2));
 }
 
 /// Two planes of 12 x 9 points, moved a little; places and values are sums of few binary digits.
@@ -187,6 +187,7 @@ void make_triangles(const fs::path& store) {
       EXPECT_EQ(codec::needs_neighbours(stream.bytes), stream.kind == StreamKind::field) << stream.field;
     writer.add(std::move(encoded));
     writer.commit();
+    note_durable(store, plan.flow, writer.order(), plan.step);
   }
 }
 

@@ -15,7 +15,7 @@ using base::Kind;
 
 // The first byte is no text and the last two are a line's end: a transfer "as text" damages the magic.
 constexpr std::array<unsigned char, 8> head_magic{0x89, 'O', 'C', 'T', 'V', 'O', '\r', '\n'};
-constexpr std::array<unsigned char, 8> record_magic{0x89, 'C', 'O', 'M', 'I', 'T', '\r', '\n'};
+constexpr std::array<unsigned char, 8> record_magic{0x89, 'C', 'O', 'M', 'I', '2', '\r', '\n'};
 constexpr std::size_t checked_bytes = sector_size - sizeof(std::uint64_t);
 
 bool begins_with(std::span<const std::byte> bytes, const std::array<unsigned char, 8>& magic) noexcept {
@@ -94,6 +94,9 @@ Sector to_sector(const CommitRecord& record) {
   out.put(record.footer.length);
   out.put(record.footer.checksum);
   out.put(record.file);
+  out.put(record.previous.offset);
+  out.put(record.previous.length);
+  out.put(record.previous.checksum);
   return out.finish();
 }
 
@@ -107,11 +110,13 @@ Head parse_head(std::span<const std::byte> sector) {
   if (head.major != version_major)
     throw Error(Kind::unsupported, "format version " + std::to_string(head.major) + "." + std::to_string(head.minor) +
                                        ", this Octavo reads " + std::to_string(version_major) + ".x")
-        .hint("a newer Octavo");
+        .hint(head.major < version_major ? "the Octavo that wrote it" : "a newer Octavo");
   const auto size = in.get<std::uint32_t>();
   head.file = in.get_identity();
   const auto flow = in.get<std::uint8_t>();
-  if (size != head_size) throw Error(Kind::corrupt, "size of the head: expected 4096, found " + std::to_string(size));
+  if (size != head_size)
+    throw Error(Kind::corrupt,
+                "size of the head: expected " + std::to_string(head_size) + ", found " + std::to_string(size));
   if (flow > 1) throw Error(Kind::corrupt, "flow: expected 0 or 1, found " + std::to_string(flow));
   head.flow = static_cast<Flow>(flow);
   if (!all_zero(sector.subspan(in.position, checked_bytes - in.position)))
@@ -132,6 +137,9 @@ std::optional<CommitRecord> parse_record(std::span<const std::byte> sector) {
   record.footer.length = in.get<std::uint64_t>();
   record.footer.checksum = in.get<std::uint64_t>();
   record.file = in.get_identity();
+  record.previous.offset = in.get<std::uint64_t>();
+  record.previous.length = in.get<std::uint64_t>();
+  record.previous.checksum = in.get<std::uint64_t>();
   return record;
 }
 

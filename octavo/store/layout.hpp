@@ -7,14 +7,16 @@
 
 #include "octavo/store/store.hpp"
 
-/// The first 4096 bytes of a subfile: its head and two commit records (docs/format.md, "Subfile").
+/// The first 12288 bytes of a subfile: its head and two commit records, each in a block of its own (docs/format.md,
+/// "Subfile").
 namespace octavo::store {
 
-constexpr std::uint16_t version_major = 1;
+constexpr std::uint16_t version_major = 2;
 constexpr std::uint16_t version_minor = 0;
 
-constexpr std::size_t sector_size = 512;  ///< what a disk writes wholly or not at all
-constexpr std::size_t head_size = 4096;
+constexpr std::size_t sector_size = 512;    ///< what a disk writes wholly or not at all
+constexpr std::size_t sector_block = 4096;  ///< no disk loses more with a sector that it cannot read
+constexpr std::size_t head_size = 3 * sector_block;
 constexpr std::size_t stream_alignment = 8;
 
 /// 128 random bits that name one subfile: what belongs to another file is recognised, wherever it came from.
@@ -37,18 +39,21 @@ struct Head {
   bool operator==(const Head&) const = default;
 };
 
-/// What makes a footer count: the file's newest is the valid record of the higher sequence.
+/// What makes a footer count: the file's newest is the valid record of the higher sequence. Both places hold it, or,
+/// for a moment, the other that of the commit before.
 struct CommitRecord {
   Identity file{};
   std::uint64_t sequence = 0;  ///< 1 for the first commit of a file, then one more each
   std::int64_t step = 0;
   Attempt attempt{};
   Extent footer;
+  Extent previous;  ///< the footer of the commit before, where there is one: a damaged footer cuts off none
   bool operator==(const CommitRecord&) const = default;
 };
 
-/// Where in the file the record of a sequence stands: the two places are used in turn.
-inline std::uint64_t record_offset(std::uint64_t sequence) { return sector_size * (1 + (sequence + 1) % 2); }
+/// The commit records of a subfile, by place.
+using Records = std::array<Sector, 2>;
+inline std::uint64_t record_place(std::size_t place) { return sector_block * (1 + place); }
 inline std::uint64_t align(std::uint64_t offset) {
   return (offset + stream_alignment - 1) / stream_alignment * stream_alignment;
 }

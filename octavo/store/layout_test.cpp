@@ -21,7 +21,8 @@ CommitRecord example_record() {
   record.sequence = 12;
   record.step = -4;
   record.attempt[1] = std::byte{9};
-  record.footer = {4096, 300, 0x123456789abcdef0};
+  record.footer = {head_size + 700, 300, 0x123456789abcdef0};
+  record.previous = {head_size, 400, 77};
   return record;
 }
 
@@ -46,19 +47,21 @@ TEST(Layout, another_major_version_is_unsupported_and_a_newer_minor_is_read) {
   Head head = example_head();
   head.minor = 9;
   EXPECT_EQ(parse_head(to_sector(head)).minor, 9);
-  head.major = 2;
-  try {
-    parse_head(to_sector(head));
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), base::Kind::unsupported);
+  for (const std::uint16_t major : std::initializer_list<std::uint16_t>{1, 3}) {
+    head.major = major;
+    try {
+      parse_head(to_sector(head));
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), base::Kind::unsupported);
+    }
   }
 }
 
-TEST(Layout, records_take_turns_in_two_sectors) {
-  EXPECT_EQ(record_offset(1), 512u);
-  EXPECT_EQ(record_offset(2), 1024u);
-  EXPECT_EQ(record_offset(3), 512u);
+TEST(Layout, head_and_records_stand_a_block_apart) {
+  EXPECT_EQ(record_place(0), 4096u);
+  EXPECT_EQ(record_place(1), 8192u);
+  EXPECT_EQ(head_size, 12288u);
 }
 
 }  // namespace

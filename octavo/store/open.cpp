@@ -86,6 +86,8 @@ std::vector<mesh::LevelCount> level_counts(const OpenedStep& step) {
       levels[l].leaves += static_cast<std::int64_t>(part.leaves[l]);
     }
   }
+  int index = 0;
+  std::erase_if(levels, [&](const mesh::LevelCount&) { return mesh::is_between_levels(step.header, index++); });
   return levels;
 }
 
@@ -138,6 +140,29 @@ mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request, 
   }
 }
 
+/// The bound in a codec's name, "point:0.002" of "tree/2 point:0.002"; empty: lossless.
+std::string bound_in(const std::string& codec) {
+  const auto at = std::min(codec.find(" abs:"), codec.find(" point:"));
+  return at == std::string::npos ? std::string{} : codec.substr(at + 1);
+}
+
+std::map<std::string, std::string> lossy_fields(const OpenedStep& step) {
+  std::map<std::string, std::string> fields;
+  if (const auto found = step.header.attributes.find(lossy_attribute); found != step.header.attributes.end())
+    if (const auto* lines = std::get_if<std::vector<std::string>>(&found->second))
+      for (const std::string& line : *lines)
+        fields.emplace(line.substr(0, line.find('=')), line.substr(line.find('=') + 1));
+  for (const OpenedSegment& segment : step.segments) {
+    std::vector<std::string> bounds;
+    for (const std::string& codec : segment.table.codecs) bounds.push_back(bound_in(codec));
+    if (std::all_of(bounds.begin(), bounds.end(), [](const std::string& bound) { return bound.empty(); })) continue;
+    for (const StreamRow& stream : segment.table.streams)
+      if (stream.kind == StreamKind::field && !bounds[stream.codec].empty())
+        fields.emplace(name_of(segment.table, stream), bounds[stream.codec]);
+  }
+  return fields;
+}
+
 mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const OpenedStep>& step,
                          std::vector<std::string> notes) {
   mesh::Dataset dataset;
@@ -149,10 +174,12 @@ mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const Opene
     dataset.bytes += static_cast<std::int64_t>(segment_bytes(segment.footer, segment.at));
   dataset.levels = level_counts(*step);
   dataset.species = step->species;
+  dataset.lossy = lossy_fields(*step);
   dataset.notes = std::move(notes);
   dataset.parts_touching = [step](const mesh::Region& region) { return parts_touching(*step, region); };
   dataset.read = [step](int part, const mesh::Request& request) { return read(*step, part, request, {}); };
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
+  mesh::take_walls_out(dataset);
   return dataset;
 }
 
@@ -187,7 +214,7 @@ std::vector<StepInfo> list_steps(const fs::path& store, std::vector<std::string>
 mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
   const Scan scan = scan_store(store);
   std::vector<std::string> notes;
-  for (const Finding& finding : scan.damage) notes.push_back("damage: " + finding.where + ": " + finding.what);
+  for (const Finding& finding : scan.damage) notes.push_back(note_of(finding));
   const auto opened = std::make_shared<const OpenedStep>(choose(scan, flow, step, notes));
   mesh::Dataset dataset = dataset_of(scan.store, opened, std::move(notes));
   const FoldedRead folded = [opened](int part, const mesh::Request& request, const NeighbourSource& neighbours) {

@@ -313,8 +313,8 @@ std::vector<mesh::Particles> decode_particles(const Table& table, const PartRow&
 // ------------------------------------------------------------------ detail
 
 std::size_t deepest_level(const mesh::Header& header, const mesh::Request& request, const PartRow& part) {
-  const std::int64_t asked = std::int64_t{request.max_level} - header.level_origin + header.unfolded;
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(asked, 0, static_cast<std::int64_t>(part.cells.size()) - 1));
+  const int asked = mesh::level_index(header, request.max_level);
+  return static_cast<std::size_t>(std::clamp(asked, 0, static_cast<int>(part.cells.size()) - 1));
 }
 
 // Branches whose owned cells were all below `deepest` are padding now: they go, as from any pruned part.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "octavo/base/error.hpp"
@@ -20,11 +22,7 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-bool is_subfile_name(const std::string& name) {
-  constexpr std::string_view prefix = "data.";
-  return name.size() >= prefix.size() + 3 && name.compare(0, prefix.size(), prefix) == 0 &&
-         std::all_of(name.begin() + prefix.size(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
+constexpr std::size_t most_missing = 64;  // steps that are looked for, and told of
 
 std::vector<fs::path> entries(const fs::path& directory) {
   std::vector<fs::path> paths;
@@ -105,18 +103,6 @@ void supersede(const Scan& scan, std::vector<StepFound>& steps) {
   }
 }
 
-const Subfile* subfile_of(const Scan& scan, const StepFound& step, int segment) {
-  const fs::path path = scan.subfiles[step.segments[0].subfile].path.parent_path() / subfile_name(segment);
-  const auto found = std::find_if(scan.subfiles.begin(), scan.subfiles.end(),
-                                  [&](const Subfile& subfile) { return subfile.path == path; });
-  return found == scan.subfiles.end() ? nullptr : &*found;
-}
-
-// Whether the step's files are its own, and not the flow's.
-bool has_own_files(const Scan& scan, const StepFound& step) {
-  return scan.subfiles[step.segments[0].subfile].path.parent_path() != scan.store / to_string(step.flow);
-}
-
 // Ascending. Of more than there are subfiles the first: not for all of them can there be one.
 std::vector<int> segments_lacking(const Scan& scan, const StepFound& step) {
   std::vector<int> lacking;
@@ -139,60 +125,102 @@ std::string missing_segments(const Scan& scan, const StepFound& step) {
   return text + " of " + std::to_string(committed(scan, step.segments[0]).footer.segments);
 }
 
-// Whether each segment that the step lacks has a sound subfile without it: it was never committed, on a disk that was
-// full for instance, and the run went on; or its slot is being used again, which segment 0 is the first to say. Files
-// of the flow have other commits.
-bool never_committed(const Scan& scan, const StepFound& step) {
-  const bool own = has_own_files(scan, step);
-  const auto without = [&](int segment) {
-    const Subfile* file = subfile_of(scan, step, segment);
-    return file != nullptr && file->damage.empty() && (own || !file->commits.empty());
-  };
-  const std::vector<int> lacking = segments_lacking(scan, step);
-  if (own && !lacking.empty() && lacking[0] == 0 && without(0)) return true;
-  return std::all_of(lacking.begin(), lacking.end(), without);
+// ------------------------------------------------------------------ what is lost
+
+// Orders of one flow's complete steps.
+std::set<std::uint64_t> complete_orders(const Scan& scan, Flow flow) {
+  std::set<std::uint64_t> orders;
+  for (const StepFound& step : scan.steps)
+    if (step.flow == flow && step.complete) orders.insert(step.order);
+  return orders;
 }
 
-// Whether the run that wrote a step with files of its own has written a later one, and none has taken up before it.
-bool went_on(const Scan& scan, const StepFound& step) {
-  bool later = false;
-  for (const StepFound& other : scan.steps) {
-    if (!other.complete || other.flow != step.flow || other.order <= step.order) continue;
-    const auto& continues = committed(scan, other.segments[0]).footer.continues;
-    if (other.step == step.step || (continues && continues->step < step.step)) return false;
-    later = later || other.step > step.step;
+// Of those the mark lists; where it lists none, of those between the first and the last there are: a step whose writer
+// was interrupted may be one of them, and leaves something.
+std::vector<std::uint64_t> orders_without_steps(const Scan& scan, Flow flow, const std::set<std::uint64_t>& complete) {
+  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+  std::vector<OrderRange> expected = mark.orders;
+  if (!mark.is_whole && !complete.empty()) expected = {{*complete.begin(), *complete.rbegin()}};
+  std::vector<std::uint64_t> missing;
+  for (const OrderRange& range : expected)
+    for (std::uint64_t order = range.first; order <= range.last && missing.size() < most_missing; ++order)
+      if (!complete.contains(order)) missing.push_back(order);
+  if (mark.is_whole) return missing;
+  const auto is_left = [&](const StepFound& step) { return step.flow == flow && !step.complete; };
+  const auto left = std::count_if(scan.steps.begin(), scan.steps.end(), is_left) +
+                    std::count_if(scan.subfiles.begin(), scan.subfiles.end(), was_being_made);
+  return std::ssize(missing) <= left ? std::vector<std::uint64_t>{} : missing;
+}
+
+// The branch that had the step is abandoned: a later run went on from one before it.
+bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
+  for (const StepFound& later : scan.steps) {
+    if (later.flow != flow || !later.complete || later.order < order) continue;
+    const auto& continues = committed(scan, later.segments[0]).footer.continues;
+    if (!continues) continue;
+    const auto from = std::find_if(scan.steps.begin(), scan.steps.end(), [&](const StepFound& step) {
+      return step.flow == flow && step.complete && step.attempt == continues->attempt;
+    });
+    if (from == scan.steps.end() || from->order < order) return true;
   }
-  return later;
+  return false;
 }
 
-// Whether nothing older is complete, and the files of what the step lacks are not there at all: older steps are removed
-// file after file.
-bool being_removed(const Scan& scan, const StepFound& step) {
-  const std::vector<int> lacking = segments_lacking(scan, step);
-  return std::none_of(scan.steps.begin(), scan.steps.end(),
-                      [&](const StepFound& other) {
-                        return other.complete && other.flow == step.flow && other.step < step.step;
-                      }) &&
-         std::all_of(lacking.begin(), lacking.end(),
-                     [&](int segment) { return subfile_of(scan, step, segment) == nullptr; });
+// Older steps are removed, the oldest first, file after file.
+bool may_be_removed(const Scan& scan, const StepFound* left, std::uint64_t order,
+                    const std::set<std::uint64_t>& complete) {
+  if (complete.empty() || order > *complete.begin()) return false;
+  if (left == nullptr) return true;
+  const fs::path directory = scan.subfiles[left->segments[0].subfile].path.parent_path();
+  const std::vector<int> lacking = segments_lacking(scan, *left);
+  return std::none_of(lacking.begin(), lacking.end(), [&](int segment) {
+    return std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
+                       [&](const Subfile& subfile) { return subfile.path == directory / subfile_name(segment); });
+  });
 }
 
-// A writer that was interrupted leaves a step that lacks segments, and nothing complete after it in its subfiles, or
-// the same step written again. Where a write failed the run may have gone on. Anything else is a loss.
-bool interrupted(const Scan& scan, const StepFound& step) {
-  bool written_again = false, followed = false, any_complete = false;
-  for (const StepFound& other : scan.steps) {
-    if (!other.complete || other.flow != step.flow) continue;
-    any_complete = true;
-    bool after = false;
-    for (const SegmentPlace& mine : step.segments)
-      for (const SegmentPlace& theirs : other.segments)
-        after = after || (mine.subfile == theirs.subfile && theirs.commit > mine.commit);
-    followed = followed || after;
-    written_again = written_again || (after && other.step == step.step);
+// What is left of the step of this order: it says so, or, where its segment 0 is missing, its number lies between those
+// of the steps around it.
+StepFound* remains_of(Scan& scan, Flow flow, std::uint64_t order) {
+  const auto is_left = [&](const StepFound& step) { return step.flow == flow && !step.complete && !step.lost; };
+  const StepFound *before = nullptr, *after = nullptr;
+  for (StepFound& step : scan.steps) {
+    if (step.flow != flow) continue;
+    if (is_left(step) && step.order == order) return &step;
+    if (!step.complete) continue;
+    if (step.order < order && (before == nullptr || step.order > before->order)) before = &step;
+    if (step.order > order && (after == nullptr || step.order < after->order)) after = &step;
   }
-  if (has_own_files(scan, step)) followed = followed || (went_on(scan, step) && !being_removed(scan, step));
-  return any_complete && (!followed || written_again || never_committed(scan, step));
+  for (StepFound& step : scan.steps)
+    if (is_left(step) && step.order == 0 && (before == nullptr || step.step > before->step) &&
+        (after == nullptr || step.step < after->step))
+      return &step;
+  return nullptr;
+}
+
+std::string name_of_lost(const Scan& scan, Flow flow, std::uint64_t order) {
+  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+  const bool newest = mark.newest_step && order == mark.orders.back().last;
+  return to_string(flow) +
+         (newest ? " step " + std::to_string(*mark.newest_step) : " step of order " + std::to_string(order));
+}
+
+void find_lost(Scan& scan, Flow flow) {
+  const auto complete = complete_orders(scan, flow);
+  for (std::uint64_t order : orders_without_steps(scan, flow, complete)) {
+    StepFound* left = remains_of(scan, flow, order);
+    if (is_abandoned(scan, flow, order) || may_be_removed(scan, left, order, complete)) continue;
+    if (left != nullptr)
+      left->lost = true;
+    else
+      scan.damage.push_back({(scan.store / to_string(flow)).string(),
+                             name_of_lost(scan, flow, order) + " is lost: it was durable, and nothing of it is there",
+                             FindingKind::lost});
+  }
+  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+  if (mark.is_there && mark.orders.empty() && complete.empty())
+    scan.damage.push_back({durable_mark(scan.store, flow).string(),
+                           "the flow has had a durable step, and none is complete", FindingKind::lost});
 }
 
 void report_incomplete(Scan& scan) {
@@ -203,32 +231,52 @@ void report_incomplete(Scan& scan) {
       scan.notes.push_back(which + " is superseded by a later one");
     } else if (!step.complete) {
       const std::string what = which + " is incomplete: " + missing_segments(scan, step);
-      if (interrupted(scan, step))
-        scan.notes.push_back(what + " was not committed; its writer was interrupted or failed");
+      if (step.lost)
+        scan.damage.push_back({directory.string(), what + " is lost", FindingKind::lost});
       else
-        scan.damage.push_back({directory.string(), what + " is lost"});
+        scan.notes.push_back(what + " was not committed; its writer was interrupted or failed");
     }
   }
 }
 
-// A head that is damaged in a file with nothing behind it: its maker was interrupted, and nothing was ever in it.
-bool being_made(const Subfile& subfile) { return !subfile.head && subfile.size <= head_size; }
-
 void collect_damage(Scan& scan) {
-  const bool other_heads = std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
-                                       [](const Subfile& subfile) { return subfile.head.has_value(); });
+  std::error_code ignored;
+  const bool is_store = fs::exists(scan.store / marker_name, ignored) ||
+                        std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
+                                    [](const Subfile& subfile) { return subfile.head.has_value(); });
   for (const Subfile& subfile : scan.subfiles) {
-    if (being_made(subfile) && other_heads) {
+    if (was_being_made(subfile) && is_store) {
       scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted, or it was emptied");
       continue;
     }
     scan.damage.insert(scan.damage.end(), subfile.damage.begin(), subfile.damage.end());
   }
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    if (scan.marks[static_cast<std::size_t>(flow)].is_damaged)
+      scan.damage.push_back({durable_mark(scan.store, flow).string(), "the mark has other bytes than were written"});
 }
 
 }  // namespace
 
+bool is_subfile_name(const std::string& name) {
+  constexpr std::string_view prefix = "data.";
+  return name.size() >= prefix.size() + 3 && name.compare(0, prefix.size(), prefix) == 0 &&
+         std::all_of(name.begin() + prefix.size(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool was_being_made(const Subfile& subfile) { return !subfile.head && subfile.size <= head_size; }
+
+bool ever_had_steps(const Scan& scan, Flow flow) {
+  return scan.marks[static_cast<std::size_t>(flow)].is_there ||
+         std::any_of(scan.steps.begin(), scan.steps.end(),
+                     [&](const StepFound& step) { return step.flow == flow && step.complete; });
+}
+
 std::string to_string(Flow flow) { return flow == Flow::analysis ? "analysis" : "checkpoint"; }
+
+std::string note_of(const Finding& finding) {
+  return (finding.kind == FindingKind::lost ? "lost: " : "damage: ") + finding.where + ": " + finding.what;
+}
 
 std::string name_of(const StepFound& step) { return to_string(step.flow) + " step " + std::to_string(step.step); }
 
@@ -284,12 +332,31 @@ bool recognise(const fs::path& path) {
   }
 }
 
+void check_version(const fs::path& store) {
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    for (const fs::path& directory : flow_directories(store, flow))
+      for (const fs::path& path : entries(directory)) {
+        if (!is_subfile_name(path.filename().string())) continue;
+        try {
+          Sector sector{};
+          file::pread_all(file::open_read(path), 0, sector);
+          parse_head(sector);
+        } catch (Error& error) {
+          if (error.kind() == Kind::unsupported) throw error.at(path.string());
+        }
+        return;
+      }
+}
+
 Scan scan_store(const fs::path& path) {
   Scan scan;
   scan.store = store_of(path);
   std::error_code error;
   if (!fs::is_directory(scan.store, error))
     throw base::system_error("open the store", error ? error.value() : ENOENT).at(scan.store.string());
+  // Before the steps: a writer beside this reader may add to them, and then to the mark.
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
   for (const fs::path& subfile : subfile_paths(scan.store)) scan.subfiles.push_back(read_subfile(subfile));
   if (scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
     throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")
@@ -302,6 +369,7 @@ Scan scan_store(const fs::path& path) {
   });
   scan.steps = std::move(steps);
   collect_damage(scan);
+  for (Flow flow : {Flow::analysis, Flow::checkpoint}) find_lost(scan, flow);
   report_incomplete(scan);
   return scan;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include "octavo/store/durable.hpp"
 #include "octavo/store/subfile.hpp"
 
 namespace octavo::store {
@@ -17,28 +18,43 @@ struct StepFound {
   std::vector<SegmentPlace> segments;  ///< by segment number where complete
   bool complete = false;
   bool superseded = false;  ///< by a complete step that was committed later
+  bool lost = false;        ///< it was durable, and is not complete
 };
 
 /// A store as its heads and footers describe it. Nothing else has been read.
 struct Scan {
   std::filesystem::path store;
   std::vector<Subfile> subfiles;
-  std::vector<StepFound> steps;  ///< by flow, then step, then order
-  std::vector<Finding> damage;
-  std::vector<std::string> notes;  ///< interrupted and superseded attempts
+  std::array<DurableMark, 2> marks;  ///< by flow
+  std::vector<StepFound> steps;      ///< by flow, then step, then order
+  std::vector<Finding> damage;       ///< and what is lost
+  std::vector<std::string> notes;    ///< interrupted and superseded attempts
 };
 
 /// The store that a path means: itself, or that of a subfile or marker in it.
 std::filesystem::path store_of(const std::filesystem::path& path);
-/// Throws Error(unreadable) where there is no such directory, Error(corrupt) where it is no store.
+/// Throws Error(unsupported) where the first subfile there is says another version of the format. Opens no other.
+void check_version(const std::filesystem::path& store);
+/// Throws Error(unreadable) where there is no such directory, Error(corrupt) where it is no store, Error(unsupported)
+/// where a subfile is of another version of the format.
 Scan scan_store(const std::filesystem::path& store);
 
 inline const Committed& committed(const Scan& scan, const SegmentPlace& place) {
   return scan.subfiles[place.subfile].commits[place.commit];
 }
 inline bool listed(const StepFound& step) { return step.complete && !step.superseded; }
+/// "damage: " or "lost: ", where, and what.
+std::string note_of(const Finding& finding);
 /// "analysis step 40".
 std::string name_of(const StepFound& step);
+
+/// "data." and three digits or more.
+bool is_subfile_name(const std::string& name);
+/// Without a head and with nothing behind it: the maker was interrupted, and nothing was ever in it.
+bool was_being_made(const Subfile& subfile);
+/// The flow has complete steps, or has had durable ones. One that has neither has lost nothing, whatever is in its
+/// files.
+bool ever_had_steps(const Scan& scan, Flow flow);
 
 /// The directories that a flow's subfiles may be in: its own, and those in it.
 std::vector<std::filesystem::path> flow_directories(const std::filesystem::path& store, Flow flow);

@@ -38,6 +38,8 @@ struct SegmentWriter::State {
   std::uint64_t written = 0;
   bool failed = false;
   bool record_written = false;
+  Records records_before{};
+  std::size_t older_place = 0;  // of the records
 
   State() = default;
   State(const State&) = delete;
@@ -55,6 +57,9 @@ struct SegmentWriter::State {
   void sort_streams(EncodedPart& part) const;
   void add_streams(const EncodedPart& part);
   void commit();
+  void write_record(const Sector& record);
+  void write_record_again(const Sector& record) noexcept;
+  void take_back_record(Error& error);
 };
 
 SegmentWriter::State::~State() {
@@ -166,11 +171,55 @@ void SegmentWriter::State::commit() {
   pad();
   flush();
   if (plan.sync) file::sync(file);
-  const Sector record = to_sector(CommitRecord{footer.file, footer.sequence, footer.step, footer.attempt, at});
+  const Extent previous = footer.previous.empty() ? Extent{} : footer.previous.front().footer;
+  const Sector record = to_sector({footer.file, footer.sequence, footer.step, footer.attempt, at, previous});
+  try {
+    write_record(record);
+  } catch (Error& error) {
+    take_back_record(error);
+    throw;
+  }
+  written += 2 * sector_size;
+}
+
+// Both places get the record, so that no single sector that cannot be read costs the commit. The one before is safe
+// until this one is on disk: where there is one, its newer record stays until then.
+void SegmentWriter::State::write_record(const Sector& record) {
   record_written = true;
-  file::pwrite_all(file, record_offset(footer.sequence), record);
+  if (footer.sequence == 1) {
+    std::vector<std::byte> both(record_place(1) - record_place(0) + sector_size);
+    std::copy(record.begin(), record.end(), both.begin());
+    std::copy(record.begin(), record.end(), both.end() - sector_size);
+    file::pwrite_all(file, record_place(0), both);
+  } else {
+    file::pwrite_all(file, record_place(older_place), record);
+  }
   if (plan.sync) file::sync(file);
-  written += sector_size;
+  if (footer.sequence > 1) write_record_again(record);
+  // What is synced is safe, whatever closing says.
+  if (!plan.sync) file.close();
+}
+
+// The commit is on disk. This gets there with the next one's sync, or when the system writes it; where it fails the
+// other place is all that there is.
+void SegmentWriter::State::write_record_again(const Sector& record) noexcept {
+  try {
+    file::pwrite_all(file, record_place(1 - older_place), record);
+  } catch (const std::exception&) {
+  }
+}
+
+// A step that is reported to have failed must not turn up complete.
+void SegmentWriter::State::take_back_record(Error& error) {
+  try {
+    put_back_records(subfile_path(plan), records_before);
+    record_written = false;
+  } catch (const Error& second) {
+    Error both(error.kind(), error.message() + "; its commit record could not be taken back (" + second.message() +
+                                 "): the step may be found complete");
+    for (const std::string& place : error.places()) both.at(place);
+    error = both;
+  }
 }
 
 SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header) : state_(new State) {
@@ -191,6 +240,8 @@ SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header
   } catch (Error& error) {
     throw error.at(state.file.path().string()).hint("octavo verify lists the damage; nothing was written");
   }
+  state.records_before = tail.records;
+  state.older_place = tail.older_place;
   state.position = state.recorded = tail.end;
   state.footer.begin = tail.end;
   state.footer.file = tail.file;
@@ -266,9 +317,11 @@ void SegmentWriter::commit() {
   state.failed = true;
   state.commit();
   state.failed = false;
-  state.file.close();
+  state.file = {};
 }
 
 std::uint64_t SegmentWriter::bytes_written() const noexcept { return state_->written; }
+std::uint64_t SegmentWriter::order() const noexcept { return state_->footer.order; }
+const Records& SegmentWriter::records_before() const noexcept { return state_->records_before; }
 
 }  // namespace octavo::store

@@ -19,6 +19,9 @@
 /// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
 namespace octavo::store {
 
+/// Header attribute, texts "field=bound": what the step had lost before it was stored here (see Dataset::lossy).
+inline constexpr const char* lossy_attribute = "lossy_fields";
+
 enum class Flow : std::uint8_t { checkpoint, analysis };
 std::string to_string(Flow flow);
 
@@ -149,6 +152,9 @@ struct SegmentPlan {
   /// larger number than that. Nothing: it supersedes earlier attempts of its own number only.
   std::optional<StepId> continues;
   std::uint64_t after_order = 0;  ///< segment 0: it is later than any step of this order, also of one elsewhere
+  /// Segment 0: the order of the newest step of the flow, where the caller knows it. Nothing: all first subfiles of the
+  /// flow are asked.
+  std::optional<std::uint64_t> order_before;
 
   std::filesystem::path directory;  ///< of the subfile, in the store; empty: `analysis`, or `checkpoint` and the step
   /// What the subfile holds is needed no more (all ranks know of a newer complete step): it is used again in place.
@@ -175,9 +181,13 @@ class SegmentWriter {
   std::uint64_t reserve(std::uint64_t bytes);
   /// A part that write_streams() has written in reserved space, right behind the one before.
   void add_written(EncodedPart part);
-  /// Streams, sync, footer, sync, commit record, sync. Throws Error(no_space) on a full disk; the segment is then gone.
+  /// Streams, sync, footer, sync, commit record, sync. Throws Error(no_space) on a full disk; the segment is then gone,
+  /// also where its record was written already: that one is taken back. Where it cannot be, the error says so.
   void commit();
   std::uint64_t bytes_written() const noexcept;
+  std::uint64_t order() const noexcept;  ///< of segment 0
+  /// The commit records that the file had before.
+  const std::array<std::array<std::byte, 512>, 2>& records_before() const noexcept;
 
  private:
   struct State;
@@ -230,11 +240,18 @@ struct StreamInfo {
 };
 std::vector<StreamInfo> list_streams(const std::filesystem::path& store, Flow flow, std::int64_t step);
 
+enum class FindingKind : std::uint8_t {
+  damaged,  ///< bytes are not what was written
+  lost      ///< a step that was durable is not there, or lacks segments
+};
+
 /// Something wrong in a store: where (file, byte, part, field), and what was expected and found.
 struct Finding {
   std::string where;
   std::string what;
+  FindingKind kind = FindingKind::damaged;
 };
+std::string to_string(FindingKind kind);
 struct Report {
   std::vector<Finding> findings;
   std::vector<std::string> notes;  ///< what is no damage: a step whose writer was interrupted, and is not listed
@@ -242,7 +259,8 @@ struct Report {
   std::uint64_t streams = 0, bytes = 0;
 };
 /// Reads everything: every checksum, every size, every tree closed, counts consistent, owned leaf volumes of a complete
-/// domain summing up. Throws Error only where nothing could be opened.
+/// domain summing up. What was durable and is not there is lost; what was not, an interrupted or failed attempt, is a
+/// note. Throws Error only where there is damage and nothing could be opened.
 Report verify(const std::filesystem::path& store, int threads, const base::Progress& progress = {});
 /// Reads heads, commit records, footers and tables only: what makes a step complete, where its streams are, counts and
 /// volumes. Finds truncation and lost files in the time it takes to open the store, but no flipped bit in a stream.

@@ -207,12 +207,14 @@ TEST(Store, a_step_without_all_its_segments_is_not_listed) {
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
 }
 
-TEST(Store, a_lost_subfile_is_damage) {
+TEST(Store, a_step_that_was_durable_is_lost_with_a_subfile) {
   TemporaryDirectory dir;
-  write_step(random_step(1), dir / "s", plan_of(1, 1, 2));
+  testing::write_durable_step(random_step(1), dir / "s", plan_of(1, 1, 2));
   std::filesystem::remove(dir / "s" / "analysis" / "data.001");
   EXPECT_EQ(kind_of([&] { open_step(dir / "s"); }), Kind::corrupt);
-  EXPECT_FALSE(verify(dir / "s", 1).findings.empty());
+  const Report report = verify(dir / "s", 1);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::lost);
 }
 
 TEST(Store, is_read_without_its_marker) {

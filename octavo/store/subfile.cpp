@@ -14,55 +14,97 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Runs work; an error becomes a finding.
+// Runs work; an error becomes a finding, unless there is no damage: the file is of another version.
 template <class Work>
 void attempt_to(std::vector<Finding>& damage, Work&& work) {
   try {
     work();
   } catch (const Error& error) {
+    if (error.kind() == Kind::unsupported) throw;
     damage.push_back(finding_of(error));
   }
 }
 
-// Whether what is there may be a damaged head: not one of another version, nor of a file that its maker left at once.
-bool read_head(std::span<const std::byte> head, Subfile& subfile) {
+// The sectors of head and records. One that cannot be read, or is not there, is shorter.
+using Blocks = std::array<std::vector<std::byte>, 3>;
+
+std::vector<std::byte> read_some(const file::File& file, std::uint64_t offset, std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  bytes.resize(file::pread_some(file, offset, bytes));
+  return bytes;
+}
+
+Blocks read_blocks(const file::File& file, std::vector<Finding>& damage) {
+  Blocks blocks;
   try {
-    if (head.size() < head_size)
+    const std::vector<std::byte> head = read_some(file, 0, head_size);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const auto rest = std::span(head).subspan(std::min(head.size(), b * sector_block));
+      const auto sector = rest.first(std::min(rest.size(), sector_size));
+      blocks[b].assign(sector.begin(), sector.end());
+    }
+  } catch (const Error&) {  // one of them cannot be read
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      attempt_to(damage, [&] { blocks[b] = read_some(file, b * sector_block, sector_size); });
+  }
+  return blocks;
+}
+
+// Whether what is there may be a damaged head: not one of another version, nor of a file that its maker left at once.
+bool read_head(const Blocks& blocks, Subfile& subfile) {
+  if (blocks[0].empty() && subfile.size > 0) return subfile.size > head_size;  // unreadable, and told of
+  try {
+    if (subfile.size < head_size)
       throw Error(Kind::corrupt, "the file ends early: expected a head of " + std::to_string(head_size) +
-                                     " bytes, found " + std::to_string(head.size()));
-    subfile.head = parse_head(head.first(sector_size));
+                                     " bytes, found " + std::to_string(subfile.size));
+    subfile.head = parse_head(blocks[0]);
     return false;
   } catch (Error& error) {
+    if (error.kind() == Kind::unsupported) throw error.at(subfile.path.string());
     subfile.damage.push_back(finding_of(error.at(byte_range(subfile.path, 0, sector_size))));
-    return error.kind() == Kind::corrupt && subfile.size > head_size;
+    return subfile.size > head_size;
   }
 }
 
-void read_records(std::span<const std::byte> head, Subfile& subfile) {
-  for (std::size_t place = 0; place < 2; ++place)
+void read_records(const Blocks& blocks, Subfile& subfile) {
+  for (std::size_t place = 0; place < 2; ++place) {
+    if (blocks[1 + place].empty()) continue;  // unreadable, and told of
     attempt_to(subfile.damage, [&] {
-      const std::size_t offset = sector_size * (1 + place);
       try {
-        auto record = parse_record(head.subspan(offset, sector_size));
-        if (record && (record->file != subfile.head->file || record_offset(record->sequence) != offset))
-          throw Error(Kind::corrupt, "commit record of another file or place");
+        auto record = parse_record(blocks[1 + place]);
+        if (record && record->file != subfile.head->file) throw Error(Kind::corrupt, "commit record of another file");
         subfile.records[place] = record;
       } catch (Error& error) {
-        throw error.at(byte_range(subfile.path, offset, sector_size));
+        throw error.at(byte_range(subfile.path, record_place(place), sector_size));
       }
     });
+  }
+}
+
+// The footers that a record names, the newest first.
+std::vector<Link> links_of(const CommitRecord& record) {
+  std::vector<Link> links{{record.sequence, record.footer}};
+  if (record.sequence > 1) links.push_back({record.sequence - 1, record.previous});
+  return links;
 }
 
 // What a damaged head said, from a commit record and the footer that it names; the newer one's where both are whole.
-std::optional<Head> recovered_head(const file::File& file, std::span<const std::byte> head) {
+std::optional<Head> recovered_head(const file::File& file, const Blocks& blocks) {
   std::optional<Head> recovered;
   std::uint64_t sequence = 0;
   for (std::size_t place = 0; place < 2; ++place) try {
-      const auto record = parse_record(head.subspan(sector_size * (1 + place), sector_size));
-      if (!record || record->sequence <= sequence) continue;
-      const Footer footer = read_footer(file, record->file, {record->sequence, record->footer});
-      recovered = Head{version_major, version_minor, footer.file, footer.flow};
-      sequence = record->sequence;
+      if (blocks[1 + place].empty()) continue;
+      const auto record = parse_record(blocks[1 + place]);
+      if (!record) continue;
+      for (const Link& link : links_of(*record)) {
+        if (link.sequence <= sequence) break;
+        try {
+          const Footer footer = read_footer(file, record->file, link);
+          recovered = Head{version_major, version_minor, footer.file, footer.flow};
+          sequence = link.sequence;
+        } catch (const Error&) {  // the one before may be whole
+        }
+      }
     } catch (const Error&) {
       // Where the head can be had from the other record, this one's damage is found once more, and listed.
     }
@@ -73,7 +115,8 @@ std::optional<Head> recovered_head(const file::File& file, std::span<const std::
 void read_footers(const file::File& file, Subfile& subfile) {
   std::map<std::uint64_t, Extent> known;
   for (const auto& record : subfile.records)
-    if (record) known[record->sequence] = record->footer;
+    if (record)
+      for (const Link& link : links_of(*record)) known[link.sequence] = link.footer;
   std::uint64_t expected = known.empty() ? 0 : known.rbegin()->first;
   while (!known.empty()) {
     const auto newest = std::prev(known.end());
@@ -99,15 +142,19 @@ void read_footers(const file::File& file, Subfile& subfile) {
 }
 
 void check_records(Subfile& subfile) {
-  for (const auto& record : subfile.records) {
+  for (std::size_t place = 0; place < 2; ++place) {
+    const auto& record = subfile.records[place];
     if (!record) continue;
     const auto found = std::find_if(subfile.commits.begin(), subfile.commits.end(), [&](const Committed& commit) {
       return commit.footer.sequence == record->sequence;
     });
-    if (found != subfile.commits.end() &&
-        (found->footer.step != record->step || found->footer.attempt != record->attempt || found->at != record->footer))
-      subfile.damage.push_back({byte_range(subfile.path, record_offset(record->sequence), sector_size),
-                                "the commit record is not that of its footer"});
+    if (found == subfile.commits.end()) continue;
+    const Footer& footer = found->footer;
+    const Extent before = footer.previous.empty() ? Extent{} : footer.previous.front().footer;
+    if (footer.step != record->step || footer.attempt != record->attempt || found->at != record->footer ||
+        before != record->previous)
+      subfile.damage.push_back(
+          {byte_range(subfile.path, record_place(place), sector_size), "the commit record is not that of its footer"});
   }
 }
 
@@ -162,11 +209,10 @@ Subfile read_subfile(const fs::path& path) {
   attempt_to(subfile.damage, [&] {
     const file::File file = file::open_read(path);
     subfile.size = file::size(file);
-    std::vector<std::byte> head(head_size);
-    head.resize(file::pread_some(file, 0, head));
-    if (read_head(head, subfile)) subfile.head = recovered_head(file, head);
+    const Blocks blocks = read_blocks(file, subfile.damage);
+    if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
     if (!subfile.head) return;
-    read_records(head, subfile);
+    read_records(blocks, subfile);
     read_footers(file, subfile);
     check_records(subfile);
   });

@@ -27,7 +27,8 @@ struct Subfile {
   std::vector<Finding> damage;
 };
 
-/// Reads the head and all footers. Damage is not thrown but listed: what can still be read is.
+/// Reads the head and all footers. Damage is not thrown but listed: what can still be read is. Throws
+/// Error(unsupported) for a file of another version.
 Subfile read_subfile(const std::filesystem::path& path);
 
 /// The valid record of the higher sequence.

@@ -41,19 +41,24 @@ void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, 
 
 void check_head(const Subfile& subfile, Report& report) {
   if (!subfile.head) return;
-  attempt_to(report.findings,
-             [&] { check_zero(file::open_read(subfile.path), 3 * sector_size, head_size, report.findings); });
+  attempt_to(report.findings, [&] {
+    const file::File file = file::open_read(subfile.path);
+    for (std::size_t block = 0; block < 3; ++block)
+      check_zero(file, block * sector_block + sector_size, (block + 1) * sector_block, report.findings);
+  });
   report.bytes += head_size;
   const auto newest = newest_record(subfile);
   if (!newest) return;
-  const auto& other = subfile.records[newest == subfile.records[0] ? 1 : 0];
-  const std::string where = byte_range(subfile.path, record_offset(newest->sequence + 1), sector_size);
-  // A damaged one has been reported already.
+  const std::size_t other_place = newest == subfile.records[0] ? 1 : 0;
+  const auto& other = subfile.records[other_place];
+  const std::string where = byte_range(subfile.path, record_place(other_place), sector_size);
+  // A damaged one has been reported already. The commit before is there where a crash came between the two.
   const bool damaged = std::any_of(subfile.damage.begin(), subfile.damage.end(),
-                                   [&](const Finding& finding) { return finding.where == where; });
-  if (newest->sequence == 1 ? other.has_value() : !damaged && (!other || other->sequence + 1 != newest->sequence))
-    report.findings.push_back({where, "the older commit record: expected that of commit " +
-                                          std::to_string(newest->sequence - 1) +
+                                   [&](const Finding& finding) { return finding.where.starts_with(where); });
+  const bool expected = other ? other == newest || other->sequence + 1 == newest->sequence : newest->sequence == 1;
+  if (!damaged && !expected)
+    report.findings.push_back({where, "the other commit record: expected that of commit " +
+                                          std::to_string(newest->sequence) + " or the one before" +
                                           (other ? ", found another" : ", found none")});
 }
 
@@ -249,7 +254,9 @@ Tables check_footers(const Scan& scan, Report& report) {
   for (const Subfile& subfile : scan.subfiles) check_head(subfile, report);
   Tables tables = open_tables(scan, report);
   report.steps = static_cast<int>(tables.complete.size());
-  if (tables.complete.empty() && tables.others.empty()) {
+  const auto is_damage = [](const Finding& finding) { return finding.kind == FindingKind::damaged; };
+  if (tables.complete.empty() && tables.others.empty() &&
+      std::any_of(report.findings.begin(), report.findings.end(), is_damage)) {
     std::string text = "nothing in the store could be opened";
     for (const Finding& finding : report.findings) text += "\n    " + finding.where + ": " + finding.what;
     throw Error(Kind::corrupt, text).at(scan.store.string());
@@ -268,6 +275,8 @@ void check_segments(const Tables& tables, Report& report) {
 }
 
 }  // namespace
+
+std::string to_string(FindingKind kind) { return kind == FindingKind::lost ? "lost" : "damaged"; }
 
 Report verify_quick(const fs::path& path) {
   Report report;

@@ -38,8 +38,8 @@ nb::dict place_of(const analysis::Place& place, const analysis::CommonGrid& grid
   for (int axis = 0; axis < grid.dim; ++axis) at.append(centre[static_cast<std::size_t>(axis)]);
   nb::dict row;
   row["at"] = at;
-  row["level_a"] = grid.code_level[0] + place.depth;
-  row["level_b"] = grid.code_level[1] + place.depth;
+  row["level_a"] = grid.code_level[0].at(static_cast<std::size_t>(place.depth));
+  row["level_b"] = grid.code_level[1].at(static_cast<std::size_t>(place.depth));
   row["part_a"] = place.part[0];
   row["part_b"] = place.part[1];
   return row;

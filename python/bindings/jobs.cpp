@@ -59,6 +59,7 @@ nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) 
     nb::dict row;
     row["where"] = finding.where;
     row["what"] = finding.what;
+    row["kind"] = to_string(finding.kind);
     findings.append(row);
   }
   nb::dict result;
@@ -204,17 +205,24 @@ nb::dict repack(const Path& in, const Path& out, int domains, int per_file, cons
   return result;
 }
 
-/// The number a RAMSES output gets: that at the end of its name, else the step's.
+/// The number a RAMSES output gets: NNNNN of output_NNNNN, else that of the output the step was, else the step's.
 int output_number(const Path& out, const mesh::Dataset& dataset) {
   mesh::Dataset named;
-  named.path = out.string();
-  const std::int64_t number = jobs::step_number(named).value_or(jobs::step_number(dataset).value_or(1));
+  const std::string name = (out.has_filename() ? out : out.parent_path()).filename().string();
+  if (name.starts_with("output_")) named.path = name;
+  std::int64_t number = jobs::step_number(dataset).value_or(1);
+  if (const auto own = dataset.header.attributes.find("output_number"); own != dataset.header.attributes.end())
+    if (const auto* value = std::get_if<std::int64_t>(&own->second)) number = *value;
+  number = jobs::step_number(named).value_or(number);
   return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
 }
 
-void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite, bool single_precision,
-                   nb::object progress, int domains) {
+std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite,
+                                       bool single_precision, nb::object progress, int domains,
+                                       const std::string& ordering, bool lossy_ok) {
   jobs::ExportOptions options;
+  options.ordering = ordering;
+  options.lossy_ok = lossy_ok;
   options.number = output_number(out, dataset);
   options.domains = domains;
   options.single_precision = single_precision;
@@ -222,21 +230,27 @@ void export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   nb::gil_scoped_release release;
-  jobs::export_ramses(dataset, out, options);
+  auto notes = jobs::export_ramses(dataset, out, options);
+  if (auto note = jobs::number_note(dataset, out, options.number); !note.empty()) notes.push_back(std::move(note));
+  return notes;
 }
 
 nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
-               std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& fill,
-               const std::map<std::string, std::string>& rename, Names fields, bool particles, bool single_precision,
-               bool overwrite, nb::object progress, int domains, int refine, int threads, const nb::object& ranks,
-               std::vector<std::string> per_mass) {
+               std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& multifab,
+               const std::vector<double>& dt, const std::string& fill, const std::map<std::string, std::string>& rename,
+               Names fields, bool particles, bool single_precision, bool overwrite, nb::object progress, int domains,
+               int refine, int threads, const nb::object& ranks, std::vector<std::string> per_mass,
+               const std::string& ordering, bool lossy_ok, const std::optional<std::array<bool, 3>>& periodic) {
   jobs::CrossOptions options;
+  options.periodic = periodic;
   options.to = named<jobs::Code>(
       "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
   options.kind = kind;
   options.block = block;
   options.max_box = max_box;
   options.blocking_factor = blocking_factor;
+  options.multifab = multifab;
+  options.level_dt = dt;
   options.fill = !fill.empty();
   options.fill_by = fill_named(fill);
   options.refine = refine;
@@ -250,6 +264,8 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.overwrite = overwrite;
   options.number = output_number(out, dataset);
   options.domains = domains;
+  options.ordering = ordering;
+  options.lossy_ok = lossy_ok;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   jobs::CrossReport report;
@@ -257,6 +273,9 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
     nb::gil_scoped_release release;
     report = jobs::cross_convert(dataset, out, options);
   }
+  if (options.to == jobs::Code::ramses)
+    if (auto note = jobs::number_note(dataset, out, options.number); !note.empty())
+      report.notes.push_back(std::move(note));
   nb::dict result;
   result["means"] = report.means;
   result["fills"] = report.fills;
@@ -333,15 +352,20 @@ void bind_jobs(nb::module_& m) {
   m.def("sample", &sample, nb::kw_only(), nb::arg("kind"), nb::arg("dim"), nb::arg("domains"), nb::arg("level_min"),
         nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
         "A made-up step whose parts are made when they are read.");
-  m.def("export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
-        nb::arg("single_precision") = false, nb::arg("progress") = nb::none(), nb::arg("domains") = 0,
-        "Writes a step as a RAMSES output of that many domains (0: as many as it has parts). Releases the GIL.");
+  m.def(
+      "export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
+      nb::arg("single_precision") = false, nb::arg("progress") = nb::none(), nb::arg("domains") = 0,
+      nb::arg("ordering") = "", nb::arg("lossy_ok") = false,
+      "Writes a step as a RAMSES output of that many domains (0: as many as it has parts). Returns what a user should "
+      "know, a sentence each. Releases the GIL.");
   m.def("cross", &cross, nb::arg("dataset"), nb::arg("out"), nb::kw_only(), nb::arg("to"), nb::arg("kind") = "",
-        nb::arg("block") = 0, nb::arg("max_box") = 64, nb::arg("blocking_factor") = 0, nb::arg("fill") = "",
+        nb::arg("block") = 0, nb::arg("max_box") = 0, nb::arg("blocking_factor") = 0, nb::arg("multifab") = "",
+        nb::arg("dt") = std::vector<double>{}, nb::arg("fill") = "",
         nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
         nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
         nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0, nb::arg("threads") = 0,
-        nb::arg("ranks") = nb::none(), nb::arg("per_mass") = std::vector<std::string>{},
+        nb::arg("ranks") = nb::none(), nb::arg("per_mass") = std::vector<std::string>{}, nb::arg("ordering") = "",
+        nb::arg("lossy_ok") = false, nb::arg("periodic") = nb::none(),
         "Writes a step as an output of another code. Releases the GIL.");
   m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
         nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),

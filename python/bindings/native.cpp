@@ -62,6 +62,7 @@ class NativeWriter {
     writer_->put_particles(species, attribute, hold(array, type));
   }
   void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
+  void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
     try {
       writer_.call([](parallel::NativeWriter& writer) { writer.end_step(); });
@@ -114,6 +115,7 @@ void bind_native(nb::module_& m) {
       .def("put_boxes", &NativeWriter::put_boxes)
       .def("put_particles", &NativeWriter::put_particles)
       .def("put_error", &NativeWriter::put_error)
+      .def("begin_error", &NativeWriter::begin_error)
       .def("end_step", &NativeWriter::end_step)
       .def("finished", &NativeWriter::finished)
       .def("wait", &NativeWriter::wait)

@@ -60,7 +60,7 @@ class Writer {
     try {
       named = flow_named(flow);
     } catch (Error& error) {  // for all ranks to know
-      return writer_->put_error(error.at("begin_step"));
+      return writer_->begin_error(error.at("begin_step"));
     }
     writer_.call([&](parallel::Writer& writer) { writer.begin_step(*named, step, time); });
     held_.clear();
@@ -95,6 +95,7 @@ class Writer {
     writer_->put_particles(species, attribute, hold(array, type), unit);
   }
   void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
+  void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
     writer_.call([](parallel::Writer& writer) { writer.end_step(); });
     if (!lend_) held_.clear();
@@ -296,6 +297,7 @@ void bind_writer(nb::module_& m) {
       .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("put_particles", &Writer::put_particles)
       .def("put_error", &Writer::put_error)
+      .def("begin_error", &Writer::begin_error)
       .def("end_step", &Writer::end_step)
       .def("wait", &Writer::wait)
       .def("close", &Writer::close)

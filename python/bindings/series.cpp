@@ -77,6 +77,7 @@ class SeriesWriter {
     writer_->put_field(name, view_of_buffer(values.get(), mesh::scalar_type(type)));
   }
   void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
+  void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
     writer_.call([](parallel::SeriesWriter& writer) { writer.end_step(); });
   }
@@ -139,6 +140,7 @@ void bind_series(nb::module_& m) {
       .def("begin_step", &SeriesWriter::begin_step)
       .def("put_field", &SeriesWriter::put_field)
       .def("put_error", &SeriesWriter::put_error)
+      .def("begin_error", &SeriesWriter::begin_error)
       .def("end_step", &SeriesWriter::end_step)
       .def("finished", &SeriesWriter::finished)
       .def("wait", &SeriesWriter::wait)

@@ -115,9 +115,10 @@ def diff(
 
 
 def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, Any]:
-    """Reads and checks everything; `findings` of the result lists the damage, and is empty where all is well; `notes`
-    what is odd and can be used. `quick`: footers and tables of a store only, which finds truncation and lost files but no
-    flipped bit in a stream."""
+    """Reads and checks everything. `findings` of the result is empty where all is well; each has `where`, `what` and `kind`:
+    "damaged", or "lost" for a step that was durable and is not there. `notes`: what is no loss, as attempts that were
+    interrupted. `quick`: footers and tables of a store only, which finds truncation and lost files but no flipped bit in a
+    stream."""
     return _core.verify(os.fspath(path), threads, None, quick)
 
 

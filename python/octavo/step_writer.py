@@ -47,7 +47,7 @@ class StepWriter:
         except Error:
             raise
         except REFUSALS as error:
-            self._writer.put_error(problem_of(error, "begin_step"))
+            self._writer.begin_error(problem_of(error, "begin_step"))
 
     def _put(self, place: str, work: Callable[[], None]) -> None:
         # Kept until all ranks can raise it: one that left now would leave the others waiting in end_step().

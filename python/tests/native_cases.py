@@ -85,6 +85,7 @@ def write_patches(writer, path, dim: int, comm, *, flat: bool = False, particles
     patches, arrays = share(dim, comm.rank, comm.size)
     packed = [np.concatenate([[], *(a.ravel() for a in arrays)])] if flat else None
     writer.begin_step(path, 7, 0.5)
+    writer.put_attribute("level_dt", [0.125, 0.0625])
     writer.put_mesh(patches)
     writer.put_field("dens", packed[0] if flat else arrays)
     writer.put_field("temp", -packed[0].astype("float32") if flat else [(-a).astype("float32") for a in arrays])

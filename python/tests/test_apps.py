@@ -109,6 +109,17 @@ def test_native_outputs_hold_the_same_values_and_a_run_goes_on_from_them(blast, 
     assert done.returncode == 2 and "2 dimensions" in done.stderr
 
 
+@pytest.mark.parametrize("mesh", ["blocks", "patches"])
+def test_a_run_goes_on_from_a_checkpoint_in_single_precision(tmp_path, mesh):
+    store = tmp_path / "run.octavo"
+    words = ["--mesh", mesh, "--store", store, "--option", "checkpoint.single_precision=true"]
+    sedov(2, *words, "--steps", 4)
+    sedov(2, *words, "--steps", 6, "--restart", store)
+    first, last = (octavo.open(store, flow="checkpoint", step=step) for step in (4, 6))
+    assert {str(step.part(0).fields["density"].dtype) for step in (first, last)} == {"float32"}
+    assert last.sum("density", weight="volume") == pytest.approx(first.sum("density", weight="volume"), rel=1e-6)
+
+
 def test_a_signal_ends_a_run_with_a_last_checkpoint(tmp_path):
     store = tmp_path / "run.octavo"
     words = ["mpirun", "-n", "2", SEDOV, *SMALL[:-1], "--steps", 10**7, "--store", store]  # not quiet

@@ -260,9 +260,8 @@ def test_yt_reads_a_ramses_output_of_amrex_patches(data, run, run_json, tmp_path
     """Of a periodic box: yt does not read RAMSES' own outputs with walls either."""
     pytest.importorskip("yt")
     out = tmp_path / "output_00002"
-    name = "SD_0_New_MF"
-    rename = f"{name}=density"
-    run("convert", data / "amrex/adv3d_amrlevel_r2/chk00004", out, "--to", "ramses", "--rename", rename, "-q")
+    run("convert", data / RAMSES[1], tmp_path / "plt00002", "--to", "amrex", "--fill", "-q")
+    run("convert", tmp_path / "plt00002", out, "--to", "ramses", "--periodic", "xyz", "--fill", "-q")
     check_yt(run_json, out, "ramses", "density", "Density")
 
 

@@ -3,9 +3,12 @@ makes the call fail or fall short. Runs that were hurt are continued on another 
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +20,7 @@ import octavo
 
 pytest.importorskip("mpi4py")
 from test_engine import ENVIRONMENT
-from test_engine_faults import BOUND, errors, expect_whole, start, told
+from test_engine_faults import BOUND, beside, errors, expect_whole, start, told, until
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine"),
@@ -226,3 +229,145 @@ def test_a_reader_of_steps_that_are_being_appended_sees_whole_ones_only(tmp_path
             looks += 1
     assert writer.wait(timeout=BOUND) == 0, writer.stderr.read()
     assert [row["step"] for row in octavo.steps(store)] == list(range(1, 51))
+
+
+# ---------------------------------------------------------------- room for keep_last + 1 steps
+
+
+def expect_all_but(store: Path, failed: int, last: int, keep: int) -> None:
+    """One error on both ranks; every other step was durable, and the newest ones are there."""
+    assert len(errors(store, 0)) == failed and errors(store, 0) == errors(store, 1)
+    assert len(told(store)) == last - failed and newest(store) == last
+    assert len(expect_whole(store)) == keep and max(expect_whole(store)) == last
+
+
+@pytest.fixture
+def tight_disk(tmp_path):
+    """Room for three steps of two files of 113 kB, and not for four."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=800k", "none", folder], capture_output=True, text=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("only root can mount a small tmpfs: " + mounted.stderr.strip())
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=False)
+
+
+KEEP = {"keep_last": 2, "mode": "sync", "checkpoint": {"codec": "raw"}}
+TRANSIENT = [("create", 3), ("record", 5), ("write", 12), ("write", 13), ("sync", 7), ("sync", 9), ("directory", 5)]
+
+
+@pytest.mark.parametrize(("call", "nth"), TRANSIENT)
+def test_one_failure_on_a_disk_with_room_for_one_step_more_fails_no_later_step(tight_disk, library, call, nth):
+    store = beside(tight_disk)
+    env = fault(library, 1, call, nth, errno.EIO)
+    assert start(store, 2, 1, 0, 16, env=env, **KEEP).wait(timeout=BOUND) == 0
+    expect_all_but(store, 1, 16, 2)
+
+
+def test_what_an_earlier_run_left_takes_no_room_from_a_later_one(tight_disk, library):
+    """Each run goes on from the step before the newest: the newest is superseded, and the killed one's is garbage."""
+    store = beside(tight_disk)
+    first = 0
+    for run, (call, nth) in enumerate([("sync", 11), ("write", 14), ("record", 9), ("sync", 12)], 1):
+        env = fault(library, 1, call, nth, "kill")
+        assert start(store, 2, run, first, first + 20, env=env, **KEEP).wait(timeout=BOUND) != 0
+        assert not errors(store, 0)
+        listed = sorted(expect_whole(store))
+        assert listed[-1] > first + 1
+        first = listed[-2]
+    assert start(store, 2, 9, first, first + 8, **KEEP).wait(timeout=BOUND) == 0
+    assert not errors(store, 0) and expect_whole(store) == {first + 7: 9, first + 8: 9}
+
+
+def test_a_first_step_that_fails_does_not_bring_an_abandoned_branch_back(tmp_path, library):
+    """The first step of a resumed run says which it took up; where that fails the next does."""
+    for mode in ("sync", "background"):
+        folder = tmp_path / mode
+        folder.mkdir()
+        store = folder / "run.octavo"
+        assert start(store, 2, 1, 0, 6, mode=mode).wait(timeout=BOUND) == 0
+        env = fault(library, 1, "sync", 2, errno.EIO)
+        assert start(store, 2, 2, 3, 5, env=env, mode=mode).wait(timeout=BOUND) == 0
+        assert len(errors(store, 0)) == 1
+        listed = expect_whole(store)
+        assert max(listed) == 5 and listed[5] == 2, listed
+
+
+# ---------------------------------------------------------------- what has failed is not there
+
+
+@pytest.mark.parametrize("mode", ["sync", "background"])
+def test_a_step_whose_record_could_not_be_synced_is_neither_durable_nor_there(tmp_path, library, mode):
+    """Three syncs a step: the file's head, what the record speaks of, the record. The third one fails."""
+    store = tmp_path / "run.octavo"
+    env = fault(library, 1, "sync", 9, errno.EIO)
+    assert start(store, 2, 1, 0, 6, env=env, mode=mode).wait(timeout=BOUND) == 0
+    assert len(errors(store, 0)) == 1
+    assert set(expect_whole(store)) == {1, 2, 4, 5, 6}
+
+
+def test_steps_that_wait_could_not_sync_are_not_there(tmp_path, library):
+    """sync_policy = wait: the file of rank 1 is synced in wait(), behind three steps each."""
+    for layout in ({}, {"checkpoint": {"append": True}}):
+        folder = tmp_path / str(len(layout))
+        folder.mkdir()
+        store = folder / "run.octavo"
+        env = fault(library, 1, "sync", 2, errno.EIO)
+        assert start(store, 2, 1, 0, 9, env=env, sync_policy="wait", **layout).wait(timeout=BOUND) == 0
+        told_steps = {step for _, step in told(store)}
+        assert errors(store, 0) and errors(store, 0) == errors(store, 1)
+        assert told_steps <= set(expect_whole(store))
+        failed = {step for step in range(1, 10) if f"step {step}" in " ".join(errors(store, 0))}
+        assert failed and not failed & set(expect_whole(store)), (failed, expect_whole(store))
+
+
+# ---------------------------------------------------------------- those who share a file meet
+
+
+@pytest.mark.parametrize("caller", ["friend", "stranger"])
+def test_a_silent_caller_does_not_keep_ranks_from_meeting(tmp_path, library, caller):
+    """A process of this host calls the socket where ranks meet until it takes nobody any more, and says nothing."""
+    store = tmp_path / "run.octavo"
+    env = fault(library, "all", "listen", 1, caller)
+    process = start(store, 3, 1, 0, 3, env=env, contributors_per_file=0)
+    try:
+        assert process.wait(timeout=BOUND / 2) == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert not errors(store, 0) and set(expect_whole(store)) == {1, 2, 3}
+
+
+# ---------------------------------------------------------------- file systems without locks
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
+def test_a_file_system_that_refuses_locks_can_be_written_by_one_at_a_time(tmp_path, library, number):
+    store = tmp_path / "run.octavo"
+    env = fault(library, "all", "lock", 0, number, "run.octavo")
+    process = start(store, 2, 1, 0, 400, env=env)
+    until(lambda: len(told(store)) > 2, process)
+    pids = [int(Path(f"{store}.{rank}.pid").read_text()) for rank in (0, 1)]
+    assert start(store, 1, 2, 0, 1, env=env).wait(timeout=BOUND) != 0  # while the first is at work
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    process.wait(timeout=BOUND)
+    first = max(expect_whole(store))
+    assert start(store, 2, 3, first, first + 3, env=env).wait(timeout=BOUND) == 0  # the dead one's lock is taken over
+    assert not errors(store, 0) and max(expect_whole(store)) == first + 3
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
+@pytest.mark.parametrize("code", ["flash", "amrex", "ramses"])
+def test_a_file_system_that_refuses_locks_takes_every_output(run, sample, tmp_path, library, number, code):
+    """HDF5 locks what it opens, too."""
+    env = dict(os.environ, **fault(library, "all", "lock", 0, number))
+    store = tmp_path / "run.octavo"
+    native = tmp_path / ("output_00007" if code == "ramses" else "there")
+    run("convert", sample, store, "-q", "--no-particles", env=env)
+    run("convert", store, native, "-q", "--to", code, *(["--block", 4, "--fill"] if code == "flash" else []), env=env)
+    run("info", native, "-q", env=env)
+    assert sorted(tmp_path.iterdir()) == sorted([store, native])

@@ -43,3 +43,91 @@ def test_wrong_numbers_of_domains_are_2(run, output, tmp_path, words):
     done = run("convert", output, tmp_path / "output_00003", *words, check=False)
     assert done.returncode == 2, done.stderr
     assert not (tmp_path / "output_00003").exists()
+
+
+def files_of(path):
+    return {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
+
+
+@pytest.mark.parametrize("domains", [2, 3])
+def test_walls_come_through_a_store(data, run, tmp_path, domains):
+    """Of both flows, and where the store was cut into other domains on the way."""
+    source = data / "ramses/implosion2d_2ranks/output_00002"
+    words = ["--to", "ramses", "--domains", domains, "-q"]
+    (tmp_path / "direct").mkdir()
+    run("convert", source, tmp_path / "direct/output_00002", *words)
+    expected = files_of(tmp_path / "direct/output_00002")
+    for flow in ("analysis", "checkpoint"):
+        run("convert", source, tmp_path / f"{flow}.octavo", "--flow", flow, "-q")
+        (tmp_path / flow).mkdir()
+        run("convert", tmp_path / f"{flow}.octavo", tmp_path / flow / "output_00002", *words)
+        assert files_of(tmp_path / flow / "output_00002") == expected
+    run("repack", tmp_path / "analysis.octavo", tmp_path / "five.octavo", "--domains", 5, "-q")
+    (tmp_path / "five").mkdir()
+    run("convert", tmp_path / "five.octavo", tmp_path / "five/output_00002", *words)
+    after = files_of(tmp_path / "five/output_00002")
+    # The bounds are those of other parts, so that files are compared where there are bounds anew.
+    if domains == 3:
+        assert after == expected
+
+
+def test_walls_are_no_particles_to_anyone_else(data, run, run_json, tmp_path):
+    run("convert", data / "ramses/implosion2d_2ranks/output_00002", tmp_path / "run.octavo", "-q")
+    assert run_json("info", tmp_path / "run.octavo")["particles"] == 0
+    run("convert", tmp_path / "run.octavo", tmp_path / "plt", "--to", "amrex", "--fill", "-q")
+    assert not [p for p in (tmp_path / "plt").iterdir() if "wall" in p.name]
+
+
+def test_a_run_does_not_go_on_from_a_lossy_store_unasked(run, output, tmp_path):
+    run("convert", output, tmp_path / "lossy.octavo", "--codec", "point:1e-3", "-q")
+    run("convert", tmp_path / "lossy.octavo", tmp_path / "again.octavo", "-q")
+    run("convert", output, tmp_path / "single.octavo", "--precision", "single", "-q")
+    for store, loss in {"lossy": "point:0.001", "again": "point:0.001", "single": "single precision"}.items():
+        for to, out in {"ramses": "output_00003", "flash": "x_hdf5_chk_0003"}.items():
+            words = ["convert", tmp_path / f"{store}.octavo", tmp_path / out, "--to", to, "--fill"]
+            refused = run(*words, check=False)
+            assert refused.returncode == 2 and "--lossy-ok" in refused.stderr and loss in refused.stderr
+            assert not (tmp_path / out).exists()
+    done = run("convert", tmp_path / "lossy.octavo", tmp_path / "output_00003", "--to", "ramses", "--lossy-ok")
+    assert "stored with a loss" in done.stdout + done.stderr
+    # Nobody goes on from a plotfile.
+    run("convert", tmp_path / "lossy.octavo", tmp_path / "plt", "--to", "amrex", "--fill", "-q")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("output_00003", ""),
+        ("output_00090", "the output has the number 90, that of its name; the step's own was 3: start RAMSES with nrestart=90"),
+        ("out_8", "the output has the number 3: start RAMSES with nrestart=3, in a directory where it is called output_00003"),
+        ("more", "the output has the number 3: start RAMSES with nrestart=3, in a directory where it is called output_00003"),
+    ],
+)  # fmt: skip
+def test_the_number_of_an_output_is_explained(run, output, tmp_path, name, words):
+    done = run("convert", output, tmp_path / name, "--to", "ramses", "--json")
+    notes = [note for note in json.loads(done.stdout)["notes"] if "number" in note]
+    assert notes == ([words] if words else [])
+    number = name[-5:] if name.startswith("output") else "00003"
+    assert (tmp_path / name / f"info_{number}.txt").exists()
+
+
+def test_flash_becomes_what_ramses_reads(data, run, tmp_path):
+    """Variables in RAMSES' order, walls as its namelist has them, and the namelist beside."""
+    out = tmp_path / "output_00002"
+    source = data / "flash/sedov2d_pm4_serial/sedov2d_hdf5_chk_0002"
+    report = json.loads(run("convert", source, out, "--to", "ramses", "--domains", 2, "--json").stdout)
+    lines = (out / "hydro_file_descriptor.txt").read_text().splitlines()[2:]
+    names = [line.split(",")[1].strip() for line in lines]
+    assert names[:4] == ["density", "velocity_x", "velocity_y", "pressure"]
+    assert any(f"NPSCAL={len(names) - 4}: " in note for note in report["notes"])
+    namelist = (out / "namelist.txt").read_text()
+    assert "&BOUNDARY_PARAMS nboundary=4 bound_type=2,2,2,2" in namelist
+    assert "ibound_min=-1,1,-1,-1 ibound_max=-1,1,1,1 jbound_min=0,0,-1,1 jbound_max=0,0,-1,1" in namelist
+    assert "gamma=1.3999999999999999" in namelist and "nrestart=2" in namelist
+    # Without this RAMSES lets the tracers fly straight on.
+    assert "pic=.true." in namelist and "tracer=.true." in namelist
+    refused = run(
+        "convert", source, tmp_path / "output_00003", "--to", "ramses", "--field", "dens,velx,vely", check=False
+    )
+    assert refused.returncode == 4 and "no pressure" in refused.stderr
+    assert not (tmp_path / "output_00003").exists()

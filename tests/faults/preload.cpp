@@ -2,18 +2,28 @@
 //
 //     OCTAVO_FAULT="RANK CALL NTH ACTION [WHERE]"
 //
-// RANK of Open MPI, or all; CALL: create, reserve, write, record (a write to the head of a file), sync, directory (its
-// sync), remove; on data files of checkpoints and their directories, and on MED files, whose path contains WHERE.
-// ACTION at the NTH such call of the process, 1 the first: kill (-9), an error number (the call fails), short (from
-// then on each write takes a third of what it is given), or count: nothing, but at the end a line "RANK CALL HOW-MANY"
-// for each call goes to the file that OCTAVO_FAULT_COUNTS names.
+// RANK of Open MPI, or all (which may be a process without MPI); CALL: create, reserve, write, record (a write to the
+// head of a file), sync, directory (its sync), remove, read; on data files of checkpoints and their directories, and on
+// MED files, whose path contains WHERE; lock (flock) on any file whose path contains WHERE.
+// ACTION at the NTH such call of the process, 1 the first, 0 each: kill (-9), an error number (the call fails), short
+// (from then on each write takes a third of what it is given), block:B (reads of the 4 KiB from byte B on fail with
+// EIO), or count: nothing, but at the end a line "RANK CALL HOW-MANY" for each call goes to the file that
+// OCTAVO_FAULT_COUNTS names.
+//
+// CALL listen: a process calls each socket without a name of its own as soon as that listens, as often as it has room,
+// and says nothing; ACTION friend: of the same user; stranger: of another, if root runs this.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,10 +44,11 @@ struct Fault {
   Fault() {
     const char* text = std::getenv("OCTAVO_FAULT");
     const char* mine = std::getenv("OMPI_COMM_WORLD_RANK");
-    if (text == nullptr || mine == nullptr) return;
-    char of[16], name[16], what[16], path[256] = "";
+    if (text == nullptr) return;
+    if (mine == nullptr) mine = "";
+    char of[16], name[16], what[32], path[256] = "";
     int number = 0;
-    if (std::sscanf(text, "%15s %15s %d %15s %255s", of, name, &number, what, path) < 4) return;
+    if (std::sscanf(text, "%15s %15s %d %31s %255s", of, name, &number, what, path) < 4) return;
     rank = mine;
     where = path;
     if (std::strcmp(of, "all") != 0 && std::strcmp(of, mine) != 0) return;
@@ -52,7 +63,8 @@ const Fault& fault() {
   return one;
 }
 std::atomic<int> calls = 0;
-constexpr std::array names{"create", "reserve", "write", "record", "sync", "directory", "remove"};
+constexpr off_t block_size = 4096, head_size = 3 * block_size;
+constexpr std::array names{"create", "reserve", "write", "record", "sync", "directory", "remove", "lock"};
 std::array<std::atomic<int>, names.size()> counts{};
 
 void count(const char* call) {
@@ -79,7 +91,7 @@ Now now(const char* call) {
   if (fault().action == "count" || fault().call != call) return Now::as_asked;
   const int number = ++calls;
   if (fault().action == "short") return number >= fault().nth ? Now::is_short : Now::as_asked;
-  if (number != fault().nth) return Now::as_asked;
+  if (number != fault().nth && fault().nth != 0) return Now::as_asked;
   if (fault().action == "kill") kill(getpid(), SIGKILL);
   errno = std::atoi(fault().action.c_str());
   return Now::fails;
@@ -104,8 +116,29 @@ std::string path_of(int descriptor) {
 
 Now now_writing(int descriptor, off_t offset) {
   if (!is_data(path_of(descriptor))) return Now::as_asked;
-  if (fault().action == "count" && offset < 4096) count("record");
-  return now(fault().call == "record" && offset < 4096 ? "record" : "write");
+  if (fault().action == "count" && offset < head_size) count("record");
+  return now(fault().call == "record" && offset < head_size ? "record" : "write");
+}
+
+// Calls the socket until it takes nobody any more. The parent goes on when that is so.
+void call_silently(const sockaddr_un& address, socklen_t length) {
+  int done[2];
+  if (pipe(done) != 0) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (fault().action == "stranger" && setuid(65534) != 0) _exit(1);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of the user takes it back
+    for (int calls_made = 0; calls_made < 500; ++calls_made) {
+      const int caller = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+      if (connect(caller, reinterpret_cast<const sockaddr*>(&address), length) != 0) break;
+    }
+    if (write(done[1], "", 1) == 1) sleep(600);
+    _exit(0);
+  }
+  char full = 0;
+  if (read(done[0], &full, 1) < 0) std::perror("read");
+  close(done[0]);
+  close(done[1]);
 }
 
 }  // namespace
@@ -119,6 +152,37 @@ int open(const char* path, int flags, ...) {
   va_end(arguments);
   if ((flags & O_CREAT) != 0 && is_data(path) && now("create") == Now::fails) return -1;
   return next<int (*)(const char*, int, ...)>("open")(path, flags, mode);
+}
+
+ssize_t pread(int descriptor, void* bytes, size_t size, off_t offset) {
+  if (fault().call == "read" && fault().action.starts_with("block:") && is_data(path_of(descriptor))) {
+    const off_t block = std::atoll(fault().action.c_str() + 6);
+    if (offset >= block && offset < block + block_size) {
+      errno = EIO;
+      return -1;
+    }
+    if (offset < block) size = std::min<size_t>(size, static_cast<size_t>(block - offset));
+  } else if (fault().call == "read" && is_data(path_of(descriptor)) && now("read") == Now::fails) {
+    return -1;
+  }
+  return next<ssize_t (*)(int, void*, size_t, off_t)>("pread")(descriptor, bytes, size, offset);
+}
+
+int flock(int descriptor, int operation) {
+  if (path_of(descriptor).find(fault().where) != std::string::npos && now("lock") == Now::fails) return -1;
+  return next<int (*)(int, int)>("flock")(descriptor, operation);
+}
+
+int listen(int descriptor, int backlog) {
+  const int result = next<int (*)(int, int)>("listen")(descriptor, backlog);
+  sockaddr_un address{};
+  socklen_t length = sizeof address;
+  // The kernel gives names of a zero and five digits.
+  if (result == 0 && fault().call == "listen" &&
+      getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &length) == 0 && address.sun_family == AF_UNIX &&
+      length == sizeof(sa_family_t) + 6 && address.sun_path[0] == '\0')
+    call_silently(address, length);
+  return result;
 }
 
 ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t offset) {

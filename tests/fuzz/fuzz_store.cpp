@@ -65,11 +65,11 @@ void repair(Bytes& file) {
   if (file.size() < head_size) return;
   seal_sector(std::span(file).first(sector_size));
   std::vector<std::pair<std::uint64_t, std::size_t>> order;
-  for (std::size_t place : {std::size_t{1}, std::size_t{2}})
-    order.emplace_back(base::load<std::uint64_t>(file.data() + place * sector_size + 8), place);
+  for (std::size_t place : {std::size_t{0}, std::size_t{1}})
+    order.emplace_back(base::load<std::uint64_t>(file.data() + record_place(place) + 8), place);
   std::sort(order.begin(), order.end());  // older first: newer footers name older ones
   for (const auto& [sequence, place] : order) {
-    const auto sector = std::span(file).subspan(place * sector_size, sector_size);
+    const auto sector = std::span(file).subspan(record_place(place), sector_size);
     if (all_zero(sector)) continue;
     Extent at{base::load<std::uint64_t>(sector.data() + 40), base::load<std::uint64_t>(sector.data() + 48), 0};
     repair_footer(file, at);

@@ -6,7 +6,7 @@ It shares no code with the library and exists to prove that the document is enou
     part = octavo_reader.read_part(steps[-1], 0)     # part.fields["density"]: one array a level
     python octavo_reader.py run.octavo               # reads and checks everything, prints what is there
 
-Whatever is not as the document says raises Damage.
+Whatever is not as the document says raises Damage, another version of the format Unsupported.
 """
 
 import importlib.util
@@ -26,8 +26,9 @@ _spec = importlib.util.spec_from_file_location("octavo_codecs", Path(__file__).w
 chunk = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(chunk)
 
-HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMIT\r\n"
-HEAD_SIZE, SECTOR = 4096, 512
+HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMI2\r\n"
+BLOCK, SECTOR = 4096, 512
+HEAD_SIZE = 3 * BLOCK
 REFINEMENT, OWNERSHIP, FIELD, PARTICLES = range(4)
 COLUMN_TYPES = {64: "<u1", 69: "<u2", 70: "<u4", 71: "<u8", 79: "<i8", 86: "<f8"}
 
@@ -38,6 +39,10 @@ Part = namedtuple("Part", "index refined owned fields particles")
 
 class Damage(Exception):
     pass
+
+
+class Unsupported(Exception):
+    """A later or earlier version: nothing is known to be wrong."""
 
 
 def expect(holds, what):
@@ -81,20 +86,24 @@ def checked_sector(sector, magic):
 
 
 def read_records(data):
-    """The file's identity, and its valid commit records as (sequence, footer offset, length, checksum)."""
+    """The file's identity, and what its valid commit records name as (sequence, footer offset, length, checksum)."""
     head = checked_sector(data[:SECTOR], HEAD_MAGIC)
     expect(head is not None, "the head is damaged")
     major, minor, size, identity, flow = unpack_from("<HHI16sB", head)
-    expect(major == 1, f"version {major}.{minor}")
+    if major != 2:
+        raise Unsupported(f"version {major}.{minor}")
     expect(size == HEAD_SIZE and flow < 2 and not any(head[25:]), "the head says something unknown")
     records = []
     for place in (0, 1):
-        sector = checked_sector(data[SECTOR * (place + 1) : SECTOR * (place + 2)], RECORD_MAGIC)
+        begin = BLOCK * (place + 1)
+        sector = checked_sector(data[begin : begin + SECTOR], RECORD_MAGIC)
         if sector is None:
             continue
-        sequence, _step, _attempt, offset, length, checksum, file = unpack_from("<Qq16sQQQ16s", sector)
-        if file == identity and sequence % 2 == 1 - place:
+        sequence, _step, _attempt, offset, length, checksum, file, *before = unpack_from("<Qq16sQQQ16sQQQ", sector)
+        if file == identity:
             records.append((sequence, offset, length, checksum))
+            if sequence > 1:
+                records.append((sequence - 1, *before))
     return identity, records
 
 
@@ -125,10 +134,50 @@ def read_commits(path):
     return commits
 
 
+# ------------------------------------------------------------------------------------------------ marks
+
+
+def read_mark(path, flow):
+    """The orders of the flow's steps that were durable, and the number of the newest; (None, None) where no mark lists any."""
+    file = Path(path) / f"{flow}.durable"
+    data = file.read_bytes() if file.exists() else b""
+    if not any(data):
+        return None, None
+    expect(len(data) == SECTOR and data[486:] == b"checksum %016x\n" % xxh3(data[:486]), f"{file} is damaged")
+    first, orders, *rest = data.decode().splitlines()
+    expect(first.startswith(f"This store has had durable {flow} steps: "), f"{file} is of another flow")
+    ranges = [tuple(map(int, item.split("-"))) for item in orders.removeprefix("orders ").split(",") if item]
+    newest = next((int(line.removeprefix("newest step ")) for line in rest if line.startswith("newest step ")), None)
+    return {order for item in ranges for order in range(item[0], item[-1] + 1)}, newest
+
+
+def lost_orders(path, flow):
+    """Of the marked steps those that are not complete, unless they may have been removed or abandoned."""
+    complete = [commits[0].footer for commits in complete_steps(path) if commits[0].footer["flow"] == flow]
+    order_of = {footer["attempt"]: footer["order"] for footer in complete}
+    lowest = min(order_of.values(), default=0)
+    marked, _ = read_mark(path, flow)
+
+    def is_abandoned(order):
+        later = [f for f in complete if f["order"] > order and f["continues"] is not None]
+        return any(order_of.get(footer["continues"]["attempt"], 0) < order for footer in later)
+
+    gone = (marked or set()) - set(order_of.values())
+    return {order for order in gone if order >= lowest and not is_abandoned(order)}
+
+
 # ------------------------------------------------------------------------------------------------ steps
 
 
 def read_store(path):
+    complete = complete_steps(path)
+    listed = [a for a in complete if not any(supersedes(b[0].footer, a[0].footer) for b in complete)]
+    listed.sort(key=lambda a: (a[0].footer["flow"] == "analysis", a[0].footer["step"]))
+    return [open_step(commits) for commits in listed]
+
+
+def complete_steps(path):
+    """The commits of each step all of whose segments are there, by segment."""
     path = Path(path)
     files = [file for flow in ("analysis", "checkpoint") for file in path.glob(f"{flow}/**/data.*")]
     attempts = {}
@@ -142,10 +191,7 @@ def read_store(path):
         for commit in commits:
             footer = commit.footer
             attempts.setdefault((footer["flow"], footer["step"], footer["attempt"]), []).append(commit)
-    complete = [sorted(a, key=lambda c: c.footer["segment"]) for a in attempts.values() if is_complete(a)]
-    listed = [a for a in complete if not any(supersedes(b[0].footer, a[0].footer) for b in complete)]
-    listed.sort(key=lambda a: (a[0].footer["flow"] == "analysis", a[0].footer["step"]))
-    return [open_step(commits) for commits in listed]
+    return [sorted(a, key=lambda c: c.footer["segment"]) for a in attempts.values() if is_complete(a)]
 
 
 def is_complete(commits):

@@ -1,11 +1,13 @@
 """The independent reader finds in golden stores, bit for bit, what the library read when it wrote them."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xxhash
 
 sys.path.insert(0, str(Path(__file__).parent))
 import octavo_reader
@@ -66,13 +68,34 @@ def test_a_flipped_bit_is_noticed(tmp_path):
     target.parent.mkdir(parents=True)
     data = bytearray(source.read_bytes())
     whole = len(read_everything(write(target, data)))
-    data[4096 + 40] ^= 4
+    data[12288 + 40] ^= 4
     with pytest.raises(octavo_reader.Damage):
         read_everything(write(target, data))
-    data[4096 + 40] ^= 4
-    data[512 + 30] ^= 4
-    data[1024 + 30] ^= 4
+    data[12288 + 40] ^= 4
+    data[4096 + 30] ^= 4
+    assert len(read_everything(write(target, data))) == whole  # there is another record of that commit
+    data[8192 + 30] ^= 4
     assert len(read_everything(write(target, data))) < whole
+    data[8] = 1
+    data[504:512] = xxhash.xxh3_64_intdigest(bytes(data[:504])).to_bytes(8, "little")
+    with pytest.raises(octavo_reader.Unsupported):
+        read_everything(write(target, data))
+
+
+def test_what_a_mark_lists_and_is_gone_is_lost(tmp_path):
+    store = tmp_path / "run.octavo"
+    shutil.copytree(GOLDEN / next(name for name in STORES if name.endswith("-lossless")) / "run.octavo", store)
+    orders, newest = octavo_reader.read_mark(store, "analysis")
+    assert (orders, newest) == ({1, 2, 3}, 2) and octavo_reader.lost_orders(store, "analysis") == set()
+    assert octavo_reader.read_mark(store, "checkpoint") == (None, None)
+    (store / "analysis" / "data.001").unlink()
+    assert octavo_reader.lost_orders(store, "analysis") == {1, 2, 3}
+    mark = store / "analysis.durable"
+    data = bytearray(mark.read_bytes())
+    data[200] ^= 1
+    mark.write_bytes(data)
+    with pytest.raises(octavo_reader.Damage):
+        octavo_reader.read_mark(store, "analysis")
 
 
 def write(target, data):

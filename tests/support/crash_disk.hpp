@@ -1,6 +1,8 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -27,17 +29,28 @@ struct Done {
 struct FileLog {
   std::vector<Done> done;
 
+  void add(const file::Event& event) {
+    if (event.operation != Operation::read && event.operation != Operation::open &&
+        event.operation != Operation::open_direct && event.operation != Operation::lock)
+      done.push_back({event.operation,
+                      event.path.string(),
+                      event.target.string(),
+                      event.offset,
+                      event.size,
+                      {reinterpret_cast<const char*>(event.bytes.data()), event.bytes.size()}});
+  }
   void start() {
     file::set_observer([this](const file::Event& event) {
-      if (event.operation != Operation::read && event.operation != Operation::open &&
-          event.operation != Operation::open_direct)
-        done.push_back({event.operation,
-                        event.path.string(),
-                        event.target.string(),
-                        event.offset,
-                        event.size,
-                        {reinterpret_cast<const char*>(event.bytes.data()), event.bytes.size()}});
+      add(event);
       return file::Verdict{};
+    });
+  }
+  // The process is killed when it is about to do that for the n-th time: it does nothing any more.
+  void start_and_die_at(Operation operation, int nth) {
+    file::set_observer([this, operation, nth, times = 0, dead = false](const file::Event& event) mutable {
+      dead = dead || (event.operation == operation && times++ == nth);
+      if (!dead) add(event);
+      return file::Verdict{dead ? EIO : 0, 0};
     });
   }
   static void stop() { file::set_observer({}); }
@@ -47,11 +60,12 @@ struct FileLog {
 
 enum class Fate { dropped, kept, torn, chance };
 
-// A file's bytes on disk, and what was asked of it since its last sync.
+// A file's bytes on disk, and what was asked of it since its last sync; or a directory.
 struct FileState {
   std::string durable;
   std::vector<Done> pending;
-  bool named = false;  // its directory was synced since it was created
+  bool named = false;  // the directory above was synced since it was made
+  bool is_directory = false;
 };
 
 inline void apply(const Done& done, std::size_t bytes, std::string& content) {
@@ -77,6 +91,10 @@ inline std::string after_crash(const FileState& state, Fate fate, Random& random
   return content;
 }
 
+inline bool is_below(const std::string& path, const std::string& directory) {
+  return path.compare(0, directory.size() + 1, directory + "/") == 0;
+}
+
 using Disk = std::map<std::string, FileState>;
 
 inline void advance(const Done& done, Disk& disk) {
@@ -95,22 +113,27 @@ inline void advance(const Done& done, Disk& disk) {
       for (auto& [path, state] : disk)
         if (fs::path(path).parent_path() == done.path) state.named = true;
       break;
-    case Operation::make_directory: break;
+    case Operation::make_directory:  // another rank may have been faster
+      if (!disk.contains(done.path)) disk[done.path].is_directory = true;
+      break;
     case Operation::remove:  // at once: the worst that can be
-      std::erase_if(disk, [&](const auto& entry) {
-        return entry.first == done.path || entry.first.compare(0, done.path.size() + 1, done.path + "/") == 0;
-      });
+      std::erase_if(disk,
+                    [&](const auto& entry) { return entry.first == done.path || is_below(entry.first, done.path); });
       break;
     default: FAIL() << "the store is not expected to rename";
   }
 }
 
-// Directories are always there: a file that is not synced into its own is lost all the same.
+// What is not synced into its directory is lost, with all that is in it.
 inline void rebuild(const Disk& disk, const fs::path& from, const fs::path& to, Fate fate, Random& random) {
   fs::remove_all(to);
   fs::create_directories(to);
+  std::vector<std::string> lost;
+  for (const auto& [path, state] : disk)
+    if (!state.named && (fate == Fate::dropped || (fate == Fate::chance && random.chance(0.5)))) lost.push_back(path);
   for (const auto& [path, state] : disk) {
-    if (!state.named && (fate == Fate::dropped || (fate == Fate::chance && random.chance(0.5)))) continue;
+    const auto takes = [&path = path](const std::string& gone) { return path == gone || is_below(path, gone); };
+    if (state.is_directory || std::any_of(lost.begin(), lost.end(), takes)) continue;
     const std::string content = after_crash(state, fate, random);
     write_file(to / fs::relative(path, from), {content.begin(), content.end()});
   }

@@ -9,6 +9,8 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/mesh/prune.hpp"
+#include "octavo/store/durable.hpp"
+#include "octavo/store/scan.hpp"
 #include "octavo/store/store.hpp"
 #include "tests/support/random_octree.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -114,6 +116,15 @@ inline void write_step(const Step& step, const std::filesystem::path& store, sto
       writer.add(store::encode(step.parts[p], step.header, options));
     writer.commit();
   }
+}
+
+/// And marks it as durable, as a run does that has reported it.
+inline void write_durable_step(const Step& step, const std::filesystem::path& store, const store::SegmentPlan& plan,
+                               const store::EncodeOptions& options = {}) {
+  write_step(step, store, plan, options);
+  for (const store::StepFound& found : store::scan_store(store).steps)
+    if (found.flow == plan.flow && found.step == plan.step && found.attempt == plan.attempt)
+      store::note_durable(store, plan.flow, found.order, plan.step);
 }
 
 inline store::SegmentPlan plan_of(std::int64_t step, unsigned attempt, int segments = 1) {

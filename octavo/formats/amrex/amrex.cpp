@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/amrex/write_dataset.hpp"
+#include "octavo/formats/amrex/carried.hpp"
+#include "octavo/formats/amrex/layout.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/patches_to_octree.hpp"
 #include "octavo/mesh/prune.hpp"
@@ -41,20 +42,16 @@ std::int64_t cells_of(const std::vector<IndexBox>& boxes, int dim) {
 }
 
 /// Levels by the code's numbers; refined cells are those that finer boxes cover.
-std::vector<mesh::LevelCount> count_levels(const mesh::Patches& patches, const mesh::PatchTree* tree) {
+std::vector<mesh::LevelCount> count_levels(const mesh::Patches& patches) {
   std::vector<mesh::LevelCount> counts;
   for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
     const std::int64_t cells = cells_of(patches.boxes[level], patches.dim);
-    const int number = tree != nullptr ? tree->index[level] - tree->unfolded : static_cast<int>(level);
     if (level > 0) {
-      const std::int64_t family = std::int64_t{1} << patches.dim;
-      const bool between = number - counts.back().level == 2;
       std::int64_t covered = cells;
       for (int axis = 0; axis < patches.dim; ++axis) covered /= patches.ratio[level - 1];
       counts.back().leaves -= covered;
-      if (between) counts.push_back({number - 1, cells / family, 0});
     }
-    counts.push_back({number, cells, cells});
+    counts.push_back({static_cast<int>(level), cells, cells});
   }
   while (counts.size() > 1 && counts.back().cells == 0) counts.pop_back();
   return counts;
@@ -77,7 +74,9 @@ void plan_tree(Shared& shared, const DatasetOptions& options, std::vector<std::s
   shared.regions = mesh::plan_patch_parts(patches, shared.tree, options.part_cells);
   if (std::find(patches.ratio.begin(), patches.ratio.end(), 4) != patches.ratio.end())
     notes.push_back(
-        "a refinement ratio of 4 is two levels here; cells of the level between are the means of finer ones");
+        "a refinement ratio of 4 takes two levels of the tree; cells of the one between are the means of finer ones, "
+        "and "
+        "it has no number: levels are called as AMReX calls them");
 }
 
 /// A box of level-0 cells in fractions of the domain's x extent.
@@ -153,12 +152,6 @@ mesh::Particles read_species(const Shared& shared, const ParticleFolder& folder,
 
 // --------------------------------------------------------------------------------------------------------------- read
 
-/// How many levels of patches the levels up to this tree level index need: where that is between two (ratio 4), both.
-std::size_t levels_needed(const mesh::PatchTree& tree, int deepest) {
-  const auto found = std::lower_bound(tree.index.begin(), tree.index.end(), deepest);
-  return static_cast<std::size_t>(found - tree.index.begin()) + 1;
-}
-
 void truncate(mesh::Part& part, int deepest) {
   const auto& tree = std::get<mesh::Octree>(part.mesh);
   if (mesh::num_levels(tree) <= deepest + 1) return;
@@ -174,9 +167,9 @@ mesh::Part read(const Shared& shared, int number, const mesh::Request& request) 
   if (shared.no_tree) throw Error(*shared.no_tree).at(shared.output.path.string());
   if (request.max_level < 0) throw Error(Kind::usage, "levels of AMReX begin at 0").at(shared.output.path.string());
   const IndexBox& region = shared.regions[static_cast<std::size_t>(number)];
-  const int deepest =
-      std::min(request.max_level, shared.tree.index.back() - shared.tree.unfolded) + shared.tree.unfolded;
-  PatchRequest wanted{.fields = request.fields, .levels = levels_needed(shared.tree, deepest), .region = region};
+  const auto finest = std::min(static_cast<std::size_t>(request.max_level), shared.tree.index.size() - 1);
+  const int deepest = shared.tree.index[finest];
+  PatchRequest wanted{.fields = request.fields, .levels = finest + 1, .region = region};
   mesh::Part patches = read_patches(shared.output, wanted);
   patches.index = number;
   mesh::Part part;
@@ -215,6 +208,7 @@ std::int64_t part_bytes(const Shared& shared, int number) {
 void keep_attributes(const Output& output, mesh::Header& header) {
   keep_layout(output.patches, header.attributes);
   header.attributes["amrex/kind"] = std::string(output.family == Family::plotfile ? "plotfile" : "checkpoint");
+  keep_form(output, header);
   if (output.family == Family::plotfile) return;
   std::vector<std::string> names;
   for (const FieldSource& source : output.sources)
@@ -237,11 +231,13 @@ mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& opti
   dataset.header = shared->header;
   dataset.num_parts = static_cast<int>(shared->regions.size());
   dataset.bytes = shared->output.bytes;
-  dataset.levels = count_levels(shared->output.patches, shared->no_tree ? nullptr : &shared->tree);
+  dataset.levels = count_levels(shared->output.patches);
   for (const ParticleFolder& folder : shared->output.particles) dataset.species.push_back(species_of(folder));
   dataset.parts_touching = [shared](const mesh::Region& region) { return parts_touching(*shared, region); };
   dataset.read = [shared](int part, const mesh::Request& request) { return read(*shared, part, request); };
   dataset.part_bytes = [shared](int part) { return part_bytes(*shared, part); };
+  if (shared->output.family != Family::plotfile)
+    dataset.carry = [shared](mesh::Header& header) { keep_files(shared->output, header); };
   return dataset;
 }
 

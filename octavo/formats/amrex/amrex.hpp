@@ -17,8 +17,9 @@ struct DatasetOptions {
 /// Opens an output as parts that each own a box of level-0 cells and all that is refined below it, so that memory is
 /// bounded by a part: its patches and its tree (see mesh/patches_to_octree.hpp for what values refined cells have). The
 /// tree's roots are the cells of level 0, or, where those are more than `max_roots`, cells that many times coarser;
-/// these are nobody's, and code levels begin at 0 in any case. Where a ratio is 4, code levels count tree levels, and a
-/// note says so; where one is neither 2 nor 4, headers are read, but `read` throws Error(unsupported).
+/// these are nobody's, and code levels begin at 0 in any case. A ratio of 4 takes two levels of the tree, of which one
+/// is none of AMReX's (mesh::is_between_levels), and a note says so; where one is neither 2 nor 4, headers are read,
+/// but `read` throws Error(unsupported).
 ///
 /// Particles belong to the part that holds the level-0 cell of their position, if that lies in the box their file lists
 /// them under; else to that of the box's lower corner. Each is in one part.

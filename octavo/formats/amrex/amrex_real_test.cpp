@@ -353,10 +353,16 @@ TEST(amrex_real, what_is_written_again_is_read_as_the_same_bits) {
       std::vector<NamedFields> names{{"State", {}}};
       for (std::size_t i = 0; i < part.fields.size(); ++i) names[0].fields.push_back(i);
       const fs::path chk = folder / ("chk" + std::to_string(number));
-      write_checkpoint(chk, "Checkpoint file", output.header, part, names, {.files = files, .sync = false});
-      OpenOptions options;
-      options.ratio = std::get<mesh::Patches>(part.mesh).ratio;
-      expect_same(output, part, open_output(chk, options));
+      mesh::Header header = output.header;
+      EXPECT_THROW(write_checkpoint(chk, "Checkpoint file", header, part, names), base::Error);  // no time step
+      header.attributes["level_dt"] = std::vector<double>{0.5};
+      write_checkpoint(chk, "Checkpoint file", header, part, names, {.files = files, .sync = false});
+      const Output again = open_output(chk);
+      expect_same(output, part, again);
+      EXPECT_EQ(again.header.lo, header.lo);
+      EXPECT_EQ(again.header.hi, header.hi);
+      EXPECT_EQ(again.header.time, header.time);
+      EXPECT_TRUE(again.common_form);
     }
   fs::remove_all(folder);
 }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "octavo/formats/amrex/headers.hpp"
+#include "octavo/formats/amrex/step_file.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/sides.hpp"
 
@@ -98,28 +98,32 @@ std::vector<std::string> read_level(Text& text, Output& output, std::size_t leve
 }
 
 /// Names with which a level's folder has MultiFabs, sorted.
-std::set<std::string> list_multifabs(const fs::path& level) {
-  std::set<std::string> names;
+std::vector<std::string> list_multifabs(const fs::path& level) {
+  std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(level)) {
     const std::string name = entry.path().filename().string();
-    if (name.size() > 2 && name.ends_with("_H") && name != "Particle_H") names.insert(name.substr(0, name.size() - 2));
+    if (name.size() > 2 && name.ends_with("_H") && name != "Particle_H")
+      names.push_back(name.substr(0, name.size() - 2));
   }
+  std::sort(names.begin(), names.end());
   return names;
 }
 
-/// The lists of boxes that a hand-written header holds, in their order.
-std::vector<BoxArray> find_box_arrays(Text& text) {
+/// The lists of boxes that a hand-written header holds from here on, in their order, and whether there is nothing else.
+std::pair<std::vector<BoxArray>, bool> find_box_arrays(Text& text) {
   std::vector<BoxArray> found;
+  bool all = true;
   while (!text.at_end()) {
     const std::size_t here = text.position();
     try {
       found.push_back(text.box_array());
     } catch (const Error&) {
+      all = false;
       text.seek(here);
       text.line();
     }
   }
-  return found;
+  return {std::move(found), all};
 }
 
 /// The smallest box around all.
@@ -144,13 +148,13 @@ bool is_within_32_bits(const IndexBox& box, int dim) {
 }
 
 /// Level 0 covers its domain; the others' domains follow from the ratios.
-void infer_domains(Output& output, const OpenOptions& options, const Text& text) {
+void infer_domains(Output& output, const std::vector<int>& ratios, const Text& text) {
   mesh::Patches& patches = output.patches;
   const int dim = output.header.dim;
   patches.domain = {mesh::flat(around(patches.boxes[0]), dim)};
   for (std::size_t level = 1; level < patches.boxes.size(); ++level) {
-    const bool given = level - 1 < options.ratio.size();
-    int ratio = given ? options.ratio[level - 1] : 2;
+    const bool given = level - 1 < ratios.size();
+    int ratio = given ? ratios[level - 1] : 2;
     const auto fits = [&] {
       return patches.boxes[level].empty() ||
              lies_in(around(patches.boxes[level]), mesh::refined_box(patches.domain.back(), ratio, dim), dim);
@@ -167,22 +171,29 @@ void infer_domains(Output& output, const OpenOptions& options, const Text& text)
   }
 }
 
-/// The widespread form: title, finest level, then steps, time steps and times of the levels. Nothing else is known of
-/// such a header, so all must fit.
+/// The numbers on a line, all of it.
+template <class T, class Read>
+std::vector<T> numbers_of_line(Text& text, Read&& read) {
+  Text line(text.line(), text.path());
+  std::vector<T> numbers;
+  while (!line.at_end()) numbers.push_back(read(line));
+  return numbers;
+}
+
+/// The widespread form: title, finest level, then steps, time steps and times of the levels, maybe also of those that
+/// the code would allow beyond the finest. Nothing else is known of such a header, so all must fit.
 bool read_common_form(Text& text, Output& output, std::size_t levels) {
   const std::size_t here = text.position();
   try {
     text.line();
     if (text.integer() + 1 != static_cast<std::int64_t>(levels)) return false;
-    std::vector<std::int64_t> steps;
-    std::vector<double> dt, times;
-    for (std::size_t level = 0; level < levels; ++level) steps.push_back(text.integer());
     text.end_line();
-    for (auto* list : {&dt, &times}) {
-      for (std::size_t level = 0; level < levels; ++level) list->push_back(text.real());
-      text.end_line();
-    }
-    if (!text.follows("(")) throw text.error("expected boxes");
+    const auto steps = numbers_of_line<std::int64_t>(text, [](Text& line) { return line.integer(); });
+    const auto dt = numbers_of_line<double>(text, [](Text& line) { return line.real(); });
+    const auto times = numbers_of_line<double>(text, [](Text& line) { return line.real(); });
+    if (steps.size() < levels || steps.size() > most_levels || dt.size() != steps.size() ||
+        times.size() != steps.size() || !text.follows("("))
+      throw text.error("expected steps, time steps and times of the levels, then boxes");
     output.header.time = times[0];
     output.header.attributes["step"] = steps[0];
     output.header.attributes["level_steps"] = steps;
@@ -194,9 +205,9 @@ bool read_common_form(Text& text, Output& output, std::size_t levels) {
   }
 }
 
-void check_against_header(Text& text, const Output& output) {
-  const auto arrays = find_box_arrays(text);
-  if (arrays.empty()) return;
+/// Whether the boxes of all levels are all that follows in the Header.
+bool check_against_header(Text& text, const Output& output) {
+  const auto [arrays, all] = find_box_arrays(text);
   const auto& levels = output.patches.boxes;
   if (arrays.size() > levels.size())
     throw Error(Kind::corrupt, "the Header has boxes of " + std::to_string(arrays.size()) + " levels, but there are " +
@@ -206,6 +217,17 @@ void check_against_header(Text& text, const Output& output) {
     if (arrays[level].boxes != levels[level])
       throw Error(Kind::corrupt, "Header and data disagree on the boxes of level " + std::to_string(level))
           .at(output.path.string());
+  return all && arrays.size() == levels.size();
+}
+
+/// As asked for, else as the file beside the Header says.
+void set_corners(Output& output, const OpenOptions& options, bool known) {
+  mesh::Header& header = output.header;
+  if (options.lo) header.lo = *options.lo;
+  if (options.hi) header.hi = *options.hi;
+  if (known || (options.lo && options.hi)) return;
+  header.attributes["amrex/corners"] = std::string("assumed");
+  output.notes.push_back("a hand-written Header does not say where the domain lies: corners 0 and 1 are taken");
 }
 
 /// Cells, faces or nodes; of edges there is no field.
@@ -298,6 +320,22 @@ bool has_ghost_cells(const Output& output) {
   return false;
 }
 
+/// MultiFabs that all levels have; those of some levels only are others: a level that was made in the last step has no
+/// old values.
+std::vector<std::string> on_all_levels(const std::vector<std::vector<std::string>>& levels,
+                                       std::vector<std::string>& others) {
+  std::vector<std::string> names;
+  for (std::size_t level = 0; level < levels.size(); ++level)
+    for (const std::string& name : levels[level]) {
+      const bool everywhere = std::all_of(levels.begin(), levels.end(), [&](const auto& other) {
+        return std::find(other.begin(), other.end(), name) != other.end();
+      });
+      if (!everywhere) others.push_back(level_name(level) + "/" + name);
+      if (everywhere && level == 0) names.push_back(name);
+    }
+  return names;
+}
+
 }  // namespace
 
 void add_multifabs(Output& output, const std::vector<std::string>& names) {
@@ -325,7 +363,7 @@ void add_multifabs(Output& output, const std::vector<std::string>& names) {
   if (known_names.empty())
     output.notes.push_back("checkpoints do not name the components: fields are called after their MultiFab and number");
   if (!output.others.empty())
-    output.notes.push_back("values on edges or other boxes are not among the fields: " +
+    output.notes.push_back("values on edges, on other boxes or of some levels only are not among the fields: " +
                            std::to_string(output.others.size()) + " MultiFabs: " + listed(output.others));
   if (has_ghost_cells(output)) output.notes.emplace_back("values of ghost cells are not among the fields");
 }
@@ -351,7 +389,11 @@ void open_amr_level(Text& text, Output& output) {
       output.notes.push_back("the coordinates are not Cartesian: volumes and integrals here are those of plain boxes");
   }
   for (std::size_t level = 1; level < allowed; ++level) text.tuple();  // ratios: the domains have them too
-  for (std::size_t i = 0; i < 2 * allowed; ++i) text.real();           // time steps, and the smallest
+  std::vector<double> dt;
+  for (std::size_t i = 0; i < allowed; ++i) dt.push_back(text.real());
+  for (std::size_t i = 0; i < allowed; ++i) text.real();  // the smallest time steps
+  dt.resize(levels);
+  header.attributes["level_dt"] = std::move(dt);
   std::vector<std::int64_t> steps;
   for (std::size_t i = 0; i < 3 * allowed; ++i) steps.push_back(text.integer());  // cycles, steps, counts
   header.attributes["step"] = steps[allowed];
@@ -360,24 +402,22 @@ void open_amr_level(Text& text, Output& output) {
                                 steps.begin() + static_cast<std::ptrdiff_t>(allowed + levels));
   output.patches.ratio = ratios_of(output.patches.domain, header.dim, text);
   text.end_line();
-  std::vector<std::string> names;
-  for (std::size_t level = 0; level < levels; ++level) {
-    const auto found = read_level(text, output, level);
-    if (level == 0) names = found;
-    if (found != names) throw text.error("levels with different MultiFabs");
-  }
-  add_multifabs(output, names);
+  std::vector<std::vector<std::string>> found;
+  for (std::size_t level = 0; level < levels; ++level) found.push_back(read_level(text, output, level));
+  add_multifabs(output, on_all_levels(found, output.others));
 }
 
 void open_hand_written(Text& text, Output& output, const OpenOptions& options) {
   mesh::Header& header = output.header;
-  std::vector<std::set<std::string>> found;
-  while (fs::is_directory(output.path / level_name(found.size())))
+  std::vector<std::vector<std::string>> found;
+  // Folders of levels that the code would allow may be there without anything in them.
+  while (fs::is_directory(output.path / level_name(found.size()))) {
     found.push_back(list_multifabs(output.path / level_name(found.size())));
-  std::vector<std::string> names;  // those that all levels have
-  for (const std::string& name : found.empty() ? std::set<std::string>{} : found[0])
-    if (std::all_of(found.begin(), found.end(), [&](const auto& level) { return level.contains(name); }))
-      names.push_back(name);
+    if (!found.back().empty()) continue;
+    found.pop_back();
+    break;
+  }
+  const std::vector<std::string> names = on_all_levels(found, output.others);
   if (names.empty()) throw text.error("expected a MultiFab that all levels have, found none").at(output.path.string());
   // The first cell-centred one gives the boxes.
   for (const std::string& name : names) {
@@ -394,13 +434,13 @@ void open_hand_written(Text& text, Output& output, const OpenOptions& options) {
   header.attributes["version"] = Text(text).name();
   const bool known = read_common_form(text, output, found.size());
   if (!known) output.notes.push_back("the Header is the application's own and of no known form: the time is not read");
-  check_against_header(text, output);
-  infer_domains(output, options, text);
-  header.lo = options.lo.value_or(mesh::Point3{0, 0, 0});
-  header.hi = options.hi.value_or(mesh::Point3{1, 1, 1});
-  if (!options.lo || !options.hi)
-    output.notes.push_back("a hand-written Header does not say where the domain lies: corners 0 and 1 are taken");
-  if (found.size() > 1 && options.ratio.empty())
+  output.common_form = check_against_header(text, output) && known;
+  const auto step = read_step_file(output.path, header);
+  std::vector<int> ratio = options.ratio;
+  if (ratio.empty() && step) ratio = *step;
+  infer_domains(output, ratio, text);
+  set_corners(output, options, step.has_value());
+  if (found.size() > 1 && ratio.empty())
     output.notes.push_back("a hand-written Header does not say the refinement ratios: the smallest that fit are taken");
   add_multifabs(output, names);
 }

@@ -10,8 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* file_name = "component_names";
-
 bool needs_names(const NamedComponents& multifab) {
   const int count = static_cast<int>(multifab.names.size());
   for (int c = 0; c < count; ++c)
@@ -37,14 +35,14 @@ void write_component_names(const fs::path& checkpoint, std::span<const NamedComp
   std::string text;
   for (const NamedComponents& multifab : multifabs)
     for (const std::string& name : multifab.names) text.append(multifab.multifab).append(" ").append(name).append("\n");
-  write_text(checkpoint / file_name, text, sync);
+  write_text(checkpoint / component_names_file, text, sync);
 }
 
 std::map<std::string, std::vector<std::string>> read_component_names(const fs::path& checkpoint) {
   std::error_code ignored;
   std::map<std::string, std::vector<std::string>> names;
-  if (!fs::is_regular_file(checkpoint / file_name, ignored)) return names;
-  Text text = read_text(checkpoint / file_name);
+  if (!fs::is_regular_file(checkpoint / component_names_file, ignored)) return names;
+  Text text = read_text(checkpoint / component_names_file);
   std::set<std::string> known;
   while (!text.at_end()) {
     const std::string multifab = text.word(), name = text.name();

@@ -11,12 +11,15 @@ namespace octavo::formats::amrex {
 bool is_plotfile_header(Text& text);
 
 void open_plotfile(Text& text, Output& output);
+/// Fields of these names, the components of the levels' only MultiFab, and what is to be said of any plotfile.
+void add_plotfile_facts(Output& output, std::int64_t coordinates, const std::vector<std::string>& names);
 void open_amr_level(Text& text, Output& output);
 void open_hand_written(Text& text, Output& output, const OpenOptions& options);
 
 /// Refinement ratios from the domains, one a step. Error(unsupported) where they differ between axes.
 std::vector<int> ratios_of(const std::vector<mesh::IndexBox>& domains, int dim, const Text& text);
 
+inline constexpr const char* component_names_file = "component_names";
 /// What a field is called where nothing says more: "phi", or "state_0", "state_1" ...
 std::string plain_component_name(const std::string& multifab, int component, int components);
 /// Names of the components of a checkpoint's MultiFabs, as write_component_names has put them beside the Header; those

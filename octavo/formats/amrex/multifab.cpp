@@ -117,12 +117,16 @@ std::optional<std::uint64_t> bytes_of(const MultiFab& multifab, std::size_t box)
   return static_cast<std::uint64_t>(n);
 }
 
-/// The format of the first box: all of a version 1 output have one.
-void read_first_line(MultiFab& multifab) {
+/// The line before the values of the first box, which all of a version 1 output have: their format, held against the
+/// header.
+FabLine read_first_line(MultiFab& multifab) {
   const file::File opened = file::open_read(multifab.files[multifab.places[0].file]);
   std::vector<std::byte> bytes(max_fab_line);
   bytes.resize(file::pread_some(opened, multifab.places[0].offset, bytes));
-  multifab.format = read_fab_line(bytes, box_place(multifab, 0)).format;
+  FabLine line = read_fab_line(bytes, box_place(multifab, 0));
+  multifab.format = line.format;
+  check_fab_line(multifab, 0, line);
+  return line;
 }
 
 std::vector<std::uint64_t> file_sizes(const MultiFab& multifab) {
@@ -137,9 +141,10 @@ std::size_t line_bytes(const MultiFab& multifab, std::size_t box) {
   return to_text(FabLine{multifab.format, stored, multifab.components, 0}).size();
 }
 
-/// Each box's bytes must lie in its file, and boxes follow one another without overlap; where boxes have no line of
-/// text that names them, without gaps too: nothing else would tell a wrong offset.
-void check_places(MultiFab& multifab) {
+/// Each box's bytes must lie in its file, and boxes follow one another without overlap and with no more than so many
+/// bytes between them: none where lines of text are as AMReX writes them, or missing. Nothing else would tell a wrong
+/// offset, or fewer components than there are.
+void check_places(MultiFab& multifab, std::size_t most_between) {
   const auto sizes = file_sizes(multifab);
   std::vector<std::size_t> order(multifab.places.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -161,7 +166,7 @@ void check_places(MultiFab& multifab) {
           .at(box_place(multifab, order[i]))
           .hint("the output is half-written or wrongly indexed");
     const std::uint64_t rest = place.end - place.offset - *bytes;
-    if (rest > (multifab.version == 1 ? max_fab_line : 0))
+    if (rest > most_between)
       throw Error(Kind::corrupt, std::to_string(rest) + " bytes behind the values of a box belong to none")
           .at(box_place(multifab, order[i]))
           .hint("the output is wrongly indexed");
@@ -173,9 +178,25 @@ void check_places(MultiFab& multifab) {
 MultiFab open_multifab(const fs::path& prefix) {
   MultiFab multifab = read_header(prefix);
   if (multifab.places.empty()) return multifab;
-  if (multifab.version == 1) read_first_line(multifab);
-  check_places(multifab);
+  std::size_t most_between = 0;
+  if (multifab.version == 1) {
+    const FabLine line = read_first_line(multifab);
+    if (line.bytes != line_bytes(multifab, 0)) most_between = max_fab_line;
+  }
+  check_places(multifab, most_between);
   return multifab;
+}
+
+void check_fab_line(const MultiFab& multifab, std::size_t box, const FabLine& line) {
+  if (line.box.cells == stored_box(multifab, box) && line.box.nodal == multifab.boxes.nodal &&
+      line.components == multifab.components)
+    return;
+  throw Error(Kind::corrupt, "header and data disagree: expected values of box " +
+                                 to_text(stored_box(multifab, box), multifab.boxes.nodal, multifab.boxes.dim) +
+                                 " with " + std::to_string(multifab.components) + " components, found box " +
+                                 to_text(line.box.cells, line.box.nodal, line.box.dim) + " with " +
+                                 std::to_string(line.components))
+      .at(box_place(multifab, box));
 }
 
 mesh::IndexBox stored_box(const MultiFab& multifab, std::size_t box) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@ struct FabPlace {
   std::uint64_t end = 0;  ///< of what can be its own: the next one's offset, or the end of the file
 };
 
-/// The header of values on the boxes of one level: the file X_H of AMReX's VisMF, with files X_D_nnnnn beside it.
+struct Hdf5Values;
+
+/// The header of values on the boxes of one level: the file X_H of AMReX's VisMF, with files X_D_nnnnn beside it; or a
+/// group of an HDF5 file (hdf5_plotfile.hpp), of which `places` say how much there is.
 struct MultiFab {
   std::filesystem::path prefix;  ///< ".../Level_0/Cell", without the _H
   int version = 1;               ///< 1: each box with a line of text; 2: without; 3, 4: minima and maxima in the header
@@ -28,11 +32,15 @@ struct MultiFab {
   std::vector<std::filesystem::path> files;
   std::vector<FabPlace> places;        ///< one a box
   std::vector<double> minima, maxima;  ///< as the header says, of each box its components; version 4: one row; or empty
+  std::shared_ptr<const Hdf5Values> hdf5;  ///< where the values are in HDF5
 };
 
 /// Reads a header and checks it against its files. Error(unreadable) where a file is missing; Error(corrupt) where the
 /// places of boxes overlap, or reach past the end of their file: it is half-written, or wrongly indexed.
 MultiFab open_multifab(const std::filesystem::path& prefix);
+
+/// Error(corrupt) where the line of text before a box's values says another box or number of components.
+void check_fab_line(const MultiFab& multifab, std::size_t box, const FabLine& line);
 
 /// The box of values in the file: with its ghost cells.
 mesh::IndexBox stored_box(const MultiFab& multifab, std::size_t box);

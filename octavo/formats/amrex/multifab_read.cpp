@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/amrex/hdf5_plotfile.hpp"
 #include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/mesh/boxes.hpp"
 
@@ -55,12 +56,7 @@ struct Reader {
     if (multifab.version != 1) return {0, multifab.format};
     const FabLine line = read_fab_line(bytes, place(box));
     const FabPlace& at = multifab.places[box];
-    if (line.box.cells != stored_box(multifab, box) || line.box.nodal != multifab.boxes.nodal ||
-        line.components != multifab.components)
-      throw Error(Kind::corrupt, "header and data disagree: the values are of box " +
-                                     to_text(line.box.cells, line.box.nodal, line.box.dim) + " with " +
-                                     std::to_string(line.components) + " components")
-          .at(place(box));
+    check_fab_line(multifab, box, line);
     const std::uint64_t values = stored_bytes(multifab, box) / mesh::size_of(multifab.format.type);
     if (line.bytes + values * mesh::size_of(line.format.type) > at.end - at.offset)
       throw Error(Kind::corrupt, "the values of a box reach into what follows").at(place(box));
@@ -170,6 +166,7 @@ struct Reader {
 
 void read_cells(const MultiFab& multifab, std::vector<Take> takes, std::span<const int> components,
                 mesh::ScalarType type, std::span<const std::span<std::byte>> out) {
+  if (multifab.hdf5) return read_hdf5_cells(multifab, takes, components, type, out);
   const auto& places = multifab.places;
   std::sort(takes.begin(), takes.end(), [&](const Take& a, const Take& b) {
     return std::pair(places[a.box].file, places[a.box].offset) < std::pair(places[b.box].file, places[b.box].offset);

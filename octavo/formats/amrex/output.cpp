@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "octavo/formats/amrex/hdf5_plotfile.hpp"
 #include "octavo/formats/amrex/headers.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/patches_to_octree.hpp"
@@ -76,6 +77,13 @@ Output open_checked(const fs::path& path, const OpenOptions& options) {
   Output output;
   output.path = path;
   output.header.code = "AMReX";
+  if (fs::is_regular_file(path)) {
+    open_hdf5_plotfile(output);
+    validate(output);
+    check_level_0(output);
+    output.bytes = static_cast<std::int64_t>(fs::file_size(path));
+    return output;
+  }
   Text text = read_text(path / "Header");
   if (Text(text).line() == amr_level_title) {
     output.family = Family::amr_level;
@@ -130,12 +138,14 @@ std::vector<Take> moved(std::vector<Take> takes, const mesh::Index3& side) {
 fs::path output_directory(const fs::path& path) {
   std::error_code ignored;
   const bool is_header = path.filename() == "Header" && fs::is_regular_file(path, ignored);
-  return is_header ? path.parent_path() : path;
+  if (!is_header) return path;
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 bool recognise(const fs::path& given) {
   std::error_code ignored;
   const fs::path path = output_directory(given);
+  if (fs::is_regular_file(path, ignored)) return is_hdf5_plotfile(path);
   if (!fs::is_regular_file(path / "Header", ignored)) return false;
   for (fs::directory_iterator entry(path / "Level_0", ignored), end; !ignored && entry != end; entry.increment(ignored))
     if (entry->path().filename().string().ends_with("_H")) return true;

@@ -40,8 +40,9 @@ struct Output {
   std::vector<mesh::BoxIndex> index;             ///< the same, per level, to find those of a region
   std::vector<std::vector<MultiFab>> multifabs;  ///< per level, those that hold the fields of the header
   std::vector<FieldSource> sources;              ///< one a field of the header
-  std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that stand on edges, or on other boxes:
-                                    ///< "Level_0/Edge0"; see open_multifab
+  std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that stand on edges, on other boxes or
+                                    ///< not on all levels: "Level_0/Edge0"; see open_multifab
+  bool common_form = false;  ///< hand_written: the Header is of the widespread form and has nothing else
   std::vector<ParticleFolder> particles;
   std::vector<std::string> notes;
   std::int64_t bytes = 0;  ///< of all files
@@ -49,7 +50,8 @@ struct Output {
 
 /// The directory, where the path is that of its Header; else the path.
 std::filesystem::path output_directory(const std::filesystem::path& path);
-/// Whether a path looks like one: a directory with a Header and a Level_0 with a MultiFab, or its Header.
+/// Whether a path looks like one: a directory with a Header and a Level_0 with a MultiFab, or its Header; or an HDF5
+/// file of AMReX.
 bool recognise(const std::filesystem::path& path);
 
 /// Reads the headers. Error(corrupt) for a half-written or wrongly indexed output, except that damaged particles are

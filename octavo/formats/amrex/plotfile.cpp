@@ -161,7 +161,11 @@ void open_plotfile(Text& text, Output& output) {
     open_level(output, read_level(text, level, header.dim), names.size(), text);
   header.attributes["step"] = steps[0];
   header.attributes["level_steps"] = steps;
-  header.attributes["coordinate_system"] = coordinates;
+  add_plotfile_facts(output, coordinates, names);
+}
+
+void add_plotfile_facts(Output& output, std::int64_t coordinates, const std::vector<std::string>& names) {
+  output.header.attributes["coordinate_system"] = coordinates;
   if (coordinates != 0)
     output.notes.push_back("the coordinates are not Cartesian: volumes and integrals here are those of plain boxes");
   output.notes.push_back("a plotfile does not say which axes are periodic: none is taken to be");

@@ -25,148 +25,6 @@ using base::Kind;
 using mesh::IndexBox;
 using mesh::Octree;
 
-using Integers = std::vector<std::int64_t>;
-
-Integers integers(const mesh::Header& header, const std::string& name) {
-  const auto found = header.attributes.find(name);
-  if (found == header.attributes.end()) return {};
-  const auto* values = std::get_if<Integers>(&found->second);
-  return values != nullptr ? *values : Integers{};
-}
-
-/// What will be written; decided from the trees alone.
-struct Layout {
-  mesh::Patches patches;
-  std::vector<int> index;  ///< tree level index of each level
-  bool kept = false;
-};
-
-/// The domain's cells on a tree level, from its corner on level 0 at `corner`.
-IndexBox domain_on(const Octree& tree, int level, int first, const mesh::Index3& corner) {
-  IndexBox box{{0, 0, 0}, {1, 1, 1}};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
-    box.lo[axis] = corner[axis] * (std::int64_t{1} << (level - first));
-    box.hi[axis] = box.lo[axis] + (tree.roots[axis] * tree.block[axis] << level);
-  }
-  return box;
-}
-
-mesh::Index3 shifted(const mesh::Index3& at, const mesh::Index3& by) {
-  return {at[0] + by[0], at[1] + by[1], at[2] + by[2]};
-}
-
-// ------------------------------------------------------------------------------------------------- the boxes it came
-// in
-
-/// Boxes of the attributes, level after level. Empty where they make no sense.
-std::vector<std::vector<IndexBox>> boxes_of(const Integers& flat, int dim, std::size_t levels) {
-  const auto d = static_cast<std::size_t>(dim);
-  std::vector<std::vector<IndexBox>> boxes(levels);
-  if (flat.empty() || flat.size() % (1 + 2 * d) != 0) return {};
-  for (std::size_t i = 0; i < flat.size(); i += 1 + 2 * d) {
-    if (flat[i] < 0 || flat[i] >= static_cast<std::int64_t>(levels)) return {};
-    IndexBox box{{0, 0, 0}, {1, 1, 1}};
-    for (std::size_t axis = 0; axis < d; ++axis) {
-      box.lo[axis] = flat[i + 1 + axis];
-      box.hi[axis] = flat[i + 1 + d + axis];
-    }
-    boxes[static_cast<std::size_t>(flat[i])].push_back(box);
-  }
-  return boxes;
-}
-
-/// Whether the boxes of each level are the cells of its tree level.
-bool fit(const Layout& layout, const Octree& tree) {
-  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
-  for (int level = 0, l = 0; level < mesh::num_levels(tree); ++level) {
-    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
-    if (l >= static_cast<int>(layout.index.size()) || layout.index[static_cast<std::size_t>(l)] != level) continue;
-    const auto n = static_cast<std::size_t>(l++);
-    const mesh::BoxIndex index = mesh::index_boxes(layout.patches.boxes[n], tree.dim);
-    std::int64_t cells = 0;
-    for (const IndexBox& box : layout.patches.boxes[n]) cells += mesh::num_cells(box, tree.dim);
-    if (cells != static_cast<std::int64_t>(at.size() * mesh::block_size(tree))) return false;
-    for (const mesh::Coordinate& place : at) {
-      IndexBox block = mesh::cells_of(tree, place);
-      block.lo = shifted(block.lo, layout.patches.domain[n].lo);
-      block.hi = shifted(block.hi, layout.patches.domain[n].lo);
-      std::int64_t covered = 0;
-      mesh::for_each_touching(index, block,
-                              [&](std::size_t, const IndexBox& both) { covered += mesh::num_cells(both, tree.dim); });
-      if (covered != static_cast<std::int64_t>(mesh::block_size(tree))) return false;
-    }
-  }
-  return true;
-}
-
-std::optional<Layout> kept_layout(const mesh::Header& header, const Octree& tree, int first) {
-  const Integers ratio = integers(header, "amrex/ratio"), corner = integers(header, "amrex/corner");
-  if (corner.size() != static_cast<std::size_t>(tree.dim)) return {};
-  Layout layout;
-  layout.kept = true;
-  layout.patches.dim = tree.dim;
-  mesh::Index3 lower{0, 0, 0};
-  std::copy(corner.begin(), corner.end(), lower.begin());
-  layout.index.push_back(first);
-  layout.patches.domain.push_back(domain_on(tree, first, first, lower));
-  for (std::int64_t r : ratio) {
-    if (r != 2 && r != 4) return {};
-    layout.index.push_back(layout.index.back() + (r == 2 ? 1 : 2));
-    if (layout.index.back() >= mesh::num_levels(tree)) return {};
-    layout.patches.ratio.push_back(static_cast<int>(r));
-    layout.patches.domain.push_back(domain_on(tree, layout.index.back(), first, lower));
-  }
-  if (layout.index.back() + 1 != mesh::num_levels(tree)) return {};
-  layout.patches.boxes = boxes_of(integers(header, "amrex/boxes"), tree.dim, layout.index.size());
-  if (layout.patches.boxes.empty()) return {};
-  try {
-    mesh::validate(layout.patches);
-  } catch (const Error&) {
-    return {};
-  }
-  return fit(layout, tree) ? std::optional(layout) : std::nullopt;
-}
-
-// ------------------------------------------------------------------------------------------------------------ new
-// boxes
-
-/// Along the curve, so that neighbours in the list are neighbours in space and a batch of them needs few parts.
-void sort_along_curve(std::vector<IndexBox>& boxes, int dim) {
-  constexpr int bits = 32;
-  const auto key = [&](const IndexBox& box) {
-    mesh::Coordinate at{};
-    for (std::size_t axis = 0; axis < 3; ++axis) at[axis] = static_cast<std::uint32_t>(box.lo[axis]);
-    return mesh::curve_key(mesh::Curve::morton, dim, bits, at);
-  };
-  std::sort(boxes.begin(), boxes.end(), [&](const IndexBox& a, const IndexBox& b) { return key(a) < key(b); });
-}
-
-Layout new_layout(const Octree& tree, int first, std::int64_t max_box) {
-  Layout layout;
-  layout.patches.dim = tree.dim;
-  mesh::Index3 longest{1, 1, 1};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
-    longest[axis] = std::max<std::int64_t>(1, max_box / tree.block[axis]);
-  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
-  for (int level = 0; level < mesh::num_levels(tree); ++level) {
-    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
-    if (level < first) continue;
-    std::vector<mesh::Index3> cells;
-    for (const mesh::Coordinate& c : at) cells.push_back({c[0], c[1], c[2]});
-    std::vector<IndexBox>& boxes = layout.patches.boxes.emplace_back(mesh::merge_to_boxes(std::move(cells), longest));
-    sort_along_curve(boxes, tree.dim);
-    for (IndexBox& box : boxes)
-      for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
-        box.lo[axis] *= tree.block[axis];
-        box.hi[axis] *= tree.block[axis];
-      }
-    if (level > first) layout.patches.ratio.push_back(2);
-    layout.index.push_back(level);
-    layout.patches.domain.push_back(domain_on(tree, level, first, {0, 0, 0}));
-  }
-  return layout;
-}
-
 // ---------------------------------------------------------------------------------------------------- batches of boxes
 
 struct Batch {
@@ -212,11 +70,9 @@ void for_each_owned(const Layout& layout, const Octree& tree, F&& f) {
     const auto l = static_cast<std::size_t>(level);
     tree.owned[l].for_each_set([&](std::size_t i) {
       IndexBox cells = mesh::cells_of(tree, at[i]);
-      cells.lo = shifted(cells.lo, layout.patches.domain[n].lo);
-      cells.hi = shifted(cells.hi, layout.patches.domain[n].lo);
-      for (std::size_t axis = static_cast<std::size_t>(tree.dim); axis < 3; ++axis) {
-        cells.lo[axis] = 0;
-        cells.hi[axis] = 1;
+      for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+        cells.lo[axis] += layout.patches.domain[n].lo[axis];
+        cells.hi[axis] += layout.patches.domain[n].lo[axis];
       }
       f(n, offsets[l] + i, cells);
     });
@@ -298,8 +154,11 @@ struct Target {
   mesh::Centring centring = mesh::Centring::cell;
   std::vector<Component> components;
   std::vector<MultiFabPlan> plans;
+  std::vector<GhostCells> ghosts;
   std::vector<MinMax> min_max;
 };
+
+const std::string default_multifab = "state";
 
 /// How many fields a component has.
 unsigned sides_of(mesh::Centring centring, int dim) {
@@ -317,14 +176,16 @@ mesh::Side checked_side(const mesh::FieldInfo& info, int dim, bool checkpoint) {
 }
 
 /// The MultiFab of each field: those it came in, else one of all cells and one for each variable on faces or nodes.
-std::vector<std::string> multifab_names(const mesh::Header& header, bool checkpoint) {
+std::vector<std::string> multifab_names(const mesh::Header& header, const DatasetWriteOptions& options) {
+  const bool checkpoint = options.checkpoint;
   std::vector<std::string> names;
   for (const mesh::FieldInfo& field : header.fields) {
     const mesh::Side side = checked_side(field, header.dim, checkpoint);
-    names.push_back(side.axes != 0 ? side.base : checkpoint ? "state" : "Cell");
+    const std::string& cells = options.multifab.empty() ? default_multifab : options.multifab;
+    names.push_back(side.axes != 0 ? side.base : checkpoint ? cells : "Cell");
   }
   const auto found = header.attributes.find("amrex/multifabs");
-  if (checkpoint && found != header.attributes.end())
+  if (checkpoint && options.multifab.empty() && found != header.attributes.end())
     if (const auto* known = std::get_if<std::vector<std::string>>(&found->second))
       if (known->size() == names.size()) return *known;
   return names;
@@ -335,7 +196,7 @@ void add_field(std::vector<Target>& targets, const std::string& name, const mesh
   const mesh::Side side = *mesh::side_of(info, header.dim);
   auto target = std::find_if(targets.begin(), targets.end(),
                              [&](const Target& t) { return t.name == name && t.centring == info.centring; });
-  if (target == targets.end()) target = targets.insert(targets.end(), Target{name, info.centring, {}, {}, {}});
+  if (target == targets.end()) target = targets.insert(targets.end(), Target{name, info.centring, {}, {}, {}, {}});
   auto& all = target->components;
   auto component = std::find_if(all.begin(), all.end(), [&](const Component& c) { return c.base == side.base; });
   if (component == all.end()) component = all.insert(all.end(), Component{side.base, {}});
@@ -371,9 +232,49 @@ BoxArray array_of(const std::vector<IndexBox>& cells, mesh::Centring centring, i
   return out;
 }
 
-std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options) {
+bool holds(const IndexBox& box, const mesh::Index3& at, int dim) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
+  return true;
+}
+
+std::size_t ghosts_of(const MultiFabShape& shape, std::size_t box) {
+  const IndexBox& valid = shape.boxes.boxes[box];
+  return static_cast<std::size_t>(mesh::num_cells(grown_box(valid, shape.ghost, shape.boxes.dim), shape.boxes.dim) -
+                                  mesh::num_cells(valid, shape.boxes.dim));
+}
+
+/// Where the ghost cells of a box begin among the values.
+std::size_t first_ghost(const Target& target, std::size_t level, std::size_t box) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < box; ++i) first += ghosts_of(target.plans[level].shape, i) * target.components.size();
+  return first;
+}
+
+/// Of the level that was planned last.
+void check_ghosts(const Target& target) {
+  const std::size_t level = target.plans.size() - 1;
+  const auto& width = target.ghosts[level].width;
+  const bool fits = std::all_of(width.begin(), width.end(), [](std::int64_t n) { return n >= 0 && n < 1 << 16; });
+  if (!fits ||
+      first_ghost(target, level, target.plans[level].shape.boxes.boxes.size()) != target.ghosts[level].values.size())
+    throw Error(Kind::corrupt, "ghost cells that were kept do not fit the boxes")
+        .at("MultiFab " + target.name + ", level " + std::to_string(level));
+}
+
+void put_real(double value, mesh::ScalarType type, std::byte* to) {
+  if (type == mesh::ScalarType::float64) {
+    std::memcpy(to, &value, sizeof value);
+  } else {
+    const auto single = static_cast<float>(value);
+    std::memcpy(to, &single, sizeof single);
+  }
+}
+
+std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options,
+                                 HeaderForm form) {
   std::vector<Target> targets;
-  const std::vector<std::string> names = multifab_names(header, options.checkpoint);
+  const std::vector<std::string> names = multifab_names(header, options);
   for (std::size_t f = 0; f < names.size(); ++f) add_field(targets, names[f], header, f);
   for (Target& target : targets) {
     check_sides(target, header);
@@ -384,7 +285,12 @@ std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layou
       if (header.fields[component.sides[0]].type == mesh::ScalarType::float64) shape.type = mesh::ScalarType::float64;
     for (const auto& boxes : layout.patches.boxes) {
       shape.boxes = array_of(boxes, target.centring, layout.patches.dim);
+      target.ghosts.emplace_back();
+      if (form == HeaderForm::as_it_was)
+        target.ghosts.back() = ghost_cells(header, target.ghosts.size() - 1, target.name);
+      shape.ghost = target.ghosts.back().width;
       target.plans.push_back(plan_multifab(shape, options.files.files));
+      check_ghosts(target);
       // Ranks each know theirs: the others' stay infinite.
       const std::vector<double> unknown(boxes.size() * target.components.size(),
                                         std::numeric_limits<double>::infinity());
@@ -441,6 +347,35 @@ std::vector<std::byte> join_boxes(const Layout& layout, const Batch& batch, std:
   return out;
 }
 
+/// Values of boxes [begin, end) of a level with their ghost cells, of one component.
+std::vector<std::byte> with_ghosts(const Target& target, std::size_t level, std::size_t component, std::size_t begin,
+                                   std::size_t end, std::span<const std::byte> values, mesh::ScalarType type) {
+  const MultiFabShape& shape = target.plans[level].shape;
+  const int dim = shape.boxes.dim;
+  const std::size_t width = mesh::size_of(type);
+  std::vector<std::byte> out;
+  std::size_t ghost = first_ghost(target, level, begin);
+  for (std::size_t box = begin; box < end; ++box) {
+    const IndexBox valid = mesh::flat(shape.boxes.boxes[box], dim), stored = grown_box(valid, shape.ghost, dim);
+    const std::size_t ghosts = ghosts_of(shape, box);
+    const double* next = target.ghosts[level].values.data() + ghost + component * ghosts;
+    mesh::for_each_row(stored, [&](const mesh::Index3& row, std::int64_t length) {
+      for (std::int64_t x = 0; x < length; ++x) {
+        const std::size_t at = out.size();
+        out.resize(at + width);
+        if (holds(valid, {row[0] + x, row[1], row[2]}, dim)) {
+          std::memcpy(out.data() + at, values.data(), width);
+          values = values.subspan(width);
+        } else {
+          put_real(*next++, type, out.data() + at);
+        }
+      }
+    });
+    ghost += ghosts * target.components.size();
+  }
+  return out;
+}
+
 MultiFabPlan piece_of(const MultiFabPlan& plan, std::size_t begin, std::size_t end) {
   const auto cut = [&](const auto& all) {
     return std::decay_t<decltype(all)>(all.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -468,9 +403,11 @@ void write_batch(const fs::path& path, const Layout& layout, std::vector<Target>
         const mesh::ScalarType type = fields[component.sides[0]].type;
         if (target.centring != mesh::Centring::cell)
           joined[c] = join_boxes(layout, batch, level, target, component, values, type);
-        components.push_back({type, joined[c].empty()
-                                        ? std::span<const std::byte>(values.bytes[level][component.sides[0]])
-                                        : joined[c]});
+        std::span<const std::byte> bytes = values.bytes[level][component.sides[0]];
+        if (!joined[c].empty()) bytes = joined[c];
+        if (target.plans[level].shape.ghost != mesh::Index3{0, 0, 0})
+          bytes = joined[c] = with_ghosts(target, level, c, begin, end, bytes, type);
+        components.push_back({type, bytes});
       }
       MinMax found;
       write_boxes(path / level_name(level) / target.name, piece_of(target.plans[level], begin, end), components, 0,
@@ -574,39 +511,60 @@ void write_batches(const mesh::Dataset& dataset, const fs::path& path, const Lay
   }
 }
 
-}  // namespace
-
-void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes) {
-  const auto dim = static_cast<std::size_t>(patches.dim);
-  attributes["amrex/ratio"] = Integers(patches.ratio.begin(), patches.ratio.end());
-  attributes["amrex/corner"] = Integers(patches.domain[0].lo.begin(), patches.domain[0].lo.begin() + patches.dim);
-  Integers flat;
-  for (std::size_t level = 0; level < patches.boxes.size(); ++level)
-    for (const IndexBox& box : patches.boxes[level]) {
-      flat.push_back(static_cast<std::int64_t>(level));
-      for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.lo[axis]);
-      for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.hi[axis]);
-    }
-  attributes["amrex/boxes"] = std::move(flat);
+/// Beside the Header of a checkpoint.
+void write_beside(const fs::path& partial, const mesh::Header& header, const Layout& layout,
+                  const std::vector<Target>& targets, bool sync) {
+  write_kept_files(partial, header, sync);
+  write_names(partial, targets, sync);
+  const auto form = header.attributes.find("amrex/form");
+  if (form == header.attributes.end() || form->second != mesh::Attribute(std::string("AmrLevel")))
+    write_step_file(partial, header, layout.patches, sync);  // codes on AmrLevel have all of it in their Header
 }
 
-DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& path,
-                                 const DatasetWriteOptions& options) {
+HeaderForm form_of_header(const mesh::Dataset& dataset, const Layout& layout, const DatasetWriteOptions& options) {
+  const std::string other = !options.multifab.empty()   ? "its MultiFabs get another name"
+                            : !options.level_dt.empty() ? "its time steps are to be others"
+                                                        : "";
+  const HeaderForm form = header_form(dataset.header, dataset.species, layout, other);
+  if (form == HeaderForm::anew) level_dt(dataset.header, layout.patches.boxes.size());  // throws where there is none
+  return form;
+}
+
+std::string text_of_header(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options,
+                           HeaderForm form) {
+  if (form == HeaderForm::as_it_was) return std::get<std::string>(header.attributes.at("amrex/header"));
+  if (options.checkpoint) return checkpoint_header(options.title, header, layout.patches);
+  std::vector<std::string> names;
+  for (const mesh::FieldInfo& field : header.fields) names.push_back(field.name);
+  return plotfile_header(header, names, layout.patches);
+}
+
+}  // namespace
+
+DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& path, const DatasetWriteOptions& options) {
+  mesh::Dataset dataset = given;
+  if (!options.level_dt.empty()) dataset.header.attributes["level_dt"] = options.level_dt;
   Layout layout;
   std::vector<mesh::BoxIndex> index;
   std::vector<Batch> batches;
   std::vector<Target> targets;
   const bool first = options.ranks.rank == 0, sync = options.files.sync;
   const fs::path partial = partial_name(path);
+  HeaderForm form = HeaderForm::anew;
   base::agree(options.ranks, [&] {
-    const Octree tree = whole_tree(dataset, options.first);
-    std::optional<Layout> kept;
-    if (options.keep_boxes) kept = kept_layout(dataset.header, tree, options.first);
-    layout = kept ? std::move(*kept) : new_layout(tree, options.first, options.max_box);
+    const Octree tree = whole_tree(dataset, options.layout.first);
+    layout = plan_layout(dataset.header, tree, options.layout);
     if (dataset.header.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
     index = mesh::index_levels(layout.patches);
     batches = batches_of(dataset, layout, index, options);
-    targets = plan_targets(dataset.header, layout, options);
+    // Only the first rank knows the particles.
+    if (first && options.checkpoint) form = form_of_header(dataset, layout, options);
+  });
+  form = base::all_gather(options.ranks, std::string(form == HeaderForm::as_it_was ? "as it was" : ""))[0].empty()
+             ? HeaderForm::anew
+             : HeaderForm::as_it_was;
+  base::agree(options.ranks, [&] {
+    targets = plan_targets(dataset.header, layout, options, form);
     if (first) begin_output(path, sync);
     for (std::size_t level = 0; first && level < layout.patches.boxes.size(); ++level)
       make_directories(partial / level_name(level), sync);
@@ -617,12 +575,12 @@ DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& p
     base::agree(options.ranks, [&] {
       if (!first) return;
       write_headers(partial, targets, sync);
-      if (options.checkpoint) write_names(partial, targets, sync);
+      if (options.checkpoint) write_beside(partial, dataset.header, layout, targets, sync);
       mesh::Part shape;
       shape.mesh = layout.patches;
-      for (const mesh::FieldInfo& field : dataset.header.fields) shape.fields.push_back({field, {}});
       shape.particles = mesh::gather_particles(dataset);
-      finish_output(path, options.checkpoint ? options.title : "", dataset.header, shape, options.files);
+      finish_output(path, text_of_header(dataset.header, layout, options, form), options.checkpoint, dataset.header,
+                    shape, options.files);
     });
   } catch (...) {
     std::error_code ignored;
@@ -631,6 +589,7 @@ DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const fs::path& p
   }
   DatasetWriteReport report;
   report.kept_boxes = layout.kept;
+  report.blocking_factor = layout.blocking_factor;
   for (const auto& boxes : layout.patches.boxes) report.boxes += static_cast<std::int64_t>(boxes.size());
   return report;
 }

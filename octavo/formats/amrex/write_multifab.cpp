@@ -24,15 +24,6 @@ constexpr std::uint64_t bytes_a_file = 1U << 30;
 
 static_assert(std::endian::native == std::endian::little, "files are written in native byte order, said to be little");
 
-IndexBox grown(const IndexBox& box, const mesh::Index3& ghost, int dim) {
-  IndexBox out = mesh::flat(box, dim);
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
-    out.lo[axis] -= ghost[axis];
-    out.hi[axis] += ghost[axis];
-  }
-  return out;
-}
-
 fs::path data_path(const fs::path& prefix, std::size_t file) {
   return prefix.parent_path() / numbered(prefix.filename().string() + "_D_", static_cast<std::int64_t>(file));
 }
@@ -172,6 +163,15 @@ void check_components(const MultiFabPlan& plan, std::span<const ComponentValues>
 
 }  // namespace
 
+IndexBox grown_box(const IndexBox& box, const mesh::Index3& ghost, int dim) {
+  IndexBox out = mesh::flat(box, dim);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
+    out.lo[axis] -= ghost[axis];
+    out.hi[axis] += ghost[axis];
+  }
+  return out;
+}
+
 void make_directories(const fs::path& path, bool sync) {
   if (sync) return file::make_directories(path);
   std::error_code error;
@@ -186,7 +186,7 @@ MultiFabPlan plan_multifab(const MultiFabShape& shape, int files) {
   std::vector<std::uint64_t> bytes;
   for (const IndexBox& box : shape.boxes.boxes) {
     FabLine line{.format = {shape.type, std::endian::little}, .box = {}, .components = shape.components, .bytes = 0};
-    line.box = {grown(box, shape.ghost, shape.boxes.dim), shape.boxes.nodal, shape.boxes.dim};
+    line.box = {grown_box(box, shape.ghost, shape.boxes.dim), shape.boxes.nodal, shape.boxes.dim};
     plan.lines.push_back(to_text(line));
     bytes.push_back(plan.lines.back().size() + static_cast<std::uint64_t>(mesh::num_cells(line.box.cells, 3)) *
                                                    static_cast<std::uint64_t>(shape.components) *
@@ -223,14 +223,15 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
   min_max.maxima.resize((end - begin) * columns);
   std::size_t first = 0, all = 0;
   for (std::size_t i = begin; i < end; ++i)
-    all += static_cast<std::size_t>(mesh::num_cells(grown(plan.shape.boxes.boxes[i], plan.shape.ghost, dim), 3));
+    all += static_cast<std::size_t>(mesh::num_cells(grown_box(plan.shape.boxes.boxes[i], plan.shape.ghost, dim), 3));
   check_components(plan, components, all);
   for (std::size_t i = begin; i < end;) {
     const std::size_t number = plan.places[i].file;
     file::File file = file::open_write(data_path(prefix, number));
     Stream stream(file, plan.places[i].offset);
     for (; i < end && plan.places[i].file == number; ++i) {
-      const IndexBox valid = mesh::flat(plan.shape.boxes.boxes[i], dim), stored = grown(valid, plan.shape.ghost, dim);
+      const IndexBox valid = mesh::flat(plan.shape.boxes.boxes[i], dim),
+                     stored = grown_box(valid, plan.shape.ghost, dim);
       const auto count = static_cast<std::size_t>(mesh::num_cells(stored, 3));
       stream.put(std::as_bytes(std::span(plan.lines[i])));
       for (std::size_t c = 0; c < columns; ++c) {

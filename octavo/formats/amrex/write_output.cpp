@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/amrex/step_file.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
 
@@ -28,22 +29,31 @@ struct Lines {
   void line(const std::string& line) { text.append(line).append("\n"); }
 };
 
+template <class T>
+const T* attribute(const mesh::Header& header, const std::string& name) {
+  const auto found = header.attributes.find(name);
+  return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+}
+
+/// Numbers of the levels, that go on as they began where there are more levels now: 20 40, 80.
+template <class T>
+std::vector<T> continued(std::vector<T> values, std::size_t levels) {
+  while (values.size() < levels) {
+    const T last = values.back(), before = values.size() > 1 ? values[values.size() - 2] : last;
+    values.push_back(before == T{0} ? last : last * last / before);
+  }
+  return values;
+}
+
 std::vector<std::int64_t> level_steps(const mesh::Header& header, std::size_t levels) {
-  const auto all = header.attributes.find("level_steps");
-  if (all != header.attributes.end())
-    if (const auto* steps = std::get_if<std::vector<std::int64_t>>(&all->second))
-      if (steps->size() >= levels) return {steps->begin(), steps->begin() + static_cast<std::ptrdiff_t>(levels)};
-  std::int64_t step = 0;
-  const auto one = header.attributes.find("step");
-  if (one != header.attributes.end())
-    if (const auto* number = std::get_if<std::int64_t>(&one->second)) step = *number;
-  return std::vector<std::int64_t>(levels, step);
+  if (const auto* steps = attribute<std::vector<std::int64_t>>(header, "level_steps"); steps && !steps->empty())
+    return continued(*steps, levels);
+  const auto* step = attribute<std::int64_t>(header, "step");
+  return std::vector<std::int64_t>(levels, step != nullptr ? *step : 0);
 }
 
 std::int64_t coordinate_system(const mesh::Header& header) {
-  const auto found = header.attributes.find("coordinate_system");
-  if (found == header.attributes.end()) return 0;
-  const auto* number = std::get_if<std::int64_t>(&found->second);
+  const auto* number = attribute<std::int64_t>(header, "coordinate_system");
   return number == nullptr ? 0 : *number;
 }
 
@@ -126,7 +136,7 @@ std::string plotfile_header(const mesh::Header& header, const std::vector<std::s
   out.end();
   for (const IndexBox& domain : patches.domain) out.word(to_text(domain, {0, 0, 0}, header.dim));
   out.end();
-  for (std::int64_t step : steps) out.number(step);
+  for (std::size_t level = 0; level < levels; ++level) out.number(steps[level]);
   out.end();
   for (const IndexBox& domain : patches.domain) {
     const Frame frame = frame_of(header, domain);
@@ -139,19 +149,30 @@ std::string plotfile_header(const mesh::Header& header, const std::vector<std::s
   return out.text;
 }
 
+std::vector<double> level_dt(const mesh::Header& header, std::size_t levels) {
+  const auto* known = attribute<std::vector<double>>(header, "level_dt");
+  if (known == nullptr || known->empty())
+    throw Error(Kind::usage, "the step does not say its time step, which a checkpoint of AMReX has")
+        .hint("--dt DT gives it; in a program the attribute \"level_dt\", one number a level");
+  for (const double dt : *known)
+    if (!(dt > 0)) throw Error(Kind::usage, "a time step: expected more than 0, found " + to_text(dt)).hint("--dt DT");
+  return continued(*known, levels);
+}
+
 std::string checkpoint_header(const std::string& title, const mesh::Header& header, const mesh::Patches& patches) {
   const std::size_t levels = patches.boxes.size();
+  const std::vector<double> dt = level_dt(header, levels);
+  auto steps = level_steps(header, levels);
+  // Codes that allow more levels than there are list all of them.
+  steps.resize(dt.size(), 0);
   Lines out;
   out.line(title);
   out.line(std::to_string(levels - 1));
-  for (std::int64_t step : level_steps(header, levels)) out.number(step);
+  for (const std::int64_t step : steps) out.number(step);
   out.end();
-  const auto known = header.attributes.find("level_dt");
-  const auto* dt = known == header.attributes.end() ? nullptr : std::get_if<std::vector<double>>(&known->second);
-  for (std::size_t level = 0; level < levels; ++level)
-    out.number(dt != nullptr && dt->size() >= levels ? (*dt)[level] : 0.0);
+  for (const double step : dt) out.number(step);
   out.end();
-  for (std::size_t level = 0; level < levels; ++level) out.number(header.time);
+  for (std::size_t level = 0; level < dt.size(); ++level) out.number(header.time);
   out.end();
   for (const auto& boxes : patches.boxes) out.line(to_text(BoxArray{boxes, {0, 0, 0}, header.dim}));
   return out.text;
@@ -230,12 +251,14 @@ void give_name(const fs::path& partial, const fs::path& path, bool sync) {
   if (sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
 
-/// Makes the folder under another name, lets `fill` write into it, and renames it: a half output never has the name.
-template <class Fill>
-void write_whole(const fs::path& path, bool sync, Fill&& fill) {
-  const fs::path partial = begin_output(path, sync);
-  fill(partial);
-  give_name(partial, path, sync);
+}  // namespace
+
+namespace {
+
+/// Whether the species came from a checkpoint that has it as plotfiles do.
+bool has_plain_ids(const mesh::Header& header, const std::string& species) {
+  const auto* version = attribute<std::string>(header, "amrex/version/" + species);
+  return version != nullptr && version->starts_with("Version_Two_Dot_Zero");
 }
 
 }  // namespace
@@ -258,47 +281,44 @@ void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   std::vector<std::size_t> all(part.fields.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  const std::vector<std::string> names = names_of(part);
-  write_whole(path, options.sync, [&](const fs::path& partial) {
-    write_levels(partial, "Cell", part, all, options);
-    for (const mesh::Particles& particles : part.particles)
-      write_particles(partial / particles.species, particles, header, patches, false, options);
-    write_text(partial / "Header", plotfile_header(header, names, patches), options.sync);
-  });
+  write_levels(begin_output(path, options.sync), "Cell", part, all, options);
+  finish_output(path, plotfile_header(header, names_of(part), patches), false, header, part, options);
 }
 
 void write_checkpoint(const fs::path& path, const std::string& title, const mesh::Header& header,
                       const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options) {
   check_part(header, part);
   const auto& patches = std::get<mesh::Patches>(part.mesh);
+  const std::string text = checkpoint_header(title, header, patches);
   for (const NamedFields& multifab : multifabs)
     for (std::size_t field : multifab.fields)
       if (field >= part.fields.size())
         throw Error(Kind::usage, "no field number " + std::to_string(field)).at(multifab.name);
-  write_whole(path, options.sync, [&](const fs::path& partial) {
-    for (const NamedFields& multifab : multifabs) write_levels(partial, multifab.name, part, multifab.fields, options);
-    for (const mesh::Particles& particles : part.particles)
-      write_particles(partial / particles.species, particles, header, patches, true, options);
-    std::vector<NamedComponents> names;
-    for (const NamedFields& multifab : multifabs) {
-      names.push_back({multifab.name, {}});
-      for (std::size_t field : multifab.fields) names.back().names.push_back(part.fields[field].info.name);
-    }
-    write_component_names(partial, names, options.sync);
-    write_text(partial / "Header", checkpoint_header(title, header, patches), options.sync);
-  });
+  const fs::path partial = begin_output(path, options.sync);
+  for (const NamedFields& multifab : multifabs) write_levels(partial, multifab.name, part, multifab.fields, options);
+  std::vector<NamedComponents> names;
+  for (const NamedFields& multifab : multifabs) {
+    names.push_back({multifab.name, {}});
+    for (std::size_t field : multifab.fields) names.back().names.push_back(part.fields[field].info.name);
+  }
+  write_component_names(partial, names, options.sync);
+  write_step_file(partial, header, patches, options.sync);
+  finish_output(path, text, true, header, part, options);
 }
 
-void finish_output(const fs::path& path, const std::string& title, const mesh::Header& header, const mesh::Part& part,
-                   const WriteOptions& options) {
+void write_step_file(const fs::path& checkpoint, const mesh::Header& header, const mesh::Patches& patches, bool sync) {
+  if (header.attributes.contains("amrex/corners")) return;
+  write_text(checkpoint / step_file_name, step_text(header, patches), sync);
+}
+
+void finish_output(const fs::path& path, const std::string& text, bool checkpoint, const mesh::Header& header,
+                   const mesh::Part& part, const WriteOptions& options) {
   const fs::path partial = partial_name(path);
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   for (const mesh::Particles& particles : part.particles)
-    write_particles(partial / particles.species, particles, header, patches, !title.empty(), options);
-  write_text(
-      partial / "Header",
-      title.empty() ? plotfile_header(header, names_of(part), patches) : checkpoint_header(title, header, patches),
-      options.sync);
+    write_particles(partial / particles.species, particles, header, patches,
+                    checkpoint && !has_plain_ids(header, particles.species), options);
+  write_text(partial / "Header", text, options.sync);
   give_name(partial, path, options.sync);
 }
 

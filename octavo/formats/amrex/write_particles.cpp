@@ -60,6 +60,14 @@ struct Columns {
   ScalarType real = ScalarType::float32;
 };
 
+/// The attribute that is the id: AMReX's own, else RAMSES's, else FLASH's.
+const mesh::Field* id_column(const mesh::Particles& particles) {
+  for (const char* name : {"id", "identity", "tag"})
+    for (const mesh::Field& field : particles.attributes)
+      if (field.info.name == name) return &field;
+  return nullptr;
+}
+
 bool is_real(const mesh::Field& field) {
   return field.info.type == ScalarType::float64 || field.info.type == ScalarType::float32;
 }
@@ -67,6 +75,15 @@ bool is_real(const mesh::Field& field) {
 template <class T>
 T value_at(const mesh::Field& field, std::size_t i) {
   return mesh::visit_values(field, [&](auto values) { return static_cast<T>(values[i]); });
+}
+
+/// FLASH has its tags as doubles.
+void check_whole_numbers(const mesh::Field& field) {
+  if (!is_real(field)) return;
+  for (const double value : mesh::to_doubles(field))
+    if (!(std::abs(value) <= 0x1p38) || value != std::floor(value))
+      throw Error(Kind::unsupported, "an identity that is no whole number: " + std::to_string(value))
+          .at("attribute " + field.info.name);
 }
 
 void check_fits_32_bits(const mesh::Field& field) {
@@ -83,19 +100,19 @@ void check_fits_32_bits(const mesh::Field& field) {
 Columns sort_columns(const mesh::Particles& particles, int dim) {
   Columns columns;
   columns.positions.resize(static_cast<std::size_t>(dim), nullptr);
+  columns.id = id_column(particles);
   for (const mesh::Field& field : particles.attributes) {
     const std::string& name = field.info.name;
     if (field.size() != static_cast<std::size_t>(particles.count))
       throw Error(Kind::usage, "values of an attribute: expected " + std::to_string(particles.count) + ", found " +
                                    std::to_string(field.size()))
           .at("attribute " + name);
+    if (&field == columns.id) continue;
     if (field.info.type == ScalarType::float64) columns.real = ScalarType::float64;
     const bool is_position =
         is_real(field) && name.size() == 10 && name.starts_with("position_") && name[9] >= 'x' && name[9] < 'x' + dim;
     if (is_position)
       columns.positions[static_cast<std::size_t>(name[9] - 'x')] = &field;
-    else if (name == "id" && !is_real(field))
-      columns.id = &field;
     else if (name == "cpu" && !is_real(field))
       columns.cpu = &field;
     else if (is_real(field))
@@ -107,13 +124,18 @@ Columns sort_columns(const mesh::Particles& particles, int dim) {
     if (position == nullptr) throw Error(Kind::usage, "particles without positions").at(particles.species);
   for (const auto* field : columns.ints) check_fits_32_bits(*field);
   if (columns.cpu != nullptr) check_fits_32_bits(*columns.cpu);
+  if (columns.id != nullptr) check_whole_numbers(*columns.id);
+  if (columns.cpu != nullptr && columns.id == nullptr)
+    throw Error(Kind::usage, "particles with a cpu and no id").at(particles.species);
   return columns;
 }
 
 std::int64_t id_of(const Columns& columns, std::size_t i) {
   return columns.id != nullptr ? value_at<std::int64_t>(*columns.id, i) : static_cast<std::int64_t>(i) + 1;
 }
-std::int32_t cpu_of(const Columns& columns, std::size_t i) {
+/// Where nothing says who a particle is, it is one of this writer's.
+std::int32_t cpu_of(const Columns& columns, std::size_t i, std::int32_t writer) {
+  if (columns.id == nullptr) return writer;
   return columns.cpu != nullptr ? value_at<std::int32_t>(*columns.cpu, i) : 0;
 }
 
@@ -159,11 +181,11 @@ void append(std::vector<std::byte>& to, T value) {
 }
 
 void append_ints(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which,
-                 bool packed) {
+                 const ParticlePlan& plan) {
   for (std::size_t i : which) {
     const std::int64_t id = id_of(columns, i);
-    const std::int32_t cpu = cpu_of(columns, i);
-    if (packed) {
+    const std::int32_t cpu = cpu_of(columns, i, plan.writer);
+    if (plan.packed) {
       const std::uint64_t identity = mesh::pack_identity(id, cpu);
       append(to, static_cast<std::uint32_t>(identity >> 32));
       append(to, static_cast<std::uint32_t>(identity));
@@ -250,7 +272,7 @@ void write_particle_data(const fs::path& folder, const mesh::Particles& particle
       const auto count = static_cast<std::uint64_t>(plan.counts[level][g]);
       const auto before = static_cast<std::uint64_t>(plan.before[level][g]);
       if (!grids[g].empty()) {
-        append_ints(writes.at(begin + before * int_bytes(columns)), columns, grids[g], plan.packed);
+        append_ints(writes.at(begin + before * int_bytes(columns)), columns, grids[g], plan);
         append_reals(writes.at(begin + count * int_bytes(columns) + before * real_bytes(columns)), columns, grids[g]);
       }
       begin += count * (int_bytes(columns) + real_bytes(columns));
@@ -282,13 +304,19 @@ void write_particle_headers(const fs::path& folder, const mesh::Particles& parti
   write_text(folder / "Header", text, options.sync);
 }
 
+std::optional<std::int64_t> kept_next_id(const mesh::Header& header, const std::string& species) {
+  const auto found = header.attributes.find("amrex/next_id/" + species);
+  const auto* kept = found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return kept != nullptr ? std::optional(*kept) : std::nullopt;
+}
+
 void write_particles(const fs::path& folder, const mesh::Particles& particles, const mesh::Header& header,
                      const mesh::Patches& patches, bool packed, const WriteOptions& options) {
   const SortedParticles sorted = sort_particles(particles, header, patches);
   ParticlePlan plan;
   plan.packed = packed || sorted.wide;
   plan.total = particles.count;
-  plan.next_id = sorted.next_id;
+  plan.next_id = kept_next_id(header, particles.species).value_or(sorted.next_id);
   for (const auto& grids : sorted.grids) {
     plan.before.emplace_back(grids.size(), 0);
     auto& counts = plan.counts.emplace_back();

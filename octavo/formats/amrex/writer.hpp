@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct MultiFabShape {
   int components = 1;
   mesh::ScalarType type = mesh::ScalarType::float64;  ///< in the file: float64 or float32, little-endian
 };
+
+/// A box with its ghost cells; unused axes are one cell wide.
+mesh::IndexBox grown_box(const mesh::IndexBox& box, const mesh::Index3& ghost, int dim);
 
 /// Where each box goes: known before anything is written, so that many may write at once, each its own boxes.
 struct MultiFabPlan {
@@ -83,7 +87,9 @@ struct NamedFields {
   std::vector<std::size_t> fields;
 };
 /// Writes a checkpoint of a code on AmrCore in the widespread form: title, finest level, steps, time steps, times,
-/// boxes; MultiFabs of those names; particles with their whole identity (version 2.1). Otherwise as write_plotfile.
+/// boxes, and beside it what codes know from elsewhere (step_file.hpp); MultiFabs of those names; particles with their
+/// whole identity (version 2.1). Otherwise as write_plotfile. Time steps are the header's attribute "level_dt": Error
+/// (usage) where there is none.
 void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
                       const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
 
@@ -101,15 +107,22 @@ void write_component_names(const std::filesystem::path& checkpoint, std::span<co
 /// Error(usage) where `path` exists.
 std::filesystem::path begin_output(const std::filesystem::path& path, bool sync);
 std::filesystem::path partial_name(const std::filesystem::path& path);
-/// Once the MultiFabs of all levels are in that folder: adds headers and particles, and gives it its name. `part` has
-/// fields without values. An empty title: a plotfile.
-void finish_output(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
-                   const mesh::Part& part, const WriteOptions& options = {});
+/// Once the MultiFabs of all levels are in that folder: adds the Header, of that text, and particles, and gives it its
+/// name. Of `part` boxes and particles are looked at.
+void finish_output(const std::filesystem::path& path, const std::string& text, bool checkpoint,
+                   const mesh::Header& header, const mesh::Part& part, const WriteOptions& options = {});
 
 /// The text of a plotfile's Header, and of a checkpoint's. `patches` has the boxes of all.
 std::string plotfile_header(const mesh::Header& header, const std::vector<std::string>& fields,
                             const mesh::Patches& patches);
 std::string checkpoint_header(const std::string& title, const mesh::Header& header, const mesh::Patches& patches);
+
+/// The time steps that checkpoint_header takes: the attribute "level_dt", for each level, or one for all. Error(usage)
+/// where there is none, or one that is not above 0: codes let a time step grow by a factor, and end where it is 0.
+std::vector<double> level_dt(const mesh::Header& header, std::size_t levels);
+/// Writes step_file.hpp's file, unless the corners of the domain are a guess of the reader's.
+void write_step_file(const std::filesystem::path& checkpoint, const mesh::Header& header, const mesh::Patches& patches,
+                     bool sync);
 
 // ------------------------------------------------------------------------------------------------------- particles
 
@@ -127,6 +140,7 @@ SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Hea
 /// What all writers of one species agree on.
 struct ParticlePlan {
   bool packed = false;
+  std::int32_t writer = 0;  ///< this one's number: the cpu of particles without identity, of which each has its own
   std::int64_t total = 0, next_id = 1;
   std::vector<std::vector<std::int64_t>> counts;  ///< per level and box: of all writers
   std::vector<std::vector<std::int64_t>> before;  ///< of writers before this one
@@ -139,9 +153,14 @@ void write_particle_headers(const std::filesystem::path& folder, const mesh::Par
                             const ParticlePlan& plan, const mesh::Header& header, const mesh::Patches& patches,
                             const WriteOptions& options);
 
-/// Writes one species into a folder of an output, as both do. Positions, `id` (else 1, 2, ...) and `cpu` (else 0) are
-/// attributes of those names; other floating-point attributes are reals, float32 where all are, integers must fit
-/// 32 bits (Error(unsupported) else). `packed`: version 2.1; 2.0 is taken only where all ids fit 32 bits.
+/// The next id of a species as the attribute "amrex/next_id/NAME" has it: ids below it are used up, whoever had them.
+/// write_particles takes it over; a writer of other particles must not go below.
+std::optional<std::int64_t> kept_next_id(const mesh::Header& header, const std::string& species);
+/// Writes one species into a folder of an output, as both do. Attributes of these names say where and who a particle
+/// is: `position_x` ..., `id` (else RAMSES's `identity`, else FLASH's `tag`; without any of them ids are 1, 2 ... of
+/// the writer) and `cpu` (else 0). Other floating-point attributes are reals, float32 where all are, integers must fit
+/// 32 bits. `packed`: version 2.1; 2.0 is taken only where all ids fit 32 bits. Error(unsupported) for integers that do
+/// not fit and identities that are no whole numbers; Error(usage) for a cpu without an id.
 void write_particles(const std::filesystem::path& folder, const mesh::Particles& particles, const mesh::Header& header,
                      const mesh::Patches& patches, bool packed, const WriteOptions& options = {});
 

@@ -75,7 +75,7 @@ Box box_of(const Owners& owners, int level, const Coordinate& oct) {
 Cover cover_of(const Owners& owners, const mesh::Header& header, int domain) {
   Cover cover;
   cover.dim = owners.dim;
-  if (owners.bounds.empty() || !is_one_to_one(owners, header)) return cover;
+  if (owners.ordering != Ordering::hilbert || !is_one_to_one(owners, header)) return cover;
   cover.everywhere = false;
   for (std::size_t a = 0; a < 3; ++a)
     if (header.periodic[a]) cover.period[a] = (header.roots[a] / 2) << (owners.bits - owners.coarse_bits);
@@ -90,7 +90,8 @@ bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& bo
   if (cover.everywhere) return true;
   if (cover.boxes.empty() || box.lo[0] > box.hi[0]) return false;
   // From the oct's size to that of the cells among which its father lies.
-  const std::int64_t margin = std::int64_t{cover.dim + 1} << (owners.bits - owners.coarse_bits - level);
+  const std::int64_t margin = std::int64_t{owners.ghost_layers * cover.dim + 1}
+                              << (owners.bits - owners.coarse_bits - level);
   return is_near(cover, cover.bounds, box, margin) &&
          std::any_of(cover.boxes.begin(), cover.boxes.end(),
                      [&](const Box& of_domain) { return is_near(cover, of_domain, box, margin); });

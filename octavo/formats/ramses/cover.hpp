@@ -30,8 +30,8 @@ struct Cover {
 };
 Cover cover_of(const Owners& owners, const mesh::Header& header, int domain);
 
-/// Whether octs of a level index in the box can be in the domain's file: it holds those whose father is at most dim + 1
-/// cells of the father's size away.
+/// Whether octs of a level index in the box can be in the domain's file: it holds those whose father is at most
+/// ghost_layers * dim + 1 cells of the father's size away.
 bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& box);
 
 }  // namespace octavo::formats::ramses

@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <numeric>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/cover.hpp"
 #include "octavo/formats/ramses/reader.hpp"
+#include "octavo/formats/ramses/variables.hpp"
 #include "octavo/formats/ramses/writer.hpp"
 #include "octavo/mesh/split.hpp"
 #include "tests/support/ramses_check.hpp"
@@ -248,7 +250,10 @@ mesh::Dataset split_step(std::uint64_t seed, int parts, bool periodic) {
     step.header.hi[a] = 0.5 * static_cast<double>(roots[a]);
     step.header.periodic[a] = periodic && a < static_cast<std::size_t>(dim);
   }
-  for (const char* name : {"density", "pressure"}) {
+  std::vector<std::string> names{"density"};
+  for (int axis = 0; axis < dim; ++axis) names.push_back(std::string("velocity_") + "xyz"[axis]);
+  names.emplace_back("pressure");
+  for (const std::string& name : names) {
     whole.fields.push_back(
         mesh::make_field({name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0}, mesh::num_cells(tree)));
     for (double& value : whole.fields.back().as<double>()) value = random.uniform();
@@ -297,6 +302,134 @@ TEST_F(RamsesDomains, walls_keep_their_side_and_their_octs) {
         EXPECT_THAT(testing::check_ramses_output(path, 2), ::testing::IsEmpty());
       }
     }
+}
+
+/// Octs in walls by level and place, with all their values.
+std::map<std::vector<double>, std::string> walls_of(const mesh::Dataset& step, int domain) {
+  const mesh::Particles walls = step.read_walls(domain);
+  std::map<std::vector<double>, std::string> all;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(walls.count); ++i) {
+    std::vector<double> where;
+    std::string values;
+    for (const mesh::Field& field : walls.attributes) {
+      const bool place = field.info.name == "level" || field.info.name.starts_with("position_");
+      const std::size_t width = mesh::size_of(field.info.type) * static_cast<std::size_t>(field.info.components);
+      if (place)
+        where.push_back(mesh::visit_values(field, [&](auto column) { return static_cast<double>(column[i]); }));
+      else
+        values.append(reinterpret_cast<const char*>(field.bytes.data()) + i * width, width);
+    }
+    all[where] = values;
+  }
+  return all;
+}
+
+// RAMSES extrapolates the potential in walls in time: what stands there is no copy of anything else.
+TEST_F(RamsesDomains, values_in_walls_are_those_of_the_input) {
+  for (const std::size_t axis : {0U, 1U}) {
+    testing::RamsesFixture f{.ndim = 2, .ncpu = 3, .levels = 4};
+    f.grav = 3;
+    f.wall_lo[axis] = f.wall_hi[axis] = 1;
+    fs::remove_all(dir_ / "fixture");
+    testing::FixtureWriter(f, dir_ / "fixture").write();
+    const auto step = open(dir_ / "fixture");
+    std::map<std::vector<double>, std::string> before;
+    for (int d = 0; d < 3; ++d) before.merge(walls_of(step, d));
+    ASSERT_EQ(before.size(), 2U);
+    for (const int domains : {0, 1, 5}) {
+      const auto again = open(written(step, domains));
+      std::map<std::vector<double>, std::string> after;
+      for (int d = 0; d < again.num_parts; ++d) {
+        const auto walls = walls_of(again, d);
+        for (const auto& [where, values] : walls)
+          if (const auto found = before.find(where); found != before.end()) {
+            EXPECT_TRUE(found->second == values) << domains << " domains, level " << where.back();
+          }
+        after.insert(walls.begin(), walls.end());
+      }
+      for (const auto& [where, values] : before) EXPECT_TRUE(after.contains(where)) << domains << " domains";
+    }
+  }
+}
+
+TEST_P(RamsesSets, walls_of_kept_domains_are_the_same_octs_with_the_same_bytes) {
+  const auto step = open(real(GetParam()));
+  if (!step.read_walls) GTEST_SKIP() << "no walls";
+  const auto again = open(written(step, 0));
+  for (int d = 0; d < step.num_parts; ++d) EXPECT_TRUE(walls_of(again, d) == walls_of(step, d)) << d;
+}
+
+TEST_F(RamsesDomains, a_missing_variable_is_named_and_nothing_is_written) {
+  auto step = split_step(4, 2, true);
+  const auto name_of_last = step.header.fields.back().name;
+  step.header.fields.pop_back();
+  try {
+    write(step, dir_ / "output_00001", {.progress = {}});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Kind::unsupported);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(name_of_last));
+  }
+  EXPECT_FALSE(fs::exists(dir_ / "output_00001"));
+  // A step of RAMSES says what its files had.
+  testing::FixtureWriter({.ncpu = 2, .levels = 3}, dir_ / "fixture").write();
+  auto partial = open(dir_ / "fixture");
+  std::erase_if(partial.header.fields, [](const mesh::FieldInfo& field) { return field.name == "velocity_y"; });
+  try {
+    write(partial, dir_ / "output_00001", {.progress = {}});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Kind::unsupported);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("velocity_y of its hydro files"));
+  }
+}
+
+TEST(RamsesVariables, come_in_the_order_of_the_solver) {
+  mesh::Header header;
+  header.dim = 3;
+  const auto names_in = [&](const std::vector<std::string>& names) {
+    header.fields.clear();
+    for (const std::string& name : names)
+      header.fields.push_back({name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0});
+    std::vector<std::string> order;
+    for (const WrittenVariable& variable : arrange_variables(header).hydro) order.push_back(variable.name);
+    return order;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(names_in({"scalar_01", "pressure", "velocity_z", "velocity_x", "metallicity", "density", "velocity_y",
+                        "non_thermal_energy_01", "scalar_02"}),
+              ElementsAre("density", "velocity_x", "velocity_y", "velocity_z", "non_thermal_energy_01", "pressure",
+                          "metallicity", "scalar_01", "scalar_02"));
+  EXPECT_THAT(names_in({"B_z_right", "B_y_right", "B_x_right", "B_x_left", "B_y_left", "B_z_left", "pressure",
+                        "velocity_z", "velocity_x", "density", "velocity_y"}),
+              ElementsAre("density", "velocity_x", "velocity_y", "velocity_z", "B_x_left", "B_y_left", "B_z_left",
+                          "B_x_right", "B_y_right", "B_z_right", "pressure"));
+  // In two dimensions gas without a field has two velocities; with one it has three, and B_z of cells is on both sides.
+  header.dim = 2;
+  EXPECT_THAT(names_in({"density", "pressure", "velocity_x", "velocity_y", "velocity_z"}),
+              ElementsAre("density", "velocity_x", "velocity_y", "pressure", "velocity_z"));
+  EXPECT_THAT(arrange_variables(header).notes, ElementsAre(::testing::HasSubstr("NPSCAL=1: velocity_z")));
+  names_in({"density", "pressure", "velocity_x", "velocity_y", "velocity_z", "B_x_left", "B_x_right", "B_y_left",
+            "B_y_right", "B_z"});
+  const WrittenVariables magnetic = arrange_variables(header);
+  EXPECT_TRUE(magnetic.magnetic);
+  EXPECT_EQ(magnetic.hydro.at(6), (WrittenVariable{"B_z_left", "B_z"}));
+  EXPECT_EQ(magnetic.hydro.at(9), (WrittenVariable{"B_z_right", "B_z"}));
+  EXPECT_EQ(magnetic.hydro.at(10).name, "pressure");
+  EXPECT_THROW(names_in({"density", "pressure", "velocity_x", "velocity_y", "B_x", "B_y"}), Error);
+  EXPECT_THROW(names_in({"phi"}), Error);
+  EXPECT_THAT(names_in({"potential"}), ElementsAre());
+}
+
+TEST(RamsesVariables, forces_that_are_lacking_are_zeros) {
+  mesh::Header header;
+  header.dim = 2;
+  for (const char* name : {"potential", "pressure", "velocity_y", "density", "velocity_x"})
+    header.fields.push_back({name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0});
+  const WrittenVariables variables = arrange_variables(header);
+  EXPECT_EQ(variables.grav,
+            (std::vector<WrittenVariable>{{"potential", "potential"}, {"force_x", ""}, {"force_y", ""}}));
+  EXPECT_THAT(variables.notes, ::testing::ElementsAre(::testing::HasSubstr("force_x, force_y: zeros")));
 }
 
 TEST_F(RamsesDomains, magnetic_fields_and_photons_keep_their_files_and_names) {
@@ -367,6 +500,163 @@ TEST_F(RamsesDomains, a_domain_is_made_from_the_parts_near_it) {
   EXPECT_EQ(open(path).levels, step.levels);
   // Two passes over all, then about nine neighbours for each of 32 domains; all for all would be 1024.
   EXPECT_LT(reads, 2 * domains + 12 * domains);
+}
+
+/// A full square of cells down to a level, one part, with the variables of a magnetic run or without.
+mesh::Dataset full_square(int levels, bool magnetic) {
+  mesh::Part whole;
+  mesh::Octree tree{.dim = 2, .roots = {2, 2, 1}, .block = {1, 1, 1}, .refined = {}, .owned = {}};
+  mesh::Dataset step;
+  for (int level = 0; level < levels; ++level) {
+    tree.refined.emplace_back(std::size_t{4} << (2 * level), level + 1 < levels);
+    tree.owned.emplace_back(std::size_t{4} << (2 * level), true);
+    step.levels.push_back(
+        {level + 1, std::int64_t{4} << (2 * level), level + 1 < levels ? 0 : std::int64_t{4} << (2 * level)});
+  }
+  std::vector<std::string> names{"density", "velocity_x", "velocity_y", "pressure"};
+  if (magnetic)
+    names = {"density",  "velocity_x", "velocity_y", "velocity_z", "B_x_left", "B_y_left",
+             "B_z_left", "B_x_right",  "B_y_right",  "B_z_right",  "pressure"};
+  for (const std::string& name : names) {
+    step.header.fields.push_back({name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0});
+    whole.fields.push_back(mesh::make_field(step.header.fields.back(), mesh::num_cells(tree)));
+  }
+  whole.mesh = tree;
+  step.header.dim = 2;
+  step.header.roots = tree.roots;
+  step.header.level_origin = 1;
+  step.header.periodic = {true, true, false};
+  step.num_parts = 1;
+  step.read = [whole](int, const mesh::Request&) { return whole; };
+  return step;
+}
+
+/// What RAMSES' authorize_fine marks, on a full periodic square of cells: those of the domain's octs, those that touch
+/// its stretch of the curve, and `layers` times those with 1, then 2 marked neighbours.
+std::vector<bool> authorised(const testing::CheckedFile& file, int domain, int level, int layers) {
+  const int n = 1 << level;
+  std::vector<bool> marks(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), false), own = marks;
+  const auto at = [n](int x, int y) { return static_cast<std::size_t>((x + n) % n + n * ((y + n) % n)); };
+  const auto curve_key = [&](std::uint32_t x, std::uint32_t y) {
+    return mesh::first_key(mesh::Curve::hilbert, 2, file.levels + 1, level, {x, y, 0}).low;
+  };
+  const double size = std::ldexp(1.0, 2 * (file.levels + 1 - level));
+  const auto low = file.keys[static_cast<std::size_t>(domain)], high = file.keys[static_cast<std::size_t>(domain) + 1];
+  for (int y = 0; y < n; ++y)
+    for (int x = 0; x < n; ++x) {
+      const auto key = static_cast<double>(curve_key(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)));
+      // The oct's owner is that of its father cell's centre.
+      const auto centre = mesh::centre_key(mesh::Curve::hilbert, 2, file.levels + 1, level - 1,
+                                           {static_cast<std::uint32_t>(x) / 2, static_cast<std::uint32_t>(y) / 2, 0});
+      const double father = mesh::to_double(centre);
+      own[at(x, y)] = low <= father && father < high;
+      marks[at(x, y)] = own[at(x, y)] || (key + size > low && key < high);
+    }
+  for (int layer = 0; layer < layers; ++layer)
+    for (int least = 1; least <= 2; ++least) {
+      std::vector<bool> wider = marks;
+      for (int y = 0; y < n; ++y)
+        for (int x = 0; x < n; ++x)
+          if (!own[at(x, y)] &&
+              marks[at(x - 1, y)] + marks[at(x + 1, y)] + marks[at(x, y - 1)] + marks[at(x, y + 1)] >= least)
+            wider[at(x, y)] = true;
+      marks = wider;
+    }
+  return marks;
+}
+
+// RAMSES' mhd solver has nexpand_bound = 2.
+TEST_F(RamsesDomains, a_magnetic_run_has_two_layers_of_ghosts) {
+  const int levels = 6;
+  for (const bool magnetic : {false, true}) {
+    const auto path = written(full_square(levels, magnetic), 5, {.memory = 1, .progress = {}});
+    for (int d = 0; d < 5; ++d) {
+      const auto file = testing::read_amr_for_check(path / ("amr_00002.out0000" + std::to_string(d + 1)));
+      const int level = levels - 1, n = 1 << level;
+      const auto marks = authorised(file, d, level, magnetic ? 2 : 1);
+      std::vector<bool> found(marks.size(), false);
+      for (const auto& [index, oct] : file.octs)
+        if (oct.level == level)
+          found[static_cast<std::size_t>(oct.centre[0] * n) +
+                static_cast<std::size_t>(oct.centre[1] * n) * static_cast<std::size_t>(n)] = true;
+      EXPECT_TRUE(found == marks) << (magnetic ? "magnetic" : "gas") << ", domain " << d << ": "
+                                  << std::count(found.begin(), found.end(), true) << " octs for "
+                                  << std::count(marks.begin(), marks.end(), true);
+    }
+  }
+}
+
+// A cell's centre on a wall belongs to the lower side, as cmp_bisection_cpumap has it.
+// As cmp_bisection_cpumap has it. RAMSES' walls are multiples of half a finest cell, and so may be centres.
+TEST(RamsesOwners, a_centre_on_a_wall_of_a_bisection_is_on_its_lower_side) {
+  const Owners owners{.ordering = Ordering::bisection,
+                      .dim = 2,
+                      .domains = 2,
+                      .bits = 4,
+                      .bounds = {},
+                      .planes = {},
+                      .box_min = {0, 0.1875, 0, 0},
+                      .box_max = {0.1875, 1, 1, 1}};
+  for (std::uint32_t x = 0; x < 8; ++x)
+    for (std::uint32_t y = 0; y < 8; ++y) EXPECT_EQ(owners.of(2, {x, y, 0}), (x + 0.5) / 8 <= 0.1875 ? 0 : 1) << x;
+}
+
+TEST_F(RamsesDomains, an_ordering_is_kept_or_refused) {
+  testing::RamsesFixture f{.ncpu = 3, .levels = 4};
+  f.ordering = "planar";
+  testing::FixtureWriter(f, dir_ / "planar").write();
+  auto planar = open(dir_ / "planar");
+  planar.header.attributes["bound_key"] = std::vector<double>{0, 0.4375, 1.5, 2};  // the fixture's are Hilbert keys
+  for (const int domains : {0, 1, 4}) {
+    const auto again = open(written(planar, domains));
+    EXPECT_EQ(again.header.attributes.at("ordering"), mesh::Attribute(std::string("planar")));
+    expect_same(again, planar);
+    const auto keys = std::get<std::vector<double>>(again.header.attributes.at("bound_key"));
+    if (domains == 0) {
+      EXPECT_THAT(keys, ::testing::ElementsAre(0, 0.4375, 1.5, 2));
+    }
+    EXPECT_EQ(keys.front(), 0);
+    EXPECT_EQ(keys.back(), 2);
+    EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+  }
+  WriteOptions hilbert;
+  hilbert.ordering = "hilbert";
+  EXPECT_EQ(open(written(planar, 0, hilbert)).header.attributes.at("ordering"),
+            mesh::Attribute(std::string("hilbert")));
+
+  const auto refused = [&](const char* ordering, int domains) {
+    fs::remove_all(dir_ / "fixture");
+    f.ordering = ordering;
+    testing::FixtureWriter(f, dir_ / "fixture").write();
+    try {
+      written(open(dir_ / "fixture"), domains);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("--ordering hilbert"));
+      return error.kind() == Kind::unsupported;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused("angular", 0));
+  EXPECT_TRUE(refused("angular", 2));
+  EXPECT_FALSE(refused("bisection", 0));
+  EXPECT_TRUE(refused("bisection", 2));
+}
+
+TEST_F(RamsesDomains, info_has_the_step_and_a_header_is_there_without_particles) {
+  testing::FixtureWriter({.ncpu = 2, .levels = 3}, dir_ / "fixture").write();
+  const auto path = written(open(dir_ / "fixture"), 3);
+  const auto text_of = [](const fs::path& file) {
+    std::ifstream in(file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_THAT(text_of(path / "info_00002.txt"), ::testing::HasSubstr("nstep_coarse=          7\n"));
+  const std::string header = text_of(path / "header_00002.txt");
+  EXPECT_THAT(header, ::testing::HasSubstr("        cloud         0\n"));
+  EXPECT_THAT(header, ::testing::HasSubstr("pos vel mass iord level family tag"));
+  // noutput, iout, ifout: RAMSES' next output is number 3.
+  testing::Records amr(path / "amr_00002.out00001");
+  amr.skip(8);
+  EXPECT_EQ(amr.next<std::int32_t>().at(2), 3);
 }
 
 TEST_F(RamsesDomains, memory_for_one_domain_or_for_all_makes_the_same_files) {

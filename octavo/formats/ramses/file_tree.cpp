@@ -140,8 +140,9 @@ std::vector<std::uint8_t> authorise(const Builder& builder, int l) {
       if (builder.owners.reaches(l, without_walls(builder.coarse, cell_at(level.at[i], c), l + 1), domain))
         marks[i] = static_cast<std::uint8_t>(marks[i] | 1U << c);
   }
-  widen(builder, level, marks,
-        [&](std::size_t i) { return level.list[i] != domain && !in_wall(level, i, builder.owners); });
+  for (int layer = 0; layer < builder.owners.ghost_layers; ++layer)
+    widen(builder, level, marks,
+          [&](std::size_t i) { return level.list[i] != domain && !in_wall(level, i, builder.owners); });
   if (builder.coarse.regions > 0)
     widen(builder, level, marks, [&](std::size_t i) { return in_wall(level, i, builder.owners); });
   return marks;
@@ -223,6 +224,18 @@ Coordinate nearest_real(const Coarse& coarse, const Coordinate& at, int shift) {
     real[a] = static_cast<std::uint32_t>(
         std::clamp(std::int64_t{at[a]} - (coarse.skip[a] << shift), std::int64_t{0}, (coarse.real[a] << shift) - 1));
   return real;
+}
+
+MirroredCell reference_cell(const Coarse& coarse, const Coordinate& at, int shift) {
+  MirroredCell cell{nearest_real(coarse, at, shift), 0};
+  for (std::size_t a = 0; a < static_cast<std::size_t>(coarse.dim); ++a) {
+    const std::int64_t x = std::int64_t{at[a]} - (coarse.skip[a] << shift), cells = coarse.real[a] << shift;
+    const bool low = x < 0, high = x >= cells;
+    if (!(low && coarse.mirrors[a][0]) && !(high && coarse.mirrors[a][1])) continue;
+    cell.at[a] = static_cast<std::uint32_t>(low ? -1 - x : 2 * cells - 1 - x);
+    cell.axes |= 1U << a;
+  }
+  return cell;
 }
 
 FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known) {

@@ -25,6 +25,18 @@ CurveKey key_after(const Owners& owners, int depth, const Coordinate& cell) {
              mesh::curve_end(owners.dim, owners.bits - depth));
 }
 
+/// What leaves are put in order by: their first key, or where their centre is along x, in units of keys.
+CurveKey place_of(const Owners& owners, int level, const Coordinate& cell) {
+  const int depth = level + 1 + owners.coarse_bits;
+  if (owners.ordering == Ordering::hilbert)
+    return mesh::first_key(Curve::hilbert, owners.dim, owners.bits, depth, cell);
+  return {0, (2 * std::uint64_t{cell[0]} + 1) << (owners.bits - depth - 1)};
+}
+
+double centre_along(const Owners& owners, int level, const Coordinate& cell, std::size_t axis) {
+  return std::ldexp(cell[axis] + 0.5, -(level + 1)) * owners.coarse_cell;
+}
+
 /// Leaves along the curve: those from a key up to the next entry's.
 struct Stretch {
   CurveKey key;
@@ -32,14 +44,11 @@ struct Stretch {
 };
 constexpr std::size_t most_stretches = std::size_t{1} << 20;
 
-void add_leaves(const mesh::Octree& tree, const Owners& curve, std::vector<Stretch>& stretches) {
+void add_leaves(const mesh::Octree& tree, const Owners& owners, std::vector<Stretch>& stretches) {
   const auto before = static_cast<std::ptrdiff_t>(stretches.size());
   for_each_oct(tree, [&](int level, const TreeOct& oct) {
     for (unsigned c = 0; c < (1U << tree.dim); ++c)
-      if ((oct.owned & ~oct.refined) >> c & 1)
-        stretches.push_back(
-            {mesh::first_key(Curve::hilbert, curve.dim, curve.bits, level + 1 + curve.coarse_bits, cell_at(oct.at, c)),
-             1});
+      if ((oct.owned & ~oct.refined) >> c & 1) stretches.push_back({place_of(owners, level, cell_at(oct.at, c)), 1});
   });
   const auto less = [](const Stretch& a, const Stretch& b) { return a.key < b.key; };
   std::sort(stretches.begin() + before, stretches.end(), less);
@@ -69,20 +78,45 @@ CurveKey last_key(const Owners& curve, const mesh::Header& header) {
   return last;
 }
 
+/// Whose box a place is in. What lies on a wall of the bisection goes to the lower side (cmp_bisection_cpumap).
+int owner_in_boxes(const Owners& owners, int level, const Coordinate& cell) {
+  for (int d = 0; d < owners.domains; ++d) {
+    bool inside = true;
+    for (int a = 0; a < owners.dim; ++a) {
+      const auto at = static_cast<std::size_t>(d + a * owners.domains);
+      const double x = centre_along(owners, level, cell, static_cast<std::size_t>(a));
+      inside = inside && owners.box_min[at] < x && x <= owners.box_max[at];
+    }
+    if (inside) return d;
+  }
+  return owners.domains - 1;
+}
+
+bool touches_box(const Owners& owners, int level, const Coordinate& cell, int domain) {
+  for (int a = 0; a < owners.dim; ++a) {
+    const auto at = static_cast<std::size_t>(domain + a * owners.domains);
+    const double low = std::ldexp(cell[static_cast<std::size_t>(a)], -(level + 1)) * owners.coarse_cell;
+    if (owners.box_max[at] < low || owners.box_min[at] > low + std::ldexp(owners.coarse_cell, -(level + 1)))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
+std::string name_of(Ordering ordering) {
+  switch (ordering) {
+    case Ordering::planar: return "planar";
+    case Ordering::bisection: return "bisection";
+    default: return "hilbert";
+  }
+}
+
 int Owners::of(int level, const Coordinate& cell) const {
-  if (bounds.empty()) {
-    for (int d = 0; d < domains; ++d) {
-      bool inside = true;
-      for (int a = 0; a < dim; ++a) {
-        const auto at = static_cast<std::size_t>(d + a * domains);
-        const double x = std::ldexp(cell[static_cast<std::size_t>(a)] + 0.5, -(level + 1)) * coarse_cell;
-        inside = inside && box_min[at] <= x && x < box_max[at];
-      }
-      if (inside) return d;
-    }
-    return domains - 1;
+  if (ordering == Ordering::bisection) return owner_in_boxes(*this, level, cell);
+  if (ordering == Ordering::planar) {
+    const auto above = std::upper_bound(planes.begin() + 1, planes.end() - 1, centre_along(*this, level, cell, 0));
+    return static_cast<int>(above - planes.begin()) - 1;
   }
   const auto key = mesh::centre_key(Curve::hilbert, dim, bits, level + 1 + coarse_bits, cell);
   const auto above = std::upper_bound(bounds.begin() + 1, bounds.end() - 1, key);
@@ -90,16 +124,13 @@ int Owners::of(int level, const Coordinate& cell) const {
 }
 
 bool Owners::reaches(int level, const Coordinate& cell, int domain) const {
-  if (bounds.empty()) {
-    for (int a = 0; a < dim; ++a) {
-      const auto at = static_cast<std::size_t>(domain + a * domains);
-      const double low = std::ldexp(cell[static_cast<std::size_t>(a)], -(level + 1)) * coarse_cell;
-      if (box_max[at] < low || box_min[at] > low + std::ldexp(coarse_cell, -(level + 1))) return false;
-    }
-    return true;
+  if (ordering == Ordering::bisection) return touches_box(*this, level, cell, domain);
+  const auto d = static_cast<std::size_t>(domain);
+  if (ordering == Ordering::planar) {
+    const double x = centre_along(*this, level, cell, 0), half = std::ldexp(coarse_cell, -(level + 2));
+    return x + half > planes[d] && x - half < planes[d + 1];
   }
   const int depth = level + 1 + coarse_bits;
-  const auto d = static_cast<std::size_t>(domain);
   return key_after(*this, depth, cell) > bounds[d] &&
          mesh::first_key(Curve::hilbert, dim, bits, depth, cell) < bounds[d + 1];
 }
@@ -126,16 +157,15 @@ bool is_one_to_one(const Owners& owners, const mesh::Header& header) {
   return true;
 }
 
-std::vector<CurveKey> balance(const mesh::Dataset& dataset, const Owners& curve, bool quad,
-                              const std::function<void()>& advance) {
+void balance(const mesh::Dataset& dataset, Owners& owners, bool quad, const std::function<void()>& advance) {
   std::vector<Stretch> stretches;
   for (int p = 0; p < dataset.num_parts; ++p, advance()) {
-    add_leaves(read_tree_of(dataset, p), curve, stretches);
+    add_leaves(read_tree_of(dataset, p), owners, stretches);
     shorten(stretches);
   }
   std::int64_t total = 0, before = 0;
   for (const Stretch& stretch : stretches) total += stretch.leaves;
-  const std::int64_t domains = curve.domains;
+  const std::int64_t domains = owners.domains;
   std::vector<CurveKey> bounds{{0, 0}};
   for (const Stretch& stretch : stretches) {
     // The first leaf of domain m is number total * m / domains.
@@ -144,9 +174,19 @@ std::vector<CurveKey> balance(const mesh::Dataset& dataset, const Owners& curve,
       bounds.push_back(quad ? stretch.key : mesh::key_from_double(mesh::to_double(stretch.key)));
     before += stretch.leaves;
   }
-  bounds.resize(static_cast<std::size_t>(domains), last_key(curve, dataset.header));
-  bounds.push_back(last_key(curve, dataset.header));
-  return bounds;
+  const bool planar = owners.ordering == Ordering::planar;
+  const CurveKey last = planar ? CurveKey{0, static_cast<std::uint64_t>(dataset.header.roots[0] / 2)
+                                                 << (owners.bits - owners.coarse_bits)}
+                               : last_key(owners, dataset.header);
+  bounds.resize(static_cast<std::size_t>(domains), last);
+  bounds.push_back(last);
+  if (!planar) {
+    owners.bounds = std::move(bounds);
+    return;
+  }
+  owners.planes.clear();
+  for (const CurveKey& at : bounds)
+    owners.planes.push_back(std::ldexp(mesh::to_double(at), owners.coarse_bits - owners.bits) * owners.coarse_cell);
 }
 
 }  // namespace octavo::formats::ramses

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "octavo/mesh/curve.hpp"
@@ -7,15 +9,23 @@
 
 namespace octavo::formats::ramses {
 
-/// Who owns a cell: the domain whose stretch of the Hilbert curve holds the key of the cell's centre, or, of a
-/// bisection, whose box holds the centre. Cells are counted without walls.
+/// RAMSES' ways to share out the domain that are written ("angular" is not).
+enum class Ordering : std::uint8_t { hilbert, planar, bisection };
+/// As RAMSES' namelist has it.
+std::string name_of(Ordering ordering);
+
+/// Who owns a cell: the domain whose stretch of the Hilbert curve holds the key of the cell's centre, whose stretch
+/// along x holds the centre (planar), or whose box does (bisection). Cells are counted without walls.
 struct Owners {
+  Ordering ordering = Ordering::hilbert;
   int dim = 3;
   int domains = 1;
+  int ghost_layers = 1;                  ///< around a domain (RAMSES' nexpand_bound: 2 of the mhd solver)
   int bits = 0;                          ///< an axis, of the keys
   int coarse_bits = 0;                   ///< an axis, of the coarse cells
-  std::vector<mesh::CurveKey> bounds;    ///< domain d has [bounds[d], bounds[d + 1]); empty for a bisection
-  std::vector<double> box_min, box_max;  ///< bisection: domains x dim, domain fastest [code length]
+  std::vector<mesh::CurveKey> bounds;    ///< Hilbert: domain d has [bounds[d], bounds[d + 1])
+  std::vector<double> planes;            ///< planar: domain d has [planes[d], planes[d + 1]) [code length]
+  std::vector<double> box_min, box_max;  ///< bisection: (box_min, box_max], domains x dim, domain fastest [code length]
   double coarse_cell = 1;                ///< edge of a coarse cell [code length]
   int count() const { return domains; }
   /// Domain from 0 that owns a cell of a level index; -1: of the coarse cells.
@@ -31,9 +41,10 @@ Owners curve_of(const mesh::Header& header, int nlevelmax, int domains);
 /// the other axes. Where not, RAMSES' keys fold.
 bool is_one_to_one(const Owners& owners, const mesh::Header& header);
 
-/// Bounds that give the domains equal numbers of leaves along the curve, to 1 in a million of all; as doubles hold them
-/// unless `quad`. Reads all trees once, one at a time; keeps 32 MiB. `advance` is called after each part.
-std::vector<mesh::CurveKey> balance(const mesh::Dataset& dataset, const Owners& curve, bool quad,
-                                    const std::function<void()>& advance);
+/// Sets the bounds (or planes) that give the domains equal numbers of leaves along the curve (or x), to 1 in a million
+/// of all; as doubles hold them unless `quad`. Reads all trees once, one at a time; keeps 32 MiB. `advance` is called
+/// after each part.
+/// @pre the ordering is no bisection
+void balance(const mesh::Dataset& dataset, Owners& owners, bool quad, const std::function<void()>& advance);
 
 }  // namespace octavo::formats::ramses

@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/domains.hpp"
 #include "octavo/formats/ramses/output.hpp"
+#include "octavo/formats/ramses/walls.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -125,6 +126,11 @@ mesh::Dataset open(const fs::path& path) {
   };
   dataset.read = [output](int domain, const mesh::Request& request) { return read_part(*output, domain, request); };
   dataset.part_bytes = [output](int domain) { return part_bytes(*output, domain); };
+  if (output->amr.nboundary > 0)
+    dataset.read_walls = [output](int domain) {
+      require_part(*output, domain);
+      return read_walls(*output, domain);
+    };
   return dataset;
 }
 

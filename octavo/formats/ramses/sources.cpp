@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/sources.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -86,7 +87,8 @@ void read_trunk_values(Sources& sources, const std::function<void()>& advance) {
   for (const OctTable& level : sources.trunk)
     sources.trunk_values.push_back(make_values(dataset.header, level.key.size()));
   mesh::Request coarse;
-  coarse.max_level = mesh::code_level(dataset.header, static_cast<int>(sources.trunk.size()) - 1);
+  const int deepest = static_cast<int>(sources.trunk.size()) - 1;
+  coarse.max_level = mesh::code_level(dataset.header, deepest) + (is_between_levels(dataset.header, deepest) ? 1 : 0);
   for (int p = 0; p < dataset.num_parts; ++p, advance()) {
     if (sources.trunk.empty() || dataset.header.fields.empty()) continue;
     const mesh::Part part = dataset.read(p, coarse);
@@ -98,10 +100,10 @@ void read_trunk_values(Sources& sources, const std::function<void()>& advance) {
   }
 }
 
-/// Whether a part can have octs of the domain's file below the trunk.
-bool is_near(const Sources& sources, const Cover& cover, const Owners& owners, int part) {
+/// Whether a part can have octs of the domain's file on a level index from `first` on.
+bool is_near(const Sources& sources, const Cover& cover, const Owners& owners, int part, std::size_t first) {
   const auto& boxes = sources.boxes[static_cast<std::size_t>(part)];
-  for (std::size_t l = sources.trunk.size(); l < boxes.size(); ++l)
+  for (std::size_t l = first; l < boxes.size(); ++l)
     if (may_hold(cover, owners, static_cast<int>(l), boxes[l])) return true;
   return false;
 }
@@ -112,7 +114,7 @@ void for_each_near(const Sources& sources, const std::vector<Cover>& covers, con
   for (int p = 0; p < sources.dataset->num_parts; ++p) {
     std::vector<std::size_t> near;
     for (std::size_t d = 0; d < covers.size(); ++d)
-      if (is_near(sources, covers[d], owners, p)) near.push_back(d);
+      if (is_near(sources, covers[d], owners, p, sources.trunk.size())) near.push_back(d);
     if (near.empty()) continue;
     const auto part = read(p);
     for (const std::size_t d : near) f(part, d);
@@ -188,10 +190,24 @@ void copy_trunk(const Sources& sources, const Finder& finder, std::vector<mesh::
   }
 }
 
-/// Cells in walls take the value of the nearest cell that is in none; where the file lacks that, of their father.
+/// The axis of a velocity; -1: it is none.
+int velocity_axis(const std::string& field) {
+  for (int axis = 0; axis < 3; ++axis)
+    if (field == std::string("velocity_") + "xyz"[axis]) return axis;
+  return -1;
+}
+
+void change_sign(mesh::Field& field, std::size_t place) {
+  mesh::visit_values(field, [&]<class T>(std::span<const T>) { field.as<T>()[place] = -field.as<T>()[place]; });
+}
+
+/// Cells in walls take the value of the cell beside the wall that they mirror or are nearest to; where the file lacks
+/// that, of their father.
 void fill_walls(const Finder& finder, const Owners& owners, std::vector<mesh::Field>& values) {
   const int dim = finder.coarse.dim;
   const auto cell = [&](std::size_t oct, unsigned c) { return (oct << dim) + c; };
+  std::vector<int> axis_of_field;
+  for (const mesh::Field& field : values) axis_of_field.push_back(velocity_axis(field.info.name));
   for (std::size_t l = 0; l < finder.tree.levels.size(); ++l) {
     const FileLevel& level = finder.tree.levels[l];
     const auto first = static_cast<std::size_t>(finder.tree.level_first[l]);
@@ -199,20 +215,101 @@ void fill_walls(const Finder& finder, const Owners& owners, std::vector<mesh::Fi
       if (!in_wall(level, i, owners)) continue;
       for (unsigned c = 0; c < (1U << dim); ++c) {
         const int shift = static_cast<int>(l) + 1;
-        const Coordinate at = nearest_real(finder.coarse, cell_at(level.at[i], c), shift);
+        const auto [at, axes] = reference_cell(finder.coarse, cell_at(level.at[i], c), shift);
         const Coordinate oct{at[0] / 2, at[1] / 2, at[2] / 2};
         const std::size_t found = finder.find_oct(static_cast<int>(l), with_walls(finder.coarse, oct, shift - 1));
-        if (found != nowhere)
-          copy_values(values, cell(found, (at[0] & 1) | (at[1] & 1) << 1 | (at[2] & 1) << 2), values,
-                      cell(first + i, c), 1);
-        else
+        if (found == nowhere) {
           copy_values(
               values,
               cell(static_cast<std::size_t>(finder.tree.level_first[l - 1]) + level.father[i], level.father_cell[i]),
               values, cell(first + i, c), 1);
+          continue;
+        }
+        copy_values(values, cell(found, (at[0] & 1) | (at[1] & 1) << 1 | (at[2] & 1) << 2), values, cell(first + i, c),
+                    1);
+        for (std::size_t f = 0; f < values.size(); ++f)
+          if (axis_of_field[f] >= 0 && (axes >> axis_of_field[f] & 1) != 0) change_sign(values[f], cell(first + i, c));
       }
     }
   }
+}
+
+const mesh::Field& attribute_of(const mesh::Particles& walls, const std::string& name) {
+  for (const mesh::Field& attribute : walls.attributes)
+    if (attribute.info.name == name) return attribute;
+  throw base::Error(base::Kind::corrupt, "octs in walls without " + name);
+}
+
+/// Where the octs of walls stand in a domain's tree, among the octs of all levels; `nowhere` where it has none there.
+std::vector<std::size_t> places_of_walls(const mesh::Particles& walls, const mesh::Header& header, const Finder& finder,
+                                         const Owners& owners) {
+  const auto count = static_cast<std::size_t>(walls.count);
+  std::vector<std::size_t> places(count, nowhere);
+  const auto levels = attribute_of(walls, "level").as<std::int32_t>();
+  std::array<std::span<const double>, 3> position;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
+    position[a] = attribute_of(walls, std::string("position_") + "xyz"[a]).as<double>();
+  for (std::size_t i = 0; i < count; ++i) {
+    const int level = mesh::level_index(header, levels[i]);
+    if (level < 0 || level >= static_cast<int>(finder.tree.levels.size())) continue;
+    Coordinate at{0, 0, 0};
+    for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
+      at[a] = static_cast<std::uint32_t>(std::max(
+          0.0, std::floor(std::ldexp(
+                   (position[a][i] - header.lo[a]) / owners.coarse_cell + static_cast<double>(finder.coarse.skip[a]),
+                   level))));
+    const std::size_t found = finder.find_oct(level, at);
+    const auto l = static_cast<std::size_t>(level);
+    if (found != nowhere &&
+        in_wall(finder.tree.levels[l], found - static_cast<std::size_t>(finder.tree.level_first[l]), owners))
+      places[i] = found;
+  }
+  return places;
+}
+
+/// Gives octs in walls the values that a part has of them, and marks them.
+void deposit_walls(const mesh::Particles& walls, const mesh::Header& header, const Finder& finder, const Owners& owners,
+                   std::vector<mesh::Field>& values, std::vector<bool>& marks) {
+  const std::vector<std::size_t> places = places_of_walls(walls, header, finder, owners);
+  for (mesh::Field& field : values) {
+    const mesh::Field& from = attribute_of(walls, field.info.name);
+    const std::size_t width = mesh::size_of(field.info.type) << finder.coarse.dim;
+    if (from.info.type != field.info.type || from.bytes.size() != places.size() * width)
+      throw base::Error(base::Kind::corrupt, "octs in walls: " + field.info.name + " has another type or length");
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (places[i] != nowhere)
+        std::memcpy(field.bytes.data() + places[i] * width, from.bytes.data() + i * width, width);
+  }
+  for (const std::size_t place : places)
+    if (place != nowhere) marks[place] = true;
+}
+
+std::int64_t count_walls(const FileTree& tree, const Owners& owners, const std::vector<bool>& marks) {
+  std::int64_t count = 0;
+  for (std::size_t l = 0; l < tree.levels.size(); ++l)
+    for (std::size_t i = 0; i < tree.levels[l].size(); ++i)
+      if (in_wall(tree.levels[l], i, owners) && !marks[static_cast<std::size_t>(tree.level_first[l]) + i]) ++count;
+  return count;
+}
+
+/// What the parts have of the domains' walls. A domain's own part comes last: what it has is what RAMSES had there.
+void read_walls(const Sources& sources, const std::vector<Cover>& covers, const Owners& owners, int first,
+                bool same_domains, const std::vector<Finder>& finders, std::vector<Domain>& out) {
+  const Dataset& dataset = *sources.dataset;
+  std::vector<std::vector<bool>> marks;
+  for (const Domain& domain : out) marks.emplace_back(static_cast<std::size_t>(domain.tree.total), false);
+  const auto is_own = [&](std::size_t d, int p) { return same_domains && first + static_cast<int>(d) == p; };
+  for (const bool own : {false, true})
+    for (int p = 0; dataset.read_walls && p < dataset.num_parts; ++p) {
+      std::vector<std::size_t> wanted;
+      for (std::size_t d = 0; d < out.size(); ++d)
+        if (is_own(d, p) == own && (own || is_near(sources, covers[d], owners, p, 0))) wanted.push_back(d);
+      if (wanted.empty()) continue;
+      const mesh::Particles walls = dataset.read_walls(p);
+      for (const std::size_t d : wanted)
+        deposit_walls(walls, dataset.header, finders[d], owners, out[d].values, marks[d]);
+    }
+  for (std::size_t d = 0; d < out.size(); ++d) out[d].walls_made = count_walls(out[d].tree, owners, marks[d]);
 }
 
 }  // namespace
@@ -242,7 +339,8 @@ Sources survey(const Dataset& dataset, const Owners& owners, int nlevelmax, cons
   return sources;
 }
 
-std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count) {
+std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
+                           bool same_domains) {
   const Dataset& dataset = *sources.dataset;
   std::vector<Cover> covers;
   for (int d = first; d < first + count; ++d) covers.push_back(cover_of(owners, dataset.header, d));
@@ -268,8 +366,10 @@ std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const O
   if (!dataset.header.fields.empty())
     for_each_near(
         sources, covers, owners, [&](int p) { return dataset.read(p, {}); }, place_values);
-  if (coarse.regions > 0)
+  if (coarse.regions > 0) {
     for (std::size_t d = 0; d < out.size(); ++d) fill_walls(finders[d], owners, out[d].values);
+    read_walls(sources, covers, owners, first, same_domains, finders, out);
+  }
   return out;
 }
 

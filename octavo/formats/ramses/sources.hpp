@@ -25,11 +25,15 @@ Sources survey(const mesh::Dataset& dataset, const Owners& owners, int nlevelmax
 struct Domain {
   FileTree tree;
   std::vector<mesh::Field> values;  ///< 2^dim values an oct, level by level along the Z curve
+  std::int64_t walls_made = 0;      ///< octs in walls whose values no part has
 };
 /// `count` domains from `first` on. Reads the parts near any of them, one at a time: their trees, then their values.
-/// Cells in walls get the values of the nearest cell beside the wall. Error(corrupt) where the parts do not have what
-/// the trees need.
-std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count);
+/// Cells in walls get the values that the parts' own files have there (Dataset::read_walls); of `same_domains`, those
+/// of the domain's own part. Where there are none they are made as RAMSES makes them of gas: values of the nearest cell
+/// beside the wall, mirrored where the wall is known to reflect. Error(corrupt) where the parts do not have what the
+/// trees need.
+std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
+                           bool same_domains);
 
 /// How many domains at a time take no more than `bytes`, as far as their mean tells; at least one.
 int domains_at_a_time(const Sources& sources, const Owners& owners, std::int64_t bytes);

@@ -35,7 +35,9 @@ void write_header(RecordWriter& out, const Plan& plan, const FileTree& tree) {
   out.write(tree.total);
   write_reals(out, plan, {plan.boxlen});
   const Reals tout = numbers_or(header, "tout", {header.time}), aout = numbers_or(header, "aout", {1.0});
-  out.write(integers("output_counts", {static_cast<double>(tout.size()), 1, 1}));
+  // noutput, iout, ifout: the next output gets the next number.
+  const Ints counts = integers("output_counts", {static_cast<double>(tout.size()), 1, 1});
+  out.write(Ints{static_cast<std::int32_t>(tout.size()), counts.size() > 1 ? counts[1] : 1, plan.number + 1});
   write_reals(out, plan, tout);
   write_reals(out, plan, aout);
   write_reals(out, plan, {header.time});
@@ -108,10 +110,12 @@ void write_ordering(RecordWriter& out, const Plan& plan) {
     const Reals numbers = numbers_or(header, name, {});
     return Ints(numbers.begin(), numbers.end());
   };
-  std::string ordering = plan.owners.bounds.empty() ? "bisection" : "hilbert";
+  std::string ordering = name_of(plan.owners.ordering);
   ordering.resize(128, ' ');
   out.write(ordering);
-  if (plan.owners.bounds.empty()) {
+  if (plan.owners.ordering == Ordering::planar) {
+    out.write(plan.owners.planes);  // doubles also where the rest of the file is single precision
+  } else if (plan.owners.ordering == Ordering::bisection) {
     write_reals(out, plan, numbers_or(header, "bisection_wall", {}));
     out.write(integers("bisection_next"));
     out.write(integers("bisection_indx"));

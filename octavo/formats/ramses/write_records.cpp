@@ -17,10 +17,12 @@ void write_list(RecordWriter& out, const Plan& plan, std::span<const std::uint32
   Reals values(octs.size());
   for (unsigned c = 0; c < (1U << dim); ++c)
     for (const mesh::Field* field : fields) {
-      mesh::visit_values(*field, [&](auto all) {
-        std::transform(octs.begin(), octs.end(), values.begin(),
-                       [&](std::uint32_t i) { return static_cast<double>(all[((offset + i) << dim) + c]); });
-      });
+      if (field == nullptr) std::fill(values.begin(), values.end(), 0.0);
+      if (field != nullptr)
+        mesh::visit_values(*field, [&](auto all) {
+          std::transform(octs.begin(), octs.end(), values.begin(),
+                         [&](std::uint32_t i) { return static_cast<double>(all[((offset + i) << dim) + c]); });
+        });
       write_reals(out, plan, values);
     }
 }

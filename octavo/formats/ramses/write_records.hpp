@@ -7,6 +7,7 @@
 
 #include "octavo/file/fortran_record.hpp"
 #include "octavo/formats/ramses/sources.hpp"
+#include "octavo/formats/ramses/variables.hpp"
 
 namespace octavo::formats::ramses {
 
@@ -15,11 +16,16 @@ struct Plan {
   const mesh::Header* header = nullptr;
   Owners owners;
   Coarse coarse;
+  double levelmin = 1;  ///< the step's own, else the coarsest level with leaves
   int nlevelmax = 1;
-  std::int32_t ngridmax = 1;                      ///< of the input; a file with more octs has its own
+  std::int32_t ngridmax = 1;  ///< of the input; a file with more octs has its own
+  WrittenVariables variables;
   std::vector<std::array<std::int64_t, 3>> octs;  ///< per level: own octs of all domains, least and most of one
+  int number = 1;                                 ///< of the output
   double boxlen = 1;
   double gamma = 5.0 / 3;
+  bool has_particles = false;
+  bool has_tracers = false;  ///< among them, of a family below 1
   bool single_precision = false;
   bool quad_keys = false;
   file::RecordFormat format;
@@ -41,7 +47,7 @@ void write_reals(file::RecordWriter& out, const Plan& plan, const std::vector<do
 void write_amr(const std::filesystem::path& path, const Plan& plan, const FileTree& tree);
 
 enum class CellFile { hydro, grav, rt };
-/// Writes the values named by `fields` in this order.
+/// Writes the values of `fields` in this order; zeros for a null pointer.
 void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& plan, const FileTree& tree,
                  const std::vector<const mesh::Field*>& fields);
 

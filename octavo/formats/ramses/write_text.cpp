@@ -1,5 +1,6 @@
 #include "octavo/formats/ramses/write_text.hpp"
 
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 
@@ -42,6 +43,58 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   out.close();
 }
 
+/// As RAMSES writes it, with a blank before each number.
+std::string domain_table(const Owners& owners) {
+  std::string text;
+  if (owners.ordering == Ordering::bisection) {
+    const auto domains = static_cast<std::size_t>(owners.count());
+    for (std::size_t d = 0; d < domains; ++d) {
+      for (const auto* corner : {&owners.box_min, &owners.box_max})
+        for (std::size_t at = d; at < corner->size(); at += domains) text += line("%s", real((*corner)[at]).c_str());
+      text += line("%s", real(0).c_str());  // the load, which a run counts anew
+    }
+    return text;
+  }
+  std::vector<double> bounds = owners.planes;
+  for (const mesh::CurveKey& key : owners.bounds) bounds.push_back(mesh::to_double(key));
+  text = "   DOMAIN   ind_min                 ind_max\n";
+  for (std::size_t d = 0; d + 1 < bounds.size(); ++d)
+    text += line("%8zu %s %s", d + 1, real(bounds[d]).c_str(), real(bounds[d + 1]).c_str());
+  return text;
+}
+
+/// A wall's &BOUNDARY_PARAMS along each axis, and its type.
+struct Wall {
+  std::array<int, 3> lowest{0, 0, 0}, highest{0, 0, 0};
+  int type = free_bound_type;
+};
+
+std::vector<Wall> usual_walls(const mesh::Header& header) {
+  const auto types = numbers_or(header, "bound_type", {});
+  std::vector<Wall> walls;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a) {
+    if (header.periodic[a]) continue;
+    for (const int side : {-1, 1}) {
+      Wall wall;
+      for (std::size_t b = 0; b < a; ++b)
+        if (!header.periodic[b]) wall.lowest[b] = -1, wall.highest[b] = 1;
+      wall.lowest[a] = wall.highest[a] = side;
+      const std::size_t number = 2 * a + (side > 0 ? 1 : 0);
+      if (number < types.size() && types[number] > 0) wall.type = static_cast<int>(types[number]);
+      walls.push_back(wall);
+    }
+  }
+  return walls;
+}
+
+/// " name=1,2,3"
+template <class Value>
+std::string listed(const std::string& name, const std::vector<Wall>& walls, Value&& value) {
+  std::string text;
+  for (const Wall& wall : walls) text += (text.empty() ? " " + name + "=" : ",") + std::to_string(value(wall));
+  return text;
+}
+
 char letter(mesh::ScalarType type) {
   switch (type) {
     case mesh::ScalarType::float64: return 'd';
@@ -67,10 +120,11 @@ void write_info(const std::filesystem::path& path, const Plan& plan) {
   const auto number = [&](const char* name, double value) { text += line("%-12s=%s", name, real(value).c_str()); };
   integer("ncpu", plan.owners.count());
   integer("ndim", header.dim);
-  integer("levelmin", static_cast<std::int64_t>(number_or(header, "levelmin", 1)));
+  integer("levelmin", static_cast<std::int64_t>(plan.levelmin));
   integer("levelmax", plan.nlevelmax);
   integer("ngridmax", plan.ngridmax);
-  integer("nstep_coarse", static_cast<std::int64_t>(number_or(header, "nstep_coarse", 0)));
+  const std::vector<double> steps = numbers_or(header, "nstep", {0, number_or(header, "nstep_coarse", 0)});
+  integer("nstep_coarse", static_cast<std::int64_t>(steps.size() > 1 ? steps[1] : 0));
   text += "\n";
   // The box in info is that of one coarse cell.
   number("boxlen", plan.boxlen / static_cast<double>(header.roots[0] / 2));
@@ -85,13 +139,8 @@ void write_info(const std::filesystem::path& path, const Plan& plan) {
   number("unit_d", header.unit_density);
   number("unit_t", header.unit_time);
   text += "\n";
-  const bool bisection = plan.owners.bounds.empty();
-  text += line("%-94s", bisection ? "ordering type=bisection" : "ordering type=hilbert");
-  text += bisection ? "" : "   DOMAIN   ind_min                 ind_max\n";
-  for (std::size_t d = 0; d + 1 < plan.owners.bounds.size(); ++d)
-    text += line("%8zu%s%s", d + 1, real(mesh::to_double(plan.owners.bounds[d])).c_str(),
-                 real(mesh::to_double(plan.owners.bounds[d + 1])).c_str());
-  write_text(path, text);
+  text += line("ordering type=%-80s", name_of(plan.owners.ordering).c_str());
+  write_text(path, text + domain_table(plan.owners));
 }
 
 void write_header_text(const std::filesystem::path& path, const std::vector<std::int64_t>& by_family,
@@ -110,6 +159,7 @@ void write_header_text(const std::filesystem::path& path, const std::vector<std:
   for (const auto& [name, word] : words)
     for (const mesh::FieldInfo& attribute : attributes)
       if (attribute.name == name) text += std::string(word) + " ";
+  if (attributes.empty()) text += "pos vel mass iord level family tag ";
   write_text(path, text + "\n");
 }
 
@@ -118,6 +168,50 @@ void write_descriptor(const std::filesystem::path& path, const std::vector<std::
   std::string text = "# version:  1\n# ivar, variable_name, variable_type\n";
   for (std::size_t i = 0; i < names.size(); ++i)
     text += line("%2zu, %s, %c", i + 1, names[i].c_str(), letter(types[i]));
+  write_text(path, text);
+}
+
+std::string boundary_params(const mesh::Header& header) {
+  const std::vector<Wall> walls = usual_walls(header);
+  std::string text = "&BOUNDARY_PARAMS nboundary=" + std::to_string(walls.size());
+  text += listed("bound_type", walls, [](const Wall& wall) { return wall.type; });
+  for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a) {
+    text += listed(std::string(1, "ijk"[a]) + "bound_min", walls, [a](const Wall& wall) { return wall.lowest[a]; });
+    text += listed(std::string(1, "ijk"[a]) + "bound_max", walls, [a](const Wall& wall) { return wall.highest[a]; });
+  }
+  return text + " /";
+}
+
+std::string coarse_cells(const Plan& plan) {
+  const mesh::Index3& real = plan.coarse.real;
+  if (real[0] * real[1] * real[2] == 1) return {};
+  std::string text = "the box has coarse cells beside each other, and RAMSES' amr_parameters.f90 must say so:";
+  for (std::size_t a = 0; a < static_cast<std::size_t>(plan.header->dim); ++a)
+    text += std::string(" n") + "xyz"[a] + "=" + std::to_string(real[a]);
+  return text;
+}
+
+void write_namelist(const std::filesystem::path& path, const Plan& plan) {
+  const mesh::Header& header = *plan.header;
+  const auto yes = [](bool value) { return value ? ".true." : ".false."; };
+  const auto whole = [](double value) { return static_cast<long long>(value); };
+  std::string text =
+      "! Octavo wrote this output from a step of another code. RAMSES goes on from it with these values;\n"
+      "! the rest is yours, tend first.\n";
+  if (const std::string cells = coarse_cells(plan); !cells.empty()) text += "! " + cells + "\n";
+  text +=
+      line("&RUN_PARAMS\nhydro=%s\npoisson=%s\npic=%s\ntracer=%s\nnrestart=%d\n/", yes(!plan.variables.hydro.empty()),
+           yes(!plan.variables.grav.empty()), yes(plan.has_particles), yes(plan.has_tracers), plan.number);
+  text +=
+      line("&AMR_PARAMS\nlevelmin=%lld\nlevelmax=%d\nngridmax=%lld\nnpartmax=%lld\nboxlen=%.17g", whole(plan.levelmin),
+           plan.nlevelmax, 4LL * plan.ngridmax + 1000, plan.has_particles ? 1000000LL : 0LL, plan.boxlen);
+  text += line("/\n&OUTPUT_PARAMS\ntend=%.17g\n/", header.time);
+  if (header.attributes.contains("gamma")) text += line("&HYDRO_PARAMS\ngamma=%.17g\n/", plan.gamma);
+  text += "&INIT_PARAMS\n/\n&REFINE_PARAMS\n/\n";
+  if (header.unit_length != 1 || header.unit_density != 1 || header.unit_time != 1)
+    text += line("&UNITS_PARAMS\nunits_length=%.17g\nunits_density=%.17g\nunits_time=%.17g\n/", header.unit_length,
+                 header.unit_density, header.unit_time);
+  if (plan.coarse.regions > 0) text += boundary_params(header) + "\n";
   write_text(path, text);
 }
 

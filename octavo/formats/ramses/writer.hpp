@@ -2,6 +2,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "octavo/base/progress.hpp"
 #include "octavo/file/fortran_record.hpp"
@@ -15,7 +17,8 @@ struct WriteOptions {
   bool single_precision = false;  ///< reals of 4 bytes, as an NPRE=4 build has them; also where the step came so
   /// Byte order, and bytes a marker; nothing: those of the input.
   std::optional<file::RecordFormat> format = {};
-  int group_size = 0;  ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
+  int group_size = 0;         ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
+  std::string ordering = {};  ///< "hilbert", "planar"; empty: as in the input, whose bisection is kept, too
   /// Domains are made at a time that take no more than this, at least one [bytes]: neighbours need the same parts.
   std::int64_t memory = std::int64_t{256} << 20;
   base::Progress progress = {};  ///< in parts read and domains written
@@ -29,18 +32,24 @@ struct WriteOptions {
 /// (where it suffices), walls, texts (namelist, compilation, sinks).
 ///
 /// Which file a field belongs to is told by the attributes hydro_variables, grav_variables, rt_variables (as the reader
-/// leaves them), else by its name: potential and force_* are grav, all others hydro.
+/// leaves them), else by its name: potential and force_* are grav, all others hydro. Their order is RAMSES' own
+/// (variables.hpp).
+///
+/// An axis that is not periodic has walls. Those of a RAMSES step are kept, with the values in them; of others they are
+/// numbered -x +x -y +y -z +z, and namelist.txt says so. The attribute bound_type, six of RAMSES' numbers in this
+/// order, says which of them reflect.
 ///
 /// Memory: `memory` or one output domain, one part of the step, the step's coarse levels (no more octs than a mean part
 /// has), and tables by level. Every tree is read two or three times to begin with, then twice, once with its values,
 /// for each set of domains it is near to.
 ///
-/// Not written: a wall's octs where the step does not say which wall a coarse cell belongs to (steps of RAMSES do);
-/// random seeds of more than one domain (RAMSES draws them anew); cooling tables (RAMSES computes them).
+/// Not written: random seeds of more than one domain (RAMSES draws them anew); cooling tables (RAMSES computes them).
 ///
 /// `directory` must not exist. Throws Error(usage) for more domains than octs; Error(unsupported) for another kind of
-/// mesh and for blocks; Error(corrupt) where parts do not make up a whole tree or particles lie outside of the leaves
-/// of their part. Not collective.
-void write(const mesh::Dataset& dataset, const std::filesystem::path& directory, const WriteOptions& options);
+/// mesh, for blocks, for variables that RAMSES needs and the step lacks, for the ordering "angular" and for another
+/// number of domains of a bisection; Error(corrupt) where parts do not make up a whole tree or particles lie outside of
+/// the leaves of their part. Returns what a user should know. Not collective.
+std::vector<std::string> write(const mesh::Dataset& dataset, const std::filesystem::path& directory,
+                               const WriteOptions& options);
 
 }  // namespace octavo::formats::ramses

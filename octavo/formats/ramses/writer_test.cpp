@@ -48,7 +48,10 @@ mesh::Dataset random_step(std::uint64_t seed) {
   }
   step.num_parts = 1;
   mesh::Part part;
-  for (const char* name : {"density", "pressure"}) {
+  std::vector<std::string> names{"density"};
+  for (int axis = 0; axis < dim; ++axis) names.push_back(std::string("velocity_") + "xyz"[axis]);
+  names.emplace_back("pressure");
+  for (const std::string& name : names) {
     mesh::Field field =
         mesh::make_field({name, "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0}, mesh::num_cells(tree));
     for (double& value : field.as<double>()) value = random.chance(0.1) ? -0.0 : std::bit_cast<double>(random.bits());
@@ -156,6 +159,7 @@ TEST_F(RamsesRewrite, keys_of_16_bytes_keep_their_value) {
 TEST_F(RamsesRewrite, a_bisection_keeps_its_walls_and_boxes) {
   auto step = open(source_);
   step.header.attributes.erase("bound_key");
+  step.header.attributes["ordering"] = std::string("bisection");
   step.header.attributes["cpubox_min"] = std::vector<double>{0, 0.25, 0.5, 0, 0, 0, 0, 0, 0};
   step.header.attributes["cpubox_max"] = std::vector<double>{0.25, 0.5, 1, 1, 1, 1, 1, 1, 1};
   step.header.attributes["bisection_wall"] = std::vector<double>{0.25, 0.5};

@@ -18,6 +18,7 @@ EXAMPLES = [
     "octavo convert output_00080 part.octavo --roi sphere:0.5,0.5,0.5:0.1 --level 9 --precision single",
     "mpirun -n 8 octavo convert output_00080 run.octavo --per-file 16",
     "octavo convert sedov_hdf5_chk_0002 chk00002 --to amrex --kind checkpoint --max-box 32",
+    "octavo convert sedov_hdf5_plt_cnt_0002 chk00002 --to amrex --kind checkpoint --multifab phi --field dens --dt 1e-3",
     "octavo convert plt00020 run_hdf5_chk_0000 --to flash --block 8 --fill --rename phi=dens",
     "octavo convert sedov_hdf5_chk_0002 output_00002 --to ramses",
     "octavo convert run.octavo chk_again --to flash --flow checkpoint --step 40",
@@ -80,13 +81,25 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     )
     native.add_argument("--domains", type=int, metavar="M",
                         help="RAMSES: for M ranks, equal shares of leaves (default: the input's own domains)")  # fmt: skip
+    native.add_argument("--ordering", choices=["hilbert", "planar"], default="",
+                        help="RAMSES: how domains are shared out, as its namelist must say (default: the input's own)")  # fmt: skip
+    native.add_argument("--periodic", type=parse_axes, metavar="xyz",
+                        help="the axes that are periodic, or none, where the step does not know (AMReX's plotfiles) "
+                             "(default: what the step says)")  # fmt: skip
+    native.add_argument("--lossy-ok", action="store_true",
+                        help="a code may go on from a step that was stored with a loss")  # fmt: skip
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH, stores: cells of a block along each axis (default: the input's, or for FLASH the "
                              "largest that fits)")  # fmt: skip
-    native.add_argument("--max-box", type=options.positive, default=64, metavar="N",
-                        help="AMReX: longest box [cells] (default: 64)")  # fmt: skip
+    native.add_argument("--max-box", type=options.positive, default=0, metavar="N",
+                        help="AMReX: longest box [cells] (default: the input's boxes, else 64)")  # fmt: skip
     native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
-                        help="AMReX: boxes begin and end at multiples of B (default: the largest up to 8 that fits)")  # fmt: skip
+                        help="AMReX: boxes begin and end at multiples of B (default: the input's boxes, else the "
+                             "largest up to 8 that fits)")  # fmt: skip
+    native.add_argument("--multifab", default="", metavar="NAME",
+                        help="AMReX checkpoint: the MultiFab of all fields of cells (default: the input's, else state)")  # fmt: skip
+    native.add_argument("--dt", type=parse_time_steps, default=[], metavar="DT[,DT...]",
+                        help="AMReX checkpoint: time step, or that of each level, code units (default: the input's)")  # fmt: skip
     native.add_argument("--fill", nargs="?", const="linear", choices=["linear", "constant"], default="",
                         help="complete blocks and balance: cells are made from the coarser one they lie in, conservatively, "
                              "with limited slopes (linear, without a word) or with its value")  # fmt: skip
@@ -105,6 +118,17 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
                         help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
 
 
+def parse_time_steps(text: str) -> list[float]:
+    """[0.1, 0.05] of "0.1,0.05"."""
+    try:
+        steps = [float(word) for word in options.names(text)]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers, found {text}") from None
+    if not all(step > 0 for step in steps):
+        raise argparse.ArgumentTypeError(f"expected time steps above 0, found {text}")
+    return steps
+
+
 def parse_renames(text: str) -> dict[str, str]:
     """{"a": "b"} of "a=b"."""
     pairs = {}
@@ -114,6 +138,13 @@ def parse_renames(text: str) -> dict[str, str]:
             raise argparse.ArgumentTypeError(f"expected OLD=NEW, found {word}")
         pairs[old] = new
     return pairs
+
+
+def parse_axes(text: str) -> list[bool]:
+    """[True, False, True] of "xz"; "none" is no axis."""
+    if text != "none" and not set(text) <= set("xyz"):
+        raise argparse.ArgumentTypeError(f"expected axes, as xyz, or none, found {text}")
+    return [text != "none" and axis in text for axis in "xyz"]
 
 
 def parse_codecs(text: str) -> tuple[str, dict[str, str]]:
@@ -156,18 +187,24 @@ def _export(arguments: argparse.Namespace) -> int:
             "a RAMSES output is written whole and losslessly", [], "leave out --field, --roi, --level, --codec"
         )
     with console.Progress("convert", arguments.quiet, unit="parts") as progress:
-        _core.export_ramses(
+        notes = _core.export_ramses(
             _core.open(inputs[0], None, None),
             arguments.paths[-1],
             arguments.force,
             arguments.precision == "single",
             progress,
             arguments.domains or 0,
+            arguments.ordering,
+            arguments.lossy_ok,
         )
     written = _core.open(arguments.paths[-1], None, None)
     if arguments.json:
-        console.print_json({"path": arguments.paths[-1], "domains": written.num_parts, "bytes": written.bytes})
+        console.print_json(
+            {"path": arguments.paths[-1], "domains": written.num_parts, "bytes": written.bytes, "notes": notes}
+        )
     else:
+        for note in notes:
+            console.say(arguments.quiet, "note: " + note)
         console.say(
             arguments.quiet, f"{arguments.paths[-1]}: {written.num_parts} domains, {console.size(written.bytes)}"
         )
@@ -197,6 +234,8 @@ def _cross(arguments: argparse.Namespace) -> int:
         block=arguments.block,
         max_box=arguments.max_box,
         blocking_factor=arguments.blocking_factor,
+        multifab=arguments.multifab,
+        dt=arguments.dt,
         fill=arguments.fill,
         rename=arguments.rename,
         fields=arguments.field,
@@ -208,6 +247,9 @@ def _cross(arguments: argparse.Namespace) -> int:
         per_mass=arguments.per_mass,
         threads=arguments.threads,
         ranks=world(),
+        ordering=arguments.ordering,
+        lossy_ok=arguments.lossy_ok,
+        periodic=arguments.periodic,
     )
     if not is_root():
         return 0
@@ -296,8 +338,8 @@ def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
     from octavo import _core
 
     inputs = expand(arguments.paths[:-1])
-    plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.step)
-    plain = plain and not arguments.refine
+    plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.refine)
+    plain = plain and arguments.step is None and arguments.periodic is None
     return plain and (len(inputs) != 1 or _core.open(inputs[0], None, None).code not in ("FLASH", "AMReX"))
 
 
@@ -317,8 +359,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--boundary-out goes with --to serafin, of a MED file", [], "")
     if arguments.report and arguments.to != "octavo":
         raise UsageError("--report goes with a store that is written", [], "")
+    if arguments.to != "amrex" and (arguments.multifab or arguments.dt):
+        raise UsageError("--multifab and --dt go with --to amrex --kind checkpoint", [], "")
     if arguments.domains is not None and arguments.to != "ramses":
         raise UsageError("--domains goes with --to ramses", [], "")
+    if arguments.periodic and arguments.to not in ("ramses", "flash", "amrex"):
+        raise UsageError("--periodic goes with --to ramses, flash or amrex", [], "")
+    if arguments.ordering and arguments.to != "ramses":
+        raise UsageError("--ordering goes with --to ramses", [], "")
+    if arguments.lossy_ok and arguments.to not in ("ramses", "flash", "amrex"):
+        raise UsageError("--lossy-ok goes with --to ramses, flash or amrex", [], "")
     if arguments.domains is not None and arguments.domains < 1:
         raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
     if arguments.to in _SERIES:

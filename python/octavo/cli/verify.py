@@ -1,6 +1,7 @@
-"""Read everything and check it: every checksum, sizes, tree closed, counts consistent. Exit code 1 and a list where damage
-was found, 3 where nothing could be opened; notes tell what is odd and can be read all the same. With --quick only footers
-and tables of a store are read: it finds truncation and lost files, but no flipped bit in a stream."""
+"""Read everything and check it: every checksum, sizes, tree closed, counts consistent. Exit code 1 and a list where a step
+is damaged (its bytes are not what was written) or lost (it was durable, and is not there), 3 where nothing could be opened.
+Notes tell what is no loss, with exit code 0: a step whose writer was interrupted or failed before it was durable. With
+--quick only footers and tables of a store are read: it finds truncation and lost files, but no flipped bit in a stream."""
 
 from __future__ import annotations
 
@@ -30,9 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if findings else 0
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
-    if findings:
-        console.table(f"{arguments.path}: damaged", ["where", "what"], ([f["where"], f["what"]] for f in findings))
-    elif not arguments.quiet:
+    for kind in ("damaged", "lost"):
+        rows = [[f["where"], f["what"]] for f in findings if f["kind"] == kind]
+        if rows:
+            console.table(f"{arguments.path}: {kind}", ["where", "what"], rows)
+    if not findings and not arguments.quiet:
         console.line(
             f"{arguments.path}: good. {console.number(report['steps'])} steps, "
             f"{console.number(report['streams'])} streams or domains, {console.size(report['bytes'])} read"
