@@ -104,16 +104,16 @@ struct Other {
 };
 /// "a group", "a link" ...
 std::string to_string(Other::What what);
-/// All that is in the root group, or in another ("GROUP/NAME"), by name: data sets as list() has them, and the rest.
-/// Where values are absent, list() throws Error(corrupt).
+/// The members of the root group, or of `group` ("GROUP/NAME"), sorted by name: the data sets that list() gives, and
+/// all others. (If a data set's values are absent, list() throws Error(corrupt) instead.)
 struct Contents {
   std::vector<Info> sets;
   std::vector<Other> others;
 };
 Contents contents(const File& file, const std::string& group = {});
 
-/// For a library that follows what a file names: Error(unsupported) naming the first external link, or data set with
-/// values in other files, at any depth.
+/// Call it before a library that follows links opens the file. Throws Error(unsupported) that names the first external
+/// link, or data set with values in other files, at any depth.
 void require_self_contained(const std::filesystem::path& path);
 
 /// The attributes of an object, by name; "" is the file itself. Those that can hold no values are left out.

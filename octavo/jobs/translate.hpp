@@ -20,17 +20,17 @@ struct TranslateOptions {
   bool particles = true;
 };
 
-/// What a field of a step is called in another code: as asked for, else by the table (words.hpp). Of a variable on
-/// faces, both sides have their new name in common.
+/// The name of a step's field in another code: the one that the caller asks for, else that of the table (words.hpp).
+/// The two sides of a variable on faces get the same new name.
 std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options);
 
-/// Who each particle is: (id, cpu), as the code has it; (1, 0), (2, 0) ... where it has neither.
+/// The identity of each particle: the code's pair (id, cpu), or (1, 0), (2, 0) ... if the code has neither.
 struct Identities {
   std::vector<std::int64_t> id, cpu;
 };
-/// Error(unsupported) where a tag is no whole number.
+/// Throws Error(unsupported) if a tag is no whole number.
 Identities identities_of(const mesh::Particles& particles, Code code);
-/// "2 particles have the identity of another: id 7 cpu 0, ..."; empty where each has its own.
+/// "2 particles have the identity of another: id 7 cpu 0, ..."; empty if each particle has its own.
 std::string duplicates_in(const Identities& who);
 
 /// Particles of one species in another code's words: identity, and the names of positions, velocities and what the code

@@ -10,7 +10,7 @@
 
 namespace octavo::parallel {
 
-/// What became of a segment.
+/// The outcome of writing a segment.
 struct Written {
   std::uint64_t bytes = 0;  ///< that this rank's part takes on disk
   std::uint64_t order = 0;  ///< of the step, as the rank knows that wrote its segment 0; else 0

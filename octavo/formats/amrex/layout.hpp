@@ -17,7 +17,7 @@ struct LayoutOptions {
   bool keep_boxes = true;  ///< those of the attributes (see below), where they fit the tree
 };
 
-/// What will be written; decided from the tree alone.
+/// The boxes of the output, and the tree level of each AMReX level. Decided from the tree alone.
 struct Layout {
   mesh::Patches patches;
   std::vector<int> index;            ///< tree level index of each level
@@ -25,9 +25,9 @@ struct Layout {
   bool kept = false;                 ///< the boxes are those of the attributes
 };
 
-/// Attributes by which the reader hands on how an output was laid out, so that a copy of a copy has the same boxes:
-/// "amrex/ratio", "amrex/corner" (index of the domain's lower cell on level 0), "amrex/boxes" (level, lower and upper
-/// corner of each box, level after level).
+/// Adds attributes that record how an output was laid out, so that a copy of a copy has the same boxes: "amrex/ratio",
+/// "amrex/corner" (index of the domain's lower cell on level 0), "amrex/boxes" (level, lower and upper corner of each
+/// box, level after level).
 void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes);
 
 /// Ratios and the index origin are those of the attributes, where they fit the tree; else each level of the tree from
