@@ -1,8 +1,8 @@
 /* Octavo for C: write steps behind a simulation's back, start again from them on any number of ranks (docs/engine.md).
  *
  * Every function returns 0, or a code > 0 with the message in the caller's octavo_error (which may be NULL). Functions
- * marked "collective" are called by all ranks of the communicator, and all get the same code and message; before
- * MPI_Init and after MPI_Finalize they return OCTAVO_USAGE (close frees the writer all the same). */
+ * marked "collective" are called by all ranks of the communicator, and all get the same code and message. They return
+ * OCTAVO_USAGE before MPI_Init and after MPI_Finalize; close still frees the writer then. */
 #ifndef OCTAVO_H
 #define OCTAVO_H
 
@@ -80,7 +80,7 @@ OCTAVO_API int octavo_writer_open_as(MPI_Comm comm, const char* store, const oct
  * at every step of the simulation; collective where wall time decides. */
 OCTAVO_API int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due,
                                  octavo_error* error);
-/* Where it fails, end_step returns its error on all ranks, unless a begin_step succeeds before. */
+/* If begin_step fails, end_step returns that error on all ranks, unless another begin_step succeeds before. */
 OCTAVO_API int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time,
                                         octavo_error* error);
 OCTAVO_API int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error);
@@ -196,8 +196,8 @@ OCTAVO_API int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, co
  * next collective call after that. */
 OCTAVO_API int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
                                         octavo_error* error);
-/* Attributes, as those of octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A
- * checkpoint of AMReX needs "level_dt": doubles, the time step of each level, or one for all. */
+/* Put attributes of the step, as for octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps" and
+* "level_dt". An AMReX checkpoint needs "level_dt": doubles, the time step of each level, or one for all levels. */
 OCTAVO_API int octavo_native_put_int(octavo_native_writer* writer, const char* name, int64_t value,
                                      octavo_error* error);
 OCTAVO_API int octavo_native_put_double(octavo_native_writer* writer, const char* name, double value,
@@ -382,9 +382,9 @@ OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells
  * octavo_native_put_boxes has them. */
 OCTAVO_API int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ratio, int64_t* boxes_of_level,
                                     int64_t* boxes, octavo_error* error);
-/* Fills values[count], octavo_restart_values() times the field's components: of each tree cell those of its block, or
- * of each box its cells, x fastest, components fastest of all. The type must be the field's, or float64 for float32:
- * a store written with single_precision has float32 for what was put as float64. */
+/* Fills values[count], octavo_restart_values() times the field's components: the block of each tree cell, or the cells
+* of each box, x fastest, components fastest of all. The type must be the field's. For a float32 field float64 is also
+* allowed, because a store written with single_precision holds float64 fields as float32. */
 OCTAVO_API int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values,
                                     int64_t count, octavo_error* error);
 /* How many particles of the species this rank has; 0 for one that the step does not have. */

@@ -11,7 +11,8 @@ namespace octavo::formats::amrex {
 bool is_plotfile_header(Text& text);
 
 void open_plotfile(Text& text, Output& output);
-/// Fields of these names, the components of the levels' only MultiFab, and what is to be said of any plotfile.
+/// Makes the fields of a plotfile: these names, as components of the levels' only MultiFab. Adds the notes that every
+/// plotfile gets.
 void add_plotfile_facts(Output& output, std::int64_t coordinates, const std::vector<std::string>& names);
 void open_amr_level(Text& text, Output& output);
 void open_hand_written(Text& text, Output& output, const OpenOptions& options);
