@@ -8,8 +8,8 @@
 
 namespace octavo::analysis {
 
-/// What tells one particle of a species from all others: the attribute "identity", "id" or "tag", and, where both
-/// steps have it, the rank it was born on, "cpu".
+/// Names of the attributes that tell one particle of a species from all others: "identity", "id" or "tag", and the rank
+/// it was born on, "cpu", if both steps have it.
 struct IdentityNames {
   std::string number;
   std::string rank;  ///< empty: the number alone
@@ -18,8 +18,8 @@ struct IdentityNames {
 std::optional<IdentityNames> identity_of(const mesh::SpeciesInfo& species, bool with_rank);
 bool has_rank(const mesh::SpeciesInfo& species);
 
-/// Numbers that change with the cutting into blocks and ranks and are never compared: blk, proc, processor number; nor
-/// what makes the identity.
+/// Whether an attribute is never compared: the attributes of the identity, and numbers that change with the cutting
+/// into blocks and ranks (blk, proc, processor number).
 bool is_bookkeeping(const std::string& attribute);
 
 /// Some particles: identities (number, rank; 0 without) and a column of values an attribute, in an order that both

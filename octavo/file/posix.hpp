@@ -81,7 +81,7 @@ void sync_name(const std::filesystem::path& path);
 /// directories above, up to the first whose parent this user cannot write (or to the current directory).
 void make_directories(const std::filesystem::path& path);
 
-/// What this process has asked of the system so far, all threads and files together.
+/// Counts of this process's calls to the system so far, all threads and files together.
 struct Counts {
   std::uint64_t writes = 0;         ///< calls
   std::uint64_t bytes_written = 0;  ///< by those
@@ -107,7 +107,7 @@ enum class Operation : std::uint8_t {
   make_directory
 };
 
-/// What is about to be done.
+/// An operation that is about to be done.
 struct Event {
   Operation operation{};
   std::filesystem::path path;

@@ -24,10 +24,10 @@ struct CrossOptions {
                              ///< in, else 64
   std::int64_t blocking_factor = 0;  ///< AMReX: boxes begin and end at multiples; 0: likewise, else the largest of 8,
                                      ///< 4, 2, 1 that fits
-  std::string multifab;          ///< AMReX checkpoint: the MultiFab of all fields of cells; empty: those that the
-                                 ///< step came in, else "state"
-  std::vector<double> level_dt;  ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
-  bool fill = false;             ///< values that the step does not hold may be interpolated
+  std::string multifab;              ///< AMReX checkpoint: the MultiFab of all fields of cells; empty: those that the
+                                     ///< step came in, else "state"
+  std::vector<double> level_dt;      ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
+  bool fill = false;                 ///< values that the step does not hold may be interpolated
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
   std::vector<std::string> per_mass{};  ///< more fields that are amounts per mass (mass fractions), beside those of
   ///< mesh::specific_of

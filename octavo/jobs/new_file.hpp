@@ -12,8 +12,8 @@
 
 namespace octavo::jobs {
 
-/// What stands behind the name of a file until it is whole, ".<process>-<count>.partial": another one each time, so
-/// that two jobs which make the same file do not write into one another's.
+/// The suffix of a file's name until the file is whole, ".<process>-<count>.partial". It differs each time, so that two
+/// jobs which make the same file do not write into each other's.
 std::string partial_suffix();
 
 /// The right to write one output: while this object lives, no other job of this or another process gets it. It is a

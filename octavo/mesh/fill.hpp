@@ -10,10 +10,10 @@
 
 namespace octavo::mesh {
 
-/// What the cells below a cell get, where no value of theirs is known.
+/// How the children of a cell get a value if their own is not known: from the cell.
 enum class FillBy : std::uint8_t {
-  linear,   ///< its value and limited slopes (minmod over the neighbours of its level); integers: its value
-  constant  ///< its value
+  linear,   ///< the cell's value and limited slopes (minmod over the neighbours of its level); integers: the value
+  constant  ///< the cell's value
 };
 
 struct FillOptions {

@@ -21,7 +21,7 @@ struct DurableMark {
   bool is_there = false;  ///< the file exists: the flow has had a durable step
   bool is_whole = false;  ///< the mark lists the steps; false if it is empty or damaged
   bool is_damaged = false;
-  std::vector<OrderRange> orders;  ///< of durable steps that nobody has removed on purpose; ascending
+  std::vector<OrderRange> orders;           ///< of durable steps that nobody has removed on purpose; ascending
   std::optional<std::int64_t> newest_step;  ///< number of the step with the largest order, if known
   bool operator==(const DurableMark&) const = default;
 };

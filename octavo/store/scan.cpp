@@ -136,8 +136,8 @@ std::set<std::uint64_t> complete_orders(const Scan& scan, Flow flow) {
 }
 
 // Returns the orders that the mark lists and that have no complete step. If the mark lists none, it looks between the
-// first and the last complete step. A missing order there may be a step whose writer was interrupted; such a writer
-// leaves an incomplete step or a file behind.
+// first and the last complete step. A missing order there may be a step whose writer was interrupted, which leaves an
+// incomplete step or a file behind; if there are as many of these as missing orders, it returns none.
 std::vector<std::uint64_t> orders_without_steps(const Scan& scan, Flow flow, const std::set<std::uint64_t>& complete) {
   const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
   std::vector<OrderRange> expected = mark.orders;

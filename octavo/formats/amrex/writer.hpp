@@ -23,7 +23,7 @@ void make_directories(const std::filesystem::path& path, bool sync);
 
 // ------------------------------------------------------------------------------------------------- values on boxes
 
-/// What a MultiFab is to hold. `boxes` without the ghost cells; values of a box are those of stored_box.
+/// The shape of a MultiFab to be written. `boxes` are without ghost cells; the values of a box are those of stored_box.
 struct MultiFabShape {
   BoxArray boxes;
   mesh::Index3 ghost{0, 0, 0};
@@ -137,7 +137,7 @@ struct SortedParticles {
 SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Header& header,
                                const mesh::Patches& patches);
 
-/// What all writers of one species agree on.
+/// The plan that all writers of one species share.
 struct ParticlePlan {
   bool packed = false;
   std::int32_t writer = 0;  ///< this one's number: the cpu of particles without identity, of which each has its own
