@@ -18,7 +18,7 @@ struct Call {
   std::function<int(octavo_error*)> call;
 };
 
-// What takes a communicator, and what belongs to no writer.
+// Calls every function that opens a writer or takes a communicator; each must refuse for this reason.
 void expect_nothing_opens(const std::string& store, const char* reason) {
   using E = octavo_error*;
   const octavo_domain domain = octavo_domain_default();
@@ -146,7 +146,7 @@ TEST(CapiFinalizedMpi, misuse_before_mpi_init_and_after_mpi_finalize_is_a_code) 
   EXPECT_EQ(left_open, nullptr);
   EXPECT_EQ(native, nullptr);
   EXPECT_EQ(series, nullptr);
-  // What needs no other rank works: the step that was waited for is there.
+  // Functions that are not collective still work. They find the step that the program waited for.
   std::int64_t steps = 0;
   EXPECT_EQ(octavo_list_steps(store.c_str(), OCTAVO_CHECKPOINT, 0, nullptr, nullptr, &steps, nullptr), 0);
   EXPECT_EQ(steps, 1);

@@ -1,8 +1,8 @@
 /* Octavo for C: write steps behind a simulation's back, start again from them on any number of ranks (docs/engine.md).
  *
  * Every function returns 0, or a code > 0 with the message in the caller's octavo_error (which may be NULL). Functions
- * marked "collective" are called by all ranks of the communicator, and all get the same code and message; before
- * MPI_Init and after MPI_Finalize they return OCTAVO_USAGE (close frees the writer all the same). */
+ * marked "collective" are called by all ranks of the communicator, and all get the same code and message. They return
+ * OCTAVO_USAGE before MPI_Init and after MPI_Finalize; close still frees the writer then. */
 #ifndef OCTAVO_H
 #define OCTAVO_H
 
@@ -43,7 +43,7 @@ enum octavo_type { /* of array elements */
 };
 enum octavo_space { OCTAVO_HOST = 0 }; /* whose memory an array is in */
 
-/* What all steps of a run have in common. Start from octavo_domain_default(). */
+/* Facts that all steps of a run have in common. Start from octavo_domain_default(). */
 typedef struct octavo_domain {
   const char* code;    /* name of the simulation code */
   int dim;             /* 1-3 */
@@ -80,7 +80,7 @@ OCTAVO_API int octavo_writer_open_as(MPI_Comm comm, const char* store, const oct
  * at every step of the simulation; collective where wall time decides. */
 OCTAVO_API int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due,
                                  octavo_error* error);
-/* Where it fails, end_step returns its error on all ranks, unless a begin_step succeeds before. */
+/* If begin_step fails, end_step returns that error on all ranks, unless another begin_step succeeds before. */
 OCTAVO_API int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time,
                                         octavo_error* error);
 OCTAVO_API int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error);
@@ -128,10 +128,10 @@ OCTAVO_API int octavo_writer_put_faces(octavo_writer* writer, const char* name, 
 OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
                                            const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
-/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. Where the error is an
- * earlier step's, which it names, this step is taken all the same; each failed step is told of once. A put itself returns
- * what is wrong with its own arguments only (NULL, a negative count, an unknown type), and 0 for what the whole step
- * shows (too few values, a tree that does not fit the domain, a put outside of a step). */
+/* Collective. Returns, on all ranks, an error of a put on any rank or of the background. If the error names an earlier
+* step, this step is taken all the same; each failed step is reported once. A put itself returns only errors of its own
+* arguments (NULL, a negative count, an unknown type). It returns 0 for errors that only the whole step shows (too few
+* values, a tree that does not fit the domain, a put outside of a step). */
 OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
 /* Collective: all steps so far are durable (on the local disks, where there is a staging directory; close drains them).
  */
@@ -196,8 +196,8 @@ OCTAVO_API int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, co
  * next collective call after that. */
 OCTAVO_API int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
                                         octavo_error* error);
-/* Attributes, as those of octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A
- * checkpoint of AMReX needs "level_dt": doubles, the time step of each level, or one for all. */
+/* Put attributes of the step, as for octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps" and
+* "level_dt". An AMReX checkpoint needs "level_dt": doubles, the time step of each level, or one for all levels. */
 OCTAVO_API int octavo_native_put_int(octavo_native_writer* writer, const char* name, int64_t value,
                                      octavo_error* error);
 OCTAVO_API int octavo_native_put_double(octavo_native_writer* writer, const char* name, double value,
@@ -239,8 +239,8 @@ OCTAVO_API int octavo_native_put_array(octavo_native_writer* writer, const char*
 OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
                                            int type, const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
-/* Collective. What went wrong in a put on any rank, or in the background, is returned here on all. Where it was the step
- * before that failed, this one is not written, unlike with octavo_writer: it may be put again. */
+/* Collective. Returns, on all ranks, an error of a put on any rank or of the background. If the step before failed,
+* this step is not written (octavo_writer would take it); it may be put again. */
 OCTAVO_API int octavo_native_end_step(octavo_native_writer* writer, octavo_error* error);
 /* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
 OCTAVO_API int octavo_native_finished(octavo_native_writer* writer, int* all, octavo_error* error);
@@ -270,7 +270,7 @@ typedef struct octavo_series_options {
 } octavo_series_options;
 OCTAVO_API octavo_series_options octavo_series_options_default(void);
 
-/* What this rank holds of the mesh: triangles, or planes of them. Points and triangles may be held by several ranks. */
+/* This rank's share of the mesh: triangles, or planes of them. Several ranks may hold the same points and triangles. */
 typedef struct octavo_series_mesh {
   int64_t points, triangles;     /* of one plane */
   int planes;                    /* 1: 2-D; more: prisms between them, values plane after plane from the bottom */
@@ -295,8 +295,8 @@ OCTAVO_API int octavo_series_begin_step(octavo_series* series, double time, octa
  * elements from one to the next (0: 1). Copied: the array may change right away. */
 OCTAVO_API int octavo_series_put(octavo_series* series, const char* name, int type, const void* values, int64_t count,
                                  int64_t stride, int space, octavo_error* error);
-/* Collective; all variables were put. What went wrong on any rank, or in the background, is returned here on all. Where it
- * was the step before that failed, this one is not written, unlike with octavo_writer: it may be put again. */
+/* Collective. Put all variables before. Returns, on all ranks, an error of any rank or of the background. If the step
+* before failed, this step is not written (octavo_writer would take it); it may be put again. */
 OCTAVO_API int octavo_series_end_step(octavo_series* series, octavo_error* error);
 /* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
 OCTAVO_API int octavo_series_finished(octavo_series* series, int* all, octavo_error* error);
@@ -356,10 +356,10 @@ OCTAVO_API int octavo_list_steps(const char* store, int flow, int64_t capacity, 
 /* Of NULL, as there is before the first checkpoint: step -1, time 0, and of all that is counted 0. */
 OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
 OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
-/* What a user should know: damage, steps passed over, local disks; the same on all ranks. Texts are the restart's; NULL
- * where there are no more. */
+/* Notes for the user, the same on all ranks: damage, steps passed over, local disks. The restart owns the texts.
+* Returns NULL if there are no more. */
 OCTAVO_API const char* octavo_restart_note(const octavo_restart* restart, int64_t index);
-/* What the step says of itself; `code` is the restart's. block[3]: values of a tree cell along each axis; or NULL. */
+/* The domain of the step; the restart owns `code`. block[3]: values of a tree cell along each axis; may be NULL. */
 OCTAVO_API int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, int64_t block[3],
                                      octavo_error* error);
 OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);        /* 0 of triangles */
@@ -382,9 +382,9 @@ OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells
  * octavo_native_put_boxes has them. */
 OCTAVO_API int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ratio, int64_t* boxes_of_level,
                                     int64_t* boxes, octavo_error* error);
-/* Fills values[count], octavo_restart_values() times the field's components: of each tree cell those of its block, or
- * of each box its cells, x fastest, components fastest of all. The type must be the field's, or float64 for float32:
- * a store written with single_precision has float32 for what was put as float64. */
+/* Fills values[count], octavo_restart_values() times the field's components: the block of each tree cell, or the cells
+* of each box, x fastest, components fastest of all. The type must be the field's. For a float32 field float64 is also
+* allowed, because a store written with single_precision holds float64 fields as float32. */
 OCTAVO_API int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values,
                                     int64_t count, octavo_error* error);
 /* How many particles of the species this rank has; 0 for one that the step does not have. */
@@ -422,8 +422,8 @@ OCTAVO_API int octavo_restart_triangle_counts(const octavo_restart* restart, int
 OCTAVO_API int octavo_restart_triangles(const octavo_restart* restart, double* x, double* y, int64_t* connectivity,
                                         int64_t* global_point, int64_t* global_element, octavo_error* error);
 
-/* What lies around this rank's share: what TELEMAC's PAR and CLI files tell a process. Points and triangles are the
- * share's own, from 0; ranks are the communicator's. The arrays are the library's, until octavo_neighbours_free. */
+/* The surroundings of this rank's share, as TELEMAC's PAR and CLI files give them. Points and triangles are numbered in
+* the share, from 0; ranks are the communicator's. The library owns the arrays until octavo_neighbours_free. */
 typedef struct octavo_neighbours {
   int64_t shared;              /* points that other ranks have, too, by ascending number in the whole mesh */
   const int32_t* shared_point; /* [shared] */

@@ -8,9 +8,9 @@
 #include "capi/objects.hpp"
 #include "octavo/mesh/sides.hpp"
 
-/// The puts of octavo_writer and octavo_native_writer, which have the same words. `Handle` is either of them; of put()
-/// also octavo_series. What is wrong with a put, or with beginning a step, on one rank is kept for all to know:
-/// end_step returns it, of a begin_step unless a good one follows.
+/// The put functions that octavo_writer and octavo_native_writer share. `Handle` is either of them; put() also takes
+/// octavo_series. If a put or a begin_step fails on one rank, the writer keeps the error and end_step returns it on all
+/// ranks. A begin_step that succeeds clears the error of an earlier begin_step.
 namespace octavo::capi {
 
 inline std::string unit_of(const char* unit) { return unit == nullptr ? "" : unit; }

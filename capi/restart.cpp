@@ -13,7 +13,7 @@ namespace {
 using namespace octavo;
 using namespace octavo::capi;
 
-// What was asked for has another mesh than the share.
+// The error for a call that expects another kind of mesh than the share has.
 Error other_mesh(const octavo_restart& restart) {
   const mesh::Mesh& mesh = restart.value.part.mesh;
   const char* has = std::holds_alternative<mesh::Patches>(mesh) ? "is boxes: octavo_restart_boxes has them"
@@ -185,7 +185,7 @@ int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* st
   });
 }
 
-// Of NULL, which is what there is before the first checkpoint, the functions that return a number or a text have one.
+// The restart is NULL if no checkpoint exists yet. Functions that return a number or a text accept that.
 int64_t octavo_restart_num_fields(const octavo_restart* restart) {
   if (restart == nullptr) return 0;
   std::size_t count = restart->value.part.fields.size();

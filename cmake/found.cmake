@@ -1,4 +1,4 @@
-# What a build goes without, and libraries that were not there when it was last configured.
+# Lists the optional libraries that a build lacks, and looks again for those that the last configure did not find.
 
 # octavo_without(TEXT): a line of build/PRESET/without.txt, which scripts/build shows behind every build.
 function(octavo_without text)
@@ -14,7 +14,8 @@ function(octavo_write_without)
   file(WRITE ${PROJECT_BINARY_DIR}/without.txt "${text}\n")
 endfunction()
 
-# What was not found is looked for again: it may have been installed since. check_language() alone would not look.
+# Forget the names that were not found, so that CMake looks again: the library may be installed by now. check_language()
+# would not look a second time by itself.
 get_cmake_property(cached CACHE_VARIABLES)
 foreach(name ${cached})
   if("$CACHE{${name}}" MATCHES "NOTFOUND$")

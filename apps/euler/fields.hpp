@@ -25,8 +25,8 @@ std::vector<OutputField> checkpoint_fields(const Gas& gas);
 std::vector<OutputField> analysis_fields(const Gas& gas);
 /// The same for a FLASH or AMReX output, with specific energies.
 std::vector<OutputField> native_fields(const Gas& gas);
-/// What FLASH's hydro starts from: these, a velocity along each of three axes, and the adiabatic indices gamc (of
-/// sound) and game (of energy). FLASH calls no equation of state before its first step.
+/// The fields that FLASH's hydro needs to start: native_fields(), a velocity along each of three axes, and the
+/// adiabatic indices gamc (of sound) and game (of energy). FLASH calls no equation of state before its first step.
 std::vector<OutputField> flash_fields(const Gas& gas);
 
 }  // namespace octavo::euler

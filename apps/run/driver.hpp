@@ -43,7 +43,7 @@ struct Run {
   Mesh mesh;
   std::int64_t step = 0;
   double time = 0;
-  double dt = 0;  ///< of the last step; of the next one before the first
+  double dt = 0;  ///< time step of the last step; before the first step that of the next one
   Output output{};
   euler::Workspace workspace{};
   double cells_updated = 0;  ///< by this rank
@@ -161,7 +161,7 @@ void put_native(Run<Mesh>& run) {
   writer.end_step();
 }
 
-/// What is due after a step; `last`: a checkpoint in any case.
+/// Writes the outputs that are due after a step; if `last`, a checkpoint in any case.
 template <class Mesh>
 void write(Run<Mesh>& run, bool last) {
   const auto begin = Clock::now();
@@ -243,7 +243,7 @@ bool go_on(Run<Mesh>& run) {
   return false;
 }
 
-/// What the end of a run says, the same on all ranks; seconds are those of the slowest rank.
+/// The numbers printed at the end of a run, the same on all ranks; seconds are those of the slowest rank.
 template <class Mesh>
 Numbers summary(Run<Mesh>& run, const App& app, const std::vector<double>& before, double seconds, double restarting) {
   std::array<double, 4> slowest{seconds, run.seconds_computing, run.output.seconds, restarting};
@@ -276,7 +276,7 @@ Numbers summary(Run<Mesh>& run, const App& app, const std::vector<double>& befor
   return numbers;
 }
 
-/// What a run goes on from where that is an output of FLASH or AMReX.
+/// Reads the output of FLASH or AMReX that a run goes on from.
 template <class Mesh>
 parallel::Restart take_up_output(Run<Mesh>& run, parallel::RestartOptions how) {
   how.fields.reset();
@@ -296,7 +296,7 @@ parallel::Restart take_up_output(Run<Mesh>& run, parallel::RestartOptions how) {
   return from;
 }
 
-/// What a run goes on from: a store's checkpoint. Throws Error(usage) where there is none.
+/// Reads the store's checkpoint that a run goes on from. Throws Error(usage) if there is none.
 template <class Mesh>
 parallel::Restart take_up_checkpoint(Run<Mesh>& run, parallel::RestartOptions how) {
   const parallel::RestartOptions engine = parallel::restart_options(run.options.engine);

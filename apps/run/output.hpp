@@ -23,8 +23,8 @@ struct Output {
 /// Collective. None where nothing is written.
 Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Problem& problem, const mesh::Header& header,
                    const std::optional<parallel::Restart>& from);
-/// What a FLASH file says of the run beside its fields: who made it, gamma, and the time step that a run of FLASH which
-/// goes on from it takes first [code time]. Between begin_step() and end_step().
+/// Puts facts about the run into a FLASH file: its program, gamma, and `dt`, the first time step [code time] of a FLASH
+/// run that restarts from the file. Call it between begin_step() and end_step().
 void describe_for_flash(parallel::NativeWriter& native, const euler::Problem& problem, double dt);
 /// Collective: all steps are durable and have their names.
 void close(Output& output);

@@ -8,8 +8,8 @@
 
 namespace octavo::analysis {
 
-/// What tells one particle of a species from all others: the attribute "identity", "id" or "tag", and, where both
-/// steps have it, the rank it was born on, "cpu".
+/// Names of the attributes that tell one particle of a species from all others: "identity", "id" or "tag", and the rank
+/// it was born on, "cpu", if both steps have it.
 struct IdentityNames {
   std::string number;
   std::string rank;  ///< empty: the number alone
@@ -18,8 +18,8 @@ struct IdentityNames {
 std::optional<IdentityNames> identity_of(const mesh::SpeciesInfo& species, bool with_rank);
 bool has_rank(const mesh::SpeciesInfo& species);
 
-/// Numbers that change with the cutting into blocks and ranks and are never compared: blk, proc, processor number; nor
-/// what makes the identity.
+/// Whether an attribute is never compared: the attributes of the identity, and numbers that change with the cutting
+/// into blocks and ranks (blk, proc, processor number).
 bool is_bookkeeping(const std::string& attribute);
 
 /// Some particles: identities (number, rank; 0 without) and a column of values an attribute, in an order that both
@@ -42,16 +42,16 @@ struct ParticleComparison {
   std::array<std::int64_t, 2> count{0, 0};
   std::array<std::int64_t, 2> missing{0, 0};                 ///< on side 0, 1: only the other has them
   std::array<std::vector<mesh::Identity>, 2> first_missing;  ///< up to `most_listed` of each, ascending a bucket
-  std::array<std::int64_t, 2> shared{0, 0};    ///< particles whose identity others of their side have, too
-  std::optional<mesh::Identity> first_shared;  ///< the least of those
+  std::array<std::int64_t, 2> shared{0, 0};    ///< particles that share their identity with others of their side
+  std::optional<mesh::Identity> first_shared;  ///< the least shared identity
   std::vector<PairSums> attributes;            ///< places hold the identity: see identity_at
 };
 inline constexpr std::size_t most_listed = 20;
 mesh::Identity identity_at(const Place& place);
 
-/// Matches the particles of one bucket by identity. Where several have one (RAMSES' sink clouds), they are held against
-/// each other as multisets: rows that are equal first, then those that are near each other in every column (nearer than
-/// a millionth of its range), then what is left, in the order of their values.
+/// Matches the particles of one bucket by identity. Particles that share an identity (RAMSES' sink clouds) are matched
+/// as multisets: first equal rows, then rows that are near each other in every column (nearer than a millionth of its
+/// range), then the rest in the order of their values.
 void match(const ParticleRows& a, const ParticleRows& b, ParticleComparison& to);
 
 }  // namespace octavo::analysis

@@ -67,7 +67,7 @@ std::string to_text(const Holder& holder) {
          std::to_string(holder.started) + "\n";
 }
 
-// Nothing for a file that its maker has not filled yet.
+// Returns nothing if the process that made the file has not filled it yet.
 std::optional<Holder> read_holder(const File& file) try {
   std::string text(1024, '\0');
   text.resize(pread_some(file, 0, std::as_writable_bytes(std::span(text))));
@@ -111,7 +111,8 @@ bool is_same(const File& file, const fs::path& path) {
          a.st_ino == b.st_ino;
 }
 
-// Of several that find a stale lock one moves it out of the way. A lock that came in its place just then is put back.
+// Several processes may find the same stale lock; one of them moves it away. If that moved a lock which another process
+// has made in the meantime, we put it back.
 void take_away(const File& stale, const fs::path& path) {
   static std::atomic<int> taken{0};
   const Holder mine = this_process();
@@ -123,7 +124,7 @@ void take_away(const File& stale, const fs::path& path) {
   fs::remove(aside, ignored);
 }
 
-// An empty one counts by its age: a full disk is no reason to go on without.
+// On a full disk the file stays empty. It is a lock all the same, which becomes stale by its age.
 void fill(const File& file) try {
   const std::string text = to_text(this_process());
   pwrite_all(file, 0, std::as_bytes(std::span(text)));

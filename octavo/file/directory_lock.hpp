@@ -6,9 +6,9 @@
 
 namespace octavo::file {
 
-/// A file that says who works on something, for where no flock does. Nobody removes it when its process is killed, so
-/// it is taken over where that process is gone from this host, or where another host's has not touched it for
-/// `seconds_until_stale`. Otherwise it goes with this object.
+/// A lock file, for file systems without flock. It names the process that holds it. It stays if that process is killed,
+/// so another process takes it over if the holder no longer runs on this host, or if a holder on another host has not
+/// touched it for `seconds_until_stale`. The destructor removes it.
 class LockFile {
  public:
   static constexpr double seconds_until_stale = 60;
@@ -19,11 +19,11 @@ class LockFile {
   ~LockFile();
 
   bool is_open() const noexcept { return file_.is_open(); }
-  /// Who has it, where another does; else empty.
+  /// The process that holds the lock if it is another one; else empty.
   const std::string& holder() const noexcept { return holder_; }
-  /// From whom it was taken over, and whether it could not be made; else empty.
+  /// Tells the user whether this file keeps a second writer away, and from whom it was taken over.
   const std::string& note() const noexcept { return note_; }
-  /// Says that the process is alive, at most every few seconds.
+  /// Tells other processes that this one is alive. Does so at most every few seconds, however often it is called.
   void touch() noexcept;
 
  private:
@@ -33,21 +33,22 @@ class LockFile {
   double touched_ = 0;
 };
 
-/// Makes it with O_EXCL. Where that fails, but for a holder that is alive, the note says so: never an error.
+/// Makes the file with O_EXCL. Throws nothing: if another process holds it, holder() names that process; if the file
+/// cannot be made, note() says so.
 LockFile make_lock_file(const std::filesystem::path& path);
 
-/// Keeps a second writer out of a directory until it is closed or the process ends, however that comes.
+/// Keeps a second writer out of a directory until this object is gone or the process ends in whatever way.
 ///
-/// It is a flock on the directory. Where the file system refuses those (ENOSYS, ENOTSUP, ENOLCK) it is the LockFile
-/// `writer.lock` there. Where such a file cannot be made either there is no lock, and a note: never an error.
+/// The lock is a flock on the directory. If the file system refuses that (ENOSYS, ENOTSUP, ENOLCK), it is the LockFile
+/// `writer.lock` in the directory. If that file cannot be made either, there is no lock, no error, and a note says so.
 class DirectoryLock {
  public:
-  /// False where another has the directory: then `holder` says who, as far as that is known.
+  /// False if another process has the directory; holder() then says which, as far as that is known.
   bool is_open() const noexcept { return directory_.is_open(); }
   const std::string& holder() const noexcept { return holder_; }
-  /// What a user should know where this is no flock; else empty.
+  /// Tells the user that the file system refuses flock and what was done instead; empty if the lock is a flock.
   const std::string& note() const noexcept { return note_; }
-  /// Says that the process is alive. Costs nothing where the lock is a flock.
+  /// Tells other processes that this one is alive. Costs nothing if the lock is a flock.
   void touch() noexcept { file_.touch(); }
 
  private:
@@ -57,7 +58,7 @@ class DirectoryLock {
   std::string holder_, note_;
 };
 
-/// Throws Error(unreadable) where the directory cannot be opened.
+/// Throws Error(unreadable) if the directory cannot be opened.
 DirectoryLock lock_directory(const std::filesystem::path& directory);
 
 }  // namespace octavo::file

@@ -271,7 +271,7 @@ std::string missing_filter(hid_t plist) {
   return {};
 }
 
-/// Of a data set with these properties.
+/// Whether a data set with these creation properties keeps its values in other files.
 bool values_elsewhere(hid_t plist) { return H5Pget_layout(plist) == H5D_VIRTUAL || H5Pget_external_count(plist) > 0; }
 
 void add_set(const File& file, const std::string& path, const std::string& name, Contents& contents) {

@@ -54,7 +54,7 @@ struct Info {
   ItemType type;
   std::vector<Member> members;          ///< of a compound
   std::optional<std::uint64_t> offset;  ///< of contiguous values in native order [file bytes]
-  std::string missing_filter;           ///< of the filters on its chunks, one that this library lacks; empty: none
+  std::string missing_filter;           ///< a filter on its chunks that this HDF5 library lacks; empty: none
 };
 /// Product of the shape, or of all but its first entry.
 std::uint64_t num_items(const Info& info);
@@ -82,7 +82,7 @@ File open_write(const std::filesystem::path& path);
 /// A new file that must not exist yet, else Error(usage). Superblock version 0, as the oldest readers take.
 File create(const std::filesystem::path& path);
 
-/// The data sets of the root group, by name. What is not a data set of this file is left out.
+/// The data sets of the root group, by name. Leaves out everything that is not a data set of this file.
 std::vector<Info> list(const File& file);
 
 /// Those of a group, "GROUP/NAME" each; none where there is no such group.
@@ -96,24 +96,24 @@ struct Other {
     elsewhere,  ///< a data set whose values lie in other files (external storage, virtual): never read
     shapeless,  ///< a data set that can hold no values
     absent,     ///< a data set whose values are not all in the file: damage, or never written
-    other       ///< a named type, or what a later HDF5 has
+    other       ///< a named type, or a kind of object of a later HDF5
   };
   std::string name;
   What what = What::other;
-  std::optional<base::Error> damage{};  ///< of absent ones: what list() throws
+  std::optional<base::Error> damage{};  ///< for `absent`: the error that list() throws
 };
 /// "a group", "a link" ...
 std::string to_string(Other::What what);
-/// All that is in the root group, or in another ("GROUP/NAME"), by name: data sets as list() has them, and the rest.
-/// Where values are absent, list() throws Error(corrupt).
+/// The members of the root group, or of `group` ("GROUP/NAME"), sorted by name: the data sets that list() gives, and
+/// all others. (If a data set's values are absent, list() throws Error(corrupt) instead.)
 struct Contents {
   std::vector<Info> sets;
   std::vector<Other> others;
 };
 Contents contents(const File& file, const std::string& group = {});
 
-/// For a library that follows what a file names: Error(unsupported) naming the first external link, or data set with
-/// values in other files, at any depth.
+/// Call it before a library that follows links opens the file. Throws Error(unsupported) that names the first external
+/// link, or data set with values in other files, at any depth.
 void require_self_contained(const std::filesystem::path& path);
 
 /// The attributes of an object, by name; "" is the file itself. Those that can hold no values are left out.

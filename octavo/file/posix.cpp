@@ -34,7 +34,7 @@ constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
 std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
 
-// What sync_name() has seen to. It is forgotten when it gets large: then names are synced once more.
+// Names that sync_name() has synced. The set is cleared when it gets large; names are then synced once more.
 constexpr std::size_t most_synced_names = 10000;
 std::mutex names_mutex;
 std::set<std::pair<std::string, ino_t>> synced_names;

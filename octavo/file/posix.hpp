@@ -58,13 +58,13 @@ void preallocate(const File& file, std::uint64_t bytes);
 void resize(const File& file, std::uint64_t bytes);
 /// fdatasync: contents, and the length needed to read them, are on disk afterwards.
 void sync(const File& file);
-/// An advisory exclusive lock (flock) that lasts until the handle, of a file or a directory, is closed; false where
-/// another handle has it. Nothing where the file system refuses such locks (ENOSYS, ENOTSUP, ENOLCK; EBADF or EINVAL
-/// for a directory).
+/// Takes an advisory exclusive lock (flock) on an open file or directory; closing the handle releases it. Returns false
+/// if another handle has the lock, and nothing if the file system refuses such locks (ENOSYS, ENOTSUP, ENOLCK; EBADF or
+/// EINVAL for a directory).
 std::optional<bool> flock_if_there_is(const File& file);
-/// The same, true where such locks are refused.
+/// The same, but returns true if the file system refuses such locks.
 bool try_lock(const File& file);
-/// A handle of an existing directory, for its lock.
+/// Opens an existing directory, in order to lock it.
 File open_directory(const std::filesystem::path& directory);
 
 /// Makes a file's creation, renaming or removal in this directory durable.
@@ -74,14 +74,14 @@ void rename(const std::filesystem::path& from, const std::filesystem::path& to);
 void remove(const std::filesystem::path& path);
 /// Removes a directory and what is in it, as far as it can: what stays costs space and is tried again by others.
 void remove_all(const std::filesystem::path& directory) noexcept;
-/// The name of a file or directory is on disk, in the directory above it: once by this process. Whoever made it may
-/// have died before he had synced that.
+/// Syncs the name of a file or directory, in the directory above it; once in this process. The process that made the
+/// file may have died before it had synced the name.
 void sync_name(const std::filesystem::path& path);
-/// Makes the directory and those above it that are missing. Their names are on disk afterwards, also those of
-/// directories that were there, up to one above which this user can make none (or to the current directory).
+/// Makes the directory and the missing ones above it, and syncs their names. It also syncs the names of existing
+/// directories above, up to the first whose parent this user cannot write (or to the current directory).
 void make_directories(const std::filesystem::path& path);
 
-/// What this process has asked of the system so far, all threads and files together.
+/// Counts of this process's calls to the system so far, all threads and files together.
 struct Counts {
   std::uint64_t writes = 0;         ///< calls
   std::uint64_t bytes_written = 0;  ///< by those
@@ -107,7 +107,7 @@ enum class Operation : std::uint8_t {
   make_directory
 };
 
-/// What is about to be done.
+/// An operation that is about to be done.
 struct Event {
   Operation operation{};
   std::filesystem::path path;

@@ -110,7 +110,7 @@ TEST_F(Posix, missing_directories_are_made_and_what_stands_in_the_way_is_named) 
   EXPECT_THAT(error_of([&] { make_directories(dir_ / "a/file/d"); }).what(), ::testing::HasSubstr("a/file"));
 }
 
-// Whoever made them may have been killed before he had synced that.
+// The process that made the directories may have been killed before it had synced their names.
 TEST_F(Posix, names_of_directories_that_were_there_are_synced_once) {
   std::vector<std::string> synced;
   set_observer([&](const Event& event) {

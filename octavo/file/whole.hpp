@@ -1,13 +1,13 @@
 #pragma once
 #include <filesystem>
 
-/// What gets its name once it is whole, and durable. Errors as those of posix.hpp.
+/// For outputs that get their name only when they are whole and durable. Throws the errors of posix.hpp.
 namespace octavo::file {
 
-/// Renames, but throws Error(usage) where `to` exists: nothing is replaced.
+/// Renames, but replaces nothing: throws Error(usage) if `to` exists.
 void rename_new(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Syncs all files and directories in a directory, and itself; or the file, if it is one.
+/// Syncs a directory with all files and directories below it; or `path` alone if it is a file.
 void sync_all(const std::filesystem::path& path);
 
 }  // namespace octavo::file

@@ -254,7 +254,7 @@ void complete_blocks(AmrexStep& step, const mesh::Specific& specific, const Cros
   layout.first = 0;
 }
 
-/// What has the boxes it came in keeps them, unless others are asked for.
+/// Chooses the boxes of an AMReX output. A step that came from AMReX keeps its boxes unless the caller asks for others.
 AmrexStep amrex_boxes(const mesh::Dataset& dataset, const CrossOptions& asked, CrossReport& report) {
   const std::string kind = amrex_kind(dataset, asked);
   const CrossOptions options = with_fitting(
@@ -352,7 +352,7 @@ std::int64_t bound_type_of(const std::string& flash) {
   return flash == "user" ? 3 : 0;
 }
 
-/// What stands at the sides of the domain, -x +x -y +y -z +z, in RAMSES' numbers, for its writer.
+/// Sets the attribute bound_type for RAMSES' writer: its number for the boundary at each side, -x +x -y +y -z +z.
 void set_bound_types(const mesh::Header& source, mesh::Header& header, CrossReport& report) {
   std::vector<std::int64_t> types(6, 0);
   std::string unknown;

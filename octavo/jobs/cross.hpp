@@ -24,13 +24,13 @@ struct CrossOptions {
                              ///< in, else 64
   std::int64_t blocking_factor = 0;  ///< AMReX: boxes begin and end at multiples; 0: likewise, else the largest of 8,
                                      ///< 4, 2, 1 that fits
-  std::string multifab;          ///< AMReX checkpoint: the MultiFab of all fields of cells; empty: those that the
-                                 ///< step came in, else "state"
-  std::vector<double> level_dt;  ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
-  bool fill = false;             ///< values that the step does not hold may be made
+  std::string multifab;              ///< AMReX checkpoint: the MultiFab of all fields of cells; empty: those that the
+                                     ///< step came in, else "state"
+  std::vector<double> level_dt;      ///< AMReX checkpoint: time step of each level, or one of all; empty: the step's
+  bool fill = false;                 ///< values that the step does not hold may be interpolated
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
-  std::vector<std::string> per_mass{};  ///< the step's fields that are amounts per mass besides those known as such
-                                        ///< (mesh::specific_of): mass fractions
+  std::vector<std::string> per_mass{};  ///< more fields that are amounts per mass (mass fractions), beside those of
+  ///< mesh::specific_of
   int refine = 0;  ///< levels more: the finest leaves are refined so often (finer.hpp); where the code wants neighbours
                    ///< that differ by one level, those beside them, too
   std::map<std::string, std::string> rename;       ///< fields
@@ -43,7 +43,7 @@ struct CrossOptions {
   int number = 1;        ///< NNNNN of a RAMSES output
   int domains = 0;       ///< of a RAMSES output; 0: as many as the step has parts
   std::string ordering;  ///< of a RAMSES output's domains: "hilbert", "planar"; empty: the step's own
-  std::optional<std::array<bool, 3>> periodic;  ///< which axes are; nothing: as the step says
+  std::optional<std::array<bool, 3>> periodic;  ///< which axes are periodic; nothing: as the step says
   bool lossy_ok = false;                        ///< a code may go on from a step that was stored with a loss
   base::Progress progress;
   std::int64_t part_cells = std::int64_t{1} << 20;   ///< of a new part
@@ -67,9 +67,9 @@ struct CrossReport {
 ///
 /// Collective over the ranks. Only the first one's report tells of particles.
 ///
-/// Throws Error(usage) where `out` exists and overwrite is not set, a name does not fit, or a code would go on from a
-/// step that was stored with a loss; Error(unsupported) where
-/// blocks are not complete or neighbours are not balanced and fill is not set.
+/// Throws Error(usage) if `out` exists and overwrite is not set, if a name does not fit, or if a code would go on from
+/// a step that was stored with a loss; Error(unsupported) if blocks are not complete or neighbours are not balanced and
+/// fill is not set.
 CrossReport cross_convert(const mesh::Dataset& dataset, const std::filesystem::path& out, const CrossOptions& options);
 
 }  // namespace octavo::jobs

@@ -338,7 +338,7 @@ TEST(Cross, flash_by_way_of_a_checkpoint_of_amrex_keeps_its_corners_and_lists) {
     std::vector<std::string> notes;
     EXPECT_EQ(translate(there, back, notes).header.attributes, step.header.attributes);
   }
-  // What has gone on since is not the step that it was.
+  // A checkpoint whose time has changed is no longer the step that it was made from.
   mesh::Dataset later = open(dir / "chk");
   later.header.time += 1;
   EXPECT_FALSE(source_block(later.header, Code::flash).has_value());

@@ -49,7 +49,7 @@ std::string head_of(const file::File& file, std::uint64_t offset, std::size_t by
   return text;
 }
 
-/// What stands behind a key of the header's dict, up to the next comma outside brackets.
+/// The value of a key in the header's dict: the text up to the next comma outside brackets, without blanks.
 std::string entry_of(const std::string& dict, const std::string& key) {
   const std::size_t found = dict.find("'" + key + "'");
   const std::size_t colon = found == std::string::npos ? found : dict.find(':', found);

@@ -5,8 +5,8 @@
 
 #include "octavo/partition/cut.hpp"
 
-/// A cut in a file: the part of each element, from 0, in the mesh's order of elements. Text with blanks or ends of
-/// lines between the numbers (as gpmetis and mpmetis write it), or NumPy's .npy with one axis of integers.
+/// A file with a cut: the part of each element, from 0, in the mesh's order of elements. It is a text of numbers
+/// between blanks or line ends (as gpmetis and mpmetis write it), or NumPy's .npy with one axis of integers.
 namespace octavo::jobs {
 
 struct CutSize {
@@ -16,12 +16,12 @@ struct CutSize {
 /// Reads the file through. Throws Error(corrupt) for an entry that is no integer from 0 to 2147483645.
 CutSize measure_cut(const std::filesystem::path& path);
 
-/// Parts of the elements [first, last). A .npy is read where they stand, a text from its beginning. Errors as
-/// above, and for a file that ends before.
+/// Reads the parts of the elements [first, last). Of a .npy it reads these alone, a text it reads from the beginning.
+/// Throws Error(corrupt) as above, and for a file that ends too early.
 partition::PartVector read_cut(const std::filesystem::path& path, std::int64_t first, std::int64_t last);
 
-/// What a file of that name has for elements that begin at `first`, of so many: lines; as NAME.npy integers of 4 bytes,
-/// with the head where `first` is 0. One after the other they are the file.
+/// Encodes the parts of consecutive elements, from `first` on, of `elements` in all, for a file of that name. NAME.npy
+/// gets integers of 4 bytes, after a head if `first` is 0; other names get lines. All pieces in order are the file.
 std::string encode_cut(const std::filesystem::path& name, std::span<const std::int32_t> part_of, std::int64_t first,
                        std::int64_t elements);
 

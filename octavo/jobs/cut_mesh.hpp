@@ -62,27 +62,28 @@ CutBoundary read_cut_boundary(const std::filesystem::path& path, const CutMesh& 
 CutBoundary trace_cut_boundary(std::vector<formats::serafin::BoundaryPoint> lines, const CutMesh& mesh,
                                const std::filesystem::path& from);
 
-/// Which way the elements turn.
+/// Counts the elements that turn clockwise and counter-clockwise.
 partition::Turns find_turns(const CutMesh& mesh);
-/// Tells of elements that turn clockwise, at which TELEMAC stops.
+/// Adds a note if elements turn clockwise, because TELEMAC stops at them.
 void note_turns(const partition::Turns& turns, std::vector<std::string>& notes);
-/// Throws Error(corrupt) that names the first element that turns clockwise where others turn the other way: the
-/// boundary may have no direction then. `mesh`: the file.
+/// Throws Error(corrupt) if some elements turn clockwise and others do not, because the boundary may then have no
+/// direction. The error names the first clockwise element and the file `mesh`.
 void require_one_turn(const partition::Turns& turns, const std::string& mesh);
 /// Throws Error(corrupt) for a boundary file without lines.
 void require_lines(const CutBoundary& boundary);
-/// Says where the mesh's own numbers (IPOBO) are not the order of the boundary file's lines, which is taken. `own`: by
-/// line; `numbered`: how many points of the mesh have a number.
+/// Adds a note if the mesh's own numbers (IPOBO) differ from the order of the boundary file's lines; the file counts.
+/// `own`: the mesh's number for the point of each line; `numbered`: how many points of the mesh have a number.
 void note_own_numbers(const std::vector<std::int32_t>& own, std::int64_t numbered, const CutBoundary& boundary,
                       std::vector<std::string>& notes);
 
-/// Ranks on the boundary: the order of the boundary file's lines, as partel takes it; without a file the mesh's own
-/// numbers (IPOBO), and where these are all zero the order in which the mesh's boundary runs. A note says where the
+/// The ranks of boundary points: the order of the boundary file's lines, as in partel. Without a file they are the
+/// mesh's own numbers (IPOBO), or, if these are all zero, the order along the mesh's boundary. A note says if the
 /// mesh's own numbers were not taken.
 std::vector<std::int32_t> find_ranks(const formats::serafin::Series& series, const CutBoundary* boundary,
                                      const CutMesh& mesh, std::vector<std::string>& notes);
 
-/// Gives a piece its boundary, and marks the halo's edges that are liquid. The connectivity and the halo are there.
+/// Gives a piece its boundary, and marks the liquid edges of its halo.
+/// @pre the piece has its connectivity and its halo
 void set_boundary(Piece& piece, std::vector<PieceBoundaryPoint> points);
 
 /// Fills in what follows from part_of.

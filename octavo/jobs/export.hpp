@@ -13,7 +13,7 @@ struct ExportOptions {
   int domains = 0;                ///< 0: as many as the step has parts
   bool single_precision = false;  ///< reals of 4 bytes, as an NPRE=4 build reads them
   std::string ordering = {};      ///< "hilbert", "planar"; empty: the step's own
-  bool lossy_ok = false;          ///< also of a step that was stored with a loss
+  bool lossy_ok = false;          ///< accept a step that was stored with a loss
   bool overwrite = false;         ///< an existing output is replaced, once the new one is complete
   base::Progress progress;        ///< in parts
 };
@@ -24,8 +24,8 @@ struct ExportOptions {
 std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const std::filesystem::path& out,
                                        const ExportOptions& options);
 
-/// RAMSES finds an output by its number, in a directory of that name. What a user should know of the number of one that
-/// was written: that it is not the step's own, or that the directory must get another name; empty: nothing.
+/// A note for the user on the number of a written output. RAMSES finds an output by its number, in a directory named
+/// after it. The note says that the number is not the step's own, or that the directory must be renamed; else empty.
 std::string number_note(const mesh::Dataset& dataset, const std::filesystem::path& out, int number);
 
 }  // namespace octavo::jobs

@@ -24,16 +24,16 @@ struct MergeReport {
   std::vector<std::string> notes;
 };
 
-/// Puts pieces of a result together (gretel's job), as `find_pieces` takes them, or in MED: the meshes of one file, or
-/// a file a piece as TELEMAC's ranks write them. OUT.med becomes MED, whatever the pieces are, with the boundary in
-/// groups where `boundary` or a `mesh` in MED tells of it; else one SERAFIN file is made with the pieces' title,
-/// variables, date, coordinates and steps, values the same bits. Of points that several pieces have, the last piece's
-/// values are taken, as gretel does. Steps that not all pieces have whole are left out, with a note. Elements stand as
-/// in `mesh`; without one, piece after piece. Ranks on the boundary (IPOBO) are the mesh's, else the boundary file's,
-/// else found from the mesh of the pieces.
+/// Puts the pieces of a result together (gretel's job). Pieces are found as by `find_pieces`, or are MED: the meshes of
+/// one file, or a file for each piece as TELEMAC's ranks write them. If `out` ends in .med, it becomes a MED file,
+/// with the boundary in groups if `boundary` or a `mesh` in MED gives it. Otherwise it becomes one SERAFIN file with
+/// the pieces' title, variables, date, coordinates and steps, values bit for bit. A point in several pieces gets the
+/// last piece's values, as with gretel. Steps that some piece does not have whole are left out, with a note. Elements
+/// have the order of `mesh`; without one they stand piece after piece. Ranks on the boundary (IPOBO) come from the
+/// mesh, else from the boundary file, else from the outline of the merged mesh.
 ///
-/// Memory: 4 bytes a point and plane, plus one variable of one step, plus 12 bytes an element without `mesh`; from and
-/// into MED the whole mesh.
+/// Memory: 4 bytes for each point and plane, plus one variable of one step, plus 12 bytes for each element if there is
+/// no `mesh`. From and into MED the whole mesh is in memory.
 /// Throws Error(corrupt) where pieces are missing or of different cuts or runs (a point in no piece, at two places, or
 /// out of range; other times) or of another mesh than `mesh`, Error(usage) where `out` exists, or is an input.
 MergeReport merge_pieces(const std::vector<std::filesystem::path>& pieces, const std::filesystem::path& out,

@@ -72,7 +72,7 @@ Claim::Claim(const fs::path& out) {
       return;
     }
     if (!*locked) throw is_being_written(out);
-    // Whoever had it before may have removed the file after we opened it: then it locks nothing.
+    // The job before may have removed the lock file after we opened it. A lock on a removed file keeps nobody out.
     struct stat ours {
     }, there{};
     if (::fstat(lock.descriptor(), &ours) == 0 && ::stat(name.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&

@@ -12,16 +12,16 @@
 
 namespace octavo::jobs {
 
-/// What stands behind the name of a file until it is whole, ".<process>-<count>.partial": another one each time, so
-/// that two jobs which make the same file do not write into one another's.
+/// The suffix of a file's name until the file is whole, ".<process>-<count>.partial". It differs each time, so that two
+/// jobs which make the same file do not write into each other's.
 std::string partial_suffix();
 
-/// The right to write one output: while it lives, no other job of this or another process gets it. It is a lock on the
-/// hidden file .NAME.lock beside the output, which the system takes away with a process that dies. Where the file
-/// system refuses locks it is the file .NAME.writer (file::LockFile).
+/// The right to write one output: while this object lives, no other job of this or another process gets it. It is a
+/// lock on the hidden file .NAME.lock beside the output; the system releases it when the process dies. If the file
+/// system refuses locks, the file .NAME.writer takes its place (file::LockFile).
 class Claim {
  public:
-  /// Throws Error(usage) where another job writes this output. Makes the folder that it goes to.
+  /// Makes the output's folder. Throws Error(usage) if another job writes this output.
   explicit Claim(const std::filesystem::path& out);
   ~Claim();
   Claim(Claim&&) noexcept;
@@ -33,11 +33,11 @@ class Claim {
   std::unique_ptr<Touched> file_;
 };
 
-/// A file that bears its name only once it is whole: until finish() it is NAME.partial, and is gone if that is never
-/// called. What a killed job left under that name is replaced.
+/// A file that gets its name only once it is whole. Until finish() it is NAME.partial; the destructor removes that if
+/// finish() was never called. A NAME.partial of a killed job is replaced.
 class NewFile {
  public:
-  /// Throws Error(usage) where the name is taken and `overwrite` is not set, and where another job writes the file.
+  /// Throws Error(usage) if the name is taken and `overwrite` is not set, or if another job writes the file.
   NewFile(std::filesystem::path path, bool overwrite);
   ~NewFile();
   NewFile(const NewFile&) = delete;

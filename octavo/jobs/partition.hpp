@@ -19,7 +19,7 @@ struct PartitionOptions {
   /// A further input: what PREFIX gets behind it, and the file.
   using Named = std::pair<std::string, std::filesystem::path>;
 
-  /// 0: as many as the cut has that is given, or, of partition_mesh, that the store of the mesh has.
+  /// 0: as many parts as the given cut has, or, in partition_mesh, as the store of the mesh has.
   std::int32_t parts = 2;
   partition::Method method = partition::Method::metis;
   PieceLayout layout = PieceLayout::concat;
@@ -29,13 +29,13 @@ struct PartitionOptions {
   /// Sections, zones and weirs in the layout's -CONCAT and -INDEX, too; else they are numbered files, a part each: what
   /// TELEMAC opens (V8P4), with concatenated pieces as well.
   bool concat_sides = false;
-  /// Part of each element, from 0, in a file (cut_file.hpp; not of partition_serafin) or in memory; then `method` is
-  /// not asked.
+  /// The part of each element, from 0, in a file (cut_file.hpp; not for partition_serafin) or in memory. If it is
+  /// given, `method` is not used.
   std::optional<std::filesystem::path> cut{};
   std::optional<partition::PartVector> part_of;
-  std::optional<std::filesystem::path> write_cut{};  ///< where the cut is written, too
-  /// Elements with a point on the boundary go to the first part, whatever a method says: what ARTEMIS needs of a cut,
-  /// and partel does for its files. Set by partition_mesh and partition_by_ranks for the prefix ART, as partel does.
+  std::optional<std::filesystem::path> write_cut{};  ///< file for the cut; nothing: it is not written
+  /// Puts elements with a point on the boundary into the first part, whatever the method says, because ARTEMIS needs
+  /// that. partition_mesh and partition_by_ranks set it for the prefix ART, as partel does.
   bool boundary_first = false;
   /// In place of `boundary`: its lines, points from 1.
   std::optional<std::vector<formats::serafin::BoundaryPoint>> conditions{};
@@ -61,7 +61,7 @@ void check_sides(const PartitionOptions& options, std::int32_t points);
 /// In which layout the texts of sections, zones and weirs are.
 PieceLayout side_layout(const PartitionOptions& options);
 
-/// Whether pieces of this prefix are ARTEMIS's: partel goes by the name, ART.
+/// Whether pieces of this prefix are for ARTEMIS: its name is ART, as for partel.
 bool is_artemis(const std::filesystem::path& prefix);
 
 /// Moves the elements of `connectivity` that have a point on the boundary to the first part; gives their number.
@@ -70,7 +70,7 @@ std::int64_t put_boundary_first(std::span<const std::int32_t> connectivity,
                                 partition::PartVector& part_of);
 void note_boundary_first(std::int64_t elements, std::vector<std::string>& notes);
 
-/// Says how many parts a method left without an element, where it did.
+/// Adds a note with the number of parts that the method left empty, if any.
 void note_filled(std::int64_t empty, const PartitionOptions& options, std::vector<std::string>& notes);
 
 /// The most memory that this process has had [bytes].

@@ -105,10 +105,10 @@ struct PieceSet {
 /// the files that are named, in the order of their names. Errors as below.
 std::vector<std::filesystem::path> piece_files(const std::vector<std::filesystem::path>& paths);
 
-/// What PATHS say: one PREFIX (its -CONCAT and -INDEX, else its piece_files), one -CONCAT file, or files of single
-/// pieces. Throws Error(usage) where a PREFIX has both, and they differ,
-/// Error(unreadable) where nothing is there, Error(corrupt) that names the first of the pieces that are missing, or
-/// pieces of other variables, precisions or planes than the first.
+/// Finds the pieces that PATHS name: one PREFIX (its -CONCAT and -INDEX, else its piece_files), one -CONCAT file, or
+/// files of single pieces. Throws Error(usage) if a PREFIX has both and they differ, Error(unreadable) if nothing is
+/// there, Error(corrupt) that names the first missing piece, or pieces of other variables, precisions or planes than
+/// the first.
 PieceSet find_pieces(const std::vector<std::filesystem::path>& paths);
 
 /// Opens one for reading.

@@ -173,7 +173,7 @@ void require_mesh(const Whole& whole, const TriangleSeries& geometry) {
   }
 }
 
-/// Of one plane; empty: nobody says.
+/// Ranks on the boundary of the points of one plane, from the mesh or boundary file given; empty if none gives them.
 std::vector<std::int32_t> given_ranks(Whole& whole, const MergeOptions& options) {
   std::vector<std::int32_t> ranks;
   if (options.mesh) {
@@ -192,7 +192,7 @@ std::vector<std::int32_t> given_ranks(Whole& whole, const MergeOptions& options)
   return ranks;
 }
 
-/// As TELEMAC-3D numbers them: those of a plane follow those of the one below.
+/// Numbers the boundary points of all planes as TELEMAC-3D does: plane after plane, the lowest first.
 void find_ranks(Whole& whole, const MergeOptions& options, std::vector<std::string>& notes) {
   const std::vector<std::int32_t> plane = given_ranks(whole, options);
   if (plane.empty()) {

@@ -10,14 +10,14 @@
 #include "octavo/jobs/piece_files.hpp"
 #include "octavo/jobs/triangle_series.hpp"
 
-/// Pieces of a result as one series on the whole mesh, whatever format they are in: what is merged from or into MED.
+/// Opens the pieces of a result, in any format, as one series on the whole mesh. For merging from or into MED.
 namespace octavo::jobs {
 
 /// A piece whose steps can be opened.
 struct SeriesPiece {
   std::string where;  ///< for errors
   std::vector<double> times;
-  /// A step by its number from 0; nothing: the last, or the mesh alone. Its mesh has global numbers.
+  /// Opens a step by its number, from 0; nothing: the last step, or the mesh alone. Its mesh has global numbers.
   std::function<mesh::Dataset(std::optional<std::int64_t> step)> open;
 };
 
@@ -27,9 +27,9 @@ std::vector<SeriesPiece> pieces_of_med(const std::filesystem::path& path);
 std::vector<SeriesPiece> pieces_of_med_files(const std::vector<std::filesystem::path>& paths);
 std::vector<SeriesPiece> pieces_of_serafin(const PieceSet& set);
 
-/// The whole. Of points in several pieces the last one's values are taken; the mesh's order of elements and its
-/// boundary come from `options`, as merge_pieces says, and so do the errors. Holds the mesh; values are read when they
-/// are asked for, one field of one step of all pieces.
+/// The whole series. A point in several pieces gets the last piece's values. `options` give the order of elements and
+/// the boundary, as for merge_pieces; it throws the same errors. Holds the mesh; reads values when they are asked for,
+/// one field of one step of all pieces.
 TriangleSeries series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOptions& options,
                                 std::vector<std::string>& notes);
 

@@ -5,7 +5,7 @@
 namespace octavo::jobs {
 
 struct RegridJob {
-  /// `first`, `periodic` and `edge` are taken from the step, and `specific` (mesh::specific_of) where it names nothing.
+  /// `first`, `periodic` and `edge` are taken from the step; so is `specific` (mesh::specific_of) if it names nothing.
   mesh::RegridOptions how;
   /// Root at the finest level that the whole domain is refined to: coarser ones hold no leaf.
   bool from_finest_full = false;
@@ -27,8 +27,9 @@ std::vector<mesh::Part> read_trees(const mesh::Dataset& dataset);
 /// Edge lengths of a root's cells; of unused axes 1.
 std::array<double, 3> cell_edges(const mesh::Header& header);
 
-/// The fields asked for (positions, ascending) and all that are needed to make values of these: where one is of faces,
-/// all that are, because values of faces are made of vectors; for specific quantities mesh::with_specific.
+/// Adds to the fields asked for (positions, ascending) all that are needed to make values of these. If one is of faces,
+/// these are all fields of faces, because values of faces are made of vectors. For specific quantities see
+/// mesh::with_specific.
 std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& fields, const mesh::Specific& specific,
                                        const std::vector<std::size_t>& asked);
 

@@ -13,7 +13,7 @@ struct Reshape {
   std::int64_t block = 0;  ///< cells of a block along each axis, 1 for cells; 0: as they are
   bool fill = false;       ///< `block`: values that the step does not hold may be made
   mesh::FillBy fill_by = mesh::FillBy::linear;
-  std::vector<std::string> per_mass{};  ///< fields that are specific quantities besides those known: mesh::specific_of
+  std::vector<std::string> per_mass{};  ///< more specific quantities, beside those of mesh::specific_of
 };
 
 /// The values of one dataset, whose parts are handed no particles, with header attributes and particles of another:

@@ -18,8 +18,8 @@ struct Scope {
 /// The parts that touch the region, all where there is none. From headers alone.
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level);
 
-/// As many threads, of those asked for (0: all cores), as find memory for the largest part and as much again to work on
-/// it; at least one.
+/// The number of threads to use, at least one and at most those asked for (0: all cores). Each must find memory for the
+/// largest part, and as much again to work on it.
 int threads_within_memory(const mesh::Dataset& dataset, int threads);
 
 }  // namespace octavo::jobs

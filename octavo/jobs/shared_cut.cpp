@@ -272,7 +272,7 @@ std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVect
   return std::ssize(halvings);
 }
 
-/// Of all points: those that the boundary file names, else those with a number of their own (IPOBO).
+/// Marks the points on the boundary: those that the boundary file names, else those whose IPOBO is not 0.
 std::vector<bool> find_boundary_points(const SharedJob& job) {
   std::vector<bool> on(at(job.points), false);
   base::agree(job.ranks, [&] {

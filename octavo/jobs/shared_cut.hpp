@@ -21,9 +21,9 @@ using GraphCut = std::function<partition::PartVector(const SharedDual&, std::int
 /// Collective.
 SharedDual share_dual(const SharedJob& job, const Block& block);
 
-/// Parts of a block's elements: those of the cut that is given, else by the job's method. Methods hilbert and inertial
-/// cut as one process does; `scotch` is asked for the method of its name. No method leaves a part empty; a note says
-/// where one did. Collective.
+/// The parts of a block's elements: from the given cut, else by the job's method. The methods hilbert and inertial cut
+/// as one process does; the method scotch calls `scotch`. If a method leaves parts empty, they are filled, and a note
+/// says so. Collective.
 partition::PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& scotch,
                                 std::vector<std::string>& notes);
 

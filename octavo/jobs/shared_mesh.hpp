@@ -71,7 +71,7 @@ struct Moved {
   bool operator<(const Moved& other) const { return part != other.part ? part < other.part : element < other.element; }
 };
 
-/// An edge that an element of this rank's parts has, local elements from 0.
+/// An edge of an element of this rank's parts. Local element numbers count from 0.
 struct Edge {
   std::int32_t low, high, from, part, element, side;
   bool operator<(const Edge& other) const {
@@ -80,13 +80,13 @@ struct Edge {
   bool same(const Edge& other) const { return low == other.low && high == other.high; }
 };
 
-/// What a piece needs until it is whole.
+/// A piece that is being made, with the data needed until it is whole.
 struct Growing {
   Piece piece;
   std::vector<std::int32_t> behind;        ///< elements of the part behind each side, local from 0; -1: none of them
   std::vector<Edge> border;                ///< edges of one element of the part
   std::map<std::int32_t, PieceHalo> halo;  ///< by local element from 0
-  /// Of a point that several parts have, from 1.
+  /// The local number, from 1, of a point that several parts have.
   std::int32_t local(std::int32_t point) const {
     const auto found = std::lower_bound(border_points.begin(), border_points.end(), std::pair(point, std::int32_t{0}));
     return found->second;
@@ -94,35 +94,36 @@ struct Growing {
   std::vector<std::pair<std::int32_t, std::int32_t>> border_points;  ///< point, local number; ascending
 };
 
-/// A rank's block of elements, of as many as there are ranks.
+/// One rank's block of elements; the mesh has as many blocks as there are ranks.
 struct Block {
   std::int64_t first = 0;
   std::vector<std::int32_t> triangles;  ///< shape (elements of the block, 3), points from 0
   Places places;                        ///< of those points
 };
-/// Throws Error(corrupt) for a point of no element.
+/// Throws Error(corrupt) if a point belongs to no element.
 Block read_block(const SharedJob& job);
-/// Of all ranks' blocks.
+/// Counts which way the elements of all ranks' blocks turn, clockwise or not. Collective.
 partition::Turns find_turns(const SharedJob& job, const Block& block);
-/// This rank's parts, element by element; `part_of`: of the block's elements.
+/// Sends each element to the rank that owns its part; returns the elements of this rank's parts. `part_of` gives the
+/// part of each element of the block.
 std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of);
-/// Numbered, and with what borders on other parts.
+/// Makes this rank's pieces: numbers their points and elements, and finds the edges that border on other parts.
 std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements);
-/// Fills in the pieces' halos; counts cut edges that meet here. Gives the edges of the mesh's boundary, all of them on
-/// every rank, with parts for elements.
+/// Fills in the pieces' halos, and counts the cut edges that meet on this rank. Returns all edges of the mesh's
+/// boundary, on every rank; they have part numbers in place of element numbers.
 std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vector<Growing>& pieces,
                                                   std::int64_t& cut_edges);
-/// Fills in who shares which points; counts those that are owned here.
+/// Fills in which parts share which points. Returns the number of points that this rank owns.
 std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces);
-/// The lines of a boundary file along edges that name parts for elements; `from`: where the lines are, for errors.
-/// Throws Error(corrupt). Not collective.
+/// Puts the lines of a boundary file in order along edges that have part numbers in place of element numbers. `from`
+/// names the file, for errors. Throws Error(corrupt). Not collective.
 CutBoundary link_boundary(std::vector<formats::serafin::BoundaryPoint> lines, std::vector<double> x,
                           std::vector<double> y, std::span<const partition::BoundaryEdge> edges,
                           const std::string& from);
-/// Fills in the boundary. Where its edges make no lines the error tells of `turns` that differ.
+/// Fills in the boundary. If its edges make no lines, the error names an element that turns the other way (`turns`).
 void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
                   const partition::Turns& turns, std::vector<Growing>& pieces, PartitionReport& report);
-/// Fills in coordinates.
+/// Fills in the points' coordinates.
 void add_places(const SharedJob& job, std::vector<Growing>& pieces);
 
 }  // namespace octavo::jobs

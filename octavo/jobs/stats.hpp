@@ -12,7 +12,7 @@
 namespace octavo::jobs {
 
 struct StatsOptions {
-  std::optional<std::vector<std::string>> fields{};  ///< nothing: all; those of mesh/geometry.hpp too
+  std::optional<std::vector<std::string>> fields{};  ///< may name fields of mesh/geometry.hpp too; nothing: all
   std::optional<mesh::Region> region{};              ///< cells whose centre, particles whose position is inside
   std::optional<int> max_level{};                    ///< the code's own number
   bool particles = true;

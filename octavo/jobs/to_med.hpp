@@ -33,8 +33,8 @@ struct ToMedReport {
 /// bytes again. Groups of a MED file go along. One variable of one step is in memory, and the mesh. Throws
 /// Error(unsupported) for meshes of cells, and without libmedC; Error(usage) where `out` exists.
 ToMedReport to_med(const std::filesystem::path& path, const std::filesystem::path& out, const ToMedOptions& options);
-/// The same of a series that is open; options.fields are not asked. `groups`: those of the mesh, where options name no
-/// boundary file.
+/// The same for an open series; options.fields are not used. `groups`: the mesh's groups, if options name no boundary
+/// file.
 ToMedReport to_med(const TriangleSeries& series, const formats::med::Groups& groups, const std::filesystem::path& out,
                    const ToMedOptions& options);
 

@@ -77,7 +77,7 @@ void write_connectivity_of(const serafin::Put& put, const serafin::Header& heade
   }
 }
 
-/// Of one plane.
+/// The number of boundary points of one plane.
 std::int32_t boundary_points(const std::vector<std::int32_t>& ranks, std::size_t points) {
   return static_cast<std::int32_t>(std::count_if(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(points),
                                                  [](std::int32_t rank) { return rank != 0; }));

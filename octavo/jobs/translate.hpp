@@ -20,17 +20,17 @@ struct TranslateOptions {
   bool particles = true;
 };
 
-/// What a field of a step is called in another code: as asked for, else by the table (words.hpp). Of a variable on
-/// faces, both sides have their new name in common.
+/// The name of a step's field in another code: the one that the caller asks for, else that of the table (words.hpp).
+/// The two sides of a variable on faces get the same new name.
 std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options);
 
-/// Who each particle is: (id, cpu), as the code has it; (1, 0), (2, 0) ... where it has neither.
+/// The identity of each particle: the code's pair (id, cpu), or (1, 0), (2, 0) ... if the code has neither.
 struct Identities {
   std::vector<std::int64_t> id, cpu;
 };
-/// Error(unsupported) where a tag is no whole number.
+/// Throws Error(unsupported) if a tag is no whole number.
 Identities identities_of(const mesh::Particles& particles, Code code);
-/// "2 particles have the identity of another: id 7 cpu 0, ..."; empty where each has its own.
+/// "2 particles have the identity of another: id 7 cpu 0, ..."; empty if each particle has its own.
 std::string duplicates_in(const Identities& who);
 
 /// Particles of one species in another code's words: identity, and the names of positions, velocities and what the code
@@ -45,22 +45,22 @@ std::string duplicates_in(const Identities& who);
 ///   back.
 /// - RAMSES wants velocities, mass, levelp, family and tag: zeros (level 1) where there are none.
 ///
-/// Several particles of one identity (RAMSES' sink clouds) are kept, with a note that names the first; for AMReX, and
-/// where ids are below 1, ids are 1, 2 ... and a column "kept_id" keeps theirs. Error(unsupported) where a tag is no
-/// whole number.
+/// Particles that share an identity (RAMSES' sink clouds) are kept; a note names the first. If they go to AMReX, or if
+/// ids are below 1, the new ids are 1, 2 ... and a column "kept_id" keeps the old ones. Throws Error(unsupported) if a
+/// tag is no whole number.
 mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, int dim,
                           std::vector<std::string>& notes);
 
-/// The step in another code's words: fields and particles. All particles are the first part's. Attributes of the code
-/// it comes from are left out, but for the number of the step. On the way from FLASH to AMReX they are kept as
-/// "source/NAME", with "source/block", "source/code" and "source/time", and are the step's own again on the way back.
+/// Translates a step's fields and particles into another code's names. All particles go to the first part. Attributes
+/// of the code that the step comes from are left out, except the number of the step. From FLASH to AMReX they are kept
+/// as "source/NAME", with "source/block", "source/code" and "source/time"; on the way back they get their names again.
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes);
 
-/// The block of the step of that code which a step in AMReX's words was made of; nothing where it was made of none, or
-/// has gone on since.
+/// For an AMReX step that was made of a step of `code`: that step's block. Nothing if it was made of no such step, or
+/// if the run has gone on since.
 std::optional<mesh::Index3> source_block(const mesh::Header& header, Code code);
 
-/// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty where there are none.
+/// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty if there are none.
 std::string outside_note(const mesh::Particles& particles, const mesh::Header& header);
 
 }  // namespace octavo::jobs

@@ -41,7 +41,7 @@ void for_each_step(const TriangleSeries& series, const base::Progress& progress,
 /// Values of a variable at all points. Throws Error(unsupported) where the mesh has another number of them.
 std::vector<double> values_of(const TriangleSeries& series, const mesh::Dataset& step, const std::string& variable);
 
-/// IPOBO of all planes as the step has it; empty where it has none.
+/// The step's IPOBO, for all planes; empty if it has none.
 std::vector<std::int32_t> stored_ranks(const mesh::Dataset& step);
 
 /// The coordinates' origin: IPARAM(3) and (4) of a SERAFIN header, X_ORIG and Y_ORIG of a MED file of TELEMAC.

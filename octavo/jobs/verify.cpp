@@ -45,7 +45,7 @@ PartCount count_part(const mesh::Dataset& dataset, int part) {
       if (has_identities(dataset)) count.identities[species.species] = identities_of(species, code_of(dataset.header));
     }
   } catch (const base::Error& error) {
-    // What cannot be a tree is not damaged, nor is what there is no memory for.
+    // A mesh that Octavo does not support is not damaged, nor is one that does not fit the memory.
     if (error.kind() == base::Kind::unsupported || error.kind() == base::Kind::no_space) throw;
     count.damage = error.message();
     for (const std::string& place : error.places())

@@ -7,9 +7,9 @@ namespace octavo::mesh {
 /// that a map or a selection of the same region needs is kept.
 void clip(Octree& tree, const Header& header, const Region& region);
 
-/// Whether each particle's position is in the region; all are where the species has no positions.
+/// Whether each particle's position is in the region; true for all if the species has no positions.
 std::vector<bool> inside(const Region& region, const Header& header, const Particles& species);
-/// Takes away the particles whose entry is false, in place.
+/// Removes the particles whose entry is false, in place.
 void keep(Particles& species, const std::vector<bool>& kept);
 
 /// Position of a tree cell's lower corner, and its edge lengths, in fractions of the domain's x extent.

@@ -41,14 +41,14 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-/// The code's own number of a tree level index, and back. Where patches have a refinement ratio of 4 (attribute
-/// "patches/ratio" or "amrex/ratio", one entry a step between their levels), a level of the tree is none of theirs: it
-/// goes by the number of the level above it, and has no leaves.
+/// The code's own number of a tree level index, and back. If patches have a refinement ratio of 4 (attribute
+/// "patches/ratio" or "amrex/ratio", one entry for each pair of levels), the tree has a level between two of theirs.
+/// That one has the number of the level above it, and no leaves.
 int code_level(const Header& header, int index);
 int level_index(const Header& header, int code_level);
-/// Whether a tree level index is none of the code's own levels.
+/// Whether a tree level lies between two of the code's own levels.
 bool is_between_levels(const Header& header, int index);
-/// Removes what attributes say of levels and boxes that a tree does not have any more.
+/// Removes entries about levels and boxes that the tree does not have any more from the attributes.
 void forget_levels(Header& header);
 /// The domain in the units of regions.
 Domain domain_of(const Header& header);
@@ -102,18 +102,19 @@ struct Dataset {
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;
-  /// Adds attributes with what a copy of the output needs beside fields and particles, so that its code goes on from
-  /// it. Reads files; empty where there is nothing to add.
+  /// Adds attributes with everything else, beside fields and particles, that a code needs to go on from a copy of the
+  /// output. Reads files. Empty if there is nothing to add.
   std::function<void(Header& header)> carry;
-  /// The octs in walls that RAMSES keeps beside a part's cells (formats/ramses/walls.hpp); empty: there are none.
+  /// Reads the octs in walls that RAMSES keeps beside a part's cells (formats/ramses/walls.hpp). Empty if there are
+  /// none.
   std::function<Particles(int part)> read_walls;
 };
 
-/// In a store, walls are a species of this name.
+/// The name of the species that holds walls in a store.
 inline constexpr const char* wall_species = "wall octs";
-/// The step with its walls among the particles of each part, to be stored; the step itself where it has none.
+/// Adds the walls to the particles of each part, so that a store keeps them. Returns the step as it is if it has none.
 Dataset with_walls_as_species(const Dataset& dataset);
-/// The opposite: takes that species out of the particles.
+/// The inverse: takes that species out of the particles.
 void take_walls_out(Dataset& dataset);
 
 /// Of one part that is unstructured: all but `read`.

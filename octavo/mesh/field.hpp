@@ -85,8 +85,8 @@ struct Field {
   std::vector<std::byte> bytes;
 
   std::size_t size() const noexcept { return bytes.size() / size_of(info.type); }
-  /// All values, as they stand. Throws Error(usage) where T is not the field's type: `info.type` says it, to_doubles()
-  /// takes any (a store written with `single_precision` gives float32 for what was put as float64).
+  /// All values as they are stored. Throws Error(usage) unless T is the field's type, `info.type`; to_doubles() takes
+  /// any type. (A store written with `single_precision` holds float64 fields as float32.)
   template <class T>
   std::span<const T> as() const {
     check_type(scalar_type_of<T>());
@@ -111,7 +111,7 @@ Field make_field(FieldInfo info, std::size_t size);
 
 /// The values of a field of any type as doubles, exactly but for integers beyond 2^53.
 std::vector<double> to_doubles(const Field& field);
-/// Makes float64 of float32; a field of another type stays as it is.
+/// Turns a float32 field into a float64 one; a field of another type stays as it is.
 void widen(Field& field);
 
 /// Calls f with a typed span of the field's values: visit_values(field, [](auto values) { ... }).

@@ -198,7 +198,7 @@ class SpecificFill {
     return good && std::isfinite(mass_);
   }
 
-  /// What the slopes of a field add, less its mean over the mass.
+  /// The change that a field's slopes make in each child, minus the mean of these changes weighted by mass.
   PerChild centred(int level, const Family& family, std::size_t f) const {
     const auto quarter =
         quarters(tree_, places_, level, family, [&](std::size_t at) { return value_at(fields_[f], at); });

@@ -10,10 +10,10 @@
 
 namespace octavo::mesh {
 
-/// What the cells below a cell get, where no value of theirs is known.
+/// How the children of a cell get a value if their own is not known: from the cell.
 enum class FillBy : std::uint8_t {
-  linear,   ///< its value and limited slopes (minmod over the neighbours of its level); integers: its value
-  constant  ///< its value
+  linear,   ///< the cell's value and limited slopes (minmod over the neighbours of its level); integers: the value
+  constant  ///< the cell's value
 };
 
 struct FillOptions {
@@ -39,16 +39,16 @@ std::vector<FaceVector> face_vectors(const std::vector<FieldInfo>& fields, int d
 /// the value above to rounding, and no child is outside of the values of that cell and its face neighbours. Where a
 /// neighbour is missing on the level, the slope along that axis is 0.
 ///
-/// Cells, linear, fields of `options.specific`: the sum over the children of density times the value is that of the
-/// cell, to rounding: momentum and energy are kept. In a cell whose own density or that of a child is not above 0,
-/// they are made as the other fields are.
-/// - Velocities and `others`: the value plus slopes, less the density-weighted mean of what the slopes add. Children
+/// Cells, linear, fields of `options.specific`: density times the value, summed over the children, is that of the cell,
+/// to rounding, so momentum and energy are kept. If the density of the cell or of a child is not above 0, these fields
+/// are made like all others.
+/// - Velocities and `others`: the value plus slopes, minus the density-weighted mean of the slopes' changes. Children
 ///   stay within the values of the cell and its face neighbours.
-/// - Internal energy: slopes of density times the value, which keep pressure constant where it is. The children's
-///   velocities differ, so their kinetic energy is more than the cell's: all children give it, in proportion. Where
-///   that would be more than half of the internal energy, the slopes of the velocities are made smaller.
-/// - Total energy: changes by what internal and kinetic energy change by; whatever else is in it stays as it is.
-/// - Pressure: slopes as others, then lowered by the factor by which internal energy is.
+/// - Internal energy: has slopes of density times the value, so that a constant pressure stays constant. The children's
+///   velocities differ, so they have more kinetic energy than the cell. All children pay for it in proportion to their
+///   internal energy. If that took more than half of it, the slopes of the velocities are made smaller.
+/// - Total energy: changes by the changes of internal and kinetic energy; whatever else is in it stays as it is.
+/// - Pressure: has slopes like other fields, then falls by the same factor as the internal energy.
 ///
 /// Faces: those on a face of the cell above take that of a known cell beside them, else the value above with limited
 /// slopes along the face (0 for constant); those inside keep the divergence (prolong_faces): each child has that of
@@ -56,9 +56,9 @@ std::vector<FaceVector> face_vectors(const std::vector<FieldInfo>& fields, int d
 void fill_down(const Octree& tree, int first, const FillOptions& options, std::vector<Field>& fields,
                const base::BitArray& known);
 
-/// Gives means of finer ones to refined cells of levels above `end` that are not `known`, from the finest up; those of
-/// fields of `specific` are weighted by the density, as FLASH restricts them. Faces take the mean of the 2^(dim-1)
-/// faces that lie on them, which keeps the flux, nodes the value of the finer node there.
+/// Gives refined cells of levels above `end` that are not `known` the mean of their children, from the finest level up.
+/// Means of fields of `specific` are weighted by the density, as in FLASH. A face gets the mean of the 2^(dim-1) finer
+/// faces on it, which keeps the flux. A node gets the value of the finer node there.
 void form_means(const Octree& tree, int end, std::vector<Field>& fields, const base::BitArray& known,
                 const Specific& specific = {});
 

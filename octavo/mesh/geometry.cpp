@@ -6,7 +6,7 @@
 namespace octavo::mesh {
 namespace {
 
-/// What a field is made of, by its name; `axis` of x, y and z.
+/// Which quantity of the mesh a field holds, found by its name. `axis` is set for the fields x, y and z.
 struct Kind {
   enum class What : std::uint8_t { none, centre, edge, volume, level } what = What::none;
   std::size_t axis = 0;

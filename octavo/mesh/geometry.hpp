@@ -8,8 +8,8 @@
 /// [code length, code length^dim], and level (the code's own number).
 namespace octavo::mesh {
 
-/// The data set with those fields of `names` that follow from the mesh and that it does not have itself; unchanged
-/// where there are none, and for meshes of triangles. They are computed when a part is read.
+/// Adds those fields of `names` that follow from the mesh and that the data set lacks; they are computed when a part is
+/// read. Returns the data set as it is if there are none, and for meshes of triangles.
 Dataset with_geometry(Dataset dataset, const std::vector<std::string>& names);
 
 }  // namespace octavo::mesh

@@ -48,7 +48,7 @@ Part patches_to_octree(const Part& part, const PatchTree& tree);
 /// The same for one contributor of several, where `others` are the boxes of all others: cells under which another has
 /// finer patches are refined (what lies below is padding of zeros), and a mean is formed and owned only where nobody
 /// holds a value. So the trees of all contributors merge to that of all patches together; only a mean of which
-/// several contributors hold children nobody owns. Throws Error(usage) where another holds cells of this part, too.
+/// several contributors hold children nobody owns. Throws Error(usage) if another part holds cells of this one, too.
 Part patches_to_octree(const Part& part, const PatchTree& tree, const Patches& others);
 
 /// The cells of each level that lie in a box of level-0 cells: boxes cut to it, in their order.

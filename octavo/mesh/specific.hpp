@@ -7,8 +7,8 @@
 
 namespace octavo::mesh {
 
-/// Fields that are amounts per mass (specific quantities), and the ones that they go with. Names of cell fields with
-/// one component; empty where the step has none.
+/// Names of the fields that are amounts per mass (specific quantities), and of the density and pressure that go with
+/// them. All are cell fields with one component; a name is empty if the step has no such field.
 struct Specific {
   std::string density;                ///< mass per volume; empty: nothing is weighted
   std::vector<std::string> velocity;  ///< the components
@@ -21,13 +21,13 @@ struct Specific {
 /// The specific fields of a step, by the names that FLASH, AMReX's codes and Octavo have for them. Velocities are known
 /// in any step. Energies are known in steps of FLASH only (ener, eint; entr, eion, eele, erad): other codes store
 /// energy per volume under the same names. `more`: fields that the caller knows to be amounts per mass (mass
-/// fractions); Error(usage) for a name that the step does not have, and where it has no density.
+/// fractions). Throws Error(usage) for a name that the step does not have, or if the step has no density.
 Specific specific_of(const Header& header, const std::vector<std::string>& more = {});
 
-/// All names but the density's and the pressure's.
+/// The names of all amounts per mass: all but density and pressure.
 std::vector<std::string> per_mass(const Specific& specific);
 
-/// The same fields by other names.
+/// The same fields with their names changed by `rename`.
 template <class Rename>
 Specific renamed(Specific specific, Rename&& rename) {
   for (auto* name : {&specific.density, &specific.internal, &specific.total, &specific.pressure})
@@ -37,16 +37,16 @@ Specific renamed(Specific specific, Rename&& rename) {
   return specific;
 }
 
-/// Positions of a step's specific fields among `fields`: those that are there and of a floating-point type. Nothing is
-/// there without the density.
+/// Positions of the specific fields among `fields`. A field is missing here if `fields` lacks it or if its type is not
+/// a floating-point one; all are missing if the density is.
 struct SpecificAt {
   std::optional<std::size_t> density, internal, total, pressure;
   std::vector<std::size_t> velocity, others;
 };
 SpecificAt find_specific(const std::vector<FieldInfo>& fields, const Specific& specific);
 
-/// `asked` (positions, ascending) and all fields that are needed to make values of these: the values of one do not
-/// depend on which others are asked for.
+/// Adds to `asked` (positions, ascending) all fields that are needed to make values of these. So the values of a field
+/// do not depend on which others are asked for.
 std::vector<std::size_t> with_specific(const std::vector<FieldInfo>& fields, const Specific& specific,
                                        const std::vector<std::size_t>& asked);
 

@@ -33,7 +33,7 @@ class Background {
 
   /// Returns the seconds of work that were done inside the call.
   double submit(std::int64_t number, StepJob job, bool lent);
-  /// What is to be done behind the jobs that are there, and before any that comes later. It throws nothing.
+  /// Runs `chore` after the jobs submitted so far and before any later one. The chore must not throw.
   void run_behind(std::function<void()> chore);
   /// Waits until no job is left; returns the seconds that took.
   double drain();
@@ -41,7 +41,7 @@ class Background {
   double wait_for_room(std::size_t most);
   /// Waits until the application's arrays are its own again.
   double take_back_lent();
-  /// Finished since the last call, in order.
+  /// The outcomes of jobs that have finished since the last call, in order.
   std::vector<Outcome> collect();
 
  private:

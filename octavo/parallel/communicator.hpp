@@ -10,8 +10,8 @@
 
 namespace octavo::parallel {
 
-/// Throws Error(usage) before MPI_Init and after MPI_Finalize, when any other call of MPI would end the process. What
-/// is below and calls MPI asks this first.
+/// Throws Error(usage) before MPI_Init and after MPI_Finalize, when any other call of MPI would end the process. All
+/// functions below that call MPI call this first.
 void require_mpi();
 
 /// The ranks of a communicator, which must outlive the value. `all_gather` is collective over it.
@@ -29,7 +29,7 @@ void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers);
 /// Collective. The same in one message with sums: replaces each of `sums` by its sum over all ranks.
 void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std::span<std::int64_t> sums);
 
-/// Collective. Rank 0's text, below 2 GiB.
+/// Collective. Returns rank 0's text, below 2 GiB, on all ranks.
 std::string from_first(MPI_Comm comm, std::string text);
 
 /// Numbers the hosts of all ranks: ranks of one host have the same number, that of their lowest rank. With

@@ -253,17 +253,17 @@ bool hear(Caller& caller, const store::Attempt& token, int size) {
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   caller.got += static_cast<std::size_t>(got);
   if (got == 0 || caller.got < sizeof caller.greeting) return got > 0;
-  // Whoever does not know the token is not of the group.
+  // A process that does not know the token is no rank of the group.
   return caller.greeting.token == token && caller.greeting.rank >= 1 && caller.greeting.rank < size;
 }
 
-// False: it has given up, and calls again.
+// Returns false if the caller has given up; it will call again.
 bool answer(const Socket& socket) {
   const std::byte taken{1};
   return ::send(socket.get(), &taken, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
-// Another user is not even heard. Of those who say nothing the one that has done so for longest goes.
+// Turns away callers of other users at once. If too many callers have sent no greeting yet, the oldest is dropped.
 void take_call(const Socket& listening, std::deque<Caller>& callers, std::size_t most) {
   Socket socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (socket.get() < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED)) return;

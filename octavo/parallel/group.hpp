@@ -10,10 +10,10 @@
 
 namespace octavo::parallel {
 
-/// What became of a segment.
+/// The outcome of writing a segment.
 struct Written {
-  std::uint64_t bytes = 0;  ///< that this rank's part takes on disk
-  std::uint64_t order = 0;  ///< of the step, as the rank knows that wrote its segment 0; else 0
+  std::uint64_t bytes = 0;  ///< size of this rank's part on disk
+  std::uint64_t order = 0;  ///< the step's order, on the rank that wrote segment 0; elsewhere 0
 };
 
 /// The ranks of one host that share a subfile. Each writes its own range of it; the first of them, the writer, gives
@@ -38,8 +38,8 @@ class Group {
                         const std::function<void()>& written = {});
   int size() const noexcept;
 
-  /// Syncs what this rank has written with a plan that said not to. Where that fails none of it is committed any more.
-  /// Not while write_segment() runs.
+  /// Syncs data that this rank has written with a plan without sync. If that fails, none of it is committed any more.
+  /// Do not call it while write_segment() runs.
   void sync_written();
   /// Whether direct I/O was asked for and the file system has none. Thread-safe.
   bool direct_io_refused() const noexcept;

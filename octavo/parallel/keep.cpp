@@ -15,7 +15,7 @@ using store::Flow;
 
 constexpr auto checkpoint = static_cast<std::size_t>(Flow::checkpoint);
 
-// What a scan has found in a directory of checkpoints.
+// The result of scanning a directory of checkpoints.
 struct Found {
   bool damaged = false;     // or with something in it that is no subfile
   bool incomplete = false;  // segments of steps that lack others
@@ -27,7 +27,7 @@ std::string name_in(const fs::path& directory, const fs::path& store) {
   return directory.lexically_relative(store).generic_string();
 }
 
-// By directory, those without any subfile too.
+// One entry for each directory, also for those without any subfile.
 std::map<std::string, Found> look_at(const store::Scan& scan) {
   std::map<std::string, Found> found;
   for (const fs::path& directory : store::flow_directories(scan.store, Flow::checkpoint)) {
@@ -154,7 +154,7 @@ Chore Keeper::durable(Flow flow, const KeptStep& step) {
   abandoned_.clear();
   kept_.push_back(step);
   while (kept_.size() > static_cast<std::size_t>(options_.keep_last)) remove(KeptStep(kept_.front()));
-  // What shares a directory with a step that stays stays.
+  // A directory that also holds a step we keep must stay.
   std::erase_if(removed, [&](const std::string& directory) {
     return std::any_of(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == directory; });
   });

@@ -13,19 +13,19 @@
 
 namespace octavo::parallel {
 
-/// What is to be done on disk, by whoever writes behind the run's back: on rank 0 between two of its steps.
+/// Work on disk that the writing thread does in the background: on rank 0, between two steps of that thread.
 using Chore = std::function<void()>;
 
-/// A complete step, and where it is.
+/// A complete step and its directory.
 struct KeptStep {
   store::StepId id;
   std::uint64_t order = 0;
   std::string directory;  ///< in the store: "checkpoint/000000040"
 };
 
-/// What rank 0 knows of the steps in the store: which checkpoints the option keep_last keeps, and what the marks say of
-/// durable ones. The store is looked at when it is opened; from then on this follows the run. Chores are returned for
-/// another thread; what cannot be removed stays: it costs space, not safety.
+/// Rank 0's knowledge of the steps in the store: the checkpoints that the option keep_last keeps, and the durable steps
+/// that the marks list. It looks at the store once, when the writer is opened, and then follows the run. Its functions
+/// return chores for another thread. A file that cannot be removed stays: it costs space, not safety.
 class Keeper {
  public:
   struct Options {
@@ -36,23 +36,24 @@ class Keeper {
     bool incomplete_may_be_completed = false;
   };
   Keeper() = default;
-  /// Reads the marks. With keep_last the store is scanned, and what attempts of earlier runs left goes at once:
-  /// superseded and incomplete checkpoints. What is left of one that was durable goes when this run has a checkpoint; a
-  /// directory in which anything is damaged is left alone.
+  /// Reads the marks. With keep_last it also scans the store and removes superseded and incomplete checkpoints of
+  /// earlier runs at once. It removes the remains of a checkpoint that was durable once this run has a checkpoint of
+  /// its own. It leaves a directory alone if anything in it is damaged.
   Keeper(const std::filesystem::path& store, const Options& options, const std::optional<store::StepId>& resumed_from);
 
-  /// A step is durable. With keep_last what it supersedes goes, then older checkpoints but for the newest.
+  /// A step is durable. With keep_last the chore removes the steps that it supersedes, then the oldest checkpoints, so
+  /// that keep_last stay.
   Chore durable(store::Flow flow, const KeptStep& step);
-  /// A checkpoint has failed on all ranks: nobody writes to its directory any more.
+  /// A checkpoint has failed and no rank writes to its directory any more. With keep_last the chore removes it.
   Chore failed(const std::string& directory);
-  /// Parts of it are still on local disks: what is in the store goes with the next checkpoint.
+  /// Parts of a checkpoint are still on local disks. The next checkpoint removes the parts that are in the store.
   void half_drained(const std::string& directory);
-  /// The slot is used again. What it held is not missed; the mark says so before.
+  /// A slot is about to be overwritten. The chore takes its old step off the mark, so that it is not reported lost.
   Chore taken(const std::string& slot);
-  /// What was not synced of the marks.
+  /// Returns the chore that syncs those marks that are not synced yet.
   Chore synced();
 
-  /// Directories of checkpoints that were there, "checkpoint/000000040": a new attempt at a step gets one of its own.
+  /// Directories of checkpoints found in the store ("checkpoint/000000040"): a new attempt at a step must use another.
   const std::set<std::string>& directories() const noexcept { return directories_; }
 
  private:

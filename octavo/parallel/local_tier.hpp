@@ -23,7 +23,7 @@ struct Submitted {
   StepRecord record;             ///< of this rank
   std::string directory{};       ///< of a checkpoint, in the store
   std::uint64_t order = 0;       ///< as rank 0 knows it once it has written the step
-  bool lost_on_the_way = false;  ///< failed between local disks and the store: the next start may still find it
+  bool lost_on_the_way = false;  ///< the drain to the store failed; the next start may still find it on local disks
 };
 
 /// What a writer knows of the local disks in front of its store. Its thread of calls is the only one here, but for the

@@ -36,7 +36,7 @@ flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   mesh::Header header = step.job->header;
   for (const Source& source : step.job->fields) header.fields.push_back(source.info);
   header.attributes["flash/kind"] = std::string("checkpoint");
-  // What a run has taken over from the file that it started from says nothing of its blocks now.
+  // Attributes from the file that the run started from describe its blocks then, not the blocks now.
   flash::forget_blocks(header.attributes);
   if (step.job->species.size() > 1) throw Error(Kind::unsupported, "FLASH has one list of particles");
   flash::WriteOptions options;

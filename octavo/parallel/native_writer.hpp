@@ -78,23 +78,23 @@ class NativeWriter {
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
                  mesh::Centring centring = mesh::Centring::cell);
   void put_field(const std::string& name, std::span<const ArrayView> boxes, const std::string& unit = "");
-  /// FLASH: one species, particles in leaf blocks that this rank owns; "tag", else "identity", else "id" without "cpu"
-  /// is FLASH's tag, velocity_x its velx. AMReX: wherever a box of any rank is; "id" (with "cpu"), else "identity",
-  /// else "tag" is the identity; without any of them each particle gets one of its own.
+  /// FLASH: one species, with particles in leaf blocks that this rank owns. FLASH's tag is the attribute "tag", else
+  /// "identity", else "id" without "cpu"; its velx is velocity_x. AMReX: particles in boxes of any rank. The identity
+  /// is "id" (with "cpu"), else "identity", else "tag"; without any of them each particle gets a new one.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view);
-  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
+  /// Reports an error that the caller has found in the step. end_step() throws it on all ranks.
   void put_error(const base::Error& error);
-  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
-  /// begin_step() succeeds before.
+  /// Reports that the caller failed to begin the step. end_step() throws this error on all ranks, unless begin_step()
+  /// succeeds before.
   void begin_error(const base::Error& error);
-  /// Collective. Where the step before failed, that is thrown here, on all ranks, and this step is not written, unlike
-  /// with Writer: it may be put again.
+  /// Collective. If the step before failed, throws its error on all ranks and does not write this step (Writer would);
+  /// it may be put again.
   void end_step();
-  /// Collective. Whether nothing is in flight any more; does not wait. A step that is complete gets its name.
+  /// Collective. Returns whether all steps are finished; does not wait. Gives each complete step its name.
   bool finished();
-  /// Collective. All steps have their names.
+  /// Collective. Waits until all steps are complete and have their names.
   void wait();
-  /// As wait(). Error(usage) where a step was begun and not ended; the error of a put that no end_step() has told.
+  /// As wait(). Throws Error(usage) if a step was begun and not ended, and the error of a put that no end_step() threw.
   void close();
 
   /// Of this rank.

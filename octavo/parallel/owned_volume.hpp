@@ -8,20 +8,20 @@
 
 namespace octavo::parallel {
 
-/// A volume as a sum of 2^(32 i) times digit i, in units of a tree cell of level index 32: exact for every mesh that
-/// the store can hold, and sums of up to 2^31 ranks' volumes are sums of their digits.
+/// A volume, as the sum of 2^(32 i) times digit i. The unit is a tree cell of level index 32, so that the volume of
+/// every mesh that a store can hold is exact. To add the volumes of up to 2^31 ranks, add their digits.
 using Volume = std::array<std::int64_t, 5>;
 
-/// Of the leaves that the part owns.
+/// The volume of the leaves that the part owns.
 Volume owned_volume(const mesh::Octree& tree);
-/// Of the boxes of level 0, each tree cell of which holds `block` of their cells at level index `unfolded`: finer boxes
-/// lie in coarser ones, so that they add nothing.
+/// The volume of the boxes of level 0. A tree cell of level index `unfolded` holds `block` of their cells. Finer boxes
+/// lie inside coarser ones, so they add nothing.
 Volume owned_volume(const mesh::Patches& patches, int unfolded, const mesh::Index3& block);
 Volume domain_volume(int dim, const mesh::Index3& roots);
 
-/// Carries: digits below 2^32, so that equal volumes have equal digits.
+/// Carries, so that each digit is below 2^32 and equal volumes have equal digits.
 Volume normalised(std::span<const std::int64_t> digits);
-/// Of normalised ones.
+/// Whether `volume` is larger than `than`. Both must be normalised.
 bool is_larger(const Volume& volume, const Volume& than);
 double to_double(const Volume& volume);
 

@@ -8,21 +8,21 @@ namespace octavo::parallel {
 /// Tree level index of the finest cells of all parts: known from plan_shares.
 inline int finest_level(const Shares& shares) { return shares.plan.bits - shares.plan.root_bits; }
 
-/// This rank's part with the leaves of the finest level refined `options.refine` times, to the bits that
-/// mesh::refine_leaves gives for the whole mesh. Reads the parts that hold cells within two cells of it; not
-/// collective.
+/// Reads this rank's part and refines the leaves of the finest level `options.refine` times. The values are bit for bit
+/// those that mesh::refine_leaves gives for the whole mesh. Reads all parts that hold cells within two cells of this
+/// one. Not collective.
 mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
                         const mesh::Request& request);
 
-/// The step as a tree of blocks of `options.block` (jobs::regrid), and how that is shared.
+/// Plans the step as a tree of blocks of `options.block` (jobs::regrid), and shares it among the ranks.
 struct Reblocked {
   mesh::Header header;
   mesh::SplitPlan plan;
   mesh::Part part;  ///< this rank's; without particles
   std::int64_t fills = 0, means = 0;
 };
-/// Error(unsupported) where blocks are not complete and `options.fill` is not set. Every rank reads the meshes of all
-/// parts; not collective.
+/// Throws Error(unsupported) if blocks are not complete and `options.fill` is not set. Every rank reads the meshes of
+/// all parts. Not collective.
 Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks, int rank,
                       const mesh::Request& request);
 

@@ -38,7 +38,8 @@ struct RestartOptions {
   std::optional<mesh::Index3> block{};
   bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
   mesh::FillBy fill_by = mesh::FillBy::linear;
-  /// `refine` and `fill`: fields that are amounts per mass besides those that mesh::specific_of knows (mass fractions).
+  /// For `refine` and `fill`: more fields that are amounts per mass (mass fractions), beside those of
+  /// mesh::specific_of.
   std::vector<std::string> per_mass{};
   /// Triangles: numbers of the points that this rank wants, in any order, also several times; the mesh is then these
   /// points alone. Nothing on any rank: the shares are equal numbers of triangles along the Hilbert curve, with all
@@ -68,8 +69,9 @@ RestartOptions restart_options(const Options& options);
 
 /// What a rank starts from.
 struct Restart {
-  /// For the Writer of the run that goes on from here. Of an output: its number, no attempt; of FLASH's the step that
-  /// the run counts, nstep, and the attribute "flash/file number" is that of the file.
+  /// The step, for the Writer of the run that goes on from here. For an output of a code it has the output's number and
+  /// no attempt. For FLASH it is the step that the run counts, nstep; the file's number is the attribute "flash/file
+  /// number".
   store::StepId id;
   mesh::Header header;  ///< time, attributes and fields are those of the step
   /// This rank's; pruned, and with nothing owned (no boxes) where there are fewer leaves than ranks. Patches: what this
@@ -93,9 +95,9 @@ bool is_output(MPI_Comm comm, const std::filesystem::path& path);
 /// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it, and
 /// gets an equal share along the curve; `keep_parts`, `flow`, `staging_directory` and `remember_failed` are for stores.
 ///
-/// Nothing where the flow never had a durable step (it has no mark `checkpoint.durable`) and has no complete one: a
-/// first start, whatever a killed run has left. Where it had some, and none can be read, that is an error; where a
-/// newer one than the one taken is lost, `notes` say so. Throws the same Error on all ranks: usage (no such step or
+/// Returns nothing on a first start: the flow never had a durable step (it has no mark `checkpoint.durable`) and has no
+/// complete one, whatever a killed run has left. If it had durable steps and none can be read, that is an error. If a
+/// step newer than the one taken is lost, `notes` say so. Throws the same Error on all ranks: usage (no such step or
 /// field; starts from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable,
 /// unsupported.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});

@@ -92,7 +92,7 @@ TEST(RestartMpi, a_flipped_bit_in_any_part_of_a_segment_is_named_and_a_sound_ste
     if (rank() == 0) flip(two.file(), places[static_cast<std::size_t>(i)].first);
     const auto start = restart_rightly(two);
     ASSERT_TRUE(start);
-    // What the head says, the record and the footer say again; and there are two records.
+    // The first two flips cost no step: record and footer repeat what the head says, and there are two records.
     EXPECT_EQ(start->id.step, i <= 1 ? 2 : 1);
     std::string notes;
     for (const std::string& note : start->notes) notes += note + "\n";

@@ -111,15 +111,16 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
   });
 }
 
-/// The error that names the first item in which two of these texts, one a rank, differ; items end with ";".
+/// Makes the error for ranks that disagree: it names the first item in which two of these texts (one for each rank)
+/// differ. Items end with ";".
 base::Error disagreement(const std::vector<std::string>& texts, const std::string& what);
-/// Collective. Throws Error(usage) on all ranks unless every rank says the same, as disagreement().
+/// Collective. Throws the error of disagreement(), Error(usage), on all ranks unless all texts are the same.
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
 
-/// What went wrong in beginning a step is told before what went wrong in a put.
+/// Moves an error met in beginning a step into `put_error`: it comes before an error of a put.
 void take_begin_error(std::optional<base::Error>& begin_error, std::optional<base::Error>& put_error);
-/// Collective. When a writer is closed: throws what went wrong in a put that no end_step() has told, or Error(usage)
-/// where a step was begun and not ended.
+/// Collective, when a writer is closed. Throws the error of a put that no end_step() threw, or Error(usage) if a step
+/// was begun and not ended.
 void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step);
 
 }  // namespace octavo::parallel

@@ -68,19 +68,19 @@ class SeriesWriter {
   void begin_step(double time);
   /// One value a point of this rank's piece, plane after plane; float64 or float32, converted to the file's precision.
   void put_field(const std::string& variable, const ArrayView& view);
-  /// What is wrong with the step, found by the caller: end_step() throws it on all ranks.
+  /// Reports an error that the caller has found in the step. end_step() throws it on all ranks.
   void put_error(const base::Error& error);
-  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
-  /// begin_step() succeeds before.
+  /// Reports that the caller failed to begin the step. end_step() throws this error on all ranks, unless begin_step()
+  /// succeeds before.
   void begin_error(const base::Error& error);
-  /// Collective. Error(usage) where a variable was not put. Where the step before failed, that is thrown here, on all
-  /// ranks, and this step is not written, unlike with Writer: it may be put again.
+  /// Collective. Throws Error(usage) if a variable was not put. If the step before failed, throws its error on all
+  /// ranks and does not write this step (Writer would); it may be put again.
   void end_step();
-  /// Collective. Whether nothing is in flight any more; does not wait.
+  /// Collective. Returns whether all steps are finished; does not wait.
   bool finished();
-  /// Collective. All steps are in the file.
+  /// Collective. Waits until all steps are in the file.
   void wait();
-  /// As wait(). Error(usage) where a step was begun and not ended; the error of a put that no end_step() has told.
+  /// As wait(). Throws Error(usage) if a step was begun and not ended, and the error of a put that no end_step() threw.
   void close();
 
   std::int64_t steps() const;  ///< whole ones in the file, those found when resuming too

@@ -442,7 +442,8 @@ Seen Writer::State::report(bool with_step) {
   return {numbers[9] != 0, numbers[10] != 0, numbers[12] != 0, whole};
 }
 
-// Of the sum over ranks. Cells that two ranks own would be found by verify, in a step that was told to be durable.
+// `digits` is the sum over ranks. We check here because otherwise only verify would find cells that two ranks own, in a
+// step already reported as durable. Returns whether the owned leaves fill the domain.
 bool Writer::State::check_volume(std::span<const std::int64_t> digits) const {
   const Volume sum = normalised(digits), domain = normalised(domain_volume(header.dim, header.roots));
   if (sum == domain) return true;
@@ -451,7 +452,7 @@ bool Writer::State::check_volume(std::span<const std::int64_t> digits) const {
   return false;
 }
 
-// Of the reduced numbers: whether the step that is ended is one on all ranks, and nothing is wrong with it on any.
+// Throws unless the reduced numbers say that all ranks end the same step and that none has found an error in it.
 void Writer::State::check_same(bool with_step, std::span<const std::int64_t> numbers) {
   if (numbers[0] != 0)
     base::agree(ranks_of(comm.get()), [&] {

@@ -76,22 +76,22 @@ class Writer {
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
-  /// What went wrong in making something ready to be put, outside of this class: end_step() throws it as it throws
-  /// what goes wrong in a put.
+  /// Reports an error that the caller met in preparing a put. end_step() throws it on all ranks, like the error of a
+  /// put.
   void put_error(const base::Error& error);
-  /// What went wrong in beginning the step, outside of this class: end_step() throws it on all ranks, unless
-  /// begin_step() succeeds before.
+  /// Reports that the caller failed to begin the step. end_step() throws this error on all ranks, unless begin_step()
+  /// succeeds before.
   void begin_error(const base::Error& error);
-  /// Collective. The step is on its way: written in sync mode, staged or lent otherwise. Throws where something is
-  /// wrong with the step (a put, ranks that disagree): then it is not taken. Throws too where an earlier step has
-  /// failed in the meantime, which the error names: this step is taken all the same.
+  /// Collective. Takes the step: writes it in sync mode, stages or lends it otherwise. Throws if something is wrong
+  /// with the step (a put failed, ranks disagree); the step is then not taken. Also throws if an earlier step has
+  /// failed in the meantime; the error names that one, and this step is taken all the same.
   void end_step();
-  /// Collective. Every step so far is durable: all its segments are on disk on all ranks, on local disks where there is
-  /// a staging directory. Throws where some are not: one error, which names all that were not told of before.
+  /// Collective. Waits until every step so far is durable: all its segments of all ranks are on disk, on local disks if
+  /// there is a staging directory. Throws one error for all steps that failed and that no error has named before.
   void wait();
-  /// Collective. As wait(); with a staging directory every step is drained to the store too. Then the writer is closed,
-  /// also where it throws, and the option `statistics` is met. Error(usage) where a step was begun and not ended; the
-  /// error of a put that no end_step() has told.
+  /// Collective. As wait(); with a staging directory it also drains every step to the store. It then writes what the
+  /// option `statistics` asks for and closes the writer, even if it throws. Throws Error(usage) if a step was begun and
+  /// not ended, and the error of a put that no end_step() threw.
   void close();
 
   /// The newest step of a flow of which all ranks know that it is durable.

@@ -577,7 +577,7 @@ std::string message_of_step(Writer& writer, std::int64_t step, const Domain& dom
   return message;
 }
 
-// What verify would call damaged is no step.
+// end_step() must refuse a step that verify would call damaged.
 TEST(WriterMpi, cells_that_two_ranks_own_are_an_error_of_end_step_and_the_next_step_is_written) {
   const testing::SharedDirectory directory;
   Options options;

@@ -29,10 +29,10 @@ Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int
 /// must turn counter-clockwise.
 Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary);
 
-/// Which way elements turn, by the places of their points. Those without an area turn neither way.
+/// How many elements turn which way, by the positions of their points. Elements without an area turn neither way.
 struct Turns {
-  std::int64_t clockwise = 0, counter_clockwise = 0;  ///< how many
-  std::int32_t first = -1;                            ///< that turns clockwise
+  std::int64_t clockwise = 0, counter_clockwise = 0;  ///< numbers of elements
+  std::int32_t first = -1;                            ///< the first clockwise element
 };
 /// `x` and `y` give a point's coordinates.
 template <class X, class Y>

@@ -94,23 +94,24 @@ class InertialCuts {
 PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                         std::int32_t parts);
 
-/// A part that has no element gets half of another one's.
+/// The empty part `to` gets half of the elements of part `from`.
 struct Halving {
   std::int32_t from = 0, to = 0;
 };
-/// Halvings, in their order, that leave no part empty: each of the part that is largest then, the lowest of equal ones.
-/// None where no part is empty. `sizes`: elements by part, at least as many in all as parts.
+/// Plans halvings, to be done in their order, after which no part is empty. Each halves the part that is the largest at
+/// that time, the lowest of equal ones. Empty if no part is empty. `sizes`: the number of elements of each part; there
+/// must be at least as many elements as parts.
 std::vector<Halving> plan_halvings(std::span<const std::int64_t> sizes);
 /// An element, its part and its centre.
 struct PlacedElement {
   std::int32_t element = 0, part = 0;
   float x = 0, y = 0;
 };
-/// Carries such a plan out: across the longest extent (the principal axis) of what is halved. `elements`: all of the
-/// parts that give.
+/// Carries out a plan of halvings, each cut across the longest extent (the principal axis) of the part. `elements`: all
+/// elements of the parts that are halved.
 void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> elements);
-/// Both, of a whole mesh: METIS and Scotch leave parts without an element where there are few elements a part. Gives
-/// the number of parts that were empty.
+/// Plans and does the halvings for a whole mesh: METIS and Scotch leave parts empty if there are few elements for each
+/// part. Returns the number of parts that were empty.
 std::int64_t fill_empty_parts(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                               std::int32_t parts, PartVector& part_of);
 

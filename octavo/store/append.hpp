@@ -1,21 +1,21 @@
 #pragma once
 #include "octavo/store/subfile.hpp"
 
-/// Where a segment begins: the subfile, made if it is missing, and what is in it already.
+/// Prepares a subfile for a new segment: makes it if it is missing, and finds where its content ends.
 namespace octavo::store {
 
-/// Writes the store's marker where it is missing or another. The same bytes whoever writes them: writers that meet here
-/// do no harm.
+/// Writes the store's marker if it is missing or differs. All writers write the same bytes, so several may do it at
+/// once.
 void write_marker(const std::filesystem::path& store);
 
-/// The segment's subfile, opened for writing and locked, with a valid head; the store's marker is written if it is
-/// missing. Throws Error(usage) where another writer has it.
+/// Opens the segment's subfile for writing, locks it, and makes sure that it has a valid head. Writes the store's
+/// marker if it is missing. Throws Error(usage) if another writer has the subfile.
 file::File open_subfile(const SegmentPlan& plan);
 
-/// What a commit at the end of a subfile follows.
+/// The end of a subfile, which the next commit follows.
 struct Tail {
-  Records records{};            ///< both sectors, as they are
-  std::size_t older_place = 0;  ///< of the records: it is written over before the other
+  Records records{};            ///< the bytes of both sectors
+  std::size_t older_place = 0;  ///< place of the older record, which is overwritten first
   Identity file{};
   std::uint64_t sequence = 0;     ///< of the newest commit; 0: none
   std::uint64_t order = 0;        ///< of the newest segment
@@ -23,16 +23,16 @@ struct Tail {
   std::vector<Link> links;        ///< for the next footer
 };
 
-/// A sector that cannot be read comes as bytes that are no record.
+/// Reads both records. For a sector that cannot be read it returns bytes that are no valid record.
 Records read_records(const file::File& file);
-/// Writes them over those of commits that have failed since, and syncs.
+/// Restores the records that the file had before commits that have failed, and syncs.
 void put_back_records(const std::filesystem::path& subfile, const Records& records);
 
-/// Throws Error(corrupt) where the newest footer is damaged.
+/// Throws Error(corrupt) if the newest footer is damaged.
 Tail read_tail(const file::File& file);
 
-/// Orders the steps of a flow in time: one more than that of any in the store, unless the plan says which. The analysis
-/// flow appends to one first subfile; checkpoints have one each.
+/// The `order` of a new step, which sorts the steps of a flow in time: one more than the highest in the store, unless
+/// the plan gives it. (The analysis flow appends to one first subfile; each checkpoint has its own.)
 std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail);
 
 }  // namespace octavo::store

@@ -199,7 +199,8 @@ TEST(Crash, a_slot_of_more_files_is_recycled_with_fewer) {
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
 }
 
-// Whoever makes a directory or a file may be killed before he has synced its name: whoever goes on does.
+// A writer may be killed after it has made a directory or file and before it has synced its name. The next writer must
+// sync that name.
 TEST(Crash, what_a_killed_writer_made_and_did_not_sync_is_synced_by_the_next) {
   for (file::Operation operation : {file::Operation::sync_directory, file::Operation::sync})
     for (int nth = 0; nth < 6; ++nth) {

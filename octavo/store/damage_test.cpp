@@ -236,7 +236,7 @@ TEST(Damage, a_damaged_head_and_a_damaged_newest_footer_leave_the_older_step) {
   EXPECT_TRUE(same_parts(read_all(open_step(two.store)), two.first.parts));
 }
 
-// What another version may mean is not known: it is neither damage, nor passed over for an older step.
+// We do not know what another major version means. It is no damage, and a reader must not take an older step instead.
 TEST(Damage, a_subfile_of_another_major_version_is_unsupported) {
   for (const std::uint16_t major : std::initializer_list<std::uint16_t>{1, 3}) {
     const TwoSteps two;
@@ -503,8 +503,8 @@ TEST(Damage, a_full_disk_at_any_operation_keeps_what_was_committed) {
       break;
     }
     EXPECT_TRUE(same_parts(read_all(open_step(dir / "s", Flow::analysis, 1)), first.parts)) << nth;
-    // What has failed is not there, also where the sync of a whole record failed. The record's second copy may fail:
-    // then the step is there.
+    // A step that was reported failed is not in the store, even if its record was whole and only the sync failed. If
+    // only the record's second copy fails, the step counts.
     const bool told = kind == Kind::no_space;
     EXPECT_EQ(list_steps(dir / "s").size(), told ? 1u : 2u) << nth;
     untold += told ? 0 : 1;

@@ -39,15 +39,16 @@ struct Head {
   bool operator==(const Head&) const = default;
 };
 
-/// What makes a footer count: the file's newest is the valid record of the higher sequence. Both places hold it, or,
-/// for a moment, the other that of the commit before.
+/// Commits a segment: a footer counts only if a commit record names it, directly or through later footers. A file has
+/// two places for records. Both hold the newest one, except that during a commit one of them still holds the one
+/// before. The valid record with the higher sequence is the newest.
 struct CommitRecord {
   Identity file{};
   std::uint64_t sequence = 0;  ///< 1 for the first commit of a file, then one more each
   std::int64_t step = 0;
   Attempt attempt{};
   Extent footer;
-  Extent previous;  ///< the footer of the commit before, where there is one: a damaged footer cuts off none
+  Extent previous;  ///< footer of the commit before, if any: it stays reachable if this footer is damaged
   bool operator==(const CommitRecord&) const = default;
 };
 

@@ -327,7 +327,7 @@ void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std
   tree = std::move(pruned.tree);
 }
 
-// What the request makes of the part's decoded sizes must fit the memory: a size in a file is no reason to swap.
+// The decoded streams that the request asks for must fit the memory: a large size in a file must not make us swap.
 void check_memory(const Table& table, const PartRow& part, std::size_t deepest, const mesh::Request& request,
                   const std::vector<std::size_t>& chosen) {
   std::uint64_t bytes = 0;

@@ -135,8 +135,9 @@ std::set<std::uint64_t> complete_orders(const Scan& scan, Flow flow) {
   return orders;
 }
 
-// Of those the mark lists; where it lists none, of those between the first and the last there are: a step whose writer
-// was interrupted may be one of them, and leaves something.
+// Returns the orders that the mark lists and that have no complete step. If the mark lists none, it looks between the
+// first and the last complete step. A missing order there may be a step whose writer was interrupted, which leaves an
+// incomplete step or a file behind; if there are as many of these as missing orders, it returns none.
 std::vector<std::uint64_t> orders_without_steps(const Scan& scan, Flow flow, const std::set<std::uint64_t>& complete) {
   const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
   std::vector<OrderRange> expected = mark.orders;
@@ -152,7 +153,7 @@ std::vector<std::uint64_t> orders_without_steps(const Scan& scan, Flow flow, con
   return std::ssize(missing) <= left ? std::vector<std::uint64_t>{} : missing;
 }
 
-// The branch that had the step is abandoned: a later run went on from one before it.
+// Whether the branch of the step is abandoned: a later run went on from a step before it.
 bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
   for (const StepFound& later : scan.steps) {
     if (later.flow != flow || !later.complete || later.order < order) continue;
@@ -166,7 +167,7 @@ bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
   return false;
 }
 
-// Older steps are removed, the oldest first, file after file.
+// Whether the step may be missing because a writer removed it: writers remove the oldest steps first, file after file.
 bool may_be_removed(const Scan& scan, const StepFound* left, std::uint64_t order,
                     const std::set<std::uint64_t>& complete) {
   if (complete.empty() || order > *complete.begin()) return false;
@@ -179,8 +180,8 @@ bool may_be_removed(const Scan& scan, const StepFound* left, std::uint64_t order
   });
 }
 
-// What is left of the step of this order: it says so, or, where its segment 0 is missing, its number lies between those
-// of the steps around it.
+// Finds the incomplete step of this order. If its segment 0 is missing, its order is not known; it is then the
+// incomplete step whose number lies between those of the complete steps around this order.
 StepFound* remains_of(Scan& scan, Flow flow, std::uint64_t order) {
   const auto is_left = [&](const StepFound& step) { return step.flow == flow && !step.complete && !step.lost; };
   const StepFound *before = nullptr, *after = nullptr;

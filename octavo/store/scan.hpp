@@ -27,33 +27,33 @@ struct Scan {
   std::vector<Subfile> subfiles;
   std::array<DurableMark, 2> marks;  ///< by flow
   std::vector<StepFound> steps;      ///< by flow, then step, then order
-  std::vector<Finding> damage;       ///< and what is lost
+  std::vector<Finding> damage;       ///< damaged and lost data
   std::vector<std::string> notes;    ///< interrupted and superseded attempts
 };
 
 /// The store that a path means: itself, or that of a subfile or marker in it.
 std::filesystem::path store_of(const std::filesystem::path& path);
-/// Throws Error(unsupported) where the first subfile there is says another version of the format. Opens no other.
+/// Throws Error(unsupported) if the first subfile found has another version of the format. Opens no other subfile.
 void check_version(const std::filesystem::path& store);
-/// Throws Error(unreadable) where there is no such directory, Error(corrupt) where it is no store, Error(unsupported)
-/// where a subfile is of another version of the format.
+/// Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is no store, Error(unsupported) if a
+/// subfile has another version of the format.
 Scan scan_store(const std::filesystem::path& store);
 
 inline const Committed& committed(const Scan& scan, const SegmentPlace& place) {
   return scan.subfiles[place.subfile].commits[place.commit];
 }
 inline bool listed(const StepFound& step) { return step.complete && !step.superseded; }
-/// "damage: " or "lost: ", where, and what.
+/// The finding as one line: "damage: " or "lost: ", then where and what.
 std::string note_of(const Finding& finding);
 /// "analysis step 40".
 std::string name_of(const StepFound& step);
 
-/// "data." and three digits or more.
+/// Whether the name is "data." with three digits or more.
 bool is_subfile_name(const std::string& name);
-/// Without a head and with nothing behind it: the maker was interrupted, and nothing was ever in it.
+/// Whether the making of the subfile was interrupted: it has no head and nothing after it, so it never held anything.
 bool was_being_made(const Subfile& subfile);
-/// The flow has complete steps, or has had durable ones. One that has neither has lost nothing, whatever is in its
-/// files.
+/// Whether the flow has a complete step or ever had a durable one. A flow without either has lost nothing, whatever is
+/// in its files.
 bool ever_had_steps(const Scan& scan, Flow flow);
 
 /// The directories that a flow's subfiles may be in: its own, and those in it.

@@ -160,8 +160,8 @@ void SegmentWriter::State::add_streams(const EncodedPart& part) {
   }
 }
 
-// What the record speaks of is on the disk before it is. Footer and streams may get there in any order: nothing refers
-// to either until the record does.
+// Footer and streams are on disk before the record that refers to them. They may get there in any order, because
+// nothing refers to either until the record does.
 void SegmentWriter::State::commit() {
   footer.parts = static_cast<int>(table.parts.size());
   for (PartRow& part : table.parts) part.particles.resize(table.species.size(), 0);
@@ -182,8 +182,8 @@ void SegmentWriter::State::commit() {
   written += 2 * sector_size;
 }
 
-// Both places get the record, so that no single sector that cannot be read costs the commit. The one before is safe
-// until this one is on disk: where there is one, its newer record stays until then.
+// Writes the record to both places, so that one unreadable sector does not cost the commit. A commit before this one
+// stays safe: the newer of its two records is overwritten only when this record is on disk.
 void SegmentWriter::State::write_record(const Sector& record) {
   record_written = true;
   if (footer.sequence == 1) {
@@ -196,12 +196,12 @@ void SegmentWriter::State::write_record(const Sector& record) {
   }
   if (plan.sync) file::sync(file);
   if (footer.sequence > 1) write_record_again(record);
-  // What is synced is safe, whatever closing says.
+  // A synced file is safe even if closing it fails. An unsynced file is closed here, so that an error shows.
   if (!plan.sync) file.close();
 }
 
-// The commit is on disk. This gets there with the next one's sync, or when the system writes it; where it fails the
-// other place is all that there is.
+// Writes the second copy of a record whose first copy is on disk. No sync follows: the next commit's sync or the system
+// writes it out. If this fails, the first copy is the only one.
 void SegmentWriter::State::write_record_again(const Sector& record) noexcept {
   try {
     file::pwrite_all(file, record_place(1 - older_place), record);

@@ -19,7 +19,7 @@
 /// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
 namespace octavo::store {
 
-/// Header attribute, texts "field=bound": what the step had lost before it was stored here (see Dataset::lossy).
+/// Header attribute, texts "field=bound": precision that fields had lost before they were stored here (Dataset::lossy).
 inline constexpr const char* lossy_attribute = "lossy_fields";
 
 enum class Flow : std::uint8_t { checkpoint, analysis };
@@ -152,8 +152,8 @@ struct SegmentPlan {
   /// larger number than that. Nothing: it supersedes earlier attempts of its own number only.
   std::optional<StepId> continues;
   std::uint64_t after_order = 0;  ///< segment 0: it is later than any step of this order, also of one elsewhere
-  /// Segment 0: the order of the newest step of the flow, where the caller knows it. Nothing: all first subfiles of the
-  /// flow are asked.
+  /// For segment 0: the order of the flow's newest step, if the caller knows it. Nothing: the writer reads it from all
+  /// first subfiles of the flow.
   std::optional<std::uint64_t> order_before;
 
   std::filesystem::path directory;  ///< of the subfile, in the store; empty: `analysis`, or `checkpoint` and the step
@@ -181,8 +181,8 @@ class SegmentWriter {
   std::uint64_t reserve(std::uint64_t bytes);
   /// A part that write_streams() has written in reserved space, right behind the one before.
   void add_written(EncodedPart part);
-  /// Streams, sync, footer, sync, commit record, sync. Throws Error(no_space) on a full disk; the segment is then gone,
-  /// also where its record was written already: that one is taken back. Where it cannot be, the error says so.
+  /// Writes streams, sync, footer, sync, commit record, sync. Throws Error(no_space) on a full disk; the segment is
+  /// then gone. If its record was written already, it is taken back; if that fails too, the error says so.
   void commit();
   std::uint64_t bytes_written() const noexcept;
   std::uint64_t order() const noexcept;  ///< of segment 0
@@ -242,7 +242,7 @@ std::vector<StreamInfo> list_streams(const std::filesystem::path& store, Flow fl
 
 enum class FindingKind : std::uint8_t {
   damaged,  ///< bytes are not what was written
-  lost      ///< a step that was durable is not there, or lacks segments
+  lost      ///< a durable step is missing or lacks segments
 };
 
 /// Something wrong in a store: where (file, byte, part, field), and what was expected and found.
@@ -258,9 +258,9 @@ struct Report {
   int steps = 0;
   std::uint64_t streams = 0, bytes = 0;
 };
-/// Reads everything: every checksum, every size, every tree closed, counts consistent, owned leaf volumes of a complete
-/// domain summing up. What was durable and is not there is lost; what was not, an interrupted or failed attempt, is a
-/// note. Throws Error only where there is damage and nothing could be opened.
+/// Reads everything and checks every checksum, every size, that trees are closed, that counts agree, and that the owned
+/// leaves of a complete domain fill it. A durable step that is missing is a finding (lost); an interrupted or failed
+/// attempt is a note. Throws Error only if there is damage and nothing could be opened.
 Report verify(const std::filesystem::path& store, int threads, const base::Progress& progress = {});
 /// Reads heads, commit records, footers and tables only: what makes a step complete, where its streams are, counts and
 /// volumes. Finds truncation and lost files in the time it takes to open the store, but no flipped bit in a stream.

@@ -27,8 +27,8 @@ struct Subfile {
   std::vector<Finding> damage;
 };
 
-/// Reads the head and all footers. Damage is not thrown but listed: what can still be read is. Throws
-/// Error(unsupported) for a file of another version.
+/// Reads the head and all footers that can be read; lists damage instead of throwing it. Throws Error(unsupported) for
+/// a file of another version.
 Subfile read_subfile(const std::filesystem::path& path);
 
 /// The valid record of the higher sequence.
@@ -41,8 +41,8 @@ Footer read_footer(const file::File& file, const Identity& identity, const Link&
 
 /// "data.000, bytes 4096 to 5000".
 std::string byte_range(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t length);
-/// An error as a finding: its places, outermost first, and its message. One of memory that is short is no finding: it
-/// is thrown on.
+/// Turns an error into a finding: its places, outermost first, and its message. Rethrows an error about too little
+/// memory, because that is no damage.
 Finding finding_of(const base::Error& error);
 
 }  // namespace octavo::store

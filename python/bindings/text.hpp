@@ -3,9 +3,9 @@
 
 #include <string>
 
-/// std::string and str. Names in files are bytes that need not be UTF-8: such a byte becomes a lone surrogate, as in
-/// os.fsdecode(), so that a name that came from a file finds its field again. In place of nanobind/stl/string.h, which
-/// throws UnicodeDecodeError.
+/// Converts between std::string and str. Names in files are bytes that need not be UTF-8. A byte that is not becomes a
+/// lone surrogate, as in os.fsdecode(), so that a name that came from a file finds its field again. Replaces
+/// nanobind/stl/string.h, which throws UnicodeDecodeError.
 namespace nanobind::detail {
 
 template <>

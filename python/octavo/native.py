@@ -59,8 +59,8 @@ class NativeWriter(MeshWriter):
         self._boxes = False
 
     def put_attribute(self, name: str, value: Attribute) -> None:
-        """Of the step, the same on all ranks: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A
-        checkpoint of AMReX needs "level_dt": a list with the time step of each level, or one for all."""
+        """Puts an attribute of the step, the same on all ranks: FLASH's lists ("real scalars/dt"), AMReX's "level_steps",
+        "level_dt". An AMReX checkpoint needs "level_dt": a list with the time step of each level, or one for all."""
         self._put(f"attribute {name}", lambda: self._writer.put_attribute(name, _plain(value)))
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:

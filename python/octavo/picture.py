@@ -106,7 +106,7 @@ def scale(values: np.ndarray, limits: tuple[float, float] | None, linear: bool) 
 
 
 def plain(text: str) -> str:
-    """A name as matplotlib sets it letter by letter: a dollar would begin a formula."""
+    """Escapes a name so that matplotlib prints every letter of it: a bare dollar would begin a formula."""
     return printable(text).replace("$", r"\$")
 
 

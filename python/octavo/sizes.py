@@ -8,7 +8,7 @@ _FACTORS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 
 
 
 def bytes_of(memory: int | str) -> int:
-    """256 MiB -> 268435456."""
+    """The number of bytes: "256 MiB" -> 268435456."""
     if isinstance(memory, int):
         return memory
     number = memory.rstrip("kKMGTiB ")

@@ -142,7 +142,7 @@ def test_a_finer_mesh_and_other_blocks_keep_what_there_was(data, run, run_json, 
     finer, native, blocks = (
         run_json("stats", tmp_path / name, "-q") for name in ("finer.octavo", "finer_hdf5_chk_0001", "blocks.octavo")
     )
-    # What is an amount per mass keeps its mean over the mass; internal energy pays for what becomes kinetic.
+    # Amounts per mass keep their mean over the mass. Internal energy falls by the kinetic energy that is new.
     for other in (finer, native, blocks):
         for name, field in before["fields"].items():
             if name in ("eint", "pres") and other is not blocks:

@@ -15,7 +15,7 @@ from conftest import OCTAVO
 
 SOURCE = Path(__file__).resolve().parents[2] / "tests" / "faults" / "at_call.cpp"
 
-# What is written, and how: name -> (kind of input, words, name of the output).
+# The outputs to kill while they are written: name -> (kind of input, words of the command, name of the output).
 TARGETS = {
     "store": ("cells", [], "run.octavo"),
     "store of files": ("cells", ["--per-file", "1"], "run.octavo"),

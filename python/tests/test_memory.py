@@ -110,7 +110,7 @@ def test_giant_sizes_are_refused_before_anything_is_taken(small, tmp_path, verb)
     assert code == 5, text
     assert "memory" in text and "Traceback" not in text
     assert used < 300 << 20
-    # What the headers alone say is no more than the headers.
+    # `info` reads headers alone, so it needs little memory even for a giant.
     code, text, used = peak(["info", giant], cwd=tmp_path)
     assert code == 0 and used < 300 << 20
 

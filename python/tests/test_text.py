@@ -20,7 +20,7 @@ from octavo.printable import printable, valid
 # As bytes in a file; no commas, which part names on the command line and columns of RAMSES's descriptor.
 NAMES = [b"[m/s]", b"[/x]", b"[bold]b[/bold]", b":smile:", b"$x$ y_z", b"a\x1b[31mred\x1b]0;t\x07", b"b\rc\td",
          "\u202eback \u200b".encode(), "é [µm]".encode(), b"\xff\xfe\xe9", b"\xff\xfe\xea", b"%s{0}\\n'\"<b>"]  # fmt: skip
-# Of what is printed; a newline and a tab are fine.
+# Characters that must not be printed; a newline and a tab may be.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]")
 
 

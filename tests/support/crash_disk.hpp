@@ -124,7 +124,8 @@ inline void advance(const Done& done, Disk& disk) {
   }
 }
 
-// What is not synced into its directory is lost, with all that is in it.
+// Builds the directory as it is after the crash. A file or directory whose name was not synced is lost (by `fate`),
+// with everything in it.
 inline void rebuild(const Disk& disk, const fs::path& from, const fs::path& to, Fate fate, Random& random) {
   fs::remove_all(to);
   fs::create_directories(to);

@@ -134,7 +134,7 @@ std::vector<double> read_ghosts(const MultiFab& multifab) {
 
 // ------------------------------------------------------------------------------------------------------ what it can be
 
-/// Why a checkpoint cannot be what it was; empty: it can.
+/// Says why a checkpoint cannot be written exactly as it was; empty if it can.
 std::string difference(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Layout& layout,
                        const std::string& other) {
   if (!layout.kept) return "its boxes are others";
@@ -151,7 +151,7 @@ std::string difference(const mesh::Header& header, const std::vector<mesh::Speci
   return {};
 }
 
-/// What stands in the way of a Header made anew; empty: nothing.
+/// Says why a Header made anew would lack something that the code needs; empty if it would not.
 std::string only_it_knows(const mesh::Header& header) {
   const auto* form = find<std::string>(header, "amrex/form");
   if (form == nullptr) return "the form of its Header is not known";

@@ -11,7 +11,8 @@ namespace octavo::formats::amrex {
 bool is_plotfile_header(Text& text);
 
 void open_plotfile(Text& text, Output& output);
-/// Fields of these names, the components of the levels' only MultiFab, and what is to be said of any plotfile.
+/// Makes the fields of a plotfile: these names, as components of the levels' only MultiFab. Adds the notes that every
+/// plotfile gets.
 void add_plotfile_facts(Output& output, std::int64_t coordinates, const std::vector<std::string>& names);
 void open_amr_level(Text& text, Output& output);
 void open_hand_written(Text& text, Output& output, const OpenOptions& options);
@@ -20,7 +21,7 @@ void open_hand_written(Text& text, Output& output, const OpenOptions& options);
 std::vector<int> ratios_of(const std::vector<mesh::IndexBox>& domains, int dim, const Text& text);
 
 inline constexpr const char* component_names_file = "component_names";
-/// What a field is called where nothing says more: "phi", or "state_0", "state_1" ...
+/// The name of a field if the output gives none: "phi", or "state_0", "state_1" ...
 std::string plain_component_name(const std::string& multifab, int component, int components);
 /// Names of the components of a checkpoint's MultiFabs, as write_component_names has put them beside the Header; those
 /// of other MultiFabs are not known. Throws Error(corrupt).

@@ -6,18 +6,18 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// Which boxes an octree becomes when it is written as an AMReX output.
+/// Chooses the boxes of an octree that is written as an AMReX output.
 namespace octavo::formats::amrex {
 
 struct LayoutOptions {
-  std::int64_t max_box = 64;         ///< boxes are at most so long [cells]
-  std::int64_t blocking_factor = 0;  ///< they begin and end at multiples of so many cells; 0: the largest of 8, 4, 2
-                                     ///< and 1 that fits the cells and divides max_box
-  int first = 0;           ///< tree level index that is level 0: Header::unfolded of cell trees
-  bool keep_boxes = true;  ///< those of the attributes (see below), where they fit the tree
+  std::int64_t max_box = 64;         ///< length of the longest box [cells]
+  std::int64_t blocking_factor = 0;  ///< boxes begin and end at multiples of this [cells]; 0: the largest of 8, 4, 2
+  ///< and 1 that fits the cells and divides max_box
+  int first = 0;           ///< tree level index of AMReX level 0: Header::unfolded of cell trees
+  bool keep_boxes = true;  ///< take the boxes of the attributes (see below) if they fit the tree
 };
 
-/// What will be written; decided from the tree alone.
+/// The boxes of the output, and the tree level of each AMReX level. Decided from the tree alone.
 struct Layout {
   mesh::Patches patches;
   std::vector<int> index;            ///< tree level index of each level
@@ -25,15 +25,16 @@ struct Layout {
   bool kept = false;                 ///< the boxes are those of the attributes
 };
 
-/// Attributes by which the reader hands on how an output was laid out, so that a copy of a copy has the same boxes:
-/// "amrex/ratio", "amrex/corner" (index of the domain's lower cell on level 0), "amrex/boxes" (level, lower and upper
-/// corner of each box, level after level).
+/// Adds attributes that record how an output was laid out, so that a copy of a copy has the same boxes: "amrex/ratio",
+/// "amrex/corner" (index of the domain's lower cell on level 0), "amrex/boxes" (level, lower and upper corner of each
+/// box, level after level).
 void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes);
 
-/// Ratios and the index origin are those of the attributes, where they fit the tree; else each level of the tree from
-/// `first` on is one, and the domain begins at 0. New boxes are runs of cubes of `blocking_factor` cells, which the
-/// levels must be made of: Error(unsupported) says how many are there in part only, and lists the first.
-/// Error(usage) where max_box is no multiple of the blocking factor. `tree` is whole, every cell from `first` on owned.
+/// Plans the boxes. Takes ratios and index origin from the attributes if they fit the tree; else each tree level from
+/// `first` on is an AMReX level, and the domain begins at 0. New boxes are runs of cubes of `blocking_factor` cells.
+/// The levels must consist of whole cubes; else Error(unsupported) counts the incomplete ones and lists the first.
+/// Throws Error(usage) if max_box is no multiple of the blocking factor. `tree` is whole, every cell from `first` on
+/// owned.
 Layout plan_layout(const mesh::Header& header, const mesh::Octree& tree, const LayoutOptions& options);
 
 }  // namespace octavo::formats::amrex

@@ -20,8 +20,8 @@ struct FabPlace {
 
 struct Hdf5Values;
 
-/// The header of values on the boxes of one level: the file X_H of AMReX's VisMF, with files X_D_nnnnn beside it; or a
-/// group of an HDF5 file (hdf5_plotfile.hpp), of which `places` say how much there is.
+/// The header of the values on one level's boxes. It comes from the file X_H of AMReX's VisMF, with files X_D_nnnnn
+/// beside it, or from a group of an HDF5 file (hdf5_plotfile.hpp); `places` then give only the size of each box's data.
 struct MultiFab {
   std::filesystem::path prefix;  ///< ".../Level_0/Cell", without the _H
   int version = 1;               ///< 1: each box with a line of text; 2: without; 3, 4: minima and maxima in the header
@@ -39,7 +39,7 @@ struct MultiFab {
 /// places of boxes overlap, or reach past the end of their file: it is half-written, or wrongly indexed.
 MultiFab open_multifab(const std::filesystem::path& prefix);
 
-/// Error(corrupt) where the line of text before a box's values says another box or number of components.
+/// Throws Error(corrupt) if the line of text before a box's values names another box or number of components.
 void check_fab_line(const MultiFab& multifab, std::size_t box, const FabLine& line);
 
 /// The box of values in the file: with its ghost cells.

@@ -25,7 +25,7 @@ struct FieldSource {
   mesh::Index3 side{0, 0, 0};  ///< 1: the high one along that axis
 };
 
-/// What a hand-written header does not tell.
+/// Facts that a hand-written header leaves out.
 struct OpenOptions {
   std::vector<int> ratio;              ///< refinement ratios; empty: 2, or 4 where 2 leads out of the domain
   std::optional<mesh::Point3> lo, hi;  ///< domain corners; nothing: 0 and 1
@@ -42,7 +42,7 @@ struct Output {
   std::vector<FieldSource> sources;              ///< one a field of the header
   std::vector<std::string> others;  ///< prefixes, below the path, of MultiFabs that stand on edges, on other boxes or
                                     ///< not on all levels: "Level_0/Edge0"; see open_multifab
-  bool common_form = false;  ///< hand_written: the Header is of the widespread form and has nothing else
+  bool common_form = false;         ///< hand_written: the Header is of the widespread form and has nothing else
   std::vector<ParticleFolder> particles;
   std::vector<std::string> notes;
   std::int64_t bytes = 0;  ///< of all files
@@ -58,7 +58,7 @@ bool recognise(const std::filesystem::path& path);
 /// a note here and an error when they are read. Error(unsupported) for ratios that differ between axes.
 Output open_output(const std::filesystem::path& path, const OpenOptions& options = {});
 
-/// What to read of it.
+/// The fields and levels to read.
 struct PatchRequest {
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
   std::size_t levels = SIZE_MAX;                   ///< at most so many levels

@@ -6,8 +6,8 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// The file `octavo_step` beside the Header of a checkpoint: what codes on AmrCore know from their input files, and
-/// leave out of a Header. Codes do not look at it; the reader does.
+/// The file `octavo_step` beside the Header of a checkpoint. It holds facts that codes on AmrCore take from their input
+/// files and leave out of a Header. Octavo's reader uses it; codes do not look at it.
 ///
 ///     octavo_step 1
 ///     lo 0 0
@@ -19,10 +19,10 @@
 ///     text source/code =FLASH
 ///     integers source/block 2 8 8
 ///
-/// One entry a line. Corners in code lengths; units of length, density and time in cgs; refinement ratios. Attributes
-/// (integer, real, text; integers, reals, texts after their number) are those named `source/...`: of the step of
-/// another code that the checkpoint was made of, for the way back. Texts and names have "=" before them (texts) and
-/// "%41" for bytes that are not printable, blanks and "%".
+/// One entry a line. Corners are in code lengths; units of length, density and time in cgs; then refinement ratios.
+/// Attributes (integer, real, text; integers, reals, texts after their number) are those named `source/...`: they come
+/// from the step of another code that the checkpoint was made of, and serve the way back. A text has "=" before it. In
+/// texts and names, blanks, "%" and bytes that are not printable are written like "%41".
 namespace octavo::formats::amrex {
 
 inline constexpr const char* step_file_name = "octavo_step";
@@ -30,8 +30,8 @@ inline constexpr const char* step_file_name = "octavo_step";
 /// The text for a checkpoint of this header.
 std::string step_text(const mesh::Header& header, const mesh::Patches& patches);
 
-/// Takes corners, periodic axes, units, coordinates and attributes into `header`; returns the ratios. Nothing where
-/// there is no such file. Error(corrupt) for one that is none; entries of unknown names are passed over.
+/// Reads corners, periodic axes, units, coordinates and attributes into `header`; returns the ratios. Returns nothing
+/// if there is no such file. Throws Error(corrupt) for a file of another form; ignores entries with unknown names.
 std::optional<std::vector<int>> read_step_file(const std::filesystem::path& checkpoint, mesh::Header& header);
 
 }  // namespace octavo::formats::amrex

@@ -251,7 +251,7 @@ std::size_t first_ghost(const Target& target, std::size_t level, std::size_t box
   return first;
 }
 
-/// Of the level that was planned last.
+/// Checks the ghost cells of the level that was planned last: their number must fit the boxes.
 void check_ghosts(const Target& target) {
   const std::size_t level = target.plans.size() - 1;
   const auto& width = target.ghosts[level].width;
@@ -511,7 +511,7 @@ void write_batches(const mesh::Dataset& dataset, const fs::path& path, const Lay
   }
 }
 
-/// Beside the Header of a checkpoint.
+/// Writes the files that stand beside the Header of a checkpoint.
 void write_beside(const fs::path& partial, const mesh::Header& header, const Layout& layout,
                   const std::vector<Target>& targets, bool sync) {
   write_kept_files(partial, header, sync);

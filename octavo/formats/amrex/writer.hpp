@@ -23,7 +23,7 @@ void make_directories(const std::filesystem::path& path, bool sync);
 
 // ------------------------------------------------------------------------------------------------- values on boxes
 
-/// What a MultiFab is to hold. `boxes` without the ghost cells; values of a box are those of stored_box.
+/// The shape of a MultiFab to be written. `boxes` are without ghost cells; the values of a box are those of stored_box.
 struct MultiFabShape {
   BoxArray boxes;
   mesh::Index3 ghost{0, 0, 0};
@@ -87,9 +87,9 @@ struct NamedFields {
   std::vector<std::size_t> fields;
 };
 /// Writes a checkpoint of a code on AmrCore in the widespread form: title, finest level, steps, time steps, times,
-/// boxes, and beside it what codes know from elsewhere (step_file.hpp); MultiFabs of those names; particles with their
-/// whole identity (version 2.1). Otherwise as write_plotfile. Time steps are the header's attribute "level_dt": Error
-/// (usage) where there is none.
+/// boxes. Beside it stands a file of facts that codes take from their inputs (step_file.hpp). MultiFabs have the given
+/// names; particles have their whole identity (version 2.1). Otherwise as write_plotfile. The time steps are the
+/// header's attribute "level_dt"; Error(usage) if there is none.
 void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
                       const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
 
@@ -107,8 +107,8 @@ void write_component_names(const std::filesystem::path& checkpoint, std::span<co
 /// Error(usage) where `path` exists.
 std::filesystem::path begin_output(const std::filesystem::path& path, bool sync);
 std::filesystem::path partial_name(const std::filesystem::path& path);
-/// Once the MultiFabs of all levels are in that folder: adds the Header, of that text, and particles, and gives it its
-/// name. Of `part` boxes and particles are looked at.
+/// Call it once the MultiFabs of all levels are in that folder. Adds the particles and the Header with that text, and
+/// gives the folder its name. Uses only boxes and particles of `part`.
 void finish_output(const std::filesystem::path& path, const std::string& text, bool checkpoint,
                    const mesh::Header& header, const mesh::Part& part, const WriteOptions& options = {});
 
@@ -117,10 +117,10 @@ std::string plotfile_header(const mesh::Header& header, const std::vector<std::s
                             const mesh::Patches& patches);
 std::string checkpoint_header(const std::string& title, const mesh::Header& header, const mesh::Patches& patches);
 
-/// The time steps that checkpoint_header takes: the attribute "level_dt", for each level, or one for all. Error(usage)
-/// where there is none, or one that is not above 0: codes let a time step grow by a factor, and end where it is 0.
+/// The time steps for checkpoint_header, from the attribute "level_dt": one for each level, or one for all. Throws
+/// Error(usage) if there is none, or if one is not above 0: codes let a time step grow by a factor and stop if it is 0.
 std::vector<double> level_dt(const mesh::Header& header, std::size_t levels);
-/// Writes step_file.hpp's file, unless the corners of the domain are a guess of the reader's.
+/// Writes the file of step_file.hpp, unless the reader only guessed the corners of the domain.
 void write_step_file(const std::filesystem::path& checkpoint, const mesh::Header& header, const mesh::Patches& patches,
                      bool sync);
 
@@ -137,7 +137,7 @@ struct SortedParticles {
 SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Header& header,
                                const mesh::Patches& patches);
 
-/// What all writers of one species agree on.
+/// The plan that all writers of one species share.
 struct ParticlePlan {
   bool packed = false;
   std::int32_t writer = 0;  ///< this one's number: the cpu of particles without identity, of which each has its own
@@ -153,8 +153,8 @@ void write_particle_headers(const std::filesystem::path& folder, const mesh::Par
                             const ParticlePlan& plan, const mesh::Header& header, const mesh::Patches& patches,
                             const WriteOptions& options);
 
-/// The next id of a species as the attribute "amrex/next_id/NAME" has it: ids below it are used up, whoever had them.
-/// write_particles takes it over; a writer of other particles must not go below.
+/// The next free id of a species, from the attribute "amrex/next_id/NAME": lower ids have been used, even if their
+/// particles are gone. write_particles keeps it; a writer of other particles must not give lower ids.
 std::optional<std::int64_t> kept_next_id(const mesh::Header& header, const std::string& species);
 /// Writes one species into a folder of an output, as both do. Attributes of these names say where and who a particle
 /// is: `position_x` ..., `id` (else RAMSES's `identity`, else FLASH's `tag`; without any of them ids are 1, 2 ... of

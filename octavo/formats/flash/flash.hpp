@@ -61,7 +61,8 @@ struct WriteReport {
 
 /// Writes a step as one FLASH file, part by part, with the full schema: blocks in Morton order, gid, gsurr_blks, which
 /// child, node types, minimum and maximum over leaf cells, particles grouped by the block that their position is in.
-/// What the header's attributes keep of a FLASH file is used where it fits; what is missing gets FLASH's defaults.
+/// Lists and tables of a FLASH file that the header's attributes keep are used if they fit; missing ones get FLASH's
+/// defaults.
 ///
 /// Collective. The first rank makes the file; each writes the values of its parts to their places. The same bytes for
 /// any number of parts, threads and ranks. The file appears under its name when it is complete and synced (until then

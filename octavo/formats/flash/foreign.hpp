@@ -7,33 +7,34 @@
 #include "octavo/formats/flash/lists.hpp"
 #include "octavo/formats/flash/schema.hpp"
 
-/// What a FLASH file holds that is not FLASH's: groups and what is in them, other data sets, attributes. All of it goes
-/// through a store as attributes of the step, so that a copy of the file has it again:
+/// Users add groups, data sets and attributes to FLASH files that FLASH itself does not know. A store keeps them as
+/// attributes of the step, so that a copy of the file has them again:
 /// - "flash/groups": names ("a", "a/b");
-/// - "flash/sets": names of data sets; "flash/sets of blocks": those of them with a row a block, in Morton order;
+/// - "flash/sets": names of data sets; "flash/sets of blocks": those of them with one row for each block, in Morton
+///   order;
 /// - "flash/set attributes": "OBJECT@NAME", or "@NAME" for the file's own;
-/// - for each such name N: its values "flash/values/N", its shape "flash/shape/N", and "flash/type/N", as HDF5's Info
-///   has them ("int16", "text of 8 bytes").
-/// Links, values in other files, compounds and what else does not fit are named in a note.
+/// - for each such name N: its values "flash/values/N", its shape "flash/shape/N", and its type "flash/type/N", written
+///   as in hdf5::Info ("int16", "text of 8 bytes").
+/// A note names all that is not kept: links, values in other files, compounds and other types.
 namespace octavo::formats::flash {
 
-/// Data sets that the reader has understood, which are not kept here.
+/// Names of data sets that the reader has understood. They are not kept here.
 using OwnSets = std::set<std::string>;
 
 /// `rows`: of the blocks in Morton order. Together at most 16 MiB are kept: every segment of a store has them.
 void keep_foreign(const Source& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
                   Attributes& attributes, std::vector<std::string>& notes);
 
-/// Makes again what was kept, in a file that has all its own data sets. Names that the file has already are its own.
-/// Data sets with a row a block are left out where the number of blocks is another, and attributes of objects that are
-/// not there.
+/// Writes the kept objects into a file that has all its own data sets already. It leaves out objects whose name the
+/// file has, data sets with a row for each block if the number of blocks differs, and attributes of objects that the
+/// file does not have.
 void write_foreign(const file::hdf5::File& file, std::size_t blocks, const Attributes& attributes);
 
-/// Leaves out what was kept of each block: for another mesh. Returns a note that names the data sets among it; empty
-/// where there are none.
+/// Removes kept data of single blocks, as the mesh is another one: data sets with a row for each block, and FLASH's own
+/// lists of blocks. Returns a note that names the removed data sets of the first kind; empty if there are none.
 std::string forget_blocks(Attributes& attributes);
 
-/// Names of what was kept, for a note where it cannot go along; empty where there is nothing.
+/// Lists the names of all kept objects, for a note that they are lost; empty if there are none.
 std::string foreign_names(const Attributes& attributes);
 
 }  // namespace octavo::formats::flash

@@ -13,9 +13,9 @@ namespace octavo::formats::flash {
 /// The first byte of each data set that has values. All are contiguous, row after row, little-endian.
 using Offsets = std::map<std::string, std::uint64_t>;
 
-/// Makes the file with all its data sets, lists and names, and what another file had besides (foreign.hpp), and closes
-/// it: from then on it has its whole length. The variables', the tree's and the particles' values are missing.
-/// Error(usage) where the path exists.
+/// Makes the file with all its data sets, lists, names and kept foreign objects (foreign.hpp), and closes it: from then
+/// on it has its whole length. The values of variables, tree and particles are still missing. Throws Error(usage) if
+/// the path exists.
 Offsets lay_out(const std::filesystem::path& path, const OutputPlan& plan, std::uint64_t particles);
 
 /// Writes what describes the tree, and the particles of each block (none: no species). Needs no HDF5.

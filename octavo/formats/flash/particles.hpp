@@ -17,9 +17,9 @@ struct ParticleTable {
   std::optional<base::Error> damage;    ///< why the rows cannot be trusted
 };
 
-/// posx -> position_x, and so on; other names are the same.
+/// Translates FLASH's names: posx -> position_x and so on; other names stay.
 std::string attribute_name(const std::string& property);
-/// The inverse, and velocity_x -> velx, which a file's velocities are called here too.
+/// The inverse; also velocity_x -> velx.
 std::string property_name(const std::string& attribute);
 
 /// `blocks`: of the file, 0 in a particle file. Error(corrupt) only through ParticleTable::damage.

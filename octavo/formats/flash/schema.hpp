@@ -30,21 +30,21 @@ FileKind file_kind(std::string_view name);
 struct Source {
   file::hdf5::File file;
   std::map<std::string, file::hdf5::Info> sets;
-  std::vector<file::hdf5::Other> others;  ///< what the root group has besides
+  std::vector<file::hdf5::Other> others;  ///< members of the root group that are no readable data sets
   FileKind kind = FileKind::checkpoint;
 };
 
 /// Whether the file has HDF5's signature and FLASH's data sets. False for what cannot be read.
 bool recognise(const std::filesystem::path& path);
-/// Error(corrupt) where the file is HDF5 but not FLASH's, or values of one of its own sets are not all in it.
+/// Throws Error(corrupt) if the file is HDF5 but not FLASH's, or if it lacks values of one of its own data sets.
 Source open_source(const std::filesystem::path& path);
 
-/// Whether it is a data set that FLASH knows in any file: the lists, the tree, particles; not variables.
+/// Whether FLASH itself uses a data set of this name in any file: lists, tree and particles, but not variables.
 bool is_own(const std::string& name);
 
 bool has(const Source& source, const std::string& name);
-/// Error(corrupt) naming the data set where it is missing; Error(unsupported) where it is a link, or has its values in
-/// other files: those are not opened.
+/// Throws Error(corrupt) that names the data set if it is missing; Error(unsupported) if it is a link or has its values
+/// in other files, because we do not open those.
 const file::hdf5::Info& set(const Source& source, const std::string& name);
 /// The same, and the shape must be this one, of integers or reals.
 const file::hdf5::Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,

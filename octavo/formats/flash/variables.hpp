@@ -16,11 +16,11 @@ struct Variable {
 };
 
 /// The variables of a mesh file, those of "unknown names" first; then other data sets of reals on cells or faces and of
-/// integers on cells. Error(corrupt) for a variable without data set, or one of another shape.
+/// integers on cells. Throws Error(corrupt) for a variable without a data set or with one of another shape.
 std::vector<Variable> find_variables(const Source& source, const Frame& frame, std::int64_t blocks,
                                      std::vector<std::string>& unknown_names);
 
-/// How values of a field lie in a data set.
+/// The order in which a field's values lie in its data set.
 file::hdf5::ItemType item_type(mesh::ScalarType type);
 
 /// Values a block in the data set.

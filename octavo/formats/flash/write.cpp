@@ -92,7 +92,7 @@ constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
 /// then grows.
 void add_restart_defaults(Attributes& lists, bool particles) {
   set_default(lists, "logical runtime parameters", "restart", std::int64_t{0});
-  // What the run before had room for; a run takes its own.
+  // The most particles that a process of the run before had room for. A restarted run uses its own limit.
   if (particles) set_default(lists, "integer runtime parameters", "pt_maxperproc", std::int64_t{1000});
   for (const char* name : {"splitnumblocks", "splitnumparticles", "globalnumparticles", "checkpointfilenumber",
                            "plotfilenumber", "forcedplotfilenumber"})

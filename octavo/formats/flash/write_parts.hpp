@@ -19,7 +19,7 @@ struct OutputVariable {
   mesh::ScalarType type = mesh::ScalarType::float64;
 };
 
-/// What will be written; decided before anything is.
+/// The plan of a file, made before anything of it is written.
 struct OutputPlan {
   FileKind kind = FileKind::checkpoint;
   Frame frame;

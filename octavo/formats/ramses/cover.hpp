@@ -30,8 +30,8 @@ struct Cover {
 };
 Cover cover_of(const Owners& owners, const mesh::Header& header, int domain);
 
-/// Whether octs of a level index in the box can be in the domain's file: it holds those whose father is at most
-/// ghost_layers * dim + 1 cells of the father's size away.
+/// Whether the domain's file can hold octs of a level index that lie in the box. It holds the octs whose father is at
+/// most ghost_layers * dim + 1 cells of the father's size away from the domain.
 bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& box);
 
 }  // namespace octavo::formats::ramses

@@ -16,7 +16,7 @@ struct Coarse {
   mesh::Index3 real{1, 1, 1};        ///< how many are no walls
   std::vector<std::int32_t> region;  ///< per coarse cell: 0, or the wall's number from 1; -1: a wall without octs
   int regions = 0;
-  std::array<std::array<bool, 2>, 3> mirrors{};  ///< per axis, low and high: that wall is known to reflect
+  std::array<std::array<bool, 2>, 3> mirrors{};  ///< for the low and high wall of each axis: it is known to reflect
 };
 /// The number of a coarse cell from 0.
 std::size_t coarse_number(const Coarse& coarse, const mesh::Coordinate& at);
@@ -59,11 +59,11 @@ inline bool in_wall(const FileLevel& level, std::size_t oct, const Owners& owner
 mesh::Coordinate without_walls(const Coarse& coarse, const mesh::Coordinate& at, int shift);
 /// The nearest cell that is in no wall, without their offset.
 mesh::Coordinate nearest_real(const Coarse& coarse, const mesh::Coordinate& at, int shift);
-/// The cell from which RAMSES sets one in a wall (make_boundary_hydro): the nearest, or its mirror image where the wall
-/// reflects.
+/// The cell whose values RAMSES copies to a cell in a wall (make_boundary_hydro): the nearest, or its mirror image if
+/// the wall reflects.
 struct MirroredCell {
   mesh::Coordinate at;  ///< without the walls' offset
-  unsigned axes = 0;    ///< a bit an axis: mirrored along it, so that velocities along it change their sign
+  unsigned axes = 0;    ///< one bit for each axis: mirrored along it, so velocities along it change their sign
 };
 MirroredCell reference_cell(const Coarse& coarse, const mesh::Coordinate& at, int shift);
 

@@ -25,7 +25,8 @@ CurveKey key_after(const Owners& owners, int depth, const Coordinate& cell) {
              mesh::curve_end(owners.dim, owners.bits - depth));
 }
 
-/// What leaves are put in order by: their first key, or where their centre is along x, in units of keys.
+/// The value by which leaves are sorted: their first Hilbert key, or the position of their centre along x in units of
+/// keys.
 CurveKey place_of(const Owners& owners, int level, const Coordinate& cell) {
   const int depth = level + 1 + owners.coarse_bits;
   if (owners.ordering == Ordering::hilbert)

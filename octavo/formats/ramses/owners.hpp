@@ -9,13 +9,13 @@
 
 namespace octavo::formats::ramses {
 
-/// RAMSES' ways to share out the domain that are written ("angular" is not).
+/// The ways to share out the domain among RAMSES' processes that Octavo can write ("angular" is not one of them).
 enum class Ordering : std::uint8_t { hilbert, planar, bisection };
-/// As RAMSES' namelist has it.
+/// The name of an ordering in RAMSES' namelist.
 std::string name_of(Ordering ordering);
 
-/// Who owns a cell: the domain whose stretch of the Hilbert curve holds the key of the cell's centre, whose stretch
-/// along x holds the centre (planar), or whose box does (bisection). Cells are counted without walls.
+/// Tells which domain owns a cell: the one whose stretch of the Hilbert curve holds the key of the cell's centre, whose
+/// stretch along x holds the centre (planar), or whose box holds it (bisection). Cells are counted without walls.
 struct Owners {
   Ordering ordering = Ordering::hilbert;
   int dim = 3;
@@ -41,9 +41,9 @@ Owners curve_of(const mesh::Header& header, int nlevelmax, int domains);
 /// the other axes. Where not, RAMSES' keys fold.
 bool is_one_to_one(const Owners& owners, const mesh::Header& header);
 
-/// Sets the bounds (or planes) that give the domains equal numbers of leaves along the curve (or x), to 1 in a million
-/// of all; as doubles hold them unless `quad`. Reads all trees once, one at a time; keeps 32 MiB. `advance` is called
-/// after each part.
+/// Sets the bounds (or planes) so that the domains have equal numbers of leaves along the curve (or x), to 1 in a
+/// million of all. Rounds the bounds to doubles unless `quad`. Reads all trees once, one at a time; keeps 32 MiB. Calls
+/// `advance` after each part.
 /// @pre the ordering is no bisection
 void balance(const mesh::Dataset& dataset, Owners& owners, bool quad, const std::function<void()>& advance);
 

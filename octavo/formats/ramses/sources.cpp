@@ -292,7 +292,7 @@ std::int64_t count_walls(const FileTree& tree, const Owners& owners, const std::
   return count;
 }
 
-/// What the parts have of the domains' walls. A domain's own part comes last: what it has is what RAMSES had there.
+/// Fills in the domains' walls from the parts. A domain's own part comes last, as it has the values that RAMSES wrote.
 void read_walls(const Sources& sources, const std::vector<Cover>& covers, const Owners& owners, int first,
                 bool same_domains, const std::vector<Finder>& finders, std::vector<Domain>& out) {
   const Dataset& dataset = *sources.dataset;

@@ -28,9 +28,9 @@ struct Domain {
   std::int64_t walls_made = 0;      ///< octs in walls whose values no part has
 };
 /// `count` domains from `first` on. Reads the parts near any of them, one at a time: their trees, then their values.
-/// Cells in walls get the values that the parts' own files have there (Dataset::read_walls); of `same_domains`, those
-/// of the domain's own part. Where there are none they are made as RAMSES makes them of gas: values of the nearest cell
-/// beside the wall, mirrored where the wall is known to reflect. Error(corrupt) where the parts do not have what the
+/// Cells in walls get the values that the parts' own files have there (Dataset::read_walls); with `same_domains`, those
+/// of the domain's own part. If no part has them, they are made as RAMSES makes gas there: values of the nearest cell
+/// beside the wall, mirrored if the wall is known to reflect. Throws Error(corrupt) if the parts lack values that the
 /// trees need.
 std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
                            bool same_domains);

@@ -3,10 +3,10 @@
 
 namespace octavo::formats::ramses {
 
-/// The octs in walls that a domain's file holds, for mesh::Dataset::read_walls: as particles of mesh::wall_species.
-/// Attributes: position_x ... the oct's centre [code length], outside of the domain; level, as RAMSES counts; and each
-/// variable by its name, 2^dim values an oct, x fastest. RAMSES makes the gas in walls anew before it uses it; it
-/// extrapolates the potential there in time, so that a run goes on alike only with what it had.
+/// Reads the octs in walls from a domain's file, for mesh::Dataset::read_walls, as particles of mesh::wall_species.
+/// Attributes: position_x ... is the oct's centre [code length], outside of the domain; level is RAMSES' own number;
+/// each variable has its name and 2^dim values for each oct, x fastest. We keep the octs because RAMSES extrapolates
+/// the potential there in time: a run goes on alike only with its old values. (It makes the gas in walls anew.)
 mesh::Particles read_walls(const Output& output, int domain);
 
 }  // namespace octavo::formats::ramses

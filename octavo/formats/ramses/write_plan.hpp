@@ -6,18 +6,18 @@
 #include "octavo/formats/ramses/write_records.hpp"
 #include "octavo/formats/ramses/writer.hpp"
 
-/// What is decided of an output before anything of it is written.
+/// Decides how an output will look, before anything of it is written.
 namespace octavo::formats::ramses {
 
-/// All but the owners and the counts of octs. Throws what write() does for a step that cannot be written.
+/// Makes the plan without owners and counts of octs. Throws the errors of write() for a step that cannot be written.
 Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options);
 
-/// Sets the plan's owners: the step's own bounds where it has those, else equal shares, for which all trees are read,
-/// `advance` being called after each. Whether they are the step's own, so that its parts say what each domain had.
+/// Sets the plan's owners: the step's own bounds if it has them, else equal shares; for these it reads all trees and
+/// calls `advance` after each. Returns whether the bounds are the step's own, so that part i is domain i as it was.
 bool find_owners(const mesh::Dataset& dataset, const WriteOptions& options, Plan& plan,
                  const std::function<void()>& advance);
 
-/// Says so where the step's domains had several stretches of the curve each.
+/// Adds a note if the step's domains had several stretches of the curve each (RAMSES' `overload`).
 void note_overload(const mesh::Dataset& dataset, std::vector<std::string>& notes);
 
 }  // namespace octavo::formats::ramses

@@ -11,7 +11,7 @@
 
 namespace octavo::formats::ramses {
 
-/// What all domain files of a written output have in common.
+/// The facts that all domain files of a written output have in common.
 struct Plan {
   const mesh::Header* header = nullptr;
   Owners owners;

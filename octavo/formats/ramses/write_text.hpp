@@ -17,13 +17,13 @@ void write_header_text(const std::filesystem::path& path, const std::vector<std:
 /// A file descriptor, version 1. Types are struct-module letters.
 void write_descriptor(const std::filesystem::path& path, const std::vector<std::string>& names,
                       const std::vector<mesh::ScalarType>& types);
-/// &BOUNDARY_PARAMS as the namelist must have it for walls numbered -x +x -y +y -z +z; those of a later axis reach over
-/// those of the axes before it. A wall whose type is not known (attribute bound_type) is a free one, 2.
+/// The text of &BOUNDARY_PARAMS that the namelist needs for walls numbered -x +x -y +y -z +z. Walls of a later axis
+/// reach over those of earlier axes. A wall of unknown type (attribute bound_type) becomes a free one, 2.
 std::string boundary_params(const mesh::Header& header);
-/// A sentence where the box is not one coarse cell, which RAMSES' namelist cannot say; else empty.
+/// A sentence for the user if the box is not one coarse cell, which RAMSES' namelist cannot express; else empty.
 std::string coarse_cells(const Plan& plan);
-/// A namelist to go on with from a step of another code: what the output decides is in it; the rest, among it when to
-/// stop, is a user's to say.
+/// A namelist for going on from a step of another code. It has the parameters that follow from the output; the user
+/// adds the rest, for example when to stop.
 void write_namelist(const std::filesystem::path& path, const Plan& plan);
 /// The texts that an output is read with (namelist.txt, compilation.txt, sinks ...); `suffix` is "_NNNNN".
 void write_carried_texts(const mesh::Header& header, const std::filesystem::path& directory, const std::string& suffix);

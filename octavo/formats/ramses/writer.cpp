@@ -86,7 +86,7 @@ void require_all_particles(const mesh::Dataset& dataset, const Written& written)
 
 bool from_ramses(const mesh::Header& header) { return header.attributes.contains("coarse_cells"); }
 
-/// What a user must know of walls that the step says little of.
+/// Adds notes about walls: the namelist that they need, and values in them that had to be made.
 void note_walls(const Plan& plan, std::int64_t made, std::vector<std::string>& notes) {
   if (plan.coarse.regions == 0) return;
   if (!plan.header->attributes.contains("coarse_boundary"))

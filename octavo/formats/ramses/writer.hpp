@@ -35,9 +35,9 @@ struct WriteOptions {
 /// leaves them), else by its name: potential and force_* are grav, all others hydro. Their order is RAMSES' own
 /// (variables.hpp).
 ///
-/// An axis that is not periodic has walls. Those of a RAMSES step are kept, with the values in them; of others they are
-/// numbered -x +x -y +y -z +z, and namelist.txt says so. The attribute bound_type, six of RAMSES' numbers in this
-/// order, says which of them reflect.
+/// An axis that is not periodic has walls. The walls of a RAMSES step are kept, with the values in them. For other
+/// steps walls are made, numbered -x +x -y +y -z +z, and namelist.txt describes them. The attribute bound_type, six of
+/// RAMSES' numbers in this order, says which of them reflect.
 ///
 /// Memory: `memory` or one output domain, one part of the step, the step's coarse levels (no more octs than a mean part
 /// has), and tables by level. Every tree is read two or three times to begin with, then twice, once with its values,

@@ -1,5 +1,5 @@
-"""How the command talks: tables and JSON on stdout, messages and progress on stderr. Everything that may hold a name from a
-file goes through here, and is shown as it is, never as markup."""
+"""Prints the command's output: tables and JSON on stdout, messages and progress on stderr. All text that may hold a name
+from a file goes through here. It is shown as it is, never as markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from octavo.printable import printable, printable_lines, valid
 from octavo.ranks import is_root, launched
 
-#: Of what --json prints. It grows when a key goes away or means something else, not when one is added.
+#: Version of the output of --json. It grows when a key goes away or changes its meaning, not when a key is added.
 SCHEMA_VERSION = 1
 
 

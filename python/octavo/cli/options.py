@@ -112,7 +112,7 @@ SERAFIN_ENDS = ("", ".slf", ".srf", ".ser", ".res", ".geo")
 
 
 def check_ending(path: str, known: tuple[str, ...], kind: str, hint: str = "") -> None:
-    """Refuses an output whose name says that it is something else than what is written. Numbers are no endings
+    """Refuses an output whose ending belongs to another format than the one that is written. A number is no ending
     ("run.0042")."""
     import os
 
@@ -128,7 +128,7 @@ def check_ending(path: str, known: tuple[str, ...], kind: str, hint: str = "") -
 
 
 def memory(text: str) -> int:
-    """Bytes of "8 GiB"."""
+    """The number of bytes of a text like "8 GiB"."""
     from octavo.sizes import bytes_of
 
     size = bytes_of(text)
