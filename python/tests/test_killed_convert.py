@@ -49,10 +49,12 @@ def inputs(run, data, tmp_path_factory):
 class Job:
     """A conversion in a folder of its own, with calls on files in it counted."""
 
-    def __init__(self, preload, inputs, target, folder):
+    def __init__(self, preload, inputs, target, folder, ranks=1):
         kind, words, name = TARGETS[target]
         self.folder, self.out, self.preload = folder, folder / name, preload
         self.words = [str(OCTAVO), "convert", str(inputs[kind]), str(self.out), *words, "-q", "-j", "1"]
+        if ranks > 1:
+            self.words = ["mpirun", "-n", str(ranks), *self.words]
 
     def start(self, nth, number, *more):
         self.folder.mkdir(exist_ok=True)
@@ -102,6 +104,21 @@ def test_a_killed_convert_leaves_nothing_under_the_name(run, preload, inputs, tm
         assert run("verify", job.out).returncode == 0, nth
         shutil.rmtree(job.folder)
     assert False in seen
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
+@pytest.mark.parametrize("target", ["store of files", "amrex"])
+def test_so_does_one_of_two_ranks(run, preload, inputs, tmp_path, target):
+    """Each rank dies at its nth call, or with the other."""
+    job = Job(preload, inputs, target, tmp_path / "here", ranks=2)
+    for nth in instants(job.calls(), 3):
+        job.start(nth, signal.SIGKILL).communicate(timeout=120)
+        if not job.out.exists():
+            done = subprocess.run(job.words, capture_output=True, text=True)
+            assert done.returncode == 0, (nth, done.stderr, list(job.folder.iterdir()))
+            assert [path.name for path in job.folder.iterdir()] == [job.out.name], nth
+        assert run("verify", job.out).returncode == 0, nth
+        shutil.rmtree(job.folder)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from struct import pack_into
+from struct import pack_into, unpack_from
 
 import cbor2
 import numpy as np
@@ -51,9 +51,10 @@ def rewrite_table(path, change):
     text = cbor2.dumps(footer)
     data[place["offset"] :] = new.ljust(end - place["offset"], b"\0") + text
     data.extend(b"\0" * (-len(data) % 8))
-    at = 512 * (1 if sequence % 2 == 1 else 2)
-    pack_into("<QQQ", data, at + 8 + 32, end, len(text), reader.xxh3(text))
-    pack_into("<Q", data, at + 504, reader.xxh3(bytes(data[at : at + 504])))
+    for at in (reader.BLOCK, 2 * reader.BLOCK):
+        assert unpack_from("<Q", data, at + 8)[0] == sequence
+        pack_into("<QQQ", data, at + 8 + 32, end, len(text), reader.xxh3(text))
+        pack_into("<Q", data, at + 504, reader.xxh3(bytes(data[at : at + 504])))
     path.write_bytes(data)
 
 

@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -258,3 +259,67 @@ def test_printable_and_valid():
     assert printable("a\x1b[0mb\nc\udcff\u202e") == "a\ufffd[0mb\ufffdc\ufffd\ufffd"
     assert valid("a\x1b\udcff") == "a\x1b\ufffd"
     assert np.all([not CONTROL.search(printable(chr(i))) for i in range(0x3000)])
+
+
+@pytest.fixture(scope="module")
+def originals(run, data, tmp_path_factory):
+    """One small input of each format."""
+    folder = tmp_path_factory.mktemp("originals")
+    run("sample", folder / "output_00001", "--dim", 2, "--levels", "3-4", "--domains", 2, "--particles", 20, "-q")
+    for name, words in {
+        "run.octavo": [],
+        "plt00001": ["--to", "amrex", "--kind", "plotfile"],
+        "a_hdf5_chk_0001": ["--to", "flash", "--block", 4, "--fill"],
+    }.items():
+        run("convert", folder / "output_00001", folder / name, *words, "-q")
+    shutil.copy(data / "serafin" / "f2d_gouttedo.slf", folder / "f2d.slf")
+    return folder
+
+
+def damaged(path, rng):
+    """A change of one file: bytes that are no UTF-8, a bit, other digits, or an end too early."""
+    content = bytearray(path.read_bytes())
+    at = rng.randrange(min(len(content), 2000))
+    kind = rng.randrange(4)
+    if kind == 0:
+        content[at : at + 3] = b"\xff\xfe\xe9"[: len(content) - at]
+    elif kind == 1:
+        content[at] ^= 1 << rng.randrange(8)
+    elif kind == 2:
+        content[at : at + 4] = rng.choice([b"9999", b"-1 e", b"nan ", bytes(4)])[: len(content) - at]
+    else:
+        del content[at:]
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["output_00001", "run.octavo", "plt00001", "a_hdf5_chk_0001", "f2d.slf"])
+def test_no_damage_is_a_traceback(run, originals, tmp_path, name, pytestconfig):
+    rng = random.Random(name)
+    source = originals / name
+    files = [path for path in ([source] if source.is_file() else sorted(source.rglob("*"))) if path.is_file()]
+    files = [path for path in files if path.stat().st_size]
+    for _ in range(400 if pytestconfig.getoption("--long") else 10):
+        copy = tmp_path / name
+        shutil.copy(source, copy) if source.is_file() else shutil.copytree(source, copy)
+        victim = rng.choice(files)
+        damaged(copy if source.is_file() else copy / victim.relative_to(source), rng)
+        for verb in ("info", "stats", "verify", "ls"):
+            done = run(verb, copy, check=False)
+            check_text(done.stdout + done.stderr)
+            assert done.returncode in (0, 1, 3, 4, 5), (verb, victim.name, done.stderr)
+        copy.unlink() if copy.is_file() else shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize("name, file", [("output_00001", "info_00001.txt"), ("plt00001", "Header")])
+def test_headers_that_are_not_utf8(run, originals, tmp_path, name, file):
+    copy = tmp_path / name
+    shutil.copytree(originals / name, copy)
+    lines = (copy / file).read_bytes().split(b"\n")
+    if name == "plt00001":
+        lines[2] = b"v\xff\xfe"  # the name of the first variable
+    else:
+        lines.insert(len(lines) - 1, b"note        =  \xff\xfe[/x]")
+    (copy / file).write_bytes(b"\n".join(lines))
+    for verb in ("info", "stats", "verify", "ls"):
+        done = run(verb, copy)
+        check_text(done.stdout + done.stderr)
