@@ -1023,7 +1023,7 @@ TEST(Specific, energies_of_flash_stay_so_in_the_words_of_amrex) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = step_of_gas(80, 2, 4);
   CrossOptions options = to(Code::amrex);
-  options.blocking_factor = 8;
+  options.blocking_factor = 16;
   options.fill = true;
   const CrossReport report = cross_convert(step, dir / "plt", options);
   EXPECT_GT(report.fills, 0);
