@@ -54,11 +54,17 @@ partition::PartVector cut(const CutMesh& mesh, const PartitionOptions& options, 
     return *options.part_of;
   }
   partition::PartVector part_of = cut_by_method(mesh, options);
-  note_filled(partition::fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, options.parts, part_of), options, notes);
+  std::vector<bool> stays;
   if (options.boundary_first) {
-    const auto on_boundary = [&](std::int32_t point) { return mesh.rank[at(point)] != 0; };
-    note_boundary_first(put_boundary_first(mesh.connectivity, on_boundary, part_of), notes);
+    stays = put_boundary_first(
+        mesh.connectivity, [&](std::int32_t point) { return mesh.rank[at(point)] != 0; }, part_of);
+    const std::int64_t along = std::count(stays.begin(), stays.end(), true);
+    require_parts_off_boundary(along, std::ssize(part_of), options);
+    note_boundary_first(along, notes);
   }
+  // Last, as the boundary's elements may be all that a part had.
+  note_filled(partition::fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, options.parts, part_of, stays), options,
+              notes);
   return part_of;
 }
 
@@ -201,17 +207,17 @@ PartitionOptions with_given_cut(PartitionOptions options) {
 
 bool is_artemis(const fs::path& prefix) { return prefix.filename() == "ART"; }
 
-std::int64_t put_boundary_first(std::span<const std::int32_t> connectivity,
-                                const std::function<bool(std::int32_t)>& is_on_boundary,
-                                partition::PartVector& part_of) {
-  std::int64_t elements = 0;
+std::vector<bool> put_boundary_first(std::span<const std::int32_t> connectivity,
+                                     const std::function<bool(std::int32_t)>& is_on_boundary,
+                                     partition::PartVector& part_of) {
+  std::vector<bool> along(part_of.size(), false);
   for (std::size_t e = 0; e < part_of.size(); ++e) {
     const auto corners = connectivity.subspan(3 * e, 3);
     if (std::none_of(corners.begin(), corners.end(), is_on_boundary)) continue;
     part_of[e] = 0;
-    ++elements;
+    along[e] = true;
   }
-  return elements;
+  return along;
 }
 
 void note_boundary_first(std::int64_t elements, std::vector<std::string>& notes) {
@@ -221,8 +227,10 @@ void note_boundary_first(std::int64_t elements, std::vector<std::string>& notes)
 
 void note_filled(std::int64_t empty, const PartitionOptions& options, std::vector<std::string>& notes) {
   if (empty > 0)
-    notes.push_back(std::string(partition::name_of(options.method)) + " left " + std::to_string(empty) + " of " +
-                    std::to_string(options.parts) + " parts without an element: each got half of a larger one");
+    notes.push_back(std::string(partition::name_of(options.method)) +
+                    (options.boundary_first ? " with the boundary in the first part left " : " left ") +
+                    std::to_string(empty) + " of " + std::to_string(options.parts) +
+                    " parts without an element: each got half of a larger one");
 }
 
 void require_own_names(const PartitionOptions& options) {
@@ -271,7 +279,7 @@ PartitionReport partition_serafin(const fs::path& path, const fs::path& prefix, 
   require_room(series, path, options.layout);  // and of further inputs: they are on this mesh
   CutMesh mesh = read_cut_mesh(series);
   mesh.parts = options.parts;
-  require_parts(options.parts, static_cast<std::int64_t>(mesh.connectivity.size() / 3), path);
+  require_parts(options, static_cast<std::int64_t>(mesh.connectivity.size() / 3), path);
   const std::vector<Section> sections = trace(mesh, options);
   check_sides(options, mesh.points);
   NewFiles files;

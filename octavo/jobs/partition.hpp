@@ -64,13 +64,13 @@ PieceLayout side_layout(const PartitionOptions& options);
 /// Whether pieces of this prefix are for ARTEMIS: its name is ART, as for partel.
 bool is_artemis(const std::filesystem::path& prefix);
 
-/// Moves the elements of `connectivity` that have a point on the boundary to the first part; gives their number.
-std::int64_t put_boundary_first(std::span<const std::int32_t> connectivity,
-                                const std::function<bool(std::int32_t point)>& is_on_boundary,
-                                partition::PartVector& part_of);
+/// Moves the elements of `connectivity` that have a point on the boundary to the first part; marks them.
+std::vector<bool> put_boundary_first(std::span<const std::int32_t> connectivity,
+                                     const std::function<bool(std::int32_t point)>& is_on_boundary,
+                                     partition::PartVector& part_of);
 void note_boundary_first(std::int64_t elements, std::vector<std::string>& notes);
 
-/// Adds a note with the number of parts that the method left empty, if any.
+/// Adds a note with the number of parts that the method, and `boundary_first` after it, left empty, if any.
 void note_filled(std::int64_t empty, const PartitionOptions& options, std::vector<std::string>& notes);
 
 /// The most memory that this process has had [bytes].
@@ -83,12 +83,13 @@ std::int64_t peak_memory();
 ///
 /// Memory: the partitioner's, and after it about 36 bytes a triangle plus one variable of one step.
 /// Side files are read before anything is written. Parts that a method leaves without an element (METIS and Scotch do
-/// where there are few elements a part) get half of a larger one's, with a note.
+/// where there are few elements a part) get half of a larger one's, with a note; so do those that `boundary_first` took
+/// all elements from, but never of the elements along the boundary.
 /// Throws Error(usage) for a folder that is not there, for names as require_own_names() and for pieces in the place of
-/// an input (partition_names.hpp), Error(corrupt) for more parts than elements, for a mesh with points of no element,
-/// or a boundary file, a result or a cut that disagrees with it, or a cut with an empty part, Error(unsupported) for a
-/// point of more than 10 parts, which PAR cannot say. Pieces get their names when all are whole, and replace those that
-/// are there then.
+/// an input (partition_names.hpp), for more parts than elements, or with `boundary_first` than elements off the
+/// boundary and one, Error(corrupt) for a mesh with points of no element, or a boundary file, a result or a cut that
+/// disagrees with it, or a cut with an empty part, Error(unsupported) for a point of more than 10 parts, which PAR
+/// cannot say. Pieces get their names when all are whole, and replace those that are there then.
 PartitionReport partition_serafin(const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                                   const PartitionOptions& options);
 

@@ -154,12 +154,23 @@ void require_piece(const fs::path& path) {
     throw Error(Kind::usage, path.string() + " exists already, and is no piece").hint("another -o; -f replaces it");
 }
 
-void require_parts(std::int32_t parts, std::int64_t elements, const fs::path& mesh) {
-  if (parts > elements)
-    throw Error(Kind::corrupt, "more parts than elements: expected 1 to " + std::to_string(elements) +
-                                   " parts (one an element), found " + std::to_string(parts))
+void require_parts(const PartitionOptions& options, std::int64_t elements, const fs::path& mesh) {
+  if (options.parts > elements)
+    throw Error(options.cut || options.part_of ? Kind::corrupt : Kind::usage,
+                "more parts than elements: expected 1 to " + std::to_string(elements) +
+                    " parts (one an element), found " + std::to_string(options.parts))
         .at(mesh.string());
-  partition::check_parts(parts, elements);
+  partition::check_parts(options.parts, elements);
+}
+
+void require_parts_off_boundary(std::int64_t along, std::int64_t elements, const PartitionOptions& options) {
+  const std::int64_t most = elements - along + (along > 0 ? 1 : 0);
+  if (options.parts > most)
+    throw Error(Kind::usage, "expected 1 to " + std::to_string(most) + " parts, found " +
+                                 std::to_string(options.parts) + ": ARTEMIS needs the " + std::to_string(along) +
+                                 " elements along the boundary in its first piece, which leaves " +
+                                 std::to_string(elements - along) + " of " + std::to_string(elements) +
+                                 " for the others");
 }
 
 void require_cut_of(std::int64_t entries, std::int64_t elements, const PartitionOptions& options) {

@@ -23,8 +23,11 @@ void require_inputs_stay(const std::vector<std::filesystem::path>& outs,
 /// store; nor is empty, as the lines of a part without boundary are.
 void require_piece(const std::filesystem::path& path);
 
-/// Throws Error(corrupt), which names the mesh, for more parts than elements; Error(usage) for none.
-void require_parts(std::int32_t parts, std::int64_t elements, const std::filesystem::path& mesh);
+/// Throws Error(usage), which names the mesh, for more parts than elements, or for none; Error(corrupt) for more where
+/// a cut was given, which is another mesh's then.
+void require_parts(const PartitionOptions& options, std::int64_t elements, const std::filesystem::path& mesh);
+/// Throws Error(usage) where `boundary_first` would leave parts empty: `along` elements all go to the first part.
+void require_parts_off_boundary(std::int64_t along, std::int64_t elements, const PartitionOptions& options);
 
 /// Throws Error(corrupt) for a cut of another number of elements than the mesh has, where it was given.
 void require_cut_of(std::int64_t entries, std::int64_t elements, const PartitionOptions& options);

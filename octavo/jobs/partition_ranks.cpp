@@ -259,7 +259,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   serafin::Series series;
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
-    require_parts(options.parts, serafin::plane_elements(series.header), path);
+    require_parts(options, serafin::plane_elements(series.header), path);
   });
   const auto own = share(options.parts, ranks.rank, ranks.size);
   const SharedJob job{ranks,

@@ -508,6 +508,40 @@ TEST(PartitionRanks, artemis_has_the_boundary_in_its_first_piece) {
   }
 }
 
+TEST(PartitionRanks, what_artemis_s_boundary_leaves_empty_is_filled_alike_by_all) {
+  const TemporaryFolder folder;
+  const SerafinFixture f = fixture(3);
+  put_file(folder / "geo.slf", serafin_bytes(f));
+  put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
+  const auto elements = static_cast<std::int32_t>(f.mesh.connectivity.size() / 3);
+  PartitionOptions options;
+  options.boundary = folder / "geo.cli";
+  for (const auto method : {partition::Method::hilbert, partition::Method::inertial}) {
+    options.method = method;
+    options.parts = 30;
+    std::map<std::string, std::string> first;
+    for (const int size : {1, 2, 3}) {
+      const fs::path out = folder / (std::to_string(size) + std::string(partition::name_of(method)));
+      fs::create_directories(out);
+      options.write_cut = out / "cut.txt";
+      PartitionReport report;
+      if (size == 1)
+        report = partition_mesh(folder / "geo.slf", out / "ART", options);
+      else
+        EXPECT_THAT(run(size, folder / "geo.slf", out / "ART", options, &report), ::testing::Each(""));
+      EXPECT_THAT(report.notes, ::testing::ElementsAre(HasSubstr("ARTEMIS"), HasSubstr("without an element")));
+      EXPECT_GE(report.quality.fewest, 1);
+      if (size == 1) first = contents(out);
+      EXPECT_TRUE(contents(out) == first) << size << " ranks";
+    }
+    options.parts = elements;
+    for (const std::string& error : run(2, folder / "geo.slf", folder / "ART", options))
+      EXPECT_THAT(error, HasSubstr("along the boundary in its first piece"));
+    EXPECT_EQ(octavo::testing::error_of([&] { partition_mesh(folder / "geo.slf", folder / "ART", options); }).kind(),
+              base::Kind::usage);
+  }
+}
+
 TEST(PartitionRanks, a_cut_that_is_not_the_mesh_s_is_everybody_s_error) {
   const TemporaryFolder folder;
   const SerafinFixture f = fixture(1);

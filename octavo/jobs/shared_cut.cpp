@@ -251,16 +251,20 @@ PartVector cut_by_method(const SharedJob& job, const Block& block, const GraphCu
 }
 
 /// As partition::fill_empty_parts: every rank knows all elements of the parts that give.
-std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVector& part_of) {
+std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVector& part_of,
+                              const std::vector<bool>& stays, std::int64_t all_that_stay) {
+  const auto may_move = [&](std::size_t e) { return stays.empty() || !stays[e]; };
   std::vector<std::int64_t> sizes(at(job.options.parts), 0);
-  for (const std::int32_t part : part_of) ++sizes[at(part)];
-  const auto halvings = partition::plan_halvings(sum_of_all(job, sizes));
+  for (std::size_t e = 0; e < part_of.size(); ++e) sizes[at(part_of[e])] += may_move(e);
+  sizes = sum_of_all(job, sizes);
+  sizes[0] += all_that_stay > 0;
+  const auto halvings = partition::plan_halvings(sizes);
   if (halvings.empty()) return 0;
   std::vector<bool> gives(at(job.options.parts), false);
   for (const partition::Halving& halving : halvings) gives[at(halving.from)] = true;
   std::vector<partition::PlacedElement> elements;
   for (std::size_t e = 0; e < part_of.size(); ++e)
-    if (gives[at(part_of[e])]) {
+    if (gives[at(part_of[e])] && may_move(e)) {
       const auto [x, y] = centre(block, e);
       elements.push_back({static_cast<std::int32_t>(block.first + static_cast<std::int64_t>(e)), part_of[e], x, y});
     }
@@ -319,15 +323,19 @@ PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& s
                      std::vector<std::string>& notes) {
   if (job.options.cut || job.options.part_of) return given_cut(job, block);
   PartVector part_of = cut_by_method(job, block, scotch);
-  note_filled(fill_empty_parts(job, block, part_of), job.options, notes);
+  std::vector<bool> stays;
+  std::int64_t along = 0;
   if (job.options.boundary_first) {
     const std::vector<bool> on = find_boundary_points(job);
-    const auto is_on = [&](std::int32_t point) { return on[at(point)]; };
-    std::int64_t elements = 0;
-    for (const std::int64_t some : gather(job.ranks, std::vector{put_boundary_first(block.triangles, is_on, part_of)}))
-      elements += some;
-    note_boundary_first(elements, notes);
+    stays = put_boundary_first(
+        block.triangles, [&](std::int32_t point) { return on[at(point)]; }, part_of);
+    const std::vector<std::int64_t> mine{std::count(stays.begin(), stays.end(), true)};
+    for (const std::int64_t some : gather(job.ranks, mine)) along += some;
+    require_parts_off_boundary(along, job.elements, job.options);  // all ranks know
+    note_boundary_first(along, notes);
   }
+  // Last, as the boundary's elements may be all that a part had.
+  note_filled(fill_empty_parts(job, block, part_of, stays, along), job.options, notes);
   return part_of;
 }
 

@@ -97,10 +97,11 @@ PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, st
 /// The empty part `to` gets half of the elements of part `from`.
 struct Halving {
   std::int32_t from = 0, to = 0;
+  std::int64_t elements = 0;  ///< that half
 };
 /// Plans halvings, to be done in their order, after which no part is empty. Each halves the part that is the largest at
-/// that time, the lowest of equal ones. Empty if no part is empty. `sizes`: the number of elements of each part; there
-/// must be at least as many elements as parts.
+/// that time, the lowest of equal ones. Empty if no part is empty. `sizes`: the number of elements of each part, where
+/// all elements that must stay in their part count as one; the sum must be at least the number of parts.
 std::vector<Halving> plan_halvings(std::span<const std::int64_t> sizes);
 /// An element, its part and its centre.
 struct PlacedElement {
@@ -108,12 +109,13 @@ struct PlacedElement {
   float x = 0, y = 0;
 };
 /// Carries out a plan of halvings, each cut across the longest extent (the principal axis) of the part. `elements`: all
-/// elements of the parts that are halved.
+/// elements of the parts that are halved, but for those that must stay.
 void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> elements);
 /// Plans and does the halvings for a whole mesh: METIS and Scotch leave parts empty if there are few elements for each
-/// part. Returns the number of parts that were empty.
+/// part. Returns the number of parts that were empty. `stays`: marks elements of the first part that must stay there;
+/// empty: there are none.
 std::int64_t fill_empty_parts(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                              std::int32_t parts, PartVector& part_of);
+                              std::int32_t parts, PartVector& part_of, const std::vector<bool>& stays = {});
 
 /// Elements by part, each part's in ascending order: part p has elements[first[p]] to elements[first[p + 1]].
 struct PartLists {

@@ -300,6 +300,24 @@ TEST(Fill, parts_without_an_element_get_half_of_the_largest) {
   }
 }
 
+TEST(Fill, elements_that_must_stay_in_the_first_part_stay) {
+  const auto mesh = octavo::testing::random_triangles(3, 6, 4);
+  const auto elements = static_cast<std::int32_t>(mesh.connectivity.size() / 3);
+  std::vector<bool> stays(static_cast<std::size_t>(elements), false);
+  for (std::size_t e = 0; e < stays.size(); e += 3) stays[e] = true;
+  const auto others = static_cast<std::int32_t>(std::count(stays.begin(), stays.end(), false));
+  for (const std::int32_t parts : {2, others / 2, others + 1}) {
+    PartVector part_of(static_cast<std::size_t>(elements), 0);
+    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of, stays), parts - 1);
+    const PartLists lists = list_parts(part_of, parts);
+    for (std::int32_t part = 0; part < parts; ++part) EXPECT_FALSE(elements_of(lists, part).empty());
+    for (std::size_t e = 0; e < stays.size(); e += 3) EXPECT_EQ(part_of[e], 0);
+    const PartVector before = part_of;
+    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of, stays), 0);
+    EXPECT_EQ(part_of, before);
+  }
+}
+
 TEST(Fill, a_part_is_halved_across_its_longest_extent) {
   std::vector<PlacedElement> row;
   for (std::int32_t e = 0; e < 9; ++e) row.push_back({e, 1, static_cast<float>(e % 2), static_cast<float>(3 * e)});
@@ -307,6 +325,7 @@ TEST(Fill, a_part_is_halved_across_its_longest_extent) {
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_EQ(plan[0].from, 1);
   EXPECT_EQ(plan[0].to, 0);
+  EXPECT_EQ(plan[0].elements, 4);
   halve_parts(plan, row);
   for (const PlacedElement& element : row) EXPECT_EQ(element.part, element.element < 5 ? 1 : 0);
 }

@@ -36,7 +36,7 @@ std::vector<Halving> plan_halvings(std::span<const std::int64_t> sizes) {
     if (largest.empty() || largest.top().first < 2) break;  // fewer elements than parts
     const auto [size, from] = largest.top();
     largest.pop();
-    halvings.push_back({-from, part});
+    halvings.push_back({-from, part, size / 2});
     largest.emplace(size - size / 2, from);
     largest.emplace(size / 2, -part);
   }
@@ -46,7 +46,7 @@ std::vector<Halving> plan_halvings(std::span<const std::int64_t> sizes) {
 void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> elements) {
   std::map<std::int32_t, std::vector<PlacedElement*>> of;
   for (PlacedElement& element : elements) of[element.part].push_back(&element);
-  for (const auto& [from, to] : halvings) {
+  for (const auto& [from, to, count] : halvings) {
     std::vector<PlacedElement*>& all = of[from];
     std::vector<PlacedElement> places;
     for (const PlacedElement* element : all) places.push_back(*element);
@@ -55,24 +55,26 @@ void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> ele
       const float u = a->x * dx + a->y * dy, v = b->x * dx + b->y * dy;
       return u != v ? u < v : a->element < b->element;
     });
-    const auto stay = all.begin() + static_cast<std::ptrdiff_t>(all.size() - all.size() / 2);
-    for (auto moved = stay; moved != all.end(); ++moved) (*moved)->part = to;
-    of[to].assign(stay, all.end());
-    all.erase(stay, all.end());
+    const auto half = all.end() - static_cast<std::ptrdiff_t>(count);
+    for (auto moved = half; moved != all.end(); ++moved) (*moved)->part = to;
+    of[to].assign(half, all.end());
+    all.erase(half, all.end());
   }
 }
 
 std::int64_t fill_empty_parts(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                              std::int32_t parts, PartVector& part_of) {
+                              std::int32_t parts, PartVector& part_of, const std::vector<bool>& stays) {
+  const auto may_move = [&](std::size_t e) { return stays.empty() || !stays[e]; };
   std::vector<std::int64_t> sizes(at(parts), 0);
-  for (const std::int32_t part : part_of) ++sizes[at(part)];
+  for (std::size_t e = 0; e < part_of.size(); ++e) sizes[at(part_of[e])] += may_move(e);
+  sizes[0] += std::find(stays.begin(), stays.end(), true) != stays.end();
   const std::vector<Halving> halvings = plan_halvings(sizes);
   if (halvings.empty()) return 0;
   std::vector<bool> gives(at(parts), false);
   for (const Halving& halving : halvings) gives[at(halving.from)] = true;
   std::vector<PlacedElement> elements;
   for (std::size_t e = 0; e < part_of.size(); ++e)
-    if (gives[at(part_of[e])]) elements.push_back(place(connectivity, x, y, e, part_of[e]));
+    if (gives[at(part_of[e])] && may_move(e)) elements.push_back(place(connectivity, x, y, e, part_of[e]));
   halve_parts(halvings, elements);
   for (const PlacedElement& element : elements) part_of[at(element.element)] = element.part;
   return std::ssize(halvings);

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import octavo
+
 
 @pytest.fixture(scope="module")
 def serafin(data) -> Path:
@@ -76,7 +78,7 @@ def test_refined_twice_it_can_be_cut(run, run_json, serafin, tmp_path):
 def test_wrong_wishes_and_damage_have_their_exit_codes(run, serafin, tmp_path):
     mesh = serafin / "geo_gouttedo.slf"
     wrong = [
-        (3, "geo_gouttedo", ["partition", mesh, "-o", tmp_path / "A", "--parts", 100000]),
+        (2, "geo_gouttedo", ["partition", mesh, "-o", tmp_path / "A", "--parts", 100000]),
         (2, "folder of the output", ["partition", mesh, "-o", tmp_path / "no" / "A", "--parts", 2]),
         (3, "element 1: expected", ["partition", serafin / "geo_malpasset-small.slf", "-o", tmp_path / "A", "--parts", 2, "--also", serafin / "f3d_malpasset_pos_p2.slf"]),
         (3, "from 1 to 4624", ["partition", mesh, "-o", tmp_path / "A", "--parts", 2, "--boundary", serafin / "geo_malpasset-small.cli"]),
@@ -233,3 +235,24 @@ def test_parts_that_metis_leaves_empty_are_filled(run, serafin, tmp_path):
         counts = [(tmp_path / "cut").read_text().split().count(str(part)) for part in range(parts)]
         assert min(counts) >= 1 and max(counts) <= 3
         assert ("without an element" in done.stderr) == (method == "metis")
+
+
+@pytest.mark.parametrize("ranks", [0, 2])
+def test_artemis_gets_no_empty_part(run, tmp_path, ranks):
+    """All elements along the boundary stay in the first part: only others fill what they leave empty."""
+    golden = Path(__file__).resolve().parents[2] / "tests" / "golden" / "partel"
+    part = octavo.open(golden / "basin.slf").part(0)
+    boundary = {int(line.split()[11]) - 1 for line in (golden / "basin.cli").read_text().splitlines()}
+    along = [not boundary.isdisjoint(element) for element in part.triangles.tolist()]
+    most = along.count(False) + 1  # parts, where each other element is one
+    method = "inertial" if ranks else "metis"
+    words = ["partition", golden / "basin.slf", "-o", tmp_path / "ART", "--write-cut", tmp_path / "cut", "--method"]
+    for parts in (40, 100, most):
+        done = run(*words, method, "--parts", parts, ranks=ranks)
+        cut = [int(part) for part in (tmp_path / "cut").read_text().split()]
+        assert set(cut) == set(range(parts))
+        assert all(cut[element] == 0 for element, is_along in enumerate(along) if is_along)
+        assert "with the boundary in the first part left" in done.stderr
+    for parts, text in ((most + 1, f"expected 1 to {most} parts"), (len(along) + 1, "more parts than elements")):
+        done = run(*words, method, "--parts", parts, ranks=ranks, check=False)
+        assert done.returncode == 2 and text in done.stderr, done.stderr
