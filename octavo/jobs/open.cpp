@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/memory.hpp"
@@ -19,14 +20,19 @@ std::optional<std::int64_t> trailing_number(const std::string& name) {
   return std::stoll(name.substr(first));
 }
 
-/// The values of a native part take about what they take on disk: that is asked for before they are read. (A store has
-/// the sizes of what it will decode to.)
+/// The memory that a native part takes is asked for before it is read. (A store asks itself: it has the sizes of all
+/// that it will decode.)
 mesh::Dataset within_memory(mesh::Dataset dataset) {
-  if (!dataset.part_bytes) return dataset;
-  dataset.read = [read = dataset.read, bytes = dataset.part_bytes](int part, const mesh::Request& request) {
-    const bool all = !request.fields || request.particles;
-    if (all) base::need_memory(static_cast<std::uint64_t>(std::max<std::int64_t>(bytes(part), 0)), "reading a part");
-    return read(part, request);
+  if (!dataset.part_sizes) return dataset;
+  const auto known = std::make_shared<const mesh::Dataset>(dataset);
+  dataset.read = [known](int part, const mesh::Request& request) {
+    const std::int64_t bytes = mesh::bytes_to_read(*known, known->part_sizes(part), request);
+    try {
+      base::need_memory(static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)), "reading a part");
+    } catch (base::Error& error) {
+      throw error.at("part " + std::to_string(part)).at(known->path);
+    }
+    return known->read(part, request);
   };
   return dataset;
 }

@@ -10,6 +10,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/jobs/open.hpp"
 
 namespace octavo::jobs {
 namespace {
@@ -188,7 +189,7 @@ void check_time(double time, double before, const std::string& where, store::Rep
 
 store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress) {
   const formats::Format& format = formats::format_of(path);
-  const mesh::Dataset last = format.open(path);
+  const mesh::Dataset last = open(path);
   store::Report report;
   report.notes = last.notes;
   report.bytes = static_cast<std::uint64_t>(std::filesystem::file_size(last.path));  // without "#MESH"
@@ -200,7 +201,7 @@ store::Report verify_series(const std::filesystem::path& path, const base::Progr
     const std::string where = path.string() + ", step " + std::to_string(step);
     if (step > 0) check_time(times[step], times[step - 1], where, report);
     find(report, where, [&] {
-      const mesh::Part part = format.open_step(path, static_cast<std::int64_t>(step)).read(0, values);
+      const mesh::Part part = open(path, {{}, static_cast<std::int64_t>(step)}).read(0, values);
       for (const mesh::Field& field : part.fields) check_values(field, where, report);
     });
     ++report.steps;

@@ -132,7 +132,27 @@ Point3 cell_size(const Header& header, int index) {
   return size;
 }
 
-Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements) {
+namespace {
+
+std::int64_t field_bytes(const FieldInfo& info) {
+  return static_cast<std::int64_t>(size_of(info.type)) * std::max(1, info.components);
+}
+
+/// A plane's triangles (three 64-bit corners) and places (two reals), and a value of each field at each point.
+PartSizes sizes_of_one_part(const Header& header, std::int64_t elements, std::int64_t points) {
+  const auto found = header.attributes.find("planes");
+  const auto* number = found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  const std::int64_t planes = number == nullptr ? 1 : std::max<std::int64_t>(1, *number);
+  PartSizes sizes;
+  sizes.mesh = elements / std::max<std::int64_t>(1, planes - 1) * 24 + points / planes * 16;
+  for (const FieldInfo& info : header.fields) sizes.fields += points * field_bytes(info);
+  return sizes;
+}
+
+}  // namespace
+
+Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements,
+                    std::int64_t points) {
   Dataset dataset;
   dataset.format = std::move(format);
   dataset.path = std::move(path);
@@ -143,7 +163,25 @@ Dataset of_one_part(std::string format, std::string path, Header header, std::in
   dataset.levels = {{0, elements, elements}};
   dataset.parts_touching = [](const Region&) { return std::vector<int>{0}; };
   dataset.part_bytes = [bytes](int) { return bytes; };
+  const PartSizes sizes = sizes_of_one_part(dataset.header, elements, points);
+  dataset.part_sizes = [sizes](int) { return sizes; };
   return dataset;
+}
+
+std::int64_t bytes_to_read(const Dataset& dataset, const PartSizes& sizes, const Request& request) {
+  const std::vector<FieldInfo>& fields = dataset.header.fields;
+  double all = 0, wanted = 0, cells = 0, kept = 0;
+  for (const FieldInfo& info : fields) all += static_cast<double>(field_bytes(info));
+  for (const std::size_t f : select_fields(dataset.header, request.fields))
+    wanted += static_cast<double>(field_bytes(fields[f]));
+  for (const LevelCount& count : dataset.levels) {
+    cells += static_cast<double>(count.cells);
+    if (count.level <= request.max_level) kept += static_cast<double>(count.cells);
+  }
+  const double share = (all > 0 ? wanted / all : 1) * (cells > 0 ? kept / cells : 1);
+  return (request.mesh || !dataset.unstructured ? sizes.mesh : 0) +
+         static_cast<std::int64_t>(static_cast<double>(sizes.fields) * share) +
+         (request.particles ? sizes.particles : 0);
 }
 
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level) {

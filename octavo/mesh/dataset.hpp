@@ -72,6 +72,11 @@ struct Request {
   bool mesh = true;  ///< false: the mesh of an unstructured part may stay empty
 };
 
+/// About how many bytes of memory a part takes, all of it read.
+struct PartSizes {
+  std::int64_t mesh = 0, fields = 0, particles = 0;  ///< [bytes]
+};
+
 /// Owned cells of one level, over all parts. `level` is the code's own number.
 struct LevelCount {
   int level = 0;
@@ -102,6 +107,9 @@ struct Dataset {
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;
+  /// The memory that it takes, before anything of it is read: by what headers count, or the sizes of files. Nothing:
+  /// not known, or (a store) `read` asks for memory itself.
+  std::function<PartSizes(int part)> part_sizes;
   /// Adds attributes with everything else, beside fields and particles, that a code needs to go on from a copy of the
   /// output. Reads files. Empty if there is nothing to add.
   std::function<void(Header& header)> carry;
@@ -117,8 +125,14 @@ Dataset with_walls_as_species(const Dataset& dataset);
 /// The inverse: takes that species out of the particles.
 void take_walls_out(Dataset& dataset);
 
-/// Of one part that is unstructured: all but `read`.
-Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements);
+/// Of one part that is unstructured: all but `read`. `elements` and `points` are those of all planes; the header has
+/// the number of planes as an attribute.
+Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements,
+                    std::int64_t points);
+
+/// About how many bytes of memory a request takes of a part with these sizes: of its fields those asked for, and of
+/// their cells as many as the step has down to the level asked for.
+std::int64_t bytes_to_read(const Dataset& dataset, const PartSizes& sizes, const Request& request);
 
 /// The parts that reading a region down to a level (the code's own number) takes, ascending: those that touch it; all
 /// where there is no region, or where the level is coarser than every leaf: who holds a refined cell is not told by

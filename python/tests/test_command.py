@@ -8,6 +8,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -322,3 +323,76 @@ def test_tracebacks_are_for_debug_alone(sample):
     assert "\x1b" not in plain.stderr and "--debug" in plain.stderr
     debug = subprocess.run([sys.executable, "-c", code, "info", sample, "--debug"], capture_output=True, text=True)
     assert "Traceback" in debug.stderr
+
+
+@pytest.fixture(scope="module")
+def inputs(run, sample, tmp_path_factory):
+    """An input of each format that is read part by part; those that need a library only where it is."""
+    folder = tmp_path_factory.mktemp("inputs")
+    basin = Path(__file__).resolve().parents[2] / "tests" / "golden" / "partel" / "basin.slf"
+    made = {"ramses": sample, "serafin": basin}
+    for name, source, words in (
+        ("store", sample, []),
+        ("flash", sample, ["--to", "flash", "--fill"]),
+        ("amrex", sample, ["--to", "amrex", "--kind", "plotfile"]),
+        ("med", basin, ["--to", "med"]),
+        ("vtkhdf", basin, ["--to", "vtkhdf"]),
+    ):
+        done = run("convert", source, folder / name, *words, "-q", check=False)
+        if done.returncode == 0:
+            made[name] = folder / name
+        else:
+            assert done.returncode == 4, done.stderr
+    return made
+
+
+@pytest.mark.parametrize("name", ["ramses", "store", "flash", "amrex", "serafin", "med", "vtkhdf"])
+def test_no_input_is_read_past_the_limit_of_memory(run, inputs, tmp_path, name):
+    if name not in inputs:
+        pytest.skip(f"this build writes no {name}")
+    path = inputs[name]
+    cells = name in ("ramses", "store", "flash", "amrex")
+    field = "density" if name != "flash" else "dens"
+    calls = [["stats", path], ["verify", path], ["diff", path, path], ["convert", path, tmp_path / "copy", "-f"]]
+    if cells:
+        calls.append(["stats", path, "--field", field, "--no-particles"])
+        calls.append(["map", path, "--field", field, "-o", tmp_path / "map.npy", "-f", "--pixels", "16"])
+        if name != "flash":
+            calls.append(["convert", path, tmp_path / "copy_flash", "--to", "flash", "--fill", "-f"])
+    if name == "amrex":  # its text headers are asked for first
+        done = run("stats", path, "--memory", "1B", check=False)
+        assert done.returncode == 5 and "Header takes" in done.stderr, done.stderr
+    limit = 250_000 if name == "amrex" else 1
+    for words in calls:
+        done = run(*words, "--memory", f"{limit}B", check=False)
+        assert done.returncode == 5, (words, done.stdout, done.stderr)
+        assert "reading a part takes " in done.stderr and "part 0" in done.stderr, (words, done.stderr)
+        assert f"bytes of memory, the limit is {limit}\n" in done.stderr
+        assert name == "store" or path.name in done.stderr, (words, done.stderr)
+        assert not list(tmp_path.glob("copy*")) and "damaged" not in done.stdout
+    for words in calls:
+        done = run(*words, "--memory", "1GiB", check=False)
+        assert done.returncode == 0, (words, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "amrex/hdf5plt3d_r2/plt_singledset.h5",
+        "amrex/parts2d_bigid_r4/plt00007",
+        "flash/sedov3d_octant_par3/sedov3do_hdf5_chk_0001",
+        "serafin/r3d_stratification.slf",
+        "serafin/geo_gouttedo.med",
+    ],
+)
+def test_no_real_input_is_read_past_the_limit_of_memory(run, data, name):
+    path = data / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    for verb in ("stats", "verify"):
+        assert run(verb, path, "--memory", "1B", check=False).returncode == 5
+        assert run(verb, path, "--memory", f"{max(1, 8 * size_of(path) // 10**6)}MB", check=False).returncode in (0, 4)
+
+
+def size_of(path):
+    return sum(p.stat().st_size for p in [path, *path.rglob("*")] if p.is_file())

@@ -185,6 +185,17 @@ mesh::Part read(const Shared& shared, int number, const mesh::Request& request) 
   return part;
 }
 
+/// Of grids that reach into the region.
+std::uint64_t bytes_of_particles(const Shared& shared, const IndexBox& region) {
+  std::uint64_t bytes = 0;
+  for (const ParticleFolder& folder : shared.output.particles)
+    for (std::size_t level = 0; level < folder.grids.size(); ++level)
+      for (std::size_t grid = 0; grid < folder.grids[level].size(); ++grid)
+        if (mesh::intersection(grid_box(shared, folder, {level, grid}), region, shared.output.patches.dim))
+          bytes += static_cast<std::uint64_t>(folder.grids[level][grid].count) * particle_bytes(folder);
+  return bytes;
+}
+
 std::int64_t part_bytes(const Shared& shared, int number) {
   const IndexBox& region = shared.regions.at(static_cast<std::size_t>(number));
   const mesh::Patches& patches = shared.output.patches;
@@ -196,12 +207,33 @@ std::int64_t part_bytes(const Shared& shared, int number) {
                              patches.dim))
         for (const MultiFab& multifab : shared.output.multifabs[level])
           bytes += multifab.places[i].end - multifab.places[i].offset;
-  for (const ParticleFolder& folder : shared.output.particles)
-    for (std::size_t level = 0; level < folder.grids.size(); ++level)
-      for (std::size_t grid = 0; grid < folder.grids[level].size(); ++grid)
-        if (mesh::intersection(grid_box(shared, folder, {level, grid}), region, patches.dim))
-          bytes += static_cast<std::uint64_t>(folder.grids[level][grid].count) * particle_bytes(folder);
-  return static_cast<std::int64_t>(bytes);
+  return static_cast<std::int64_t>(bytes + bytes_of_particles(shared, region));
+}
+
+/// Cells of all levels that lie in the region.
+std::int64_t cells_in(const mesh::Patches& patches, const IndexBox& region) {
+  const auto ratios = total_ratios(patches);
+  std::int64_t cells = 0;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+    std::int64_t finer = 1;  // cells of this level in one of level 0
+    for (int axis = 0; axis < patches.dim; ++axis) finer *= ratios[level];
+    for (const IndexBox& box : patches.boxes[level])
+      if (const auto both =
+              mesh::intersection(mesh::coarsened_box(box, ratios[level], patches.dim), region, patches.dim))
+        cells += std::min(mesh::num_cells(box, patches.dim), mesh::num_cells(*both, patches.dim) * finer);
+  }
+  return cells;
+}
+
+/// A byte of mesh a cell; and each value twice, of the patches and of the tree that they become.
+mesh::PartSizes part_sizes(const Shared& shared, int number) {
+  const IndexBox& region = shared.regions.at(static_cast<std::size_t>(number));
+  mesh::PartSizes sizes;
+  sizes.mesh = cells_in(shared.output.patches, region);
+  for (const mesh::FieldInfo& field : shared.header.fields)
+    sizes.fields += 2 * sizes.mesh * static_cast<std::int64_t>(mesh::size_of(field.type));
+  sizes.particles = static_cast<std::int64_t>(bytes_of_particles(shared, region));
+  return sizes;
 }
 
 /// What a copy needs to be laid out in the same way.
@@ -236,6 +268,7 @@ mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& opti
   dataset.parts_touching = [shared](const mesh::Region& region) { return parts_touching(*shared, region); };
   dataset.read = [shared](int part, const mesh::Request& request) { return read(*shared, part, request); };
   dataset.part_bytes = [shared](int part) { return part_bytes(*shared, part); };
+  dataset.part_sizes = [shared](int part) { return part_sizes(*shared, part); };
   if (shared->output.family != Family::plotfile)
     dataset.carry = [shared](mesh::Header& header) { keep_files(shared->output, header); };
   return dataset;

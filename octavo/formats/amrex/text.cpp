@@ -176,7 +176,7 @@ Text read_text(const std::filesystem::path& path) {
                 "expected a text of at most " + std::to_string(largest_text) + " bytes, found " + std::to_string(size))
         .at(path.string());
   // The lists parsed from a header take about twice the memory of its text.
-  base::need_memory(3 * size, "a text header");
+  base::need_memory(3 * size, "the text header " + path.string());
   std::string text(size, '\0');
   text.resize(file::pread_some(opened, 0, std::as_writable_bytes(std::span(text))));
   return Text(std::move(text), path);

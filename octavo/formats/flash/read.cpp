@@ -264,17 +264,23 @@ std::vector<int> parts_touching(const Step& step, const mesh::Region& region) {
   return parts;
 }
 
-std::int64_t part_bytes(const Step& step, int part) {
+mesh::PartSizes part_sizes(const Step& step, int part) {
   check_part(step, part);
   const auto p = static_cast<std::size_t>(part);
+  const std::int64_t blocks = step.bounds[p + 1] - step.bounds[p];
   std::int64_t bytes_a_block = 0;
   for (const Variable& variable : step.variables)
     bytes_a_block +=
         static_cast<std::int64_t>(values_a_block(variable, step.checked.frame) * mesh::size_of(variable.info.type));
-  std::int64_t bytes = (step.bounds[p + 1] - step.bounds[p]) * bytes_a_block;
+  mesh::PartSizes sizes{blocks * static_cast<std::int64_t>(sizeof(Block)), blocks * bytes_a_block, 0};
   const auto columns = static_cast<std::int64_t>(step.particles.species.attributes.size());
-  for (const RowRun& run : particle_runs(step, part)) bytes += run.count * columns * 8;
-  return bytes;
+  for (const RowRun& run : particle_runs(step, part)) sizes.particles += run.count * columns * 8;
+  return sizes;
+}
+
+std::int64_t part_bytes(const Step& step, int part) {
+  const mesh::PartSizes sizes = part_sizes(step, part);
+  return sizes.fields + sizes.particles;
 }
 
 std::vector<mesh::LevelCount> level_counts(const Step& step) {
@@ -302,6 +308,7 @@ mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& o
   dataset.parts_touching = [step](const mesh::Region& region) { return parts_touching(*step, region); };
   dataset.read = [step](int part, const mesh::Request& request) { return read_part(*step, part, request); };
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
+  dataset.part_sizes = [step](int part) { return part_sizes(*step, part); };
   return dataset;
 }
 

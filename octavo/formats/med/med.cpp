@@ -208,9 +208,9 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
 
 mesh::Dataset dataset_of(Contents found, std::size_t step) {
   const auto contents = std::make_shared<const Contents>(std::move(found));
-  mesh::Dataset dataset =
-      mesh::of_one_part("med", contents->path.string(), header_of(*contents, step),
-                        static_cast<std::int64_t>(std::filesystem::file_size(contents->path)), contents->mesh.elements);
+  mesh::Dataset dataset = mesh::of_one_part("med", contents->path.string(), header_of(*contents, step),
+                                            static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
+                                            contents->mesh.elements, contents->mesh.points);
   if (contents->meshes.size() > 1)
     dataset.notes.push_back("the file has " + std::to_string(contents->meshes.size()) + " meshes, this is " +
                             text_of(contents->mesh.name) + "; FILE#NAME is another");

@@ -83,12 +83,23 @@ mesh::Part read_part(const Output& output, int domain, const mesh::Request& requ
   return part;
 }
 
-std::int64_t part_bytes(const Output& output, int domain) {
+/// By the files. They hold cells of other domains too, and of octs twice what is kept.
+mesh::PartSizes part_sizes(const Output& output, int domain) {
   require_part(output, domain);
-  std::uint64_t bytes = file_of(output.listing, "amr", domain).bytes;
-  for (const auto& [kind, header] : output.kinds) bytes += file_of(output.listing, prefix(kind), domain).bytes;
-  if (!output.particle_attributes.empty()) bytes += file_of(output.listing, "part", domain).bytes;
-  return static_cast<std::int64_t>(bytes);
+  const auto bytes_of = [&](const std::string& kind) {
+    return static_cast<std::int64_t>(file_of(output.listing, kind, domain).bytes);
+  };
+  mesh::PartSizes sizes;
+  sizes.mesh = bytes_of("amr") / 2;
+  for (const auto& [kind, header] : output.kinds) sizes.fields += bytes_of(prefix(kind));
+  if (!output.particle_attributes.empty()) sizes.particles = bytes_of("part");
+  return sizes;
+}
+
+std::int64_t part_bytes(const Output& output, int domain) {
+  const mesh::PartSizes sizes = part_sizes(output, domain);
+  const std::uint64_t tree = file_of(output.listing, "amr", domain).bytes;
+  return static_cast<std::int64_t>(tree) + sizes.fields + sizes.particles;
 }
 
 int coarsest_leaf(const Output& output) {
@@ -126,6 +137,7 @@ mesh::Dataset open(const fs::path& path) {
   };
   dataset.read = [output](int domain, const mesh::Request& request) { return read_part(*output, domain, request); };
   dataset.part_bytes = [output](int domain) { return part_bytes(*output, domain); };
+  dataset.part_sizes = [output](int domain) { return part_sizes(*output, domain); };
   if (output->amr.nboundary > 0)
     dataset.read_walls = [output](int domain) {
       require_part(*output, domain);

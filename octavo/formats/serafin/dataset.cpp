@@ -118,8 +118,8 @@ mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series
   // The mesh counts with the first step.
   const auto bytes =
       static_cast<std::int64_t>((step <= 0 ? series.layout.steps : 0) + (step >= 0 ? series.layout.step_bytes : 0));
-  mesh::Dataset dataset =
-      mesh::of_one_part("serafin", path.string(), header_of(series, step), bytes, series.header.elements);
+  mesh::Dataset dataset = mesh::of_one_part("serafin", path.string(), header_of(series, step), bytes,
+                                            series.header.elements, series.header.points);
   if (step < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
   if (series.trailing_bytes > 1)  // one newline at the end is common
     dataset.notes.push_back(std::to_string(series.trailing_bytes) +

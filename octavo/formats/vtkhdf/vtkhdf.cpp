@@ -298,9 +298,9 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
 
 mesh::Dataset dataset_of(Contents found, std::size_t step) {
   const auto contents = std::make_shared<const Contents>(std::move(found));
-  mesh::Dataset dataset =
-      mesh::of_one_part("vtkhdf", contents->path, header_of(*contents, step),
-                        static_cast<std::int64_t>(std::filesystem::file_size(contents->path)), contents->num_cells);
+  mesh::Dataset dataset = mesh::of_one_part("vtkhdf", contents->path, header_of(*contents, step),
+                                            static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
+                                            contents->num_cells, contents->num_points);
   dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
     return read_part(*contents, step, header, request);
   };
