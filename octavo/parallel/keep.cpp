@@ -102,7 +102,7 @@ void Keeper::remove_too_many(const std::optional<store::StepId>& resumed_from) {
     removed.push_back(step.directory);
     directories_.erase(step.directory);
   }
-  if (!removed.empty()) chore(Flow::checkpoint, true, std::move(removed))();
+  if (!removed.empty()) chore(Flow::checkpoint, std::move(removed))();
 }
 
 bool Keeper::is_abandoned(const KeptStep& step) const {
@@ -115,18 +115,17 @@ bool Keeper::is_removable(const std::string& directory) const {
   return !options_.recycle || directory.find("/slot.") == std::string::npos;
 }
 
+// With the oldest go marks below it: of a step that was lost before it, or on a branch that was abandoned before it.
 void Keeper::forget(const KeptStep& step) {
-  store::drop(marks_[checkpoint], step.order);
+  const bool is_oldest = !kept_.empty() && kept_.front().order == step.order;
+  (is_oldest ? store::drop_up_to : store::drop)(marks_[checkpoint], step.order);
   std::erase_if(kept_, [&](const KeptStep& other) { return other.order == step.order; });
 }
 
-// A mark that lists a step which was removed as the oldest is read right all the same; one that lists another says that
-// the step is lost.
-Chore Keeper::chore(Flow flow, bool sync, std::vector<std::string> removed) {
-  const auto f = static_cast<std::size_t>(flow);
-  sync = sync && options_.sync;
-  unsynced_[f] = !sync && options_.sync;
-  return [store = store_, flow, mark = marks_[f], sync, removed = std::move(removed)] {
+// The mark first: a step that it lists and that is not there is lost.
+Chore Keeper::chore(Flow flow, std::vector<std::string> removed) {
+  return [store = store_, flow, mark = marks_[static_cast<std::size_t>(flow)], sync = options_.sync,
+          removed = std::move(removed)] {
     try {
       store::write_mark(store, flow, mark, sync);
     } catch (const base::Error&) {  // no fault of the step: the next one tries again
@@ -136,14 +135,11 @@ Chore Keeper::chore(Flow flow, bool sync, std::vector<std::string> removed) {
 }
 
 Chore Keeper::durable(Flow flow, const KeptStep& step) {
-  store::DurableMark& mark = marks_[static_cast<std::size_t>(flow)];
-  bool sync = !mark.is_whole;  // the first
-  store::add(mark, step.order, step.id.step);
-  if (flow != Flow::checkpoint || options_.keep_last == 0) return chore(flow, sync, {});
+  store::add(marks_[static_cast<std::size_t>(flow)], step.order, step.id.step);
+  if (flow != Flow::checkpoint || options_.keep_last == 0) return chore(flow, {});
   std::vector<std::string> removed = std::exchange(leftovers_, {});
   const auto remove = [&](const KeptStep& gone) {
     if (is_removable(gone.directory) && gone.directory != step.directory) removed.push_back(gone.directory);
-    sync = sync || gone.order != kept_.front().order;
     forget(gone);
   };
   const auto is_superseded = [&](const KeptStep& other) {
@@ -158,12 +154,20 @@ Chore Keeper::durable(Flow flow, const KeptStep& step) {
   std::erase_if(removed, [&](const std::string& directory) {
     return std::any_of(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == directory; });
   });
-  return chore(flow, sync, std::move(removed));
+  return chore(flow, std::move(removed));
 }
 
-Chore Keeper::failed(const std::string& directory) {
-  if (options_.keep_last == 0 || !is_removable(directory)) return {};
-  return [path = store_ / directory] { file::remove_all(path); };
+// A flow without a durable step has no mark, and a step that failed makes none.
+Chore Keeper::failed(Flow flow, const KeptStep& step) {
+  store::DurableMark& mark = marks_[static_cast<std::size_t>(flow)];
+  std::vector<std::string> removed;
+  if (flow == Flow::checkpoint && options_.keep_last > 0 && is_removable(step.directory))
+    removed.push_back(step.directory);
+  const bool is_new = step.order > mark.known;
+  store::note_failed(mark, step.order);
+  if (mark.is_whole && is_new) return chore(flow, std::move(removed));
+  if (removed.empty()) return {};
+  return [path = store_ / step.directory] { file::remove_all(path); };
 }
 
 void Keeper::half_drained(const std::string& directory) {
@@ -174,19 +178,8 @@ Chore Keeper::taken(const std::string& slot) {
   const auto held =
       std::find_if(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == slot; });
   if (held == kept_.end()) return {};
-  const bool oldest = held == kept_.begin();
   forget(KeptStep(*held));
-  return chore(Flow::checkpoint, !oldest, {});
-}
-
-Chore Keeper::synced() {
-  std::vector<Chore> chores;
-  for (Flow flow : {Flow::checkpoint, Flow::analysis})
-    if (unsynced_[static_cast<std::size_t>(flow)]) chores.push_back(chore(flow, true, {}));
-  if (chores.empty()) return {};
-  return [chores = std::move(chores)] {
-    for (const Chore& each : chores) each();
-  };
+  return chore(Flow::checkpoint, {});
 }
 
 std::string new_directory(std::int64_t step, std::set<std::string>& used) {

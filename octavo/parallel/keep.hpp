@@ -31,7 +31,7 @@ class Keeper {
   struct Options {
     int keep_last = 0;  ///< 0: no checkpoint is ever removed
     bool recycle = false;
-    bool sync = true;  ///< marks are synced
+    bool sync = true;  ///< marks are synced whenever they change
     /// Parts of incomplete steps may still be on local disks: they stay until this run has a checkpoint in the store.
     bool incomplete_may_be_completed = false;
   };
@@ -41,17 +41,16 @@ class Keeper {
   /// its own. It leaves a directory alone if anything in it is damaged.
   Keeper(const std::filesystem::path& store, const Options& options, const std::optional<store::StepId>& resumed_from);
 
-  /// A step is durable. With keep_last the chore removes the steps that it supersedes, then the oldest checkpoints, so
-  /// that keep_last stay.
+  /// All ranks have the step on disk. The chore marks it as durable. With keep_last it then removes the steps that it
+  /// supersedes and the oldest checkpoints, so that keep_last stay.
   Chore durable(store::Flow flow, const KeptStep& step);
-  /// A checkpoint has failed and no rank writes to its directory any more. With keep_last the chore removes it.
-  Chore failed(const std::string& directory);
+  /// A step has failed and no rank writes to its directory any more. The chore notes in the mark that its order (0: it
+  /// got none) is missing, and with keep_last removes a checkpoint's directory.
+  Chore failed(store::Flow flow, const KeptStep& step);
   /// Parts of a checkpoint are still on local disks. The next checkpoint removes the parts that are in the store.
   void half_drained(const std::string& directory);
   /// A slot is about to be overwritten. The chore takes its old step off the mark, so that it is not reported lost.
   Chore taken(const std::string& slot);
-  /// Returns the chore that syncs those marks that are not synced yet.
-  Chore synced();
 
   /// Directories of checkpoints found in the store ("checkpoint/000000040"): a new attempt at a step must use another.
   const std::set<std::string>& directories() const noexcept { return directories_; }
@@ -61,15 +60,14 @@ class Keeper {
   bool is_abandoned(const KeptStep& step) const;
   bool is_removable(const std::string& directory) const;
   void forget(const KeptStep& step);
-  Chore chore(store::Flow flow, bool sync, std::vector<std::string> removed);
+  Chore chore(store::Flow flow, std::vector<std::string> removed);
 
   std::filesystem::path store_;
   Options options_;
   std::array<store::DurableMark, 2> marks_;  // by flow
-  std::array<bool, 2> unsynced_{};
-  std::vector<KeptStep> kept_;            // by order
-  std::vector<store::StepId> abandoned_;  // of kept_: a run went on from a step before them
-  std::vector<std::string> leftovers_;    // they go when this run has a checkpoint
+  std::vector<KeptStep> kept_;               // by order
+  std::vector<store::StepId> abandoned_;     // of kept_: a run went on from a step before them
+  std::vector<std::string> leftovers_;       // they go when this run has a checkpoint
   std::set<std::string> directories_;
 };
 

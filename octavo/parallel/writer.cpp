@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -100,7 +101,8 @@ struct Writer::State {
   file::DirectoryLock lock;  // of the store, on rank 0
   Group group;
   std::optional<Staging> staging;
-  std::optional<LocalSteps> local;  // outlives the background, which hands steps to its drain
+  std::optional<LocalSteps> local;       // outlives the background, which hands steps to its drain
+  std::atomic<std::int64_t> marked = 0;  // on rank 0, as local: jobs below are listed in a mark, or failed
   std::optional<Background> background;
 
   std::optional<StepJob> job;        // between begin_step and end_step
@@ -121,6 +123,8 @@ struct Writer::State {
 
   std::deque<Submitted> submitted;  // not known to be durable, nor to have failed
   std::array<std::optional<store::StepId>, 2> durable;
+  std::array<std::optional<store::StepId>, 2> told;     // the newest durable one that a mark lists
+  std::deque<Submitted> unmarked;                       // durable, and not told
   std::deque<std::pair<std::int64_t, Error>> failures;  // on this rank, of steps that ranks may still be at
   std::vector<Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
   std::int64_t finished = 0;  // jobs of this rank that are done, failed ones too
@@ -399,7 +403,7 @@ Seen Writer::State::report(bool with_step) {
   collect();
   lock.touch();
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, 14> numbers{};
+  std::array<std::int64_t, 15> numbers{};
   Volume volume{};
   numbers[0] = with_step && put_error ? 1 : 0;
   numbers[1] = -(options.sync_policy == SyncPolicy::wait ? synced : finished);
@@ -412,6 +416,7 @@ Seen Writer::State::report(bool with_step) {
   }
   numbers[8] = local && !local->failures.empty() ? -local->failures.front().first : -none;
   numbers[13] = -finished;
+  numbers[14] = rank == 0 ? -marked : -none;
   if (with_step && job) {
     const std::int64_t step = hash_of(describe_step(*job) + describe(job->header));
     const std::int64_t fields = has_part(*job) ? hash_of(describe(*job)) : 0;
@@ -431,6 +436,8 @@ Seen Writer::State::report(bool with_step) {
   const bool failed_everywhere = failed < -numbers[13];
   const bool lost_everywhere = !failed_everywhere && lost_on_the_way < -numbers[7];
   advance(std::min(-numbers[1], failed), failed_everywhere ? failed : none);
+  for (; !unmarked.empty() && unmarked.front().number < -numbers[14]; unmarked.pop_front())
+    told[static_cast<std::size_t>(unmarked.front().flow)] = unmarked.front().id;
   if (local)
     advance_drained(std::min({-numbers[7], failed, lost_on_the_way}), lost_everywhere ? lost_on_the_way : none);
   if (failed_everywhere) take_failure(failures, failed);
@@ -484,6 +491,7 @@ void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
     } else {
       slots.durable(step.number);
       durable[static_cast<std::size_t>(step.flow)] = step.id;
+      if (!local) unmarked.push_back(step);
       if (step.flow == Flow::analysis && shares && step.number >= mesh_since && !mesh_step) mesh_step = step.id.step;
     }
     if (!local) keep(step);
@@ -503,12 +511,16 @@ void Writer::State::advance_drained(std::int64_t up_to, std::int64_t failed) {
 // All ranks are done with a step in the store itself. Only now that it is complete everywhere an older one may go.
 void Writer::State::keep(const Submitted& step) {
   if (!keeper) return;
+  const KeptStep kept{step.id, step.order, step.directory};
   if (!step.failed)
-    do_behind(keeper->durable(step.flow, {step.id, step.order, step.directory}));
+    do_behind([this, mark = keeper->durable(step.flow, kept), number = step.number] {
+      mark();
+      marked = number + 1;
+    });
   else if (step.flow == Flow::checkpoint && step.lost_on_the_way)
     keeper->half_drained(step.directory);
-  else if (step.flow == Flow::checkpoint)
-    do_behind(keeper->failed(step.directory));
+  else
+    do_behind(keeper->failed(step.flow, kept));
 }
 
 void Writer::State::do_behind(Chore chore) {
@@ -671,7 +683,9 @@ void Writer::State::hand_over(StepJob step) {
   automatic[flow].seen(seconds);
   ++steps_of_flow[flow];
   // What became of a step that was written inside the call is told by the call.
-  if (mode == Mode::sync) report(false);
+  if (mode != Mode::sync) return;
+  report(false);
+  if (!unmarked.empty()) end_chores();
 }
 
 // The group is told of a step that could not be copied, and writes nothing of it.
@@ -734,10 +748,10 @@ void Writer::State::settle() {
   end_chores();
 }
 
-// Marks are synced, and what goes is gone.
+// Collective. Marks are synced, what goes is gone, and the newest durable step is told.
 void Writer::State::end_chores() {
-  if (keeper) do_behind(keeper->synced());
   statistics.seconds_waiting += background->drain();
+  if (!unmarked.empty()) report(false);
 }
 
 void Writer::wait() {
@@ -805,7 +819,7 @@ void Writer::State::write_statistics() {
 }
 
 std::optional<store::StepId> Writer::newest_durable(Flow flow) const {
-  return state_->durable[static_cast<std::size_t>(flow)];
+  return (state_->local ? state_->durable : state_->told)[static_cast<std::size_t>(flow)];
 }
 
 std::optional<store::StepId> Writer::newest_drained(Flow flow) const {

@@ -328,7 +328,7 @@ void expect_lost(const fs::path& store, const std::string& what, const std::stri
 
 // By whatever way a file went: removed, emptied, cut off.
 TEST(Damage, a_step_that_was_durable_and_lacks_a_file_is_lost) {
-  for (int number : {2, 3})
+  for (int number : {1, 2, 3})
     for (int subfile : {0, 1})
       for (std::int64_t size : {-1, 0, 4000}) {
         const FourCheckpoints four;
@@ -346,6 +346,11 @@ TEST(Damage, a_durable_step_of_which_nothing_is_there_is_lost_and_a_newer_one_is
   const FourCheckpoints four;
   fs::remove_all(four.file(2, 0).parent_path());
   expect_lost(four.store, "checkpoint step of order 2 is lost", "in the middle");
+  const FourCheckpoints oldest;
+  fs::remove_all(oldest.file(1, 0).parent_path());
+  expect_lost(oldest.store, "checkpoint step of order 1 is lost", "the oldest");
+  fs::remove_all(oldest.file(2, 0).parent_path());
+  EXPECT_EQ(verify(oldest.store, 1).findings.size(), 2u) << "the two oldest";
   const FourCheckpoints newest;
   fs::remove_all(newest.file(4, 0).parent_path());  // was never reported
   fs::remove_all(newest.file(3, 0).parent_path());
@@ -370,21 +375,47 @@ TEST(Damage, without_a_mark_a_gap_in_the_order_of_steps_is_a_lost_one) {
   }
 }
 
+// A mark that was not written any more: the gap says it.
+TEST(Damage, a_gap_above_the_orders_of_a_mark_is_a_lost_step) {
+  const FourCheckpoints four;
+  DurableMark stale;
+  add(stale, 1, 1);
+  write_mark(four.store, Flow::checkpoint, stale, true);
+  EXPECT_TRUE(verify(four.store, 1).findings.empty());
+  fs::remove_all(four.file(2, 0).parent_path());
+  expect_lost(four.store, "checkpoint step of order 2 is lost", "above the mark");
+  // A step that failed, and that the writer has removed.
+  note_failed(stale, 2);
+  write_mark(four.store, Flow::checkpoint, stale, true);
+  EXPECT_TRUE(verify(four.store, 1).findings.empty());
+}
+
+TEST(Damage, what_a_writer_removed_on_purpose_is_not_lost) {
+  for (int number : {1, 2}) {
+    const FourCheckpoints four;
+    DurableMark mark = read_mark(four.store, Flow::checkpoint);
+    drop(mark, static_cast<std::uint64_t>(number));
+    write_mark(four.store, Flow::checkpoint, mark, true);
+    for (int subfile : {0, 1}) {
+      fs::remove(four.file(number, subfile));
+      EXPECT_TRUE(verify(four.store, 1).findings.empty()) << number << subfile;
+    }
+  }
+}
+
 TEST(Damage, what_an_interrupted_or_failed_writer_may_have_left_is_a_note) {
-  // The newest, which was not reported; the oldest, which may be on its way out.
-  for (int number : {4, 1})
-    for (int subfile : {0, 1})
-      for (std::int64_t size : {-1, 0, 4000}) {
-        if (number == 1 && size >= 0) continue;
-        const FourCheckpoints four;
-        if (size < 0)
-          fs::remove(four.file(number, subfile));
-        else
-          fs::resize_file(four.file(number, subfile), static_cast<std::uint64_t>(size));
-        const Report report = verify(four.store, 1);
-        EXPECT_TRUE(report.findings.empty()) << number << subfile << size;
-        EXPECT_FALSE(report.notes.empty()) << number << subfile << size;
-      }
+  // The newest, which was not reported.
+  for (int subfile : {0, 1})
+    for (std::int64_t size : {-1, 0, 4000}) {
+      const FourCheckpoints four;
+      if (size < 0)
+        fs::remove(four.file(4, subfile));
+      else
+        fs::resize_file(four.file(4, subfile), static_cast<std::uint64_t>(size));
+      const Report report = verify(four.store, 1);
+      EXPECT_TRUE(report.findings.empty()) << subfile << size;
+      EXPECT_FALSE(report.notes.empty()) << subfile << size;
+    }
 }
 
 // The run went on behind a step that failed, whatever of its files there is.

@@ -89,7 +89,10 @@ bool parse(std::string_view text, Flow flow, DurableMark& mark) {
   auto orders = parse_orders(take_line(text));
   if (!orders) return false;
   mark.orders = std::move(*orders);
-  if (take(text, "newest step ")) mark.newest_step = take_number<std::int64_t>(text);
+  if (!mark.orders.empty()) mark.known = mark.orders.back().last;
+  std::string_view line = take_line(text);
+  if (take(line, "newest step ")) mark.newest_step = take_number<std::int64_t>(line), line = take_line(text);
+  if (take(line, "known up to ")) mark.known = std::max(mark.known, take_number<std::uint64_t>(line).value_or(0));
   return true;
 }
 
@@ -127,6 +130,7 @@ bool contains(const DurableMark& mark, std::uint64_t order) {
 void add(DurableMark& mark, std::uint64_t order, std::int64_t step) {
   mark.is_there = mark.is_whole = true;
   mark.is_damaged = false;
+  mark.known = std::max(mark.known, order);
   if (mark.orders.empty() || order > mark.orders.back().last) mark.newest_step = step;
   if (contains(mark, order)) return;
   const auto after = std::find_if(mark.orders.begin(), mark.orders.end(),
@@ -153,14 +157,26 @@ void drop(DurableMark& mark, std::uint64_t order) {
   }
 }
 
+void drop_up_to(DurableMark& mark, std::uint64_t order) {
+  std::erase_if(mark.orders, [&](const OrderRange& range) { return range.last <= order; });
+  if (mark.orders.empty())
+    mark.newest_step.reset();
+  else
+    mark.orders.front().first = std::max(mark.orders.front().first, order + 1);
+}
+
+void note_failed(DurableMark& mark, std::uint64_t order) { mark.known = std::max(mark.known, order); }
+
 std::string to_text(const DurableMark& mark, Flow flow) {
-  const std::string newest = mark.newest_step ? "newest step " + std::to_string(*mark.newest_step) + "\n" : "";
+  std::string more = mark.newest_step ? "newest step " + std::to_string(*mark.newest_step) + "\n" : "";
+  if (mark.known > (mark.orders.empty() ? 0 : mark.orders.back().last))
+    more += "known up to " + std::to_string(mark.known) + "\n";
   const std::string begin = first_line(flow) + "orders ";
-  const std::size_t room = sector_size - checksum_line - begin.size() - newest.size() - 2;
+  const std::size_t room = sector_size - checksum_line - begin.size() - more.size() - 2;
   std::span<const OrderRange> orders(mark.orders);
   std::string list = to_text(orders);
   for (; list.size() > room; list = to_text(orders)) orders = orders.subspan(1);
-  std::string text = begin + list + "\n" + newest;
+  std::string text = begin + list + "\n" + more;
   text.resize(sector_size - checksum_line - 1, ' ');
   text += "\n";
   return text + last_line(text);

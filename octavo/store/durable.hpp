@@ -22,6 +22,7 @@ struct DurableMark {
   bool is_whole = false;  ///< the mark lists the steps; false if it is empty or damaged
   bool is_damaged = false;
   std::vector<OrderRange> orders;           ///< of durable steps that nobody has removed on purpose; ascending
+  std::uint64_t known = 0;                  ///< the mark says of every order up to this one whether it may be missing
   std::optional<std::int64_t> newest_step;  ///< number of the step with the largest order, if known
   bool operator==(const DurableMark&) const = default;
 };
@@ -34,8 +35,12 @@ bool is_marked_durable(const std::filesystem::path& store, Flow flow);
 
 bool contains(const DurableMark& mark, std::uint64_t order);
 void add(DurableMark& mark, std::uint64_t order, std::int64_t step);
-/// Takes a step off the mark. Call it before the step is removed on purpose.
+/// Takes a step off the mark. Call it before the step is removed on purpose, and write the mark in between.
 void drop(DurableMark& mark, std::uint64_t order);
+/// The same for every step up to this order.
+void drop_up_to(DurableMark& mark, std::uint64_t order);
+/// Notes that a step has failed, so that its order is not looked for. Call it before the step's files are removed.
+void note_failed(DurableMark& mark, std::uint64_t order);
 
 /// The mark as text of 512 bytes, one sector, so that a crash leaves the old mark or the new one. If there are too many
 /// orders, the oldest are left out.

@@ -25,7 +25,10 @@ TEST(Durable, a_mark_is_a_set_of_orders_however_they_come_and_go) {
     std::set<std::uint64_t> expected;
     for (int i = 0; i < 60; ++i) {
       const std::uint64_t order = 1 + random.below(20);
-      if (random.chance(0.6)) {
+      if (random.chance(0.1)) {
+        drop_up_to(mark, order);
+        std::erase_if(expected, [&](std::uint64_t other) { return other <= order; });
+      } else if (random.chance(0.6)) {
         add(mark, order, static_cast<std::int64_t>(order));
         expected.insert(order);
       } else {
@@ -52,6 +55,11 @@ TEST(Durable, what_is_written_is_read_again) {
       EXPECT_EQ(std::filesystem::file_size(durable_mark(dir.path(), flow)), 512u);
     }
   }
+  DurableMark failed;
+  add(failed, 3, 30);
+  note_failed(failed, 5);
+  write_mark(dir.path(), Flow::checkpoint, failed, true);
+  EXPECT_EQ(read_mark(dir.path(), Flow::checkpoint), failed);
   note_durable(dir.path(), Flow::analysis, 6, 60);
   EXPECT_EQ(read_mark(dir.path(), Flow::analysis).orders, (std::vector<OrderRange>{{5, 6}}));
   EXPECT_EQ(read_mark(dir.path(), Flow::analysis).newest_step, 60);

@@ -135,19 +135,25 @@ std::set<std::uint64_t> complete_orders(const Scan& scan, Flow flow) {
   return orders;
 }
 
-// Returns the orders that the mark lists and that have no complete step. If the mark lists none, it looks between the
-// first and the last complete step. A missing order there may be a step whose writer was interrupted, which leaves an
-// incomplete step or a file behind; if there are as many of these as missing orders, it returns none.
-std::vector<std::uint64_t> orders_without_steps(const Scan& scan, Flow flow, const std::set<std::uint64_t>& complete) {
-  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
-  std::vector<OrderRange> expected = mark.orders;
-  if (!mark.is_whole && !complete.empty()) expected = {{*complete.begin(), *complete.rbegin()}};
+std::vector<std::uint64_t> missing_from(const std::vector<OrderRange>& ranges,
+                                        const std::set<std::uint64_t>& complete) {
   std::vector<std::uint64_t> missing;
-  for (const OrderRange& range : expected)
+  for (const OrderRange& range : ranges)
     for (std::uint64_t order = range.first; order <= range.last && missing.size() < most_missing; ++order)
       if (!complete.contains(order)) missing.push_back(order);
-  if (mark.is_whole) return missing;
-  const auto is_left = [&](const StepFound& step) { return step.flow == flow && !step.complete; };
+  return missing;
+}
+
+// Returns the missing orders between complete steps that the mark does not know. A missing order there may be a step
+// whose writer was interrupted, which leaves an incomplete step or a file behind; if there are as many of these as
+// missing orders, it returns none.
+std::vector<std::uint64_t> gaps(const Scan& scan, Flow flow, const std::set<std::uint64_t>& complete) {
+  if (complete.empty()) return {};
+  const std::uint64_t known = scan.marks[static_cast<std::size_t>(flow)].known;
+  const auto missing = missing_from({{std::max(known + 1, *complete.begin()), *complete.rbegin()}}, complete);
+  const auto is_left = [&](const StepFound& step) {
+    return step.flow == flow && !step.complete && (step.order == 0 || step.order > known);
+  };
   const auto left = std::count_if(scan.steps.begin(), scan.steps.end(), is_left) +
                     std::count_if(scan.subfiles.begin(), scan.subfiles.end(), was_being_made);
   return std::ssize(missing) <= left ? std::vector<std::uint64_t>{} : missing;
@@ -165,19 +171,6 @@ bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
     if (from == scan.steps.end() || from->order < order) return true;
   }
   return false;
-}
-
-// Whether the step may be missing because a writer removed it: writers remove the oldest steps first, file after file.
-bool may_be_removed(const Scan& scan, const StepFound* left, std::uint64_t order,
-                    const std::set<std::uint64_t>& complete) {
-  if (complete.empty() || order > *complete.begin()) return false;
-  if (left == nullptr) return true;
-  const fs::path directory = scan.subfiles[left->segments[0].subfile].path.parent_path();
-  const std::vector<int> lacking = segments_lacking(scan, *left);
-  return std::none_of(lacking.begin(), lacking.end(), [&](int segment) {
-    return std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
-                       [&](const Subfile& subfile) { return subfile.path == directory / subfile_name(segment); });
-  });
 }
 
 // Finds the incomplete step of this order. If its segment 0 is missing, its order is not known; it is then the
@@ -199,24 +192,26 @@ StepFound* remains_of(Scan& scan, Flow flow, std::uint64_t order) {
   return nullptr;
 }
 
-std::string name_of_lost(const Scan& scan, Flow flow, std::uint64_t order) {
+std::string describe_lost(const Scan& scan, Flow flow, std::uint64_t order) {
   const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
-  const bool newest = mark.newest_step && order == mark.orders.back().last;
+  const bool newest = mark.newest_step && !mark.orders.empty() && order == mark.orders.back().last;
   return to_string(flow) +
-         (newest ? " step " + std::to_string(*mark.newest_step) : " step of order " + std::to_string(order));
+         (newest ? " step " + std::to_string(*mark.newest_step) : " step of order " + std::to_string(order)) +
+         " is lost: " + (contains(mark, order) ? "it was durable" : "a later step is complete") +
+         ", and nothing of it is there";
 }
 
 void find_lost(Scan& scan, Flow flow) {
   const auto complete = complete_orders(scan, flow);
-  for (std::uint64_t order : orders_without_steps(scan, flow, complete)) {
-    StepFound* left = remains_of(scan, flow, order);
-    if (is_abandoned(scan, flow, order) || may_be_removed(scan, left, order, complete)) continue;
-    if (left != nullptr)
+  std::vector<std::uint64_t> missing = missing_from(scan.marks[static_cast<std::size_t>(flow)].orders, complete);
+  for (std::uint64_t order : gaps(scan, flow, complete)) missing.push_back(order);
+  for (std::uint64_t order : missing) {
+    if (is_abandoned(scan, flow, order)) continue;
+    if (StepFound* left = remains_of(scan, flow, order))
       left->lost = true;
     else
-      scan.damage.push_back({(scan.store / to_string(flow)).string(),
-                             name_of_lost(scan, flow, order) + " is lost: it was durable, and nothing of it is there",
-                             FindingKind::lost});
+      scan.damage.push_back(
+          {(scan.store / to_string(flow)).string(), describe_lost(scan, flow, order), FindingKind::lost});
   }
   const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
   if (mark.is_there && mark.orders.empty() && complete.empty())

@@ -101,6 +101,25 @@ def test_a_durable_step_in_the_middle_that_is_gone_is_lost(run, six, tmp_path, w
     assert octavo.restart(None, store).step == 6
 
 
+def test_the_oldest_durable_steps_that_are_gone_are_lost(run, six, tmp_path):
+    store = shutil.copytree(six, tmp_path / "run.octavo")
+    shutil.rmtree(directory(store, 1))
+    expect_lost(run, store, "step of order 1")
+    shutil.rmtree(directory(store, 2))
+    code, report = verified(run, store)
+    assert code == 1 and [finding["kind"] for finding in report["findings"]] == ["lost", "lost"]
+
+
+# Of a run that was killed: its mark is of an earlier time.
+def test_a_gap_above_a_stale_mark_is_a_lost_step(run, six, tmp_path):
+    assert start(tmp_path / "one.octavo", 2, 1, 0, 1).wait(timeout=BOUND) == 0
+    store = shutil.copytree(six, tmp_path / "run.octavo")
+    shutil.copy(tmp_path / "one.octavo" / "checkpoint.durable", store)
+    assert verified(run, store)[0] == 0
+    shutil.rmtree(directory(store, 2))
+    expect_lost(run, store, "step of order 2")
+
+
 @pytest.mark.parametrize("what", ["directory", "data.000", "data.001", "empty"])
 def test_a_restart_that_passes_over_a_lost_newer_step_says_so(run, six, tmp_path, what):
     store = shutil.copytree(six, tmp_path / "run.octavo")

@@ -152,10 +152,9 @@ def read_mark(path, flow):
 
 
 def lost_orders(path, flow):
-    """Of the marked steps those that are not complete, unless they may have been removed or abandoned."""
+    """The orders of marked steps that are not complete, without those of an abandoned branch."""
     complete = [commits[0].footer for commits in complete_steps(path) if commits[0].footer["flow"] == flow]
     order_of = {footer["attempt"]: footer["order"] for footer in complete}
-    lowest = min(order_of.values(), default=0)
     marked, _ = read_mark(path, flow)
 
     def is_abandoned(order):
@@ -163,7 +162,7 @@ def lost_orders(path, flow):
         return any(order_of.get(footer["continues"]["attempt"], 0) < order for footer in later)
 
     gone = (marked or set()) - set(order_of.values())
-    return {order for order in gone if order >= lowest and not is_abandoned(order)}
+    return {order for order in gone if not is_abandoned(order)}
 
 
 # ------------------------------------------------------------------------------------------------ steps
