@@ -170,6 +170,9 @@ def test_a_full_disk_is_an_error_on_all_ranks_and_old_steps_stay(small_disk, mod
     for folder in (store / "checkpoint").iterdir():
         if int(folder.name) < newest - 2:
             shutil.rmtree(folder)
+    assert octavo.verify(store, threads=1)["findings"]  # they were durable; whoever removes them removes the mark too
+    (store / "checkpoint.durable").unlink()
+    assert octavo.verify(store, threads=1)["findings"] == []
     assert start(store, 3, 2, newest, newest + 2, **options).wait(timeout=BOUND) == 0
     assert expect_whole(store)[newest + 2] == 2
 
@@ -185,7 +188,7 @@ def test_a_disk_that_becomes_read_only_is_an_error_on_all_ranks(small_disk):
 
 @pytest.mark.parametrize("mode", ["sync", "background"])
 def test_a_store_that_vanishes_hangs_nobody(tmp_path, mode):
-    """Steps after it are errors on all ranks, or in a store that is whole again."""
+    """Steps after it are errors on all ranks, or in a store that is whole again; those before it are lost."""
     store = tmp_path / "run.octavo"
     process = start(store, 2, 1, 0, 60, mode=mode)
     until(lambda: len(told(store)) > 3, process)
@@ -195,7 +198,9 @@ def test_a_store_that_vanishes_hangs_nobody(tmp_path, mode):
             break
     assert process.wait(timeout=BOUND) == 0
     assert errors(store, 0) == errors(store, 1)
-    assert 60 in expect_whole(store)
+    listed = {row["step"] for row in octavo.steps(store)}
+    assert 60 in listed and all(expect_right(store, step) == 1 for step in listed)
+    assert {finding["kind"] for finding in octavo.verify(store, threads=1)["findings"]} == {"lost"}
 
 
 def test_a_second_writer_gets_a_clear_error(tmp_path):
