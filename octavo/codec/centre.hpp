@@ -11,7 +11,7 @@
 /// it. A decoder needs none of this.
 namespace octavo::codec {
 
-/// Of a value that the cell of the common one takes, before it is there.
+/// Marks a value that will go to the common value's cell, before that cell exists.
 inline constexpr auto in_common_cell = static_cast<Kind>(4);
 
 /// The values of a chunk on their way to a grid. Spans are of the same size.
@@ -50,7 +50,7 @@ template <class T>
 double turn_phase(const AbsoluteGrid<T>&, double phase) {
   return phase == 0 ? 0.0 : 1.0 - phase;
 }
-/// What a phase that grows by 1 adds to an error, in steps.
+/// The change of an error, in steps, when the phase grows by 1.
 template <class T>
 constexpr double sense_of(const PointwiseGrid<T>&) {
   return 1;
@@ -360,7 +360,7 @@ double mark_moving(const Lattice& lattice, Draft<T>& draft) {
 
 // ------------------------------------------------------------------ where the grid lies
 
-/// What is known of a chunk's errors before its values are on a grid.
+/// An estimate of a chunk's errors, made before its values are on a grid.
 struct Forecast {
   Response response;
   Sliced sliced;
