@@ -27,14 +27,14 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/native_writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/output.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/mesh/octree_to_patches.hpp"
-#include "octavo/mesh/patches_to_octree.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/native_writer.hpp"
-#include "octavo/parallel/world.hpp"
+#include "octavo/mesh/patches/octree_to_patches.hpp"
+#include "octavo/mesh/patches/patches_to_octree.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/world.hpp"
 
 namespace {
 
@@ -42,12 +42,12 @@ using namespace octavo;
 using bench::cpu_of_all;
 using bench::largest;
 namespace fs = std::filesystem;
-using parallel::NativeFormat;
-using parallel::NativeOptions;
-using parallel::NativeWriter;
+using engine::NativeFormat;
+using engine::NativeOptions;
+using engine::NativeWriter;
 
-int rank() { return parallel::rank_in(MPI_COMM_WORLD); }
-int ranks() { return parallel::size_of(MPI_COMM_WORLD); }
+int rank() { return ranks::rank_in(MPI_COMM_WORLD); }
+int ranks() { return ranks::size_of(MPI_COMM_WORLD); }
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -107,7 +107,7 @@ void flash_steps(const char* name, const fs::path& directory, NativeOptions opti
     writer.begin_step(directory / (std::string(name) + std::to_string(step)), step, step);
     writer.put_mesh(tree);
     for (int v = 0; v < variables; ++v) {
-      parallel::ArrayView view = parallel::view_of(values[static_cast<std::size_t>(v)]);
+      engine::ArrayView view = engine::view_of(values[static_cast<std::size_t>(v)]);
       view.cells = num_cells(tree);
       view.block = tree.block;
       std::string field = "v000";
@@ -138,7 +138,7 @@ void flash(int argc, char** argv) {
   for (const char* name : {"background", "sync", "collect"}) {
     if (rank() == 0) fs::create_directories(directory);
     MPI_Barrier(MPI_COMM_WORLD);
-    options.mode = name == std::string("background") ? parallel::Mode::background : parallel::Mode::sync;
+    options.mode = name == std::string("background") ? engine::Mode::background : engine::Mode::sync;
     options.collect = name == std::string("collect");
     flash_steps(name, directory, options, tree, variables, steps, between);
   }
@@ -201,15 +201,14 @@ void amrex(int argc, char** argv) {
   header.dim = dim;
   NativeOptions options;
   options.format = NativeFormat::amrex_plotfile;
-  options.mode = parallel::Mode::sync;
+  options.mode = engine::Mode::sync;
   options.sync = false;
   options.checksums = false;
   NativeWriter writer(MPI_COMM_WORLD, header, options);
   const auto write = [&] {
     writer.begin_step(directory / "plt", 0, 0);
     writer.put_mesh(patches);
-    for (std::size_t f = 0; f < fields; ++f)
-      writer.put_field("field" + std::to_string(f), parallel::view_of(values[f]));
+    for (std::size_t f = 0; f < fields; ++f) writer.put_field("field" + std::to_string(f), engine::view_of(values[f]));
     writer.end_step();
   };
   const auto box = static_cast<std::size_t>(cells);
@@ -268,7 +267,7 @@ void put_particles(NativeWriter& writer, const formats::amrex::Output& output, s
     const std::string name = folder.path.filename().string();
     for (const mesh::Field& field : keep.back().attributes)
       visit_values(field, [&](auto values) {
-        writer.put_particles(name, field.info.name, parallel::view_of(values, field.info.components));
+        writer.put_particles(name, field.info.name, engine::view_of(values, field.info.components));
       });
   }
 }
@@ -296,7 +295,7 @@ void relay(int argc, char** argv) {
   writer.put_mesh(std::get<mesh::Patches>(again.mesh));
   for (const mesh::Field& field : again.fields)
     if (field.info.centring == mesh::Centring::cell)
-      visit_values(field, [&](auto values) { writer.put_field(field.info.name, parallel::view_of(values)); });
+      visit_values(field, [&](auto values) { writer.put_field(field.info.name, engine::view_of(values)); });
   std::vector<mesh::Particles> keep;
   put_particles(writer, output, keep);
   writer.end_step();
@@ -307,7 +306,7 @@ void relay(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  parallel::world();
+  ranks::world();
   const std::string what = argc > 2 ? argv[1] : "";
   try {
     if (what == "flash") return flash(argc, argv), 0;
@@ -315,7 +314,7 @@ int main(int argc, char** argv) {
     if (what == "relay" && argc > 3) return relay(argc, argv), 0;
   } catch (const base::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    parallel::abort(1);
+    ranks::abort(1);
   }
   std::fprintf(stderr, "octavo_bench_native flash|amrex DIRECTORY ... or relay IN OUT ...\n");
   return 2;

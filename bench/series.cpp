@@ -25,15 +25,15 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/file/hdf5.hpp"
+#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/write.hpp"
-#include "octavo/jobs/to_med.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/series_writer.hpp"
-#include "octavo/parallel/world.hpp"
 #include "octavo/partition/cut.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/world.hpp"
+#include "octavo/step/to_med.hpp"
 
 namespace {
 
@@ -43,8 +43,8 @@ using bench::largest;
 namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 
-int rank() { return parallel::rank_in(MPI_COMM_WORLD); }
-int ranks() { return parallel::size_of(MPI_COMM_WORLD); }
+int rank() { return ranks::rank_in(MPI_COMM_WORLD); }
+int ranks() { return ranks::size_of(MPI_COMM_WORLD); }
 
 // ------------------------------------------------------------------ the mesh
 
@@ -80,11 +80,11 @@ Triangles read_triangles(const fs::path& path, int refinements) {
   return mesh;
 }
 
-parallel::SeriesMesh piece_of(const Triangles& whole) {
+engine::SeriesMesh piece_of(const Triangles& whole) {
   const auto part_of = partition::cut_hilbert(whole.connectivity, whole.x, whole.y, ranks());
   const auto lists = partition::list_parts(part_of, ranks());
   std::vector<std::int64_t> local(whole.x.size(), -1);
-  parallel::SeriesMesh piece;
+  engine::SeriesMesh piece;
   for (const std::int32_t e : partition::elements_of(lists, rank())) {
     piece.global_element.push_back(e);
     for (std::size_t k = 0; k < 3; ++k) {
@@ -105,7 +105,7 @@ parallel::SeriesMesh piece_of(const Triangles& whole) {
 
 struct Problem {
   serafin::Header header;
-  parallel::SeriesMesh mesh;
+  engine::SeriesMesh mesh;
   int steps = 10;
   double between = 0.2;
   int writers = 0;
@@ -150,17 +150,17 @@ void run(const char* name, const Problem& problem, const Way& way) {
 
 // ------------------------------------------------------------------ octavo
 
-Way octavo_way(const fs::path& path, const Problem& problem, parallel::Mode mode) {
-  parallel::SeriesOptions options;
+Way octavo_way(const fs::path& path, const Problem& problem, engine::Mode mode) {
+  engine::SeriesOptions options;
   options.mode = mode;
   options.sync = false;
   options.writers = problem.writers;
-  auto writer = std::make_shared<parallel::SeriesWriter>(MPI_COMM_WORLD, path, problem.header, problem.mesh, options);
-  if (rank() == 0 && mode == parallel::Mode::background) std::printf("%s\n", to_text(writer->plan()).c_str());
+  auto writer = std::make_shared<engine::SeriesWriter>(MPI_COMM_WORLD, path, problem.header, problem.mesh, options);
+  if (rank() == 0 && mode == engine::Mode::background) std::printf("%s\n", to_text(writer->plan()).c_str());
   return {[=](int step, const std::vector<std::vector<double>>& values) {
             writer->begin_step(step);
             for (std::size_t v = 0; v < values.size(); ++v)
-              writer->put_field("VARIABLE " + std::to_string(v), parallel::view_of(values[v]));
+              writer->put_field("VARIABLE " + std::to_string(v), engine::view_of(values[v]));
             writer->end_step();
           },
           [=] { writer->close(); }};
@@ -210,7 +210,7 @@ void put_frame(const Problem& problem, const serafin::Layout& layout, MPI_File f
 }
 
 Way collective_way(const fs::path& path, const Problem& problem, bool blocking) {
-  parallel::SeriesWriter(MPI_COMM_WORLD, path, problem.header, problem.mesh, {.sync = false}).close();
+  engine::SeriesWriter(MPI_COMM_WORLD, path, problem.header, problem.mesh, {.sync = false}).close();
   auto state = std::make_shared<Collective>();
   const serafin::Layout layout = serafin::layout_of(problem.header);
   state->owned = owned_points(problem, static_cast<std::size_t>(problem.header.points));
@@ -276,7 +276,7 @@ void merge(const fs::path& path, const Problem& problem) {
 }
 
 Way pieces_way(const fs::path& path, const Problem& problem) {
-  parallel::SeriesWriter(MPI_COMM_WORLD, path, problem.header, problem.mesh, {.sync = false}).close();
+  engine::SeriesWriter(MPI_COMM_WORLD, path, problem.header, problem.mesh, {.sync = false}).close();
   auto header = std::make_shared<serafin::Header>(problem.header);
   header->points = static_cast<std::int32_t>(problem.points());
   header->elements = static_cast<std::int32_t>(problem.mesh.global_element.size());
@@ -322,8 +322,8 @@ void convert_by_libmed(const fs::path& from, const fs::path& to) {
   const double begin = MPI_Wtime();
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
-  parallel::agree(MPI_COMM_WORLD, [&] {
-    if (rank() == 0) jobs::to_med(from, to, {.single_precision = true});
+  ranks::agree(MPI_COMM_WORLD, [&] {
+    if (rank() == 0) step::to_med(from, to, {.single_precision = true});
   });
   getrusage(RUSAGE_SELF, &after);
   const auto seconds = [](const rusage& usage) {
@@ -360,8 +360,8 @@ void measure(int argc, char** argv) {
                 1e-6 * static_cast<double>(serafin::layout_of(problem.header).step_bytes), ranks());
   MPI_Barrier(MPI_COMM_WORLD);
   const auto in = [&](const char* name) { return directory / name; };
-  run("octavo, background", problem, octavo_way(in("background.slf"), problem, parallel::Mode::background));
-  run("octavo, in the call", problem, octavo_way(in("sync.slf"), problem, parallel::Mode::sync));
+  run("octavo, background", problem, octavo_way(in("background.slf"), problem, engine::Mode::background));
+  run("octavo, in the call", problem, octavo_way(in("sync.slf"), problem, engine::Mode::sync));
   run("MPI-IO, blocking", problem, collective_way(in("blocking.slf"), problem, true));
   run("MPI-IO, non-blocking", problem, collective_way(in("nonblocking.slf"), problem, false));
   run("pieces and merging", problem, pieces_way(in("pieces.slf"), problem));
@@ -369,8 +369,8 @@ void measure(int argc, char** argv) {
     for (const char* other : {"sync.slf", "blocking.slf", "nonblocking.slf", "pieces.slf"})
       if (!same_bytes(in("background.slf"), in(other))) std::printf("%s differs from octavo's\n", other);
   if (formats::med::available() && file::hdf5::available()) {
-    run("octavo, MED, background", problem, octavo_way(in("background.med"), problem, parallel::Mode::background));
-    run("octavo, MED, in the call", problem, octavo_way(in("sync.med"), problem, parallel::Mode::sync));
+    run("octavo, MED, background", problem, octavo_way(in("background.med"), problem, engine::Mode::background));
+    run("octavo, MED, in the call", problem, octavo_way(in("sync.med"), problem, engine::Mode::sync));
     convert_by_libmed(in("background.slf"), in("converted.med"));
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -380,7 +380,7 @@ void measure(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  parallel::world();
+  ranks::world();
   try {
     measure(argc, argv);
   } catch (const base::Error& error) {

@@ -62,11 +62,11 @@ void check_space(int space) {
   if (space != OCTAVO_HOST) throw Error(Kind::unsupported, "arrays are in host memory only");
 }
 
-parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
+engine::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space) {
   check_space(space);
   if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
   if (count > 0 && values == nullptr) throw Error(Kind::usage, "values is NULL");
-  parallel::ArrayView view;
+  engine::ArrayView view;
   view.data = values;
   view.type = type_of(type);
   view.cells = static_cast<std::size_t>(count);

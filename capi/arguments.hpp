@@ -7,9 +7,9 @@
 
 #include "capi/octavo.h"
 #include "octavo/base/current_error.hpp"
+#include "octavo/engine/step/array_view.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/octree.hpp"
-#include "octavo/parallel/array_view.hpp"
 #include "octavo/store/store.hpp"
 
 /// What the C functions share: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
@@ -53,12 +53,12 @@ store::Flow flow_of(int flow);
 void copy_text(const std::string& from, char* to, std::size_t size);
 /// Error(unsupported) but for OCTAVO_HOST.
 void check_space(int space);
-parallel::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space);
+engine::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space);
 mesh::Header header_of(const octavo_domain& domain);
 mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,
                        const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
 
-int put_series_field(octavo_series* series, const char* name, const std::function<parallel::ArrayView()>& view,
+int put_series_field(octavo_series* series, const char* name, const std::function<engine::ArrayView()>& view,
                      octavo_error* error);
 
 }  // namespace octavo::capi

@@ -50,13 +50,13 @@ std::vector<mesh::Index3> sizes_of(const mesh::Patches& patches) {
   return sizes;
 }
 
-parallel::ArrayView view_of_arrays(const Layout& layout, const void* values, std::int64_t count,
-                                   const mesh::Index3& size) {
+engine::ArrayView view_of_arrays(const Layout& layout, const void* values, std::int64_t count,
+                                 const mesh::Index3& size) {
   if (layout.ghost < 0 || layout.stride < 0) throw Error(Kind::usage, "ghost and stride must not be negative");
-  parallel::ArrayView view = view_of(layout.type, values, count, 0, layout.space);
+  engine::ArrayView view = view_of(layout.type, values, count, 0, layout.space);
   view.block = size;
   if (layout.ghost == 0 && layout.stride <= 1) return view;
-  parallel::ArrayView::Stride& stride = view.stride;
+  engine::ArrayView::Stride& stride = view.stride;
   stride.x = std::max<std::int64_t>(layout.stride, 1);
   stride.y = stride.x * (size[0] + 2 * layout.ghost);
   stride.z = layout.dim > 1 ? stride.y * (size[1] + 2 * layout.ghost) : stride.y;
@@ -74,7 +74,7 @@ FieldViews views_of_boxes(const Layout& layout, const Boxes& boxes, const void* 
   const auto& sizes = expected_boxes(boxes, count);
   // No boxes: a view all the same, which has the type.
   if (sizes.empty()) return view_of_arrays(layout, nullptr, 0, {1, 1, 1});
-  std::vector<parallel::ArrayView> views;
+  std::vector<engine::ArrayView> views;
   for (std::size_t i = 0; i < sizes.size(); ++i)
     views.push_back(view_of_arrays(layout, (&checked(values, "values"))[i], 1, sizes[i]));
   return views;
@@ -97,8 +97,8 @@ FieldViews views_in_a_row(const Layout& layout, const Boxes& boxes, const mesh::
   return view_of_arrays(layout, values, at, {1, 1, 1});
 }
 
-parallel::ArrayView view_of(const octavo_array& array, const mesh::Index3& block) {
-  parallel::ArrayView view = view_of(array.type, array.values, array.cells, 0, array.space);
+engine::ArrayView view_of(const octavo_array& array, const mesh::Index3& block) {
+  engine::ArrayView view = view_of(array.type, array.values, array.cells, 0, array.space);
   view.block = block;
   view.components = array.components;
   view.ghost = array.ghost;
@@ -113,7 +113,7 @@ mesh::Centring centring_of(int centring) {
 }
 
 std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells) {
-  constexpr std::uint32_t nowhere = parallel::ArrayView::nowhere;
+  constexpr std::uint32_t nowhere = engine::ArrayView::nowhere;
   std::vector<std::uint32_t> out;
   for (const std::int64_t place : array_from(order, cells)) {
     if (place < -1 || place >= std::int64_t{nowhere})

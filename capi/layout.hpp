@@ -25,17 +25,17 @@ mesh::Patches patches_from(int dim, int levels, const std::int64_t* domain, cons
 std::vector<mesh::Index3> sizes_of(const mesh::Patches& patches);
 
 /// `count` arrays of `size` values each, one after another.
-parallel::ArrayView view_of_arrays(const Layout& layout, const void* values, std::int64_t count,
-                                   const mesh::Index3& size);
+engine::ArrayView view_of_arrays(const Layout& layout, const void* values, std::int64_t count,
+                                 const mesh::Index3& size);
 /// A field as one view, or as one of each box.
-using FieldViews = std::variant<parallel::ArrayView, std::vector<parallel::ArrayView>>;
+using FieldViews = std::variant<engine::ArrayView, std::vector<engine::ArrayView>>;
 /// Arrays of `count` blocks, or of all boxes where boxes were put, one after another.
 FieldViews views_in_a_row(const Layout& layout, const Boxes& boxes, const mesh::Index3& block, const void* values,
                           std::int64_t count);
 /// An array of each box, lying anywhere.
 FieldViews views_of_boxes(const Layout& layout, const Boxes& boxes, const void* const* values, std::int64_t count);
 /// As octavo_array has it, but for its order; `block` values of a cell.
-parallel::ArrayView view_of(const octavo_array& array, const mesh::Index3& block);
+engine::ArrayView view_of(const octavo_array& array, const mesh::Index3& block);
 mesh::Centring centring_of(int centring);
 /// Places as octavo_array has them, as the engine has them.
 std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells);

@@ -2,19 +2,19 @@
 #include <utility>
 
 #include "capi/puts.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace {
 
 using namespace octavo;
 using namespace octavo::capi;
 
-parallel::NativeOptions options_of(const octavo_native_options& from) {
+engine::NativeOptions options_of(const octavo_native_options& from) {
   if (from.format < OCTAVO_FLASH || from.format > OCTAVO_AMREX_CHECKPOINT)
     throw Error(Kind::usage, "format: expected 0, 1 or 2, found " + std::to_string(from.format));
-  parallel::NativeOptions options;
-  options.format = static_cast<parallel::NativeFormat>(from.format);
-  options.mode = from.background != 0 ? parallel::Mode::background : parallel::Mode::sync;
+  engine::NativeOptions options;
+  options.format = static_cast<engine::NativeFormat>(from.format);
+  options.mode = from.background != 0 ? engine::Mode::background : engine::Mode::sync;
   options.sync = from.sync != 0;
   options.checksums = from.checksums != 0;
   options.collect = from.collect != 0;
@@ -40,16 +40,16 @@ int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_
                        octavo_native_writer** writer, octavo_error* error) {
   return guard(error, [&] {
     // NULL on one rank only is told to all.
-    parallel::NativeOptions chosen;
+    engine::NativeOptions chosen;
     mesh::Header header;
-    parallel::agree(comm, [&] {
+    ranks::agree(comm, [&] {
       checked(writer, "writer") = nullptr;
       header = header_of(checked(domain, "domain"));
       chosen = options_of(checked(options, "options"));
       std::copy_n(options->block, 3, header.block.begin());
     });
     *writer = new octavo_native_writer{
-        {}, parallel::NativeWriter(comm, header, chosen), header.dim, header.roots, header.block};
+        {}, engine::NativeWriter(comm, header, chosen), header.dim, header.roots, header.block};
   });
 }
 

@@ -6,11 +6,11 @@
 
 #include "capi/left_binding.hpp"
 #include "capi/octavo.h"
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/amrex/output.hpp"
 #include "octavo/formats/flash/flash.hpp"
-#include "octavo/mesh/merge.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace {
 
@@ -18,8 +18,8 @@ using namespace octavo;
 using octavo::testing::everyone;
 using ::testing::HasSubstr;
 
-int rank() { return parallel::rank_in(everyone()); }
-int size() { return parallel::size_of(everyone()); }
+int rank() { return ranks::rank_in(everyone()); }
+int size() { return ranks::size_of(everyone()); }
 
 double value_at(std::int64_t x, std::int64_t y) { return static_cast<double>(1000 * y + x); }
 

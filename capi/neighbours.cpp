@@ -2,8 +2,8 @@
 
 #include "capi/arguments.hpp"
 #include "capi/objects.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/neighbour_arrays.hpp"
+#include "octavo/engine/restart/neighbour_arrays.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 using namespace octavo;
 using namespace octavo::capi;
@@ -11,12 +11,12 @@ using namespace octavo::capi;
 int octavo_restart_neighbours(MPI_Comm comm, const octavo_restart* restart, octavo_neighbours* neighbours,
                               octavo_error* error) {
   return guard(error, [&] {
-    parallel::agree(comm, [&] {
+    ranks::agree(comm, [&] {
       checked(restart, "restart");
       checked(neighbours, "neighbours") = {};
     });
-    auto own = std::make_unique<parallel::NeighbourArrays>(
-        parallel::arrays_of(parallel::find_neighbours(comm, restart->value)));
+    auto own =
+        std::make_unique<engine::NeighbourArrays>(engine::arrays_of(engine::find_neighbours(comm, restart->value)));
     *neighbours = {std::ssize(own->shared),
                    own->shared.data(),
                    own->first.data(),
@@ -41,6 +41,6 @@ int octavo_restart_neighbours(MPI_Comm comm, const octavo_restart* restart, octa
 
 void octavo_neighbours_free(octavo_neighbours* neighbours) {
   if (neighbours == nullptr) return;
-  delete static_cast<parallel::NeighbourArrays*>(neighbours->owner);
+  delete static_cast<engine::NeighbourArrays*>(neighbours->owner);
   *neighbours = {};
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "capi/octavo.h"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace {
 

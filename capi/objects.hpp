@@ -3,10 +3,10 @@
 
 #include "capi/layout.hpp"
 #include "capi/octavo.h"
-#include "octavo/parallel/native_writer.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/series_mesh.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/points/series_mesh.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/targets/native_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 namespace octavo::capi {
 
@@ -18,25 +18,25 @@ using Orders = std::list<std::vector<std::uint32_t>>;
 /// What the handles of the C API are. Both writers have what puts.hpp needs.
 struct octavo_writer {
   octavo::capi::Orders orders;  ///< a writer may read them until it is gone
-  octavo::parallel::Writer writer;
+  octavo::engine::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;
   octavo::capi::Boxes boxes{};  ///< of this step
 };
 struct octavo_native_writer {
   octavo::capi::Orders orders;
-  octavo::parallel::NativeWriter writer;
+  octavo::engine::NativeWriter writer;
   int dim;
   octavo::mesh::Index3 roots, block;
   octavo::capi::Boxes boxes{};
 };
 struct octavo_restart {
-  octavo::parallel::Restart value;
+  octavo::engine::Restart value;
   octavo::store::Flow flow;
 };
 
 namespace octavo::capi {
 
-parallel::SeriesMesh mesh_from(const octavo_series_mesh& from);
+engine::SeriesMesh mesh_from(const octavo_series_mesh& from);
 
 }  // namespace octavo::capi

@@ -1,7 +1,7 @@
 #include "capi/octavo.h"
 
 #include "capi/puts.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 using namespace octavo;
 using namespace octavo::capi;
@@ -22,21 +22,21 @@ int octavo_writer_open_as(MPI_Comm comm, const char* store, const octavo_domain*
                           const octavo_writer_options* options, octavo_writer** writer, octavo_error* error) {
   return guard(error, [&] {
     // NULL on one rank only is told to all, as what options say is.
-    parallel::Options chosen;
+    engine::Options chosen;
     mesh::Header header;
-    parallel::agree(comm, [&] {
+    ranks::agree(comm, [&] {
       checked(writer, "writer") = nullptr;
       checked(store, "store");
       header = header_of(checked(domain, "domain"));
       const octavo_writer_options& wanted = checked(options, "options");
       std::copy_n(wanted.block, 3, header.block.begin());
       header.unfolded = wanted.unfolded;
-      chosen = parallel::read_options({}, wanted.options == nullptr ? "" : wanted.options);
+      chosen = engine::read_options({}, wanted.options == nullptr ? "" : wanted.options);
     });
     std::optional<store::StepId> resumed;
     if (options->from != nullptr) resumed = options->from->value.id;
     *writer = new octavo_writer{
-        {}, parallel::Writer(comm, store, header, chosen, resumed), header.dim, header.roots, header.block};
+        {}, engine::Writer(comm, store, header, chosen, resumed), header.dim, header.roots, header.block};
   });
 }
 
@@ -55,7 +55,7 @@ int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time
 
 int octavo_writer_statistics(octavo_writer* writer, char* text, size_t size, octavo_error* error) {
   return guard(error, [&] {
-    const parallel::Writer& of = checked(writer, "writer").writer;
+    const engine::Writer& of = checked(writer, "writer").writer;
     const std::string mine = to_json(of.statistics());
     copy_text("{\"rank\": " + mine + ", \"total\": " + to_json(of.total_statistics()) + "}", text, size);
   });
@@ -132,7 +132,7 @@ int octavo_writer_put_particle_array(octavo_writer* writer, const char* species,
                                      const char* unit, const octavo_array* array, octavo_error* error) {
   return put(writer, error, "particles", [&](octavo_writer& to) {
     const octavo_array& from = checked(array, "array");
-    parallel::ArrayView view = view_of(from, {1, 1, 1});
+    engine::ArrayView view = view_of(from, {1, 1, 1});
     view.order = keep_order(to, from.order, from.cells);
     to.writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"), view, unit_of(unit));
   });
@@ -144,7 +144,7 @@ int octavo_writer_put_field(octavo_writer* writer, const char* name, const char*
   return put_view(writer, name, unit, view, error);
 }
 
-void octavo::capi::add_faces(parallel::Writer& to, const std::string& name, const parallel::ArrayView& view,
+void octavo::capi::add_faces(engine::Writer& to, const std::string& name, const engine::ArrayView& view,
                              const std::string& unit, mesh::Centring centring) {
   check(view);
   const auto sides = split_faces(view, mesh::face_axis(centring));

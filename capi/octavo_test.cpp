@@ -7,15 +7,15 @@
 #include <fstream>
 #include <numeric>
 
-#include "octavo/parallel/mpi_run.hpp"
-#include "octavo/parallel/options.hpp"
+#include "octavo/engine/options.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace {
 
 using octavo::testing::everyone;
 using ::testing::HasSubstr;
 
-int rank() { return octavo::parallel::rank_in(everyone()); }
+int rank() { return octavo::ranks::rank_in(everyone()); }
 
 octavo_writer* open_writer(const std::string& store, octavo_error* error) {
   octavo_domain domain = octavo_domain_default();
@@ -170,7 +170,7 @@ TEST(CapiMpi, errors_are_codes_with_a_message_on_all_ranks) {
 }
 
 TEST(CapiMpi, a_failed_restart_is_remembered_and_forgotten) {
-  if (!octavo::parallel::reads_toml()) GTEST_SKIP() << "built without toml++";
+  if (!octavo::engine::reads_toml()) GTEST_SKIP() << "built without toml++";
   const octavo::testing::SharedDirectory directory;
   const std::string options = directory.path() / "octavo.toml";
   if (rank() == 0) std::ofstream(options) << "remember_failed_restarts = true\n";

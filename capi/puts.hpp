@@ -81,7 +81,7 @@ int put_array(Handle* writer, const char* name, const char* unit, const octavo_a
               octavo_error* error) noexcept {
   return put(writer, error, "a field", [&](Handle& to) {
     const octavo_array& from = checked(array, "array");
-    parallel::ArrayView view = view_of(from, to.boxes ? mesh::Index3{1, 1, 1} : to.block);
+    engine::ArrayView view = view_of(from, to.boxes ? mesh::Index3{1, 1, 1} : to.block);
     view.order = keep_order(to, from.order, from.cells);
     to.writer.put_field(&checked(name, "name"), view, unit_of(unit), centring_of(from.centring));
   });
@@ -115,11 +115,11 @@ int put_arrays(Handle* writer, const char* name, const char* unit, int type, con
 }
 
 // A FLASH file has face variables as they are; a store the low and the high faces of each cell, as two fields.
-inline void add_faces(parallel::NativeWriter& to, const std::string& name, const parallel::ArrayView& view,
+inline void add_faces(engine::NativeWriter& to, const std::string& name, const engine::ArrayView& view,
                       const std::string& unit, mesh::Centring centring) {
   to.put_field(name, view, unit, centring);
 }
-void add_faces(parallel::Writer& to, const std::string& name, const parallel::ArrayView& view, const std::string& unit,
+void add_faces(engine::Writer& to, const std::string& name, const engine::ArrayView& view, const std::string& unit,
                mesh::Centring centring);
 
 /// Of a tree: arrays with one value more along `axis`.
@@ -145,7 +145,7 @@ int put_faces(Handle* writer, const char* name, const char* unit, int axis, int 
 
 template <class Handle>
 int put_species(Handle* writer, const char* species, const char* attribute,
-                const std::function<parallel::ArrayView()>& view, octavo_error* error) noexcept {
+                const std::function<engine::ArrayView()>& view, octavo_error* error) noexcept {
   return put(writer, error, "particles", [&](Handle& to) {
     to.writer.put_particles(&checked(species, "species"), &checked(attribute, "attribute"), view());
   });

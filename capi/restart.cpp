@@ -4,9 +4,9 @@
 
 #include "capi/arguments.hpp"
 #include "capi/objects.hpp"
+#include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/failed_restarts.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace {
 
@@ -35,9 +35,9 @@ const mesh::Patches& patches_of(const octavo_restart& restart) {
   return *patches;
 }
 
-parallel::RestartOptions options_of(const octavo_restart_options& from) {
-  parallel::RestartOptions options =
-      parallel::restart_options(parallel::read_options({}, from.options == nullptr ? "" : from.options));
+engine::RestartOptions options_of(const octavo_restart_options& from) {
+  engine::RestartOptions options =
+      engine::restart_options(engine::read_options({}, from.options == nullptr ? "" : from.options));
   options.flow = flow_of(from.flow);
   if (from.step >= 0) options.step = from.step;
   if (from.fields != nullptr) options.fields = texts_from(from.fields, from.num_fields);
@@ -49,7 +49,7 @@ parallel::RestartOptions options_of(const octavo_restart_options& from) {
   }
   options.fill = from.fill != 0;
   options.fill_by = from.constant != 0 ? mesh::FillBy::constant : mesh::FillBy::linear;
-  if (from.boxes != 0) options.as = parallel::MeshKind::patches;
+  if (from.boxes != 0) options.as = engine::MeshKind::patches;
   options.max_box = from.max_box;
   if (from.points != nullptr) options.points = array_from(from.points, from.num_points);
   return options;
@@ -124,7 +124,7 @@ octavo_restart_options octavo_restart_options_default(void) {
   options.flow = OCTAVO_CHECKPOINT;
   options.step = -1;
   options.particles = 1;
-  options.max_box = parallel::RestartOptions().max_box;
+  options.max_box = engine::RestartOptions().max_box;
   return options;
 }
 
@@ -145,29 +145,29 @@ int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* optio
 int octavo_restart_open_as(MPI_Comm comm, const char* path, const octavo_restart_options* options,
                            octavo_restart** restart, octavo_error* error) {
   return guard(error, [&] {
-    parallel::RestartOptions chosen;
-    parallel::agree(comm, [&] {
+    engine::RestartOptions chosen;
+    ranks::agree(comm, [&] {
       checked(restart, "restart") = nullptr;
       checked(path, "path");
       chosen = options_of(checked(options, "options"));
     });
-    auto found = parallel::restart(comm, path, chosen);
+    auto found = engine::restart(comm, path, chosen);
     if (found) *restart = new octavo_restart{std::move(*found), chosen.flow};
   });
 }
 
 int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart* restart, octavo_error* error) {
   return guard(error, [&] {
-    parallel::agree(comm, [&] {
+    ranks::agree(comm, [&] {
       checked(store, "store");
       checked(restart, "restart");
     });
-    parallel::restart_failed(comm, store, restart->value.id, restart->flow);
+    engine::restart_failed(comm, store, restart->value.id, restart->flow);
   });
 }
 
 int octavo_forget_failed_restarts(const char* store, octavo_error* error) {
-  return guard(error, [&] { parallel::forget_failed_restarts(&checked(store, "store")); });
+  return guard(error, [&] { engine::forget_failed_restarts(&checked(store, "store")); });
 }
 
 int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times, int64_t* count,

@@ -4,17 +4,17 @@
 
 #include "capi/objects.hpp"
 #include "capi/puts.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/series_writer.hpp"
+#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 struct octavo_series {
-  octavo::parallel::SeriesWriter writer;
+  octavo::engine::SeriesWriter writer;
 };
 
 namespace octavo::capi {
 
-parallel::SeriesMesh mesh_from(const octavo_series_mesh& from) {
-  parallel::SeriesMesh mesh;
+engine::SeriesMesh mesh_from(const octavo_series_mesh& from) {
+  engine::SeriesMesh mesh;
   mesh.piece.x = array_from(from.x, from.points);
   mesh.piece.y = array_from(from.y, from.points);
   mesh.piece.connectivity = array_from(from.connectivity, 3 * from.triangles);
@@ -39,7 +39,7 @@ serafin::Header header_from(const octavo_series_options& options, int variables,
   serafin::Header header;
   header.order = options.little_endian != 0 ? std::endian::little : std::endian::big;
   header.real_bytes = options.double_precision != 0 ? 8 : 4;
-  header.title = parallel::series_title(options.title == nullptr ? "" : options.title, header.real_bytes);
+  header.title = engine::series_title(options.title == nullptr ? "" : options.title, header.real_bytes);
   const std::vector<std::string> first = texts_from(names, variables), second = texts_from(units, variables);
   for (std::size_t v = 0; v < first.size(); ++v) header.variables.push_back(serafin::variable(first[v], second[v]));
   std::copy_n(options.origin, 2, header.iparam.begin() + 2);
@@ -47,11 +47,11 @@ serafin::Header header_from(const octavo_series_options& options, int variables,
   return header;
 }
 
-parallel::SeriesOptions options_from(const octavo_series_options& from) {
+engine::SeriesOptions options_from(const octavo_series_options& from) {
   if (from.alignment < 1)
     throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(from.alignment));
-  parallel::SeriesOptions options;
-  options.mode = from.background != 0 ? parallel::Mode::background : parallel::Mode::sync;
+  engine::SeriesOptions options;
+  options.mode = from.background != 0 ? engine::Mode::background : engine::Mode::sync;
   options.sync = from.sync != 0;
   options.writers = from.writers;
   options.alignment = static_cast<std::uint64_t>(from.alignment);
@@ -73,16 +73,16 @@ int octavo_series_open(MPI_Comm comm, const char* path, int variables, const cha
                        octavo_series** series, octavo_error* error) {
   return guard(error, [&] {
     serafin::Header header;
-    parallel::SeriesMesh piece;
-    parallel::SeriesOptions chosen;
-    parallel::agree(comm, [&] {
+    engine::SeriesMesh piece;
+    engine::SeriesOptions chosen;
+    ranks::agree(comm, [&] {
       checked(series, "series") = nullptr;
       checked(path, "path");
       header = header_from(checked(options, "options"), variables, names, units);
       chosen = options_from(*options);
       piece = mesh_from(checked(mesh, "mesh"));
     });
-    *series = new octavo_series{parallel::SeriesWriter(comm, path, header, piece, chosen)};
+    *series = new octavo_series{engine::SeriesWriter(comm, path, header, piece, chosen)};
   });
 }
 
@@ -91,7 +91,7 @@ int octavo_series_begin_step(octavo_series* series, double time, octavo_error* e
 }
 
 int octavo::capi::put_series_field(octavo_series* series, const char* name,
-                                   const std::function<parallel::ArrayView()>& view, octavo_error* error) {
+                                   const std::function<engine::ArrayView()>& view, octavo_error* error) {
   return put(series, error, "a field", [&](octavo_series& to) { to.writer.put_field(&checked(name, "name"), view()); });
 }
 

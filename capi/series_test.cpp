@@ -5,10 +5,10 @@
 
 #include "capi/left_binding.hpp"
 #include "capi/octavo.h"
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
-#include "octavo/jobs/to_serafin.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "octavo/step/to_serafin.hpp"
+#include "tests/support/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 namespace {
@@ -16,8 +16,8 @@ namespace {
 using octavo::testing::everyone;
 using ::testing::HasSubstr;
 
-int rank() { return octavo::parallel::rank_in(everyone()); }
-int size() { return octavo::parallel::size_of(everyone()); }
+int rank() { return octavo::ranks::rank_in(everyone()); }
+int size() { return octavo::ranks::size_of(everyone()); }
 
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -183,7 +183,7 @@ TEST(CapiSeriesMpi, a_name_that_ends_in_med_makes_a_med_file_of_the_same) {
   Piece piece = make_piece();
   piece.fixture.tag = "SERAFIND";
   run_thrice(directory.path() / "r2d.med", mesh_of(piece));
-  if (rank() == 0) octavo::jobs::to_serafin(directory.path() / "r2d.med", directory.path() / "back.slf", {});
+  if (rank() == 0) octavo::step::to_serafin(directory.path() / "r2d.med", directory.path() / "back.slf", {});
   MPI_Barrier(everyone());
   EXPECT_TRUE(bytes_of(directory.path() / "back.slf") == octavo::testing::serafin_bytes(piece.fixture));
 }

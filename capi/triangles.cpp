@@ -21,9 +21,9 @@ void copy(const std::vector<T>& from, T* to) {
 
 int octavo_writer_put_triangles(octavo_writer* writer, const octavo_series_mesh* mesh, octavo_error* error) {
   return guard(error, [&] {
-    parallel::Writer& to = checked(writer, "writer").writer;
+    engine::Writer& to = checked(writer, "writer").writer;
     try {
-      const parallel::SeriesMesh piece = mesh_from(checked(mesh, "mesh"));
+      const engine::SeriesMesh piece = mesh_from(checked(mesh, "mesh"));
       if (mesh->boundary != nullptr || mesh->geometry != nullptr)
         throw Error(Kind::usage, "put_triangles: boundary and geometry are for SERAFIN files")
             .hint("a boundary is an integer field");

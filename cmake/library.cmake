@@ -54,7 +54,7 @@ endif()
 
 # Headers of the sources and tests alone, which need those of other libraries.
 set(inner)
-foreach(header hdf5_library hdf5_overlay med/library med/opened med/contents vectors_here mpi_run series_pieces triangle_runs)
+foreach(header hdf5_library hdf5_overlay med/library med/opened med/contents vectors_here)
   list(APPEND inner PATTERN ${header}.hpp EXCLUDE)
 endforeach()
 install(DIRECTORY octavo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library FILES_MATCHING PATTERN "*.hpp" ${inner})

@@ -1,4 +1,4 @@
-# METIS and Scotch: used by octavo/partition/metis.cpp and scotch.cpp alone, PT-Scotch by octavo/parallel/scotch.cpp. Without
+# METIS and Scotch: used by octavo/partition/metis.cpp and scotch.cpp alone, PT-Scotch by octavo/engine/restart/scotch.cpp. Without
 # them cut_metis, cut_scotch and cut_by_scotch answer Error(unsupported), and the curve and inertia are what remains. Debian's packages have no CMake or pkg-config files.
 option(OCTAVO_METIS "Partition through METIS" ON)
 option(OCTAVO_SCOTCH "Partition through Scotch" ON)

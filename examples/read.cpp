@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/restart.hpp"
+#include "octavo/engine/restart/restart.hpp"
 
 using namespace octavo;
 
@@ -14,9 +14,9 @@ int main(int count, char** arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (count < 2) MPI_Abort(MPI_COMM_WORLD, 2);
   try {
-    parallel::RestartOptions options;
+    engine::RestartOptions options;
     options.fields = {{"density"}};
-    const auto from = parallel::restart(MPI_COMM_WORLD, arguments[1], options);
+    const auto from = engine::restart(MPI_COMM_WORLD, arguments[1], options);
     if (!from) throw base::Error(base::Kind::usage, "there is no checkpoint yet").at(arguments[1]);
 
     // Owned leaves count; each rank has an equal share of them.

@@ -8,7 +8,7 @@
 
 #include "channel.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/series_writer.hpp"
+#include "octavo/engine/targets/series_writer.hpp"
 
 using namespace octavo;
 
@@ -16,19 +16,19 @@ static void simulate(const char* path, int steps) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const parallel::SeriesMesh mesh{.piece = channel::columns_of(rank, ranks)};
+  const engine::SeriesMesh mesh{.piece = channel::columns_of(rank, ranks)};
   formats::serafin::Header header;
-  header.title = parallel::series_title("A CHANNEL", 4);
+  header.title = engine::series_title("A CHANNEL", 4);
   header.variables = {formats::serafin::variable("WATER DEPTH", "M"), formats::serafin::variable("VELOCITY U", "M/S")};
-  parallel::SeriesWriter writer(MPI_COMM_WORLD, path, header, mesh);
+  engine::SeriesWriter writer(MPI_COMM_WORLD, path, header, mesh);
 
   std::vector<double> work(mesh.piece.x.size());  // one array for all variables: put_field copies
   for (int step = 0; step < steps; ++step) {
     writer.begin_step(0.5 * step);
     for (std::size_t i = 0; i < work.size(); ++i) work[i] = 2 + mesh.piece.x[i] / 1024 + step / 64.0;  // the physics
-    writer.put_field("WATER DEPTH", parallel::view_of(work));
+    writer.put_field("WATER DEPTH", engine::view_of(work));
     for (std::size_t i = 0; i < work.size(); ++i) work[i] = mesh.piece.y[i] / 256 - step / 32.0;
-    writer.put_field("VELOCITY U", parallel::view_of(work));
+    writer.put_field("VELOCITY U", engine::view_of(work));
     writer.end_step();  // the solver goes on; the step is written behind its back
   }
   writer.close();

@@ -8,8 +8,8 @@
 
 #include "channel.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 using namespace octavo;
 
@@ -18,19 +18,19 @@ static void simulate(const char* path, std::int64_t steps) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const mesh::Unstructured mesh = channel::columns_of(rank, ranks);
-  const auto from = parallel::restart(MPI_COMM_WORLD, path, {.points = mesh.global_point});
+  const auto from = engine::restart(MPI_COMM_WORLD, path, {.points = mesh.global_point});
   std::vector<double> depth(mesh.x.size(), 2.0);
   if (from) depth = to_doubles(from->part.fields[0]);  // float32 where the option single_precision is on
   mesh::Header header;
   header.code = "channel";
   header.dim = 2;
-  parallel::Writer writer(MPI_COMM_WORLD, path, header, parallel::read_options(),
-                          from ? std::optional(from->id) : std::nullopt);
+  engine::Writer writer(MPI_COMM_WORLD, path, header, engine::read_options(),
+                        from ? std::optional(from->id) : std::nullopt);
   for (std::int64_t step = from ? from->id.step + 1 : 1; step <= steps; ++step) {
     for (std::size_t i = 0; i < depth.size(); ++i) depth[i] += mesh.x[i] / 1024;  // the physics
     writer.begin_step(store::Flow::checkpoint, step, 0.5 * static_cast<double>(step));
     writer.put_mesh(mesh);
-    writer.put_field("WATER DEPTH", parallel::view_of(depth), "m");
+    writer.put_field("WATER DEPTH", engine::view_of(depth), "m");
     writer.end_step();  // the solver goes on; the step is written behind its back
   }
   writer.close();

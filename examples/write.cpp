@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 using namespace octavo;
 
@@ -31,8 +31,8 @@ int main(int count, char** arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (count < 3) MPI_Abort(MPI_COMM_WORLD, 2);
   try {
-    const parallel::Options options = parallel::read_options();
-    const auto from = parallel::restart(MPI_COMM_WORLD, arguments[1], restart_options(options));
+    const engine::Options options = engine::read_options();
+    const auto from = engine::restart(MPI_COMM_WORLD, arguments[1], restart_options(options));
     const mesh::Octree tree = from ? std::get<mesh::Octree>(from->part.mesh) : slab(rank, size);
     std::vector<double> density(num_cells(tree), 1.0);
     if (from) density = to_doubles(from->part.fields[0]);  // float32 where the option single_precision is on
@@ -40,14 +40,13 @@ int main(int count, char** arguments) {
     mesh::Header header;
     header.code = "example";
     header.roots = tree.roots;
-    parallel::Writer writer(MPI_COMM_WORLD, arguments[1], header, options,
-                            from ? std::optional(from->id) : std::nullopt);
+    engine::Writer writer(MPI_COMM_WORLD, arguments[1], header, options, from ? std::optional(from->id) : std::nullopt);
     for (std::int64_t step = (from ? from->id.step : 0) + 1; step <= std::atol(arguments[2]); ++step) {
       for (double& value : density) value *= 1.01;  // the physics
       if (step % 5 != 0) continue;
       writer.begin_step(store::Flow::checkpoint, step, 0.1 * static_cast<double>(step));
       writer.put_mesh(tree);
-      writer.put_field("density", parallel::view_of(density), "g/cm^3");
+      writer.put_field("density", engine::view_of(density), "g/cm^3");
       writer.end_step();  // the solver goes on; the step is written behind its back
     }
     writer.close();

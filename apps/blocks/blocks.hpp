@@ -13,7 +13,7 @@
 #include "apps/euler/fields.hpp"
 #include "apps/euler/problems.hpp"
 #include "apps/euler/tracers.hpp"
-#include "octavo/parallel/restart.hpp"
+#include "octavo/engine/restart/restart.hpp"
 
 namespace octavo::blocks {
 
@@ -100,8 +100,8 @@ void add_tracers(Blocks& mesh, const euler::Tracers& all);
 inline const euler::Tracers& tracers(const Blocks& mesh) { return mesh.carried; }
 int num_levels(const Blocks& mesh);
 mesh::Header header_of(const Blocks& mesh);
-parallel::RestartOptions restart_options(const Blocks& mesh);
-void restore(Blocks& mesh, const parallel::Restart& restart);
+engine::RestartOptions restart_options(const Blocks& mesh);
+void restore(Blocks& mesh, const engine::Restart& restart);
 
 /// Collective. The tree of this rank's leaves and of what lies above them; refined blocks that this rank owns (it has
 /// their lower corner) get means. `mesh.order` says where each tree cell's values are in `mesh.state`.

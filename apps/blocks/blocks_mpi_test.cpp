@@ -6,7 +6,7 @@
 
 #include "apps/blocks/blocks.hpp"
 #include "apps/run/driver.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::blocks {
 namespace {

@@ -15,7 +15,7 @@ struct Parents {
   std::unordered_map<std::uint64_t, std::size_t> slot;
 };
 
-constexpr std::uint32_t nowhere = parallel::ArrayView::nowhere;
+constexpr std::uint32_t nowhere = engine::ArrayView::nowhere;
 
 int rank_of(const Blocks& mesh, const Place& place) { return mesh.functions->owner(mesh.forest.get(), place); }
 
@@ -213,8 +213,8 @@ mesh::Header header_of(const Blocks& mesh) {
   return header;
 }
 
-parallel::ArrayView view_in_place(const Blocks& mesh, int variable) {
-  parallel::ArrayView view;
+engine::ArrayView view_in_place(const Blocks& mesh, int variable) {
+  engine::ArrayView view;
   view.data = mesh.state.data() + static_cast<std::size_t>(variable) * padded_size(mesh.shape);
   view.cells = mesh.order.size();
   view.ghost = euler::ghosts;
@@ -225,7 +225,7 @@ parallel::ArrayView view_in_place(const Blocks& mesh, int variable) {
   return view;
 }
 
-parallel::ArrayView view_computed(Blocks& mesh, const euler::OutputField& field) {
+engine::ArrayView view_computed(Blocks& mesh, const euler::OutputField& field) {
   const std::size_t size = padded_size(mesh.shape), doubles = block_doubles(mesh);
   const std::size_t cells = static_cast<std::size_t>(mesh.shape.cells[0]) *
                             static_cast<std::size_t>(mesh.shape.cells[1]) *
@@ -243,7 +243,7 @@ parallel::ArrayView view_computed(Blocks& mesh, const euler::OutputField& field)
       *next++ = field.compute(state + offset_of(mesh.shape, i, j, k), size);
     });
   }
-  parallel::ArrayView view;
+  engine::ArrayView view;
   view.data = out.data();
   view.cells = mesh.order.size();
   view.order = mesh.derived_order;
@@ -251,10 +251,10 @@ parallel::ArrayView view_computed(Blocks& mesh, const euler::OutputField& field)
   return view;
 }
 
-parallel::ArrayView view_of_tracers(Blocks& mesh, std::size_t axis) {
+engine::ArrayView view_of_tracers(Blocks& mesh, std::size_t axis) {
   std::vector<double>& out = mesh.derived.emplace_back();
   for (const auto& at : mesh.carried.position) out.push_back(at[axis]);
-  return parallel::view_of(std::span<const double>(out));
+  return engine::view_of(std::span<const double>(out));
 }
 
 }  // namespace octavo::blocks

@@ -3,18 +3,18 @@
 #include "apps/blocks/blocks.hpp"
 #include "apps/run/restart.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/merge.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::blocks {
 
 using base::Error;
 using base::Kind;
 
-parallel::RestartOptions restart_options(const Blocks&) {
-  parallel::RestartOptions options;
+engine::RestartOptions restart_options(const Blocks&) {
+  engine::RestartOptions options;
   options.curve = mesh::Curve::morton;  // p4est's: each rank's share is a stretch of the forest's leaves
-  options.as = parallel::MeshKind::octree;
+  options.as = engine::MeshKind::octree;
   options.keep_parts = false;  // parts of another mesh do not follow the curve
   return options;
 }
@@ -83,7 +83,7 @@ void take_values(Blocks& mesh, const mesh::Part& part, const std::vector<Kept>& 
 
 }  // namespace
 
-void restore(Blocks& mesh, const parallel::Restart& restart) {
+void restore(Blocks& mesh, const engine::Restart& restart) {
   check_shape(mesh, restart.header);
   std::vector<Kept> leaves = owned_leaves(std::get<mesh::Octree>(restart.part.mesh));
   std::vector<Place> places;

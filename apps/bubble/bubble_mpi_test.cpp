@@ -4,7 +4,7 @@
 
 #include "apps/bubble/step.hpp"
 #include "apps/patches/step.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::bubble {
 namespace {
@@ -90,21 +90,21 @@ TEST(BubbleMpi, a_restart_on_a_finer_mesh_is_without_divergence_and_has_the_old_
   set_bubbles(mesh);
   average_down(mesh, make_plans(mesh));
   const Faces faces = regrid_faces(base, swirl_on(base), mesh);
-  parallel::Options options;
-  options.mode = parallel::Mode::sync;
+  engine::Options options;
+  options.mode = engine::Mode::sync;
   {
     const mesh::Header header = patches::unfolded(header_of(shape, "octavo-bubble"));
-    parallel::Writer writer(everyone(), directory.path() / "run.octavo", header, options);
+    engine::Writer writer(everyone(), directory.path() / "run.octavo", header, options);
     writer.begin_step(store::Flow::checkpoint, 3, 0.5);
     put(writer, mesh, faces, true);
     writer.end_step();
     writer.close();
   }
-  for (int ranks = 1; ranks <= parallel::size_of(everyone()); ++ranks) {
-    const int rank = parallel::rank_in(everyone());
-    const parallel::OwnComm comm = parallel::split(everyone(), rank < ranks ? 0 : 1, rank);
+  for (int ranks = 1; ranks <= ranks::size_of(everyone()); ++ranks) {
+    const int rank = ranks::rank_in(everyone());
+    const ranks::OwnComm comm = ranks::split(everyone(), rank < ranks ? 0 : 1, rank);
     if (rank < ranks) {
-      const auto from = parallel::restart(comm.get(), directory.path() / "run.octavo");
+      const auto from = engine::restart(comm.get(), directory.path() / "run.octavo");
       EXPECT_EQ(from->header.fields.at(1).name, "velocity_x_left");
       EXPECT_EQ(from->header.fields.at(1).centring, mesh::Centring::face_x);
       Shape finer = shape;

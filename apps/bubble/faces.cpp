@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "apps/patches/sources.hpp"
-#include "octavo/mesh/face_refine.hpp"
+#include "octavo/mesh/tree/face_refine.hpp"
 
 namespace octavo::bubble {
 namespace {

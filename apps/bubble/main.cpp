@@ -75,7 +75,7 @@ Simulation from_beginning(const patches::Shape& shape) {
 }
 
 Simulation from_checkpoint(const patches::Shape& shape, const command::OutputOptions& options) {
-  const parallel::Restart from = command::take_up(MPI_COMM_WORLD, options);
+  const engine::Restart from = command::take_up(MPI_COMM_WORLD, options);
   Simulation run{bubble::from_step(MPI_COMM_WORLD, shape, from)};
   run.plans = make_plans(run.state.mesh);
   run.step = from.id.step;
@@ -136,7 +136,7 @@ std::string simulate(const command::Words& words) {
   const command::OutputOptions options = command::output_options(words);
   const Control control = control_of(words, options.steps);
   Simulation run = options.restart ? from_checkpoint(shape, options) : from_beginning(shape);
-  const auto put = [&](parallel::Writer& writer, store::Flow flow) {
+  const auto put = [&](engine::Writer& writer, store::Flow flow) {
     bubble::put(writer, run.state.mesh, run.state.faces, flow == store::Flow::checkpoint);
   };
   command::Output output(MPI_COMM_WORLD, options, patches::unfolded(header_of(shape, "octavo-bubble")), put, run.id);

@@ -4,7 +4,7 @@
 
 #include "apps/patches/step.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/octree_to_patches.hpp"
+#include "octavo/mesh/patches/octree_to_patches.hpp"
 
 namespace octavo::bubble {
 namespace {
@@ -27,9 +27,9 @@ std::vector<std::string> names(int dim) {
 }
 
 // The low and the high face of each cell of this rank's boxes along an axis, in the arrays of faces.
-std::array<std::vector<parallel::ArrayView>, 2> views_of_faces(const Hierarchy& mesh, const Faces& faces,
-                                                               std::size_t axis) {
-  std::array<std::vector<parallel::ArrayView>, 2> views;
+std::array<std::vector<engine::ArrayView>, 2> views_of_faces(const Hierarchy& mesh, const Faces& faces,
+                                                             std::size_t axis) {
+  std::array<std::vector<engine::ArrayView>, 2> views;
   for (std::size_t l = 0; l < mesh.levels.size(); ++l)
     for (std::size_t slot = 0; slot < mesh.levels[l].mine.size(); ++slot) {
       const Values& values = faces.of[l][slot][axis];
@@ -40,7 +40,7 @@ std::array<std::vector<parallel::ArrayView>, 2> views_of_faces(const Hierarchy& 
   return views;
 }
 
-void check_fields(const parallel::Restart& restart, int dim) {
+void check_fields(const engine::Restart& restart, int dim) {
   for (const std::string& name : names(dim))
     if (std::none_of(restart.header.fields.begin(), restart.header.fields.end(),
                      [&](const mesh::FieldInfo& field) { return field.name == name; }))
@@ -79,7 +79,7 @@ Hierarchy level_set_of(const Hierarchy& state, const patches::Shape& shape) {
 
 }  // namespace
 
-void put(parallel::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too) {
+void put(engine::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too) {
   writer.put_mesh(patches_of(mesh));
   writer.put_field("level_set", views_of(mesh, 0));
   for (std::size_t axis = 0; faces_too && axis < static_cast<std::size_t>(mesh.shape.dim); ++axis) {
@@ -89,9 +89,9 @@ void put(parallel::Writer& writer, const Hierarchy& mesh, const Faces& faces, bo
   }
 }
 
-State from_step(MPI_Comm comm, const patches::Shape& shape, const parallel::Restart& restart) {
+State from_step(MPI_Comm comm, const patches::Shape& shape, const engine::Restart& restart) {
   check_fields(restart, shape.dim);
-  parallel::Restart cells{restart.id, restart.header, restart.part, {}};
+  engine::Restart cells{restart.id, restart.header, restart.part, {}};
   // Values of faces travel as values of the cells that they belong to.
   for (mesh::Field& field : cells.part.fields) field.info.centring = mesh::Centring::cell;
   int levels = num_levels(std::get<mesh::Octree>(cells.part.mesh));

@@ -1,14 +1,14 @@
 #pragma once
 #include "apps/bubble/level_set.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 namespace octavo::bubble {
 
 /// The boxes of a step and its fields where they lie: `level_set`, and for each axis the velocities through the lower
 /// and upper faces of each cell, fields of faces `velocity_x_left`, `velocity_x_right` ...
 /// `faces_too`: checkpoints have them, analysis outputs do not. All stays as it is until end_step().
-void put(parallel::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too);
+void put(engine::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too);
 
 /// Collective. What put() wrote of a run, on any number of ranks. `shape.max_level` may be finer than the run's was.
 struct State {
@@ -16,6 +16,6 @@ struct State {
   Faces faces;
 };
 /// Throws Error(usage) for a step that is not of bubbles or of another domain.
-State from_step(MPI_Comm comm, const patches::Shape& shape, const parallel::Restart& restart);
+State from_step(MPI_Comm comm, const patches::Shape& shape, const engine::Restart& restart);
 
 }  // namespace octavo::bubble

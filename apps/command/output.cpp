@@ -6,7 +6,7 @@
 
 #include "apps/run/stop.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::command {
 namespace {
@@ -15,10 +15,10 @@ using base::Error;
 using base::Kind;
 using store::Flow;
 
-parallel::Mode mode_named(const std::string& text) {
-  if (text == "sync") return parallel::Mode::sync;
-  if (text == "background") return parallel::Mode::background;
-  if (text == "auto") return parallel::Mode::automatic;
+engine::Mode mode_named(const std::string& text) {
+  if (text == "sync") return engine::Mode::sync;
+  if (text == "background") return engine::Mode::background;
+  if (text == "auto") return engine::Mode::automatic;
   throw Error(Kind::usage, "--io " + text + ": off, sync, background or auto is wanted");
 }
 
@@ -42,9 +42,9 @@ OutputOptions output_options(const Words& words) {
   OutputOptions options;
   options.store = words.at("store");
   options.off = words.at("io") == "off";
-  options.engine = parallel::read_options({}, words.at("options"));
+  options.engine = engine::read_options({}, words.at("options"));
   if (!options.off) options.engine.mode = mode_named(words.at("io"));
-  parallel::set_option(options.engine, "checkpoint.codec", words.at("codec"));
+  engine::set_option(options.engine, "checkpoint.codec", words.at("codec"));
   options.engine.checkpoint_every.steps = whole_number(words, "checkpoint-every", 0, 1'000'000'000);
   options.engine.analysis_every.steps = whole_number(words, "analysis-every", 0, 1'000'000'000);
   options.steps = whole_number(words, "steps", 0, 1'000'000'000);
@@ -54,12 +54,12 @@ OutputOptions output_options(const Words& words) {
   return options;
 }
 
-parallel::Restart take_up(MPI_Comm comm, const OutputOptions& options, parallel::RestartOptions how) {
-  const parallel::RestartOptions engine = parallel::restart_options(options.engine);
+engine::Restart take_up(MPI_Comm comm, const OutputOptions& options, engine::RestartOptions how) {
+  const engine::RestartOptions engine = engine::restart_options(options.engine);
   how.staging_directory = engine.staging_directory;
   how.ranks_per_node = engine.ranks_per_node;
   how.remember_failed = engine.remember_failed;
-  auto from = parallel::restart(comm, options.store, how);
+  auto from = engine::restart(comm, options.store, how);
   if (!from) throw Error(Kind::usage, "there is no checkpoint to go on from").at(options.store.string());
   for (mesh::Field& field : from->part.fields) widen(field);
   return std::move(*from);
@@ -98,16 +98,16 @@ void Output::close() {
 }
 
 std::string Output::report(double seconds_of_run, std::int64_t cell_updates, const std::string& more) const {
-  const auto ranks = static_cast<double>(parallel::size_of(comm_));
+  const auto ranks = static_cast<double>(ranks::size_of(comm_));
   std::array<double, 2> sums{seconds_of_run, seconds_};
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, comm_);
-  const parallel::Statistics total = writer_ ? writer_->total_statistics() : parallel::Statistics{};
+  const engine::Statistics total = writer_ ? writer_->total_statistics() : engine::Statistics{};
   std::array<char, 512> text{};
   const double run = sums[0] / ranks, io = sums[1] / ranks;
   std::snprintf(text.data(), text.size(),
                 "{\"ranks\": %d, \"seconds\": %.4f, \"io_seconds\": %.4f, \"io_share\": %.5f, \"calls\": %lld, "
                 "\"bytes\": %llu, \"hidden_seconds\": %.4f, \"cell_updates_per_second_and_rank\": %.0f",
-                parallel::size_of(comm_), run, io, run > 0 ? io / run : 0.0, static_cast<long long>(calls_),
+                ranks::size_of(comm_), run, io, run > 0 ? io / run : 0.0, static_cast<long long>(calls_),
                 static_cast<unsigned long long>(total.bytes_put), total.seconds_hidden() / ranks,
                 static_cast<double>(cell_updates) / ranks / std::max(run - io, 1e-9));
   return std::string(text.data()) + (more.empty() ? "" : ", " + more) + "}";
@@ -117,7 +117,7 @@ int main_of(int argc, char** argv, const std::string& summary, const std::vector
             const std::function<std::string(const Words&)>& body) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  const bool first = parallel::rank_in(MPI_COMM_WORLD) == 0;
+  const bool first = ranks::rank_in(MPI_COMM_WORLD) == 0;
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {

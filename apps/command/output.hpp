@@ -5,18 +5,18 @@
 #include <optional>
 
 #include "apps/command/words.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 namespace octavo::command {
 
 /// What all runs have in common: where they write, how and how often.
 struct OutputOptions {
   std::filesystem::path store;
-  bool off = false;          ///< nothing is written
-  parallel::Options engine;  ///< as the environment and --options say, and the words below
-  std::int64_t steps = 0;    ///< the last step
-  bool restart = false;      ///< from the newest checkpoint
+  bool off = false;        ///< nothing is written
+  engine::Options engine;  ///< as the environment and --options say, and the words below
+  std::int64_t steps = 0;  ///< the last step
+  bool restart = false;    ///< from the newest checkpoint
 };
 
 /// Their rows of a command's table: --store, --io, --steps, --checkpoint-every, --analysis-every, --codec, --options,
@@ -27,12 +27,12 @@ OutputOptions output_options(const Words& words);
 
 /// Collective. The checkpoint that --restart goes on from, `how` as the simulation wants it. Throws Error(usage) where
 /// there is none.
-parallel::Restart take_up(MPI_Comm comm, const OutputOptions& options, parallel::RestartOptions how = {});
+engine::Restart take_up(MPI_Comm comm, const OutputOptions& options, engine::RestartOptions how = {});
 
 /// The steps that a run writes, and what they cost it.
 class Output {
  public:
-  using Put = std::function<void(parallel::Writer&, store::Flow)>;
+  using Put = std::function<void(engine::Writer&, store::Flow)>;
   /// Collective.
   Output(MPI_Comm comm, const OutputOptions& options, const mesh::Header& header, Put put,
          std::optional<store::StepId> resumed = {});
@@ -52,7 +52,7 @@ class Output {
   MPI_Comm comm_;
   OutputOptions options_;
   Put put_;
-  std::optional<parallel::Writer> writer_;
+  std::optional<engine::Writer> writer_;
   std::int64_t calls_ = 0;
   double seconds_ = 0;
 };

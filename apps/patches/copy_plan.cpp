@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::patches {
 namespace {
@@ -75,8 +75,8 @@ void unpack(const CopyPlan::Peer& peer, const std::vector<double>& in, std::vect
 }  // namespace
 
 CopyPlan plan_copy(MPI_Comm comm, const std::vector<Wanted>& wanted) {
-  const int me = parallel::rank_in(comm);
-  const auto ranks = static_cast<std::size_t>(parallel::size_of(comm));
+  const int me = ranks::rank_in(comm);
+  const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
   std::vector<std::vector<Piece>> by_rank(ranks);
   for (const Wanted& want : wanted) by_rank[static_cast<std::size_t>(want.rank)].push_back(want.piece);
   std::vector<Piece> asked;

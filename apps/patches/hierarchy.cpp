@@ -6,8 +6,8 @@
 
 #include "apps/patches/cluster.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/curve.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/mesh/tree/curve.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::patches {
 namespace {
@@ -81,9 +81,9 @@ mesh::Point3 cell_size(const Shape& shape, int level) {
 Level make_level(MPI_Comm comm, const Shape& shape, std::vector<IndexBox> boxes, std::vector<int> owner) {
   Level level;
   level.index = index_boxes(boxes, shape.dim);
-  std::vector<std::size_t> count(static_cast<std::size_t>(parallel::size_of(comm)), 0);
+  std::vector<std::size_t> count(static_cast<std::size_t>(ranks::size_of(comm)), 0);
   for (int rank : owner) level.slot.push_back(count[static_cast<std::size_t>(rank)]++);
-  const int me = parallel::rank_in(comm);
+  const int me = ranks::rank_in(comm);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     if (owner[i] != me) continue;
     level.mine.push_back(boxes[i]);
@@ -96,7 +96,7 @@ Level make_level(MPI_Comm comm, const Shape& shape, std::vector<IndexBox> boxes,
 
 Level make_level(MPI_Comm comm, const Shape& shape, std::vector<IndexBox> boxes) {
   sort_along_curve(boxes, shape.dim);
-  std::vector<int> owner = deal_out(boxes, shape.dim, parallel::size_of(comm));
+  std::vector<int> owner = deal_out(boxes, shape.dim, ranks::size_of(comm));
   return make_level(comm, shape, std::move(boxes), std::move(owner));
 }
 

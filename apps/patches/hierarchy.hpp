@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/patches/values.hpp"
-#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/patches/box_index.hpp"
 
 namespace octavo::patches {
 

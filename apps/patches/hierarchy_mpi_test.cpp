@@ -5,7 +5,7 @@
 #include <map>
 
 #include "apps/patches/regrid.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::patches {
 namespace {

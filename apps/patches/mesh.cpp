@@ -7,7 +7,7 @@
 #include "apps/patches/owners.hpp"
 #include "apps/patches/sources.hpp"
 #include "apps/run/restart.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::patches {
 namespace {
@@ -196,7 +196,7 @@ void move_tracers(Mesh& mesh, const euler::Move& move) {
 }
 
 void add_tracers(Mesh& mesh, const euler::Tracers& tracers) {
-  const int me = parallel::rank_in(mesh.hierarchy.comm);
+  const int me = ranks::rank_in(mesh.hierarchy.comm);
   for (std::size_t i = 0; i < tracers.id.size(); ++i) {
     const auto found = find_box(mesh.hierarchy, tracers.position[i]);
     if (!found || found->rank != me) continue;
@@ -207,15 +207,15 @@ void add_tracers(Mesh& mesh, const euler::Tracers& tracers) {
 
 mesh::Header header_of(const Mesh& mesh) { return header_of(mesh.hierarchy.shape, "octavo-euler"); }
 
-parallel::RestartOptions restart_options(const Mesh& mesh) {
-  parallel::RestartOptions options;
-  options.as = parallel::MeshKind::patches;
+engine::RestartOptions restart_options(const Mesh& mesh) {
+  engine::RestartOptions options;
+  options.as = engine::MeshKind::patches;
   options.max_box = mesh.hierarchy.shape.max_box;
   options.fields = euler::variable_names(mesh.gas);
   return options;
 }
 
-void restore(Mesh& mesh, const parallel::Restart& restart) {
+void restore(Mesh& mesh, const engine::Restart& restart) {
   Hierarchy hierarchy =
       hierarchy_from(mesh.hierarchy.comm, mesh.hierarchy.shape, restart, euler::variable_names(mesh.gas));
   mesh.tracers = run::tracers_of(restart.part, mesh.gas.dim);

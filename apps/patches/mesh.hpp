@@ -89,9 +89,9 @@ void for_each_leaf_cell(const Mesh& mesh, F&& f) {
 }
 
 mesh::Header header_of(const Mesh& mesh);
-parallel::RestartOptions restart_options(const Mesh& mesh);
+engine::RestartOptions restart_options(const Mesh& mesh);
 /// Collective. Mesh, state and tracers of a checkpoint of either mesh.
-void restore(Mesh& mesh, const parallel::Restart& restart);
+void restore(Mesh& mesh, const engine::Restart& restart);
 
 /// Computes what is no variable, into `mesh.derived`.
 void derive(Mesh& mesh, std::span<const euler::OutputField> fields);
@@ -107,10 +107,10 @@ void put_mesh_and_fields(Mesh& mesh, W& writer, std::span<const euler::OutputFie
     writer.put_field(field.name, field.variable >= 0 ? views_of(mesh.hierarchy, field.variable)
                                                      : views_of(mesh.hierarchy, mesh.derived[computed++]));
   const std::size_t count = mesh.tracers.id.size();
-  writer.put_particles("tracers", "id", parallel::view_of(mesh.tracers.id));
+  writer.put_particles("tracers", "id", engine::view_of(mesh.tracers.id));
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(mesh.gas.dim); ++axis)
     writer.put_particles("tracers", std::string("position_") + "xyz"[axis],
-                         parallel::view_of(std::span<const double>(mesh.positions).subspan(axis * count, count)));
+                         engine::view_of(std::span<const double>(mesh.positions).subspan(axis * count, count)));
 }
 
 /// All ranks have the same levels.

@@ -8,15 +8,15 @@
 #include "apps/patches/mesh.hpp"
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/mpi_run.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/write/writer.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::patches {
 namespace {
 
 using testing::everyone;
 
-int rank() { return parallel::rank_in(everyone()); }
+int rank() { return ranks::rank_in(everyone()); }
 
 void set_initial(Mesh& mesh, const euler::Problem& problem) {
   for_each_box(mesh, [&](euler::Box& box) { euler::set_initial(problem, box); });
@@ -127,9 +127,9 @@ TEST(PatchMeshMpi, a_blast_keeps_mass_and_energy_and_its_symmetry) {
 }
 
 void write(const std::filesystem::path& store, Mesh& mesh) {
-  parallel::Options options;
-  options.mode = parallel::Mode::sync;
-  parallel::Writer writer(mesh.hierarchy.comm, store, header_of(mesh), options);
+  engine::Options options;
+  options.mode = engine::Mode::sync;
+  engine::Writer writer(mesh.hierarchy.comm, store, header_of(mesh), options);
   writer.begin_step(store::Flow::checkpoint, 10, 0.5);
   put_mesh_and_fields(mesh, writer, euler::checkpoint_fields(mesh.gas));
   writer.end_step();
@@ -138,7 +138,7 @@ void write(const std::filesystem::path& store, Mesh& mesh) {
 
 Mesh read(MPI_Comm comm, const std::filesystem::path& store, const Settings& settings) {
   Mesh mesh = make_mesh(comm, settings);
-  const auto from = parallel::restart(comm, store, restart_options(mesh));
+  const auto from = engine::restart(comm, store, restart_options(mesh));
   restore(mesh, *from);
   return mesh;
 }
@@ -153,9 +153,9 @@ TEST(PatchMeshMpi, a_restart_goes_on_with_the_same_bits_on_any_number_of_ranks) 
   const std::uint64_t then = digest(mesh);
   run(mesh, 10, 20);
   const std::uint64_t uninterrupted = digest(mesh);
-  for (int ranks = 1; ranks <= parallel::size_of(everyone()); ++ranks) {
+  for (int ranks = 1; ranks <= ranks::size_of(everyone()); ++ranks) {
     SCOPED_TRACE(ranks);
-    const parallel::OwnComm comm = parallel::split(everyone(), rank() < ranks ? 0 : 1, rank());
+    const ranks::OwnComm comm = ranks::split(everyone(), rank() < ranks ? 0 : 1, rank());
     if (rank() < ranks) {
       Mesh again = read(comm.get(), directory.path() / "run.octavo", settings);
       EXPECT_EQ(digest(again), then);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::patches {
 namespace {
@@ -74,7 +74,7 @@ void wrap(const Shape& shape, euler::Point3& at) {
 }
 
 void send_home(const Hierarchy& mesh, euler::Tracers& tracers) {
-  std::vector<std::vector<Letter>> by_rank(static_cast<std::size_t>(parallel::size_of(mesh.comm)));
+  std::vector<std::vector<Letter>> by_rank(static_cast<std::size_t>(ranks::size_of(mesh.comm)));
   for (std::size_t i = 0; i < tracers.id.size(); ++i)
     if (const auto home = find_box(mesh, tracers.position[i]))
       by_rank[static_cast<std::size_t>(home->rank)].push_back({tracers.id[i], tracers.position[i]});

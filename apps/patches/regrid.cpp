@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "apps/patches/sources.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::patches {
 namespace {
@@ -41,12 +41,12 @@ Plans make_plans(const Hierarchy& mesh) {
 Hierarchy make_hierarchy(MPI_Comm comm, const Shape& shape) {
   check(shape);
   Hierarchy mesh{comm, shape, {}};
-  mesh.levels.push_back(make_level(comm, shape, base_boxes(shape, parallel::size_of(comm))));
+  mesh.levels.push_back(make_level(comm, shape, base_boxes(shape, ranks::size_of(comm))));
   return mesh;
 }
 
 Blocks gather_blocks(MPI_Comm comm, const Blocks& mine) {
-  const auto ranks = static_cast<std::size_t>(parallel::size_of(comm));
+  const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
   const int count = static_cast<int>(3 * mine.size());
   std::vector<int> counts(ranks), at(ranks, 0);
   MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);

@@ -8,8 +8,8 @@
 #include "apps/patches/regrid.hpp"
 #include "apps/patches/sources.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/all_patches.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/engine/step/all_patches.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::patches {
 namespace {
@@ -69,7 +69,7 @@ std::int64_t cells_of(const std::vector<IndexBox>& boxes, int dim) {
 Hierarchy as_read(MPI_Comm comm, const Shape& shape, const mesh::Part& part,
                   const std::vector<std::string>& variables) {
   const auto& patches = std::get<mesh::Patches>(part.mesh);
-  const std::vector<mesh::Patches> all = parallel::gather_patches(comm, &patches);
+  const std::vector<mesh::Patches> all = engine::gather_patches(comm, &patches);
   const std::size_t base = base_level(shape, patches);
   std::vector<std::size_t> fields;
   for (const std::string& name : variables) fields.push_back(field_of(part, name));
@@ -116,8 +116,8 @@ mesh::Header unfolded(mesh::Header header) {
   return header;
 }
 
-parallel::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost) {
-  parallel::ArrayView view;
+engine::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost) {
+  engine::ArrayView view;
   view.data = data;
   view.cells = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) view.block[axis] = box.hi[axis] - box.lo[axis];
@@ -125,26 +125,26 @@ parallel::ArrayView view_of_box(const IndexBox& box, const double* data, int gho
   return view;
 }
 
-std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, int variable) {
-  std::vector<parallel::ArrayView> views;
+std::vector<engine::ArrayView> views_of(const Hierarchy& mesh, int variable) {
+  std::vector<engine::ArrayView> views;
   for_each_patch(mesh, [&](int, const Values& values, const IndexBox& box) {
     views.push_back(view_of_box(box, values.of(variable), mesh.shape.ghost));
   });
   return views;
 }
 
-std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, const std::vector<std::vector<double>>& arrays) {
-  std::vector<parallel::ArrayView> views;
+std::vector<engine::ArrayView> views_of(const Hierarchy& mesh, const std::vector<std::vector<double>>& arrays) {
+  std::vector<engine::ArrayView> views;
   for_each_patch(mesh, [&](int, const Values&, const IndexBox& box) {
     views.push_back(view_of_box(box, arrays[views.size()].data(), 0));
   });
   return views;
 }
 
-Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const parallel::Restart& restart,
+Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const engine::Restart& restart,
                          const std::vector<std::string>& variables) {
   Hierarchy read, fresh = make_hierarchy(comm, shape);
-  parallel::agree(comm, [&] {
+  ranks::agree(comm, [&] {
     if (!std::holds_alternative<mesh::Patches>(restart.part.mesh))
       throw Error(Kind::usage, "the step was not restarted as patches");
   });

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "apps/patches/hierarchy.hpp"
-#include "octavo/parallel/array_view.hpp"
-#include "octavo/parallel/restart.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/step/array_view.hpp"
 
 /// Steps of a hierarchy of patches, to and from Octavo: what does not depend on the physics.
 namespace octavo::patches {
@@ -17,17 +17,17 @@ mesh::Header header_of(const Shape& shape, const std::string& code);
 mesh::Header unfolded(mesh::Header header);
 
 /// One box of values, with so many ghosts on each side.
-parallel::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost);
+engine::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost);
 /// A variable where it lies, for put_field(): a view a box, ghosts left out. Good until boxes change.
-std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, int variable);
+std::vector<engine::ArrayView> views_of(const Hierarchy& mesh, int variable);
 /// Arrays of one value a cell without ghosts, in the order of boxes.
-std::vector<parallel::ArrayView> views_of(const Hierarchy& mesh, const std::vector<std::vector<double>>& arrays);
+std::vector<engine::ArrayView> views_of(const Hierarchy& mesh, const std::vector<std::vector<double>>& arrays);
 
-/// Collective. The mesh and values of a step that parallel::restart() gave as patches, whichever mesh wrote it and on
+/// Collective. The mesh and values of a step that engine::restart() gave as patches, whichever mesh wrote it and on
 /// however many ranks: boxes are cut anew, levels finer than `shape.max_level` left out. `variables` are the names of
 /// the fields of each variable. Throws Error(usage) for a step of another domain, or without one of the fields;
 /// Error(unsupported) where its blocks are smaller than `shape.block`, or not balanced over corners.
-Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const parallel::Restart& restart,
+Hierarchy hierarchy_from(MPI_Comm comm, const Shape& shape, const engine::Restart& restart,
                          const std::vector<std::string>& variables);
 
 }  // namespace octavo::patches

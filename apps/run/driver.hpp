@@ -17,7 +17,7 @@
 #include "apps/run/restart.hpp"
 #include "apps/run/stop.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 /// A run, whatever the mesh: apps/euler/README.md lists the functions that a mesh brings. All of it is collective.
 namespace octavo::run {
@@ -117,7 +117,7 @@ std::array<std::vector<double>, 2> sampled(Run<Mesh>& run) {
 
 template <class Mesh>
 void put_step(Run<Mesh>& run, store::Flow flow) {
-  parallel::Writer& writer = *run.output.store;
+  engine::Writer& writer = *run.output.store;
   const bool checkpoint = flow == store::Flow::checkpoint;
   writer.begin_step(flow, run.step, run.time);
   writer.put_attribute("problem", run.problem.name);
@@ -125,8 +125,8 @@ void put_step(Run<Mesh>& run, store::Flow flow) {
   const auto fields = checkpoint ? euler::checkpoint_fields(run.problem.gas) : euler::analysis_fields(run.problem.gas);
   const auto samples = sampled(run);
   put_mesh_and_fields(run.mesh, writer, std::span<const euler::OutputField>(fields));
-  writer.put_particles("tracers", "density", parallel::view_of(samples[0]));
-  writer.put_particles("tracers", "temperature", parallel::view_of(samples[1]));
+  writer.put_particles("tracers", "density", engine::view_of(samples[0]));
+  writer.put_particles("tracers", "temperature", engine::view_of(samples[1]));
   writer.end_step();
   if (checkpoint) run.output.last_checkpoint = run.step;
 }
@@ -147,7 +147,7 @@ std::array<std::vector<double>, 3> tracer_velocities(Run<Mesh>& run) {
 template <class Mesh>
 void put_native(Run<Mesh>& run) {
   const bool flash = run.options.native == "flash";
-  parallel::NativeWriter& writer = *run.output.native;
+  engine::NativeWriter& writer = *run.output.native;
   const auto fields = flash ? euler::flash_fields(run.problem.gas) : euler::native_fields(run.problem.gas);
   writer.begin_step(native_path(run.options, run.step), run.step, run.time);
   if (flash)
@@ -157,7 +157,7 @@ void put_native(Run<Mesh>& run) {
   const auto velocities = flash ? tracer_velocities(run) : std::array<std::vector<double>, 3>{};
   put_mesh_and_fields(run.mesh, writer, std::span<const euler::OutputField>(fields));
   for (std::size_t axis = 0; flash && axis < 3; ++axis)
-    writer.put_particles("tracers", std::string("velocity_") + "xyz"[axis], parallel::view_of(velocities[axis]));
+    writer.put_particles("tracers", std::string("velocity_") + "xyz"[axis], engine::view_of(velocities[axis]));
   writer.end_step();
 }
 
@@ -278,7 +278,7 @@ Numbers summary(Run<Mesh>& run, const App& app, const std::vector<double>& befor
 
 /// Reads the output of FLASH or AMReX that a run goes on from.
 template <class Mesh>
-parallel::Restart take_up_output(Run<Mesh>& run, parallel::RestartOptions how) {
+engine::Restart take_up_output(Run<Mesh>& run, engine::RestartOptions how) {
   how.fields.reset();
   how.block = header_of(run.mesh).block;
   how.own_names = true;
@@ -291,20 +291,20 @@ parallel::Restart take_up_output(Run<Mesh>& run, parallel::RestartOptions how) {
                         "--restart-step chooses a step of a store, and this is an output of " + header.code);
     check_output(header, run.problem);
   };
-  auto from = *parallel::restart(run.comm, run.options.restart_from, how);
-  parallel::agree(run.comm, [&] { make_conserved(from.part, from.header, run.problem); });
+  auto from = *engine::restart(run.comm, run.options.restart_from, how);
+  ranks::agree(run.comm, [&] { make_conserved(from.part, from.header, run.problem); });
   return from;
 }
 
 /// Reads the store's checkpoint that a run goes on from. Throws Error(usage) if there is none.
 template <class Mesh>
-parallel::Restart take_up_checkpoint(Run<Mesh>& run, parallel::RestartOptions how) {
-  const parallel::RestartOptions engine = parallel::restart_options(run.options.engine);
+engine::Restart take_up_checkpoint(Run<Mesh>& run, engine::RestartOptions how) {
+  const engine::RestartOptions engine = engine::restart_options(run.options.engine);
   how.staging_directory = engine.staging_directory;
   how.ranks_per_node = engine.ranks_per_node;
   how.remember_failed = engine.remember_failed;
   how.step = run.options.restart_step;
-  auto from = parallel::restart(run.comm, run.options.restart_from, how);
+  auto from = engine::restart(run.comm, run.options.restart_from, how);
   if (!from)
     throw base::Error(base::Kind::usage, "there is no checkpoint to go on from").at(run.options.restart_from.string());
   check_restart(from->header, run.problem);
@@ -313,10 +313,10 @@ parallel::Restart take_up_checkpoint(Run<Mesh>& run, parallel::RestartOptions ho
 
 /// The step that a run goes on from, if any.
 template <class Mesh>
-std::optional<parallel::Restart> take_up(Run<Mesh>& run) {
+std::optional<engine::Restart> take_up(Run<Mesh>& run) {
   if (run.options.restart_from.empty()) return std::nullopt;
-  const parallel::RestartOptions how = restart_options(run.mesh);
-  const bool output = parallel::is_output(run.comm, run.options.restart_from);
+  const engine::RestartOptions how = restart_options(run.mesh);
+  const bool output = engine::is_output(run.comm, run.options.restart_from);
   auto from = output ? take_up_output(run, how) : take_up_checkpoint(run, how);
   for (mesh::Field& field : from.part.fields) widen(field);  // of a store with the option single_precision
   run.step = from.id.step;

@@ -138,7 +138,7 @@ void check(const RunOptions& options) {
   refuse(options.regrid_every < 1, "--regrid-every is 1 or more");
   refuse(options.tracers < 0, "--tracers is negative");
   check_io(options);
-  parallel::check(options.engine);
+  engine::check(options.engine);
 }
 
 RunOptions parse(const std::vector<std::string>& words, const RunOptions& defaults, const std::string& program) {
@@ -146,7 +146,7 @@ RunOptions parse(const std::vector<std::string>& words, const RunOptions& defaul
   for (std::size_t i = 0; i + 1 < words.size(); ++i)
     if (words[i] == "--options") file = words[i + 1];
   RunOptions options = defaults;
-  options.engine = parallel::read_options(defaults.engine, file);
+  options.engine = engine::read_options(defaults.engine, file);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--help") throw Error(Kind::interrupted, usage_text(program, defaults));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "octavo/parallel/options.hpp"
+#include "octavo/engine/options.hpp"
 
 namespace octavo::run {
 
@@ -35,7 +35,7 @@ struct RunOptions {
   std::filesystem::path native_prefix = "run";
   std::filesystem::path report;  ///< JSON of what the end of the run says
   bool quiet = false;
-  parallel::Options engine{};
+  engine::Options engine{};
 };
 
 /// Reads a command line (without the program's name) over `defaults`; the engine's own options come from the defaults,

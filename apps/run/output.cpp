@@ -8,43 +8,43 @@ namespace octavo::run {
 
 namespace {
 
-parallel::Mode mode_of(const std::string& io) {
-  return io == "sync" ? parallel::Mode::sync : io == "auto" ? parallel::Mode::automatic : parallel::Mode::background;
+engine::Mode mode_of(const std::string& io) {
+  return io == "sync" ? engine::Mode::sync : io == "auto" ? engine::Mode::automatic : engine::Mode::background;
 }
 
-parallel::NativeFormat format_of(const std::string& native) {
-  return native == "flash"   ? parallel::NativeFormat::flash
-         : native == "amrex" ? parallel::NativeFormat::amrex_plotfile
-                             : parallel::NativeFormat::amrex_checkpoint;
+engine::NativeFormat format_of(const std::string& native) {
+  return native == "flash"   ? engine::NativeFormat::flash
+         : native == "amrex" ? engine::NativeFormat::amrex_plotfile
+                             : engine::NativeFormat::amrex_checkpoint;
 }
 
 }  // namespace
 
 Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Problem& problem, const mesh::Header& header,
-                   const std::optional<parallel::Restart>& from) {
+                   const std::optional<engine::Restart>& from) {
   Output output;
   if (!options.store.empty()) {
-    parallel::Options engine = options.engine;
+    engine::Options engine = options.engine;
     engine.mode = mode_of(options.io);
     std::error_code ignored;
     const bool same = from && std::filesystem::equivalent(options.store, options.restart_from, ignored);
-    output.store = std::make_unique<parallel::Writer>(comm, options.store, header, engine,
-                                                      same ? std::optional(from->id) : std::nullopt);
+    output.store = std::make_unique<engine::Writer>(comm, options.store, header, engine,
+                                                    same ? std::optional(from->id) : std::nullopt);
     if (same) output.last_checkpoint = from->id.step;
   }
   if (!options.native.empty()) {
-    parallel::NativeOptions native;
+    engine::NativeOptions native;
     native.format = format_of(options.native);
     native.title = checkpoint_title(problem);
     for (int scalar = 0; scalar < problem.gas.scalars; ++scalar)
       native.names["scalar_" + std::to_string(scalar)] = flash_name(scalar);
-    native.mode = options.io == "sync" ? parallel::Mode::sync : parallel::Mode::background;
-    output.native = std::make_unique<parallel::NativeWriter>(comm, header, native);
+    native.mode = options.io == "sync" ? engine::Mode::sync : engine::Mode::background;
+    output.native = std::make_unique<engine::NativeWriter>(comm, header, native);
   }
   return output;
 }
 
-void describe_for_flash(parallel::NativeWriter& native, const euler::Problem& problem, double dt) {
+void describe_for_flash(engine::NativeWriter& native, const euler::Problem& problem, double dt) {
   native.put_attribute("string runtime parameters", std::vector<std::string>{"run_comment"});
   native.put_attribute("string runtime parameters/run_comment", "octavo-" + problem.name);
   native.put_attribute("real runtime parameters", std::vector<std::string>{"gamma"});

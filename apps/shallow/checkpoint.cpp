@@ -10,7 +10,7 @@
 #include "apps/shallow/results.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::shallow {
 
@@ -63,14 +63,14 @@ void Checkpoints::write(const Simulation& simulation) {
   std::snprintf(name, sizeof name, "step%09lld.slf", static_cast<long long>(simulation.step));
   last_ = folder_ / name;
   serafin::Header header;
-  parallel::agree(simulation.comm, [&] {
+  ranks::agree(simulation.comm, [&] {
     header = header_on(serafin::open_series(geometry_), title + std::to_string(simulation.step), variables(), 8);
-    if (parallel::rank_in(simulation.comm) != 0) return;
+    if (ranks::rank_in(simulation.comm) != 0) return;
     file::make_directories(folder_);
     fs::remove(in_flight(last_));
   });
-  writer_ = std::make_unique<parallel::SeriesWriter>(simulation.comm, in_flight(last_), header,
-                                                     series_mesh(simulation.mesh, geometry_));
+  writer_ = std::make_unique<engine::SeriesWriter>(simulation.comm, in_flight(last_), header,
+                                                   series_mesh(simulation.mesh, geometry_));
   const auto columns = columns_of(simulation);
   writer_->begin_step(simulation.time);
   for (std::size_t c = 0; c < columns.size(); ++c)
@@ -80,10 +80,10 @@ void Checkpoints::write(const Simulation& simulation) {
 
 void Checkpoints::finish(MPI_Comm comm) {
   if (!writer_) return;
-  const std::unique_ptr<parallel::SeriesWriter> writer = std::move(writer_);
+  const std::unique_ptr<engine::SeriesWriter> writer = std::move(writer_);
   writer->close();
-  parallel::agree(comm, [&] {
-    if (parallel::rank_in(comm) != 0) return;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
     file::rename(in_flight(last_), last_);
     file::sync_directory(folder_);
     std::vector<fs::path> all = list_checkpoints(folder_);
@@ -99,7 +99,7 @@ std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
 
 void restore(Simulation& simulation, const fs::path& checkpoint) {
   std::vector<Water> water;
-  parallel::agree(simulation.comm, [&] {
+  ranks::agree(simulation.comm, [&] {
     const serafin::Series series = serafin::open_series(checkpoint);
     const std::string text(series.header.title.begin(), series.header.title.end());
     long long step = 0;

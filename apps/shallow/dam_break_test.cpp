@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "apps/shallow/test_basins.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::shallow {
 namespace {

@@ -3,15 +3,15 @@
 #include <vector>
 
 #include "apps/shallow/mesh.hpp"
-#include "octavo/parallel/array_view.hpp"
-#include "octavo/parallel/series_writer.hpp"
+#include "octavo/engine/step/array_view.hpp"
+#include "octavo/engine/targets/series_writer.hpp"
 
 /// This solver's points in the words of Octavo's SeriesWriter.
 namespace octavo::shallow {
 
 /// The owned points: every point of the mesh is given once. The rest is the geometry file's.
-inline parallel::SeriesMesh series_mesh(const Mesh& mesh, const std::filesystem::path& geometry) {
-  parallel::SeriesMesh out;
+inline engine::SeriesMesh series_mesh(const Mesh& mesh, const std::filesystem::path& geometry) {
+  engine::SeriesMesh out;
   const std::size_t owned = mesh.area.size();
   out.piece.x.assign(mesh.x.begin(), mesh.x.begin() + static_cast<std::ptrdiff_t>(owned));
   out.piece.y.assign(mesh.y.begin(), mesh.y.begin() + static_cast<std::ptrdiff_t>(owned));
@@ -20,8 +20,8 @@ inline parallel::SeriesMesh series_mesh(const Mesh& mesh, const std::filesystem:
   return out;
 }
 
-inline parallel::ArrayView view_of_owned(const Mesh& mesh, const std::vector<double>& values) {
-  return parallel::view_of(std::span<const double>(values).first(mesh.area.size()));
+inline engine::ArrayView view_of_owned(const Mesh& mesh, const std::vector<double>& values) {
+  return engine::view_of(std::span<const double>(values).first(mesh.area.size()));
 }
 
 }  // namespace octavo::shallow

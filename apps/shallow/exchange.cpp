@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::shallow {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "octavo/base/error.hpp"
-#include "octavo/jobs/piece_files.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/telemac/files/piece_files.hpp"
 
 namespace octavo::shallow {
 
@@ -72,7 +72,7 @@ struct PiecePoint {
 void read_piece(const serafin::Series& series, std::optional<double> level, Share& share,
                 std::map<std::int32_t, PiecePoint>& points) {
   check_triangles(series);
-  const std::vector<std::int32_t> global = jobs::read_global(series, share.all_points);
+  const std::vector<std::int32_t> global = telemac::read_global(series, share.all_points);
   std::vector<std::int32_t> all(global.size());
   std::iota(all.begin(), all.end(), 0);
   const std::vector<double> x = read_axis(series, 0), y = read_axis(series, 1);
@@ -86,11 +86,11 @@ void read_piece(const serafin::Series& series, std::optional<double> level, Shar
 }  // namespace
 
 Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::Method method, std::optional<double> level) {
-  const int rank = parallel::rank_in(comm), ranks = parallel::size_of(comm);
+  const int rank = ranks::rank_in(comm), ranks = ranks::size_of(comm);
   Input input;
   serafin::Series series;
   std::vector<std::int32_t> corners, part_of;
-  parallel::agree(comm, [&] {
+  ranks::agree(comm, [&] {
     series = serafin::open_series(mesh);
     check_triangles(series);
     corners = read_corners(series);
@@ -102,7 +102,7 @@ Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::Method method, 
   for (std::size_t t = 0; t < part_of.size(); ++t)
     if (part_of[t] == rank) input.share.triangles.push_back({corners[3 * t], corners[3 * t + 1], corners[3 * t + 2]});
   list_points(input.share);
-  parallel::agree(comm, [&] {
+  ranks::agree(comm, [&] {
     pick_coordinates(series, input.share);
     input.start = read_state(series, 0, input.share.points, level);
   });
@@ -112,13 +112,13 @@ Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::Method method, 
 Input read_pieces(MPI_Comm comm, const std::string& prefix, std::int32_t all_points, std::optional<double> level) {
   Input input;
   input.share.all_points = all_points;
-  parallel::agree(comm, [&] {
-    const jobs::PieceSet pieces = jobs::find_pieces({prefix + "GEO"});
-    const std::size_t rank = at(parallel::rank_in(comm)), ranks = at(parallel::size_of(comm));
+  ranks::agree(comm, [&] {
+    const telemac::PieceSet pieces = telemac::find_pieces({prefix + "GEO"});
+    const std::size_t rank = at(ranks::rank_in(comm)), ranks = at(ranks::size_of(comm));
     const std::size_t first = pieces.places.size() * rank / ranks, end = pieces.places.size() * (rank + 1) / ranks;
     std::map<std::int32_t, PiecePoint> points;
     for (std::size_t piece = first; piece < end; ++piece)
-      read_piece(jobs::open_piece(pieces.places[piece]), level, input.share, points);
+      read_piece(telemac::open_piece(pieces.places[piece]), level, input.share, points);
     for (const auto& [number, point] : points) {
       input.share.points.push_back(number);
       input.share.x.push_back(point.x);

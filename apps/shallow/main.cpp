@@ -6,7 +6,7 @@
 
 #include "apps/shallow/run.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace {
 
@@ -39,7 +39,7 @@ int main(int count, char** words) {
   MPI_Init_thread(&count, &words, MPI_THREAD_FUNNELED, &provided);
   std::signal(SIGTERM, ask_to_stop);
   std::signal(SIGINT, ask_to_stop);
-  const int status = run(octavo::parallel::rank_in(MPI_COMM_WORLD), count, words);
+  const int status = run(octavo::ranks::rank_in(MPI_COMM_WORLD), count, words);
   MPI_Finalize();
   return status;
 }

@@ -7,7 +7,7 @@
 
 #include "apps/shallow/input.hpp"
 #include "apps/shallow/solver.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::shallow {
 namespace {

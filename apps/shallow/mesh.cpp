@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::shallow {
 
@@ -16,15 +16,15 @@ using Lists = std::vector<std::vector<std::int32_t>>;
 
 std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-Lists lists_for(MPI_Comm comm) { return Lists(at(parallel::size_of(comm))); }
+Lists lists_for(MPI_Comm comm) { return Lists(at(ranks::size_of(comm))); }
 
 /// Owners of the share's points, the lowest rank that has each: asked of the rank that keeps that stretch of numbers.
 std::vector<std::int32_t> find_owners(MPI_Comm comm, const Share& share) {
-  const std::int32_t stretch = share.all_points / parallel::size_of(comm) + 1;
+  const std::int32_t stretch = share.all_points / ranks::size_of(comm) + 1;
   Lists questions = lists_for(comm);
   for (const std::int32_t point : share.points) questions[at(point / stretch)].push_back(point);
   Lists asked = all_to_all(comm, questions);
-  const std::int32_t first = stretch * parallel::rank_in(comm);
+  const std::int32_t first = stretch * ranks::rank_in(comm);
   std::vector<std::int32_t> owner(at(stretch), -1);
   for (std::size_t r = 0; r < asked.size(); ++r)
     for (const std::int32_t point : asked[r])
@@ -237,7 +237,7 @@ void check_all_owned(MPI_Comm comm, const Mesh& mesh) {
 
 Mesh build_mesh(MPI_Comm comm, const Share& share) {
   const std::vector<OwnedTriangle> triangles = gather_triangles(comm, share, find_owners(comm, share));
-  const Numbering numbering = number_points(parallel::rank_in(comm), triangles);
+  const Numbering numbering = number_points(ranks::rank_in(comm), triangles);
   Mesh mesh;
   mesh.all_points = share.all_points;
   for (const auto& point : numbering.points) {
@@ -247,7 +247,7 @@ Mesh build_mesh(MPI_Comm comm, const Share& share) {
   check_all_owned(comm, mesh);
   mesh.halo = plan_halo(comm, numbering);
   place_points(comm, share, mesh);
-  parallel::agree(comm, [&] { measure_mesh(mesh, triangles, numbering); });
+  ranks::agree(comm, [&] { measure_mesh(mesh, triangles, numbering); });
   return mesh;
 }
 

@@ -7,8 +7,8 @@
 #include "apps/shallow/direct.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/jobs/piece_files.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/telemac/files/piece_files.hpp"
 
 namespace octavo::shallow {
 
@@ -48,7 +48,7 @@ serafin::Header header_on(const serafin::Series& geometry, const std::string& ti
   serafin::Header header = geometry.header;
   header.order = std::endian::big;
   header.real_bytes = real_bytes;
-  header.title = parallel::series_title(title, real_bytes);
+  header.title = engine::series_title(title, real_bytes);
   header.variables = std::move(variables);
   header.quadratic = 0;
   return header;
@@ -56,11 +56,11 @@ serafin::Header header_on(const serafin::Series& geometry, const std::string& ti
 
 namespace {
 
-Results open_direct(MPI_Comm comm, parallel::Mode mode, const std::filesystem::path& path, const Mesh& mesh,
+Results open_direct(MPI_Comm comm, engine::Mode mode, const std::filesystem::path& path, const Mesh& mesh,
                     const std::filesystem::path& geometry, const serafin::Header& header,
                     std::optional<double> resume) {
-  auto writer = std::make_shared<parallel::SeriesWriter>(comm, path, header, series_mesh(mesh, geometry),
-                                                         parallel::SeriesOptions{.mode = mode, .resume = resume});
+  auto writer = std::make_shared<engine::SeriesWriter>(comm, path, header, series_mesh(mesh, geometry),
+                                                       engine::SeriesOptions{.mode = mode, .resume = resume});
   Results results;
   results.write = [writer, &mesh](double time, const Fields& fields) {
     const auto variables = result_variables();
@@ -79,10 +79,10 @@ Results open_direct(MPI_Comm comm, parallel::Mode mode, const std::filesystem::p
 void check_result(MPI_Comm comm, Io io, const std::filesystem::path& path, const std::filesystem::path& geometry,
                   const std::string& piece_prefix, bool force) {
   namespace fs = std::filesystem;
-  parallel::agree(comm, [&] {
-    const int ranks = parallel::size_of(comm), rank = parallel::rank_in(comm);
+  ranks::agree(comm, [&] {
+    const int ranks = ranks::size_of(comm), rank = ranks::rank_in(comm);
     if (io != Io::pieces && rank != 0) return;
-    const fs::path name = io == Io::pieces ? jobs::piece_path(path, ranks, rank) : path;
+    const fs::path name = io == Io::pieces ? telemac::piece_path(path, ranks, rank) : path;
     if (!fs::exists(name)) return;
     const bool piece = !piece_prefix.empty() && name.string().starts_with(piece_prefix + "GEO");
     if (piece || (fs::exists(geometry) && fs::equivalent(name, geometry)))
@@ -96,17 +96,17 @@ Results open_results(MPI_Comm comm, Io io, const std::filesystem::path& path, co
   if (io == Io::off) return {};
   const bool direct = io == Io::sync || io == Io::background;
   serafin::Series series;
-  parallel::agree(comm, [&] {
+  ranks::agree(comm, [&] {
     if (resume && !direct)
       throw base::Error(base::Kind::unsupported, "a result is continued with --io sync or background only");
     series = serafin::open_series(geometry);
-    if (!resume && parallel::rank_in(comm) == 0) std::filesystem::remove(path);
+    if (!resume && ranks::rank_in(comm) == 0) std::filesystem::remove(path);
   });
   const serafin::Header header = header_on(series, "OCTAVO SHALLOW", result_variables(), 4);
   if (io == Io::pieces) return open_pieces(comm, path, mesh, header);
   if (!direct) return open_view(comm, io == Io::view_nonblocking, path, mesh, series, header);
-  return open_direct(comm, io == Io::sync ? parallel::Mode::sync : parallel::Mode::background, path, mesh, geometry,
-                     header, resume);
+  return open_direct(comm, io == Io::sync ? engine::Mode::sync : engine::Mode::background, path, mesh, geometry, header,
+                     resume);
 }
 
 }  // namespace octavo::shallow

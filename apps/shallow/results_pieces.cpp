@@ -3,8 +3,8 @@
 #include "apps/shallow/results.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/write.hpp"
-#include "octavo/jobs/piece_files.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/telemac/files/piece_files.hpp"
 
 namespace octavo::shallow {
 
@@ -64,18 +64,18 @@ Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh
   auto open = std::make_shared<Open>(Open{{}, whole, piece_of(mesh), 0});
   open->header.points = static_cast<std::int32_t>(open->piece.points.size());
   open->header.elements = static_cast<std::int32_t>(open->piece.corners.size() / 3);
-  const std::filesystem::path name = jobs::piece_path(path, parallel::size_of(comm), parallel::rank_in(comm));
+  const std::filesystem::path name = telemac::piece_path(path, ranks::size_of(comm), ranks::rank_in(comm));
   const serafin::Put put = [open](std::uint64_t offset, std::span<const std::byte> bytes) {
     file::pwrite_all(open->file, offset, bytes);
   };
-  parallel::agree(comm, [&] {
+  ranks::agree(comm, [&] {
     std::filesystem::remove(name);
     open->file = file::create(name);
     write_piece(put, open->header, mesh, open->piece);
   });
   Results results;
   results.write = [comm, open, put](double time, const Fields& fields) {
-    parallel::agree(comm, [&] {
+    ranks::agree(comm, [&] {
       serafin::write_time(put, open->header, open->steps, time);
       for (std::size_t v = 0; v < fields.size(); ++v)
         serafin::write_values(put, open->header, open->steps, v, 0, pick(open->piece, fields[v]));

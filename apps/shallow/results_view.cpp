@@ -7,7 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/write.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 /// What codes do without Octavo: every rank describes its points' places by a file view and writes collectively.
 namespace octavo::shallow {
@@ -124,12 +124,12 @@ void write_step(View& view, bool nonblocking, double time, const Fields& fields)
 Results open_view(MPI_Comm comm, bool nonblocking, const std::filesystem::path& path, const Mesh& mesh,
                   const serafin::Series& geometry, const serafin::Header& header) {
   const serafin::Layout layout = serafin::layout_of(header);
-  const bool first = parallel::rank_in(comm) == 0;
+  const bool first = ranks::rank_in(comm) == 0;
   auto view = std::make_shared<View>();
   view->words = words_of(mesh, header, layout, first);
   view->buffer.resize(view->words.size());
   view->points = header.points;
-  parallel::agree(comm, [&] {
+  ranks::agree(comm, [&] {
     if (first) copy_geometry(geometry, header, path);
   });
   open_file(comm, *view, path, layout);

@@ -9,7 +9,7 @@
 #include "apps/shallow/checkpoint.hpp"
 #include "apps/shallow/input.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::shallow {
 
@@ -19,7 +19,7 @@ namespace serafin = formats::serafin;
 
 std::int32_t points_of(MPI_Comm comm, const std::filesystem::path& mesh) {
   std::int32_t points = 0;
-  parallel::agree(comm, [&] { points = serafin::open_series(mesh).header.points; });
+  ranks::agree(comm, [&] { points = serafin::open_series(mesh).header.points; });
   return points;
 }
 
@@ -43,7 +43,7 @@ Simulation begin(MPI_Comm comm, const RunOptions& options) {
 bool go_on(Simulation& simulation, const RunOptions& options) {
   if (!options.resume) return false;
   std::optional<std::filesystem::path> newest;
-  parallel::agree(simulation.comm, [&] { newest = newest_checkpoint(options.checkpoints); });
+  ranks::agree(simulation.comm, [&] { newest = newest_checkpoint(options.checkpoints); });
   int found = newest.has_value();
   MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, simulation.comm);
   if (found != 0) restore(simulation, *newest);

@@ -9,9 +9,9 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/write.hpp"
-#include "octavo/jobs/merge_pieces.hpp"
-#include "octavo/jobs/partition.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "octavo/telemac/cut/partition.hpp"
+#include "octavo/telemac/merge/merge_pieces.hpp"
+#include "tests/support/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 namespace octavo::shallow {
@@ -57,7 +57,7 @@ class RunMpi : public ::testing::Test {
     if (first()) run(MPI_COMM_SELF, whole, &never_);
     MPI_Barrier(everyone_);
   }
-  bool first() const { return parallel::rank_in(everyone_) == 0; }
+  bool first() const { return ranks::rank_in(everyone_) == 0; }
   fs::path at(const std::string& name) const { return folder_.path() / name; }
   RunOptions options(const std::string& result, Io io = Io::background) const {
     RunOptions out;
@@ -93,9 +93,9 @@ TEST_F(RunMpi, EveryWayMakesTheFileThatOneRankMakes) {
 TEST_F(RunMpi, PiecesMergeToTheSameValues) {
   run(everyone_, options("pieces", Io::pieces), &never_);
   MPI_Barrier(everyone_);
-  jobs::MergeOptions whole;
+  telemac::MergeOptions whole;
   whole.mesh = at("mesh.slf");
-  if (first()) jobs::merge_pieces({at("pieces")}, at("merged.slf"), whole);
+  if (first()) telemac::merge_pieces({at("pieces")}, at("merged.slf"), whole);
   MPI_Barrier(everyone_);
   const auto merged = serafin::open_series(at("merged.slf")), alone = serafin::open_series(at("alone.slf"));
   ASSERT_EQ(serafin::read_times(merged), serafin::read_times(alone));
@@ -110,13 +110,13 @@ TEST_F(RunMpi, PiecesMergeToTheSameValues) {
 
 TEST_F(RunMpi, PiecesOfAnyCutAndLayoutGiveTheSameResult) {
   for (const int parts : {1, 3})
-    for (const auto layout : {jobs::PieceLayout::concat, jobs::PieceLayout::files}) {
-      const std::string prefix = "cut" + std::to_string(parts) + (layout == jobs::PieceLayout::concat ? "c" : "f");
-      jobs::PartitionOptions cut;
+    for (const auto layout : {telemac::PieceLayout::concat, telemac::PieceLayout::files}) {
+      const std::string prefix = "cut" + std::to_string(parts) + (layout == telemac::PieceLayout::concat ? "c" : "f");
+      telemac::PartitionOptions cut;
       cut.parts = parts;
       cut.method = partition::Method::hilbert;
       cut.layout = layout;
-      if (first()) jobs::partition_serafin(at("mesh.slf"), at(prefix), cut);
+      if (first()) telemac::partition_serafin(at("mesh.slf"), at(prefix), cut);
       MPI_Barrier(everyone_);
       RunOptions from = options(prefix + ".slf");
       from.pieces = at(prefix).string();
@@ -146,7 +146,7 @@ TEST_F(RunMpi, GoesOnFromACheckpointOnAnotherNumberOfRanks) {
 TEST_F(RunMpi, ASignalLeavesACheckpointThatLosesNothing) {
   RunOptions asked = options("stopped.slf");
   asked.checkpoints = at("stopped");
-  const volatile int stop = parallel::rank_in(everyone_) == parallel::size_of(everyone_) - 1;
+  const volatile int stop = ranks::rank_in(everyone_) == ranks::size_of(everyone_) - 1;
   const RunReport report = run(everyone_, asked, &stop);
   EXPECT_TRUE(report.stopped);
   EXPECT_EQ(report.steps, 1);
@@ -210,7 +210,7 @@ TEST_F(RunMpi, AResultReplacesNoInputAndOtherFilesOnlyWhereAsked) {
   for (const Io io : {Io::sync, Io::background, Io::view, Io::pieces}) {
     RunOptions wrong = options("mesh.slf", io);
     wrong.force = true;
-    const fs::path piece = jobs::piece_path(at("mesh.slf"), parallel::size_of(everyone_), 0);
+    const fs::path piece = telemac::piece_path(at("mesh.slf"), ranks::size_of(everyone_), 0);
     if (io == Io::pieces && first() && !fs::exists(piece)) fs::create_hard_link(at("mesh.slf"), piece);
     MPI_Barrier(everyone_);
     EXPECT_NE(told(wrong).find("what the run reads"), std::string::npos) << static_cast<int>(io);

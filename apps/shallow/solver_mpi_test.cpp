@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "apps/shallow/test_basins.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::shallow {
 namespace {
@@ -56,7 +56,7 @@ TEST(SolverMpi, EveryPointHasOneOwnerAndAllItsEdges) {
 TEST(SolverMpi, OneRankAskedToStopStopsAll) {
   MPI_Comm comm = testing::everyone();
   Simulation run = basin_run(comm, mesh_of({6, 4, 10, 4, 0}), {}, flood);
-  bool stop = parallel::rank_in(comm) == parallel::size_of(comm) - 1;
+  bool stop = ranks::rank_in(comm) == ranks::size_of(comm) - 1;
   advance(run, 1, stop);
   EXPECT_TRUE(stop);
 }

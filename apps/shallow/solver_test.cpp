@@ -6,7 +6,7 @@
 
 #include "apps/shallow/test_basins.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/mpi_run.hpp"
+#include "tests/support/mpi_run.hpp"
 
 namespace octavo::shallow {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/shallow/solver.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 /// Meshes and runs for the tests of the solver.
 namespace octavo::shallow {
@@ -73,8 +73,8 @@ using Profile = std::function<std::pair<double, Water>(double x, double y)>;
 
 /// Collective: a run on all ranks of `comm`, triangles dealt out at random in clumps (some ranks may get none).
 inline Simulation basin_run(MPI_Comm comm, const WholeMesh& whole, const Physics& physics, const Profile& profile) {
-  const auto ranks = static_cast<std::size_t>(parallel::size_of(comm));
-  const auto rank = static_cast<std::size_t>(parallel::rank_in(comm));
+  const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
+  const auto rank = static_cast<std::size_t>(ranks::rank_in(comm));
   Mesh mesh = build_mesh(comm, share_of(whole, [&](std::size_t t) { return (t / 37 * 7919) % ranks == rank; }));
   std::vector<double> bottom;
   std::vector<Water> water;

@@ -72,10 +72,10 @@ struct Start {
 };
 
 Start from_checkpoint(const patches::Shape& shape, const command::OutputOptions& options) {
-  parallel::RestartOptions how;
-  how.as = parallel::MeshKind::patches;
+  engine::RestartOptions how;
+  how.as = engine::MeshKind::patches;
   how.max_box = shape.max_box;
-  const parallel::Restart from = command::take_up(MPI_COMM_WORLD, options, how);
+  const engine::Restart from = command::take_up(MPI_COMM_WORLD, options, how);
   if (from.header.code != "octavo-wave" || static_cast<int>(from.header.fields.size()) != shape.variables)
     throw base::Error(base::Kind::usage, "the checkpoint is of " + from.header.code + " with " +
                                              std::to_string(from.header.fields.size()) +
@@ -98,7 +98,7 @@ std::int64_t steps_of_half_a_period(const patches::Shape& shape) {
 }
 
 command::Output::Put put_of(const patches::Hierarchy& mesh) {
-  return [&mesh, sums = std::vector<std::vector<double>>()](parallel::Writer& writer, store::Flow flow) mutable {
+  return [&mesh, sums = std::vector<std::vector<double>>()](engine::Writer& writer, store::Flow flow) mutable {
     writer.put_mesh(patches_of(mesh));
     if (flow == store::Flow::analysis) {
       sums = sums_over_bins(mesh);

@@ -8,7 +8,7 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 #include "process.hpp"
 #include "ways.hpp"
 
@@ -84,7 +84,7 @@ void sync_where_asked(const Place& place, int file, const fs::path& path) {
 }
 
 std::uint64_t offset_of(const Place& place, bool shared) {
-  return shared ? static_cast<std::uint64_t>(parallel::rank_in(place.comm)) * bytes_of(*place.problem) : 0;
+  return shared ? static_cast<std::uint64_t>(ranks::rank_in(place.comm)) * bytes_of(*place.problem) : 0;
 }
 
 struct RawKind {
@@ -96,10 +96,10 @@ Way raw_way(const Place& place, const std::string& name, RawKind kind) {
   const auto write = [=](const fs::path& path) {
     if (shared) {
       // One rank makes the file, and gives it its size, before the others open it.
-      parallel::agree(place.comm, [&] {
-        if (parallel::rank_in(place.comm) != 0) return;
+      ranks::agree(place.comm, [&] {
+        if (ranks::rank_in(place.comm) != 0) return;
         const Descriptor file(open_at(path, O_WRONLY | O_CREAT));
-        const auto whole = bytes_of(*place.problem) * static_cast<std::uint64_t>(parallel::size_of(place.comm));
+        const auto whole = bytes_of(*place.problem) * static_cast<std::uint64_t>(ranks::size_of(place.comm));
         if (!kind.preallocate) return;
         if (const int error = ::posix_fallocate(file.number, 0, static_cast<off_t>(whole)); error != 0)
           throw base::system_error("preallocate", error).at(path.string());
@@ -181,10 +181,10 @@ Way file_way(const Place& place, const std::string& name, bool shared, std::func
   std::string stem = name;
   std::replace_if(
       stem.begin(), stem.end(), [](char c) { return c == ' ' || c == ',' || c == '/'; }, '_');
-  if (!shared) stem += "." + std::to_string(parallel::rank_in(place.comm));
+  if (!shared) stem += "." + std::to_string(ranks::rank_in(place.comm));
   const auto remove = [=] {
     std::error_code ignored;
-    if (!path->empty() && (!shared || parallel::rank_in(place.comm) == 0)) fs::remove_all(*path, ignored);
+    if (!path->empty() && (!shared || ranks::rank_in(place.comm) == 0)) fs::remove_all(*path, ignored);
     MPI_Barrier(place.comm);
   };
   Way way;

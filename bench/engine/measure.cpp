@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::bench {
 namespace {
@@ -27,7 +27,7 @@ Sample timed(MPI_Comm comm, Work&& work) {
   const Usage before = usage();
   const double begin = MPI_Wtime();
   Detail detail;
-  parallel::agree(comm, [&] { detail = work(); });
+  ranks::agree(comm, [&] { detail = work(); });
   const double end = MPI_Wtime();
   return reduce(comm, end - begin, detail, usage() - before);
 }
@@ -43,7 +43,7 @@ Sample take(const Place& place, const Way& way, int repetition, bool reading) {
     way.read();
     return Detail{};
   });
-  parallel::agree(place.comm, way.check);
+  ranks::agree(place.comm, way.check);
   return sample;
 }
 
@@ -61,8 +61,8 @@ std::vector<Way> chosen_ways(const Place& place) {
 }
 
 void make_directory(MPI_Comm comm, const fs::path& directory) {
-  parallel::agree(comm, [&] {
-    if (parallel::rank_in(comm) == 0) fs::create_directories(directory);
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) == 0) fs::create_directories(directory);
   });
 }
 
@@ -70,21 +70,21 @@ void write_once(const Place& place, const std::vector<Way>& ways) {
   for (const Way& way : ways)
     if (way.missing.empty()) {
       way.prepare(0);
-      parallel::agree(place.comm, [&] { way.write(); });
+      ranks::agree(place.comm, [&] { way.write(); });
     }
 }
 
 }  // namespace
 
 Table measure(MPI_Comm comm, const Setup& setup, bool reading) {
-  const Problem problem = make_problem(setup.shape, parallel::rank_in(comm), parallel::size_of(comm));
+  const Problem problem = make_problem(setup.shape, ranks::rank_in(comm), ranks::size_of(comm));
   Values scratch(problem.fields.size(), std::vector<double>(reading ? values_of_field(problem) : 0, -1.0));
   const Place place{comm, &setup, &problem, &scratch};
   make_directory(comm, setup.directory);
   set_throttle(setup.throttle);
   set_sync(setup.sync);
   const std::vector<Way> ways = chosen_ways(place);
-  Table table{parallel::size_of(comm), bytes_of(problem), problem.blocks, {}};
+  Table table{ranks::size_of(comm), bytes_of(problem), problem.blocks, {}};
   for (const Way& way : ways) table.rows.push_back({way.name, way.missing, {}});
   if (reading) write_once(place, ways);
   for (int repetition = -1; repetition < setup.repetitions; ++repetition)

@@ -9,7 +9,7 @@
 
 #include "measure.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/world.hpp"
+#include "octavo/ranks/world.hpp"
 
 namespace nb = nanobind;
 
@@ -37,7 +37,7 @@ Setup setup_from(const nb::dict& given) {
   setup.options = nb::cast<std::vector<std::pair<std::string, std::string>>>(given["options"]);
   setup.modes.clear();
   for (nb::handle mode : given["modes"]) {
-    parallel::Options options;
+    engine::Options options;
     set_option(options, "mode", text_of(mode));
     setup.modes.push_back(options.mode);
   }
@@ -45,9 +45,7 @@ Setup setup_from(const nb::dict& given) {
 }
 
 // Rank 0 names the folder: what a rank would call it on its own differs between hosts.
-void start_mpi(Setup& setup) {
-  setup.directory = base::all_gather(parallel::world(), setup.directory.string()).front();
-}
+void start_mpi(Setup& setup) { setup.directory = base::all_gather(ranks::world(), setup.directory.string()).front(); }
 
 nb::dict describe(const Row& row) {
   nb::dict out;
@@ -136,11 +134,11 @@ nb::dict plan(int ranks, int ranks_per_node, std::uint64_t bytes, int per_file, 
     host[r] = static_cast<int>(r) / ranks_per_node;
     share[r] = bytes / host.size() + (r < bytes % host.size() ? 1 : 0);
   }
-  const auto plan = parallel::plan_write(host, share, {per_file, writers_per_node});
-  parallel::PlanCost cost = parallel::cost_of(plan);
+  const auto plan = engine::plan_write(host, share, {per_file, writers_per_node});
+  engine::PlanCost cost = engine::cost_of(plan);
   for (std::int64_t* count : {&cost.creates, &cost.opens, &cost.syncs}) *count *= files_per_writer;
   const auto number = [&](const char* name) { return nb::cast<double>(machine_given[name]); };
-  parallel::Machine machine;
+  engine::Machine machine;
   machine.bytes_per_second_of_writer = number("writer_rate");
   machine.bytes_per_second_of_host = number("host_rate");
   machine.bytes_per_second = number("rate");
@@ -158,14 +156,14 @@ nb::dict plan(int ranks, int ranks_per_node, std::uint64_t bytes, int per_file, 
   out["creates"] = cost.creates;
   out["opens"] = cost.opens;
   out["syncs"] = cost.syncs;
-  out["seconds"] = parallel::seconds_of_step(cost, machine);
+  out["seconds"] = engine::seconds_of_step(cost, machine);
   // Each quota by itself; -1 where it is not given.
-  parallel::Machine files_only = machine, bytes_only = machine;
+  engine::Machine files_only = machine, bytes_only = machine;
   files_only.quota_bytes = 0;
   bytes_only.quota_files = 0;
-  out["steps_by_files"] = parallel::steps_in_quota(cost, files_only, ratio, append);
-  out["steps_by_bytes"] = parallel::steps_in_quota(cost, bytes_only, ratio, append);
-  out["steps_in_quota"] = parallel::steps_in_quota(cost, machine, ratio, append);
+  out["steps_by_files"] = engine::steps_in_quota(cost, files_only, ratio, append);
+  out["steps_by_bytes"] = engine::steps_in_quota(cost, bytes_only, ratio, append);
+  out["steps_in_quota"] = engine::steps_in_quota(cost, machine, ratio, append);
   out["text"] = to_text(plan);
   return out;
 }

@@ -3,9 +3,9 @@
 #include <memory>
 
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/write/writer.hpp"
+#include "octavo/ranks/communicator.hpp"
 #include "ways.hpp"
 
 namespace octavo::bench {
@@ -18,9 +18,9 @@ using base::Kind;
 // A writer lives as long as a run does: it is opened before anything is timed.
 struct State {
   fs::path store;
-  std::optional<parallel::Writer> writer;
+  std::optional<engine::Writer> writer;
   std::int64_t step = 0;
-  std::optional<parallel::Restart> restart;
+  std::optional<engine::Restart> restart;
 };
 
 void remove_store(const Place& place, State& state) {
@@ -29,11 +29,11 @@ void remove_store(const Place& place, State& state) {
   state.restart.reset();
   MPI_Barrier(place.comm);
   std::error_code ignored;
-  if (!state.store.empty() && parallel::rank_in(place.comm) == 0) fs::remove_all(state.store, ignored);
+  if (!state.store.empty() && ranks::rank_in(place.comm) == 0) fs::remove_all(state.store, ignored);
   MPI_Barrier(place.comm);
 }
 
-Detail write_step(const Problem& problem, parallel::Writer& writer, std::int64_t step) {
+Detail write_step(const Problem& problem, engine::Writer& writer, std::int64_t step) {
   const double before = writer.statistics().seconds_copying;
   writer.begin_step(store::Flow::checkpoint, step, 0);
   writer.put_mesh(problem.tree);
@@ -47,33 +47,33 @@ Detail write_step(const Problem& problem, parallel::Writer& writer, std::int64_t
 }
 
 // Into the arrays that the other ways read into.
-std::optional<parallel::Restart> read_step(const Place& place, const fs::path& store) {
-  parallel::RestartOptions options;
+std::optional<engine::Restart> read_step(const Place& place, const fs::path& store) {
+  engine::RestartOptions options;
   options.place = [&](const mesh::FieldInfo& field, std::size_t bytes) {
     auto& values = place.scratch->at(static_cast<std::size_t>(std::stoi(field.name.substr(5))));
     if (bytes != 8 * values.size())
       throw Error(Kind::corrupt, "a field of another size than was written").at(field.name);
     return std::as_writable_bytes(std::span(values));
   };
-  return parallel::restart(place.comm, store, options);
+  return engine::restart(place.comm, store, options);
 }
 
-void check(const Place& place, const std::optional<parallel::Restart>& restart, const std::string& way) {
+void check(const Place& place, const std::optional<engine::Restart>& restart, const std::string& way) {
   if (!restart) throw Error(Kind::corrupt, "no step was found").at(way);
   if (restart->part.fields.size() != place.scratch->size()) throw Error(Kind::corrupt, "a field is missing").at(way);
   expect_same(place.problem->fields, *place.scratch, way);
 }
 
-std::string name_of(const Setup& setup, int per_file, bool checksums, parallel::Mode mode) {
+std::string name_of(const Setup& setup, int per_file, bool checksums, engine::Mode mode) {
   const std::string files = per_file == 0   ? "1 file a node"
                             : per_file == 1 ? "1 file a rank"
                                             : std::to_string(per_file) + " ranks a file";
   return "octavo, " + files + (checksums ? ", checksums" : "") +
-         (mode == parallel::Mode::sync ? "" : ", " + std::string(parallel::name_of(mode))) +
+         (mode == engine::Mode::sync ? "" : ", " + std::string(engine::name_of(mode))) +
          (setup.codec == "raw" ? "" : ", " + setup.codec);
 }
 
-Way octavo_way(const Place& place, int per_file, bool checksums, parallel::Mode mode) {
+Way octavo_way(const Place& place, int per_file, bool checksums, engine::Mode mode) {
   const auto state = std::make_shared<State>();
   Way way;
   way.name = name_of(*place.setup, per_file, checksums, mode);
@@ -81,7 +81,7 @@ Way octavo_way(const Place& place, int per_file, bool checksums, parallel::Mode 
     if (place.setup->rewrite && state->writer) return;
     remove_store(place, *state);
     state->store = place.setup->directory / ("octavo_" + std::to_string(per_file) + (checksums ? "c_" : "_") +
-                                             std::string(parallel::name_of(mode)) + "." + std::to_string(repetition));
+                                             std::string(engine::name_of(mode)) + "." + std::to_string(repetition));
     auto options = engine_options(*place.setup, per_file, checksums, mode);
     if (place.setup->rewrite && options.keep_last == 0) options.keep_last = 1;
     state->writer.emplace(place.comm, state->store, place.problem->header, options);
@@ -99,26 +99,26 @@ Way octavo_way(const Place& place, int per_file, bool checksums, parallel::Mode 
 
 }  // namespace
 
-parallel::ArrayView view_of(const Problem& problem, std::size_t index) {
-  parallel::ArrayView view = parallel::view_of(problem.fields[index]);
+engine::ArrayView view_of(const Problem& problem, std::size_t index) {
+  engine::ArrayView view = engine::view_of(problem.fields[index]);
   view.cells = problem.blocks;
   view.block = problem.tree.block;
   return view;
 }
 
-parallel::Options engine_options(const Setup& setup, int per_file, bool checksums, parallel::Mode mode) {
-  parallel::Options options;
+engine::Options engine_options(const Setup& setup, int per_file, bool checksums, engine::Mode mode) {
+  engine::Options options;
   options.mode = mode;
   options.contributors_per_file = per_file;
   options.checksums = checksums;
-  options.checkpoint.codec = options.analysis.codec = parallel::parse_codec(setup.codec);
-  for (const auto& [name, value] : setup.options) parallel::set_option(options, name, value);
+  options.checkpoint.codec = options.analysis.codec = engine::parse_codec(setup.codec);
+  for (const auto& [name, value] : setup.options) engine::set_option(options, name, value);
   return options;
 }
 
 std::vector<Way> octavo_ways(const Place& place) {
   std::vector<Way> ways;
-  for (const parallel::Mode mode : place.setup->modes)
+  for (const engine::Mode mode : place.setup->modes)
     for (const int per_file : place.setup->per_file)
       for (const bool checksums : place.setup->checksums) ways.push_back(octavo_way(place, per_file, checksums, mode));
   return ways;

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "octavo/base/error.hpp"
-#include "octavo/parallel/communicator.hpp"
+#include "octavo/ranks/communicator.hpp"
 #include "peer.h"
 #include "process.hpp"
 #include "ways.hpp"

@@ -11,9 +11,9 @@
 
 #include "measure.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::bench {
 namespace {
@@ -44,7 +44,7 @@ struct Output {
   std::function<void(int step)> write{};
   std::function<void()> wait{};
   std::function<void()> close{};
-  std::function<parallel::Statistics()> statistics{};
+  std::function<engine::Statistics()> statistics{};
 };
 
 // The observer of the room file throttles these, as it does the engine's.
@@ -60,7 +60,7 @@ void write_file(const Values& fields, const fs::path& path) {
 
 fs::path slot_of(const Place& place, int step) {
   return place.setup->directory /
-         ("slot" + std::to_string(step % 2) + "." + std::to_string(parallel::rank_in(place.comm)));
+         ("slot" + std::to_string(step % 2) + "." + std::to_string(ranks::rank_in(place.comm)));
 }
 
 // A run begins without files, as the engine's does: pages that are there cost a fifth of new ones.
@@ -109,15 +109,15 @@ Output copy_and_thread(const Place& place) {
   return output;
 }
 
-Output engine(const Place& place, const Pace& pace, parallel::Mode mode, bool lend) {
+Output engine(const Place& place, const Pace& pace, engine::Mode mode, bool lend) {
   auto options = engine_options(*place.setup, place.setup->per_file.front(), place.setup->checksums.back(), mode);
   options.lend = lend;
   options.keep_last = 1;
   options.recycle = true;  // as the other ways do: two slots, in turn
   const auto least = static_cast<std::int64_t>(2 * bytes_of(*place.problem)) + (64 << 20);
   options.staging_bytes = std::max(options.staging_bytes, least);
-  const auto writer = std::make_shared<parallel::Writer>(place.comm, place.setup->directory / "run.octavo",
-                                                         place.problem->header, options);
+  const auto writer = std::make_shared<engine::Writer>(place.comm, place.setup->directory / "run.octavo",
+                                                       place.problem->header, options);
   Output output;
   output.write = [=](int step) {
     writer->begin_step(pace.flow, step, step);
@@ -149,7 +149,7 @@ std::uint64_t stored(const Output& output) {
 
 Run take(const Place& place, const Pace& pace, std::int64_t rounds, const Make& make) {
   // Every run begins without files, and with memory that the machine has.
-  if (parallel::rank_in(place.comm) == 0) fs::remove_all(place.setup->directory / "run.octavo");
+  if (ranks::rank_in(place.comm) == 0) fs::remove_all(place.setup->directory / "run.octavo");
   for (int slot = 0; slot < 2; ++slot) fs::remove(slot_of(place, slot));
   MPI_Barrier(place.comm);
   const Output output = make();
@@ -200,24 +200,24 @@ double seconds_of_write(const Place& place) {
 }  // namespace
 
 RunTable measure_runs(MPI_Comm comm, const Setup& setup, const Pace& pace) {
-  const Problem problem = make_problem(setup.shape, parallel::rank_in(comm), parallel::size_of(comm));
+  const Problem problem = make_problem(setup.shape, ranks::rank_in(comm), ranks::size_of(comm));
   const Place place{comm, &setup, &problem, nullptr};
-  parallel::agree(comm, [&] {
-    if (parallel::rank_in(comm) == 0) fs::create_directories(setup.directory);
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) == 0) fs::create_directories(setup.directory);
   });
   set_sync(setup.sync);
   set_throttle(setup.throttle);
-  RunTable table{parallel::size_of(comm), bytes_of(problem), pace.compute, {}};
+  RunTable table{ranks::size_of(comm), bytes_of(problem), pace.compute, {}};
   if (table.compute <= 0) table.compute = 1.5 * seconds_of_write(place);
   const std::int64_t rounds = rounds_for(comm, table.compute);
   std::vector<std::pair<std::string, Make>> ways{
       {"off", [] { return Output{}; }},
       {"pwrite", [&] { return plain(place); }},
       {"copy + thread + pwrite", [&] { return copy_and_thread(place); }},
-      {"octavo sync", [&] { return engine(place, pace, parallel::Mode::sync, false); }},
-      {"octavo background", [&] { return engine(place, pace, parallel::Mode::background, false); }},
-      {"octavo lend", [&] { return engine(place, pace, parallel::Mode::background, true); }},
-      {"octavo auto", [&] { return engine(place, pace, parallel::Mode::automatic, false); }}};
+      {"octavo sync", [&] { return engine(place, pace, engine::Mode::sync, false); }},
+      {"octavo background", [&] { return engine(place, pace, engine::Mode::background, false); }},
+      {"octavo lend", [&] { return engine(place, pace, engine::Mode::background, true); }},
+      {"octavo auto", [&] { return engine(place, pace, engine::Mode::automatic, false); }}};
   // What the others are compared with stays.
   std::erase_if(ways, [&](const auto& way) {
     const auto names_it = [&](const std::string& start) { return way.first.starts_with(start); };
@@ -233,7 +233,7 @@ RunTable measure_runs(MPI_Comm comm, const Setup& setup, const Pace& pace) {
   set_throttle(0);
   set_sync(true);
   MPI_Barrier(comm);
-  if (parallel::rank_in(comm) == 0) fs::remove_all(setup.directory / "run.octavo");
+  if (ranks::rank_in(comm) == 0) fs::remove_all(setup.directory / "run.octavo");
   for (int slot = 0; slot < 2; ++slot) fs::remove(slot_of(place, slot));
   return table;
 }

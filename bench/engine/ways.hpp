@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "octavo/parallel/array_view.hpp"
-#include "octavo/parallel/options.hpp"
+#include "octavo/engine/options.hpp"
+#include "octavo/engine/step/array_view.hpp"
 #include "problem.hpp"
 
 namespace octavo::bench {
@@ -21,7 +21,7 @@ struct Setup {
   double throttle = 0;   ///< [bytes/s] a process; 0: none
   std::vector<int> per_file{1, 0};
   std::vector<bool> checksums{false, true};
-  std::vector<parallel::Mode> modes{parallel::Mode::sync};
+  std::vector<engine::Mode> modes{engine::Mode::sync};
   std::string codec = "raw";
   std::vector<std::string> only;  ///< ways whose names begin with one of these, and the first; empty: all
   std::vector<std::pair<std::string, std::string>> options;  ///< of the engine, set last
@@ -62,9 +62,9 @@ std::vector<Way> peer_ways(const Place& place);    ///< HDF5 and ADIOS2, where t
 std::vector<Way> octavo_ways(const Place& place);  ///< a way for each of per_file, checksums, modes
 
 /// Field `index` as the engine takes it.
-parallel::ArrayView view_of(const Problem& problem, std::size_t index);
+engine::ArrayView view_of(const Problem& problem, std::size_t index);
 /// The engine's options of a way.
-parallel::Options engine_options(const Setup& setup, int per_file, bool checksums, parallel::Mode mode);
+engine::Options engine_options(const Setup& setup, int per_file, bool checksums, engine::Mode mode);
 
 // What the peers' ways are made of.
 

@@ -26,11 +26,11 @@ int with_writer(int native, void* writer, Work&& work) {
 }
 
 // (x, y, z, cell) as far as there are axes; the last one counts cells.
-parallel::ArrayView view_of_array(const CFI_cdesc_t& array, int space = OCTAVO_HOST) {
+engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space = OCTAVO_HOST) {
   check_space(space);
   if (array.rank < 1 || array.rank > 4)
     throw Error(Kind::usage, "expected an array of 1 to 4 axes, found " + std::to_string(array.rank));
-  parallel::ArrayView view;
+  engine::ArrayView view;
   view.data = array.base_addr;
   view.type = type_of_elements(array);
   const auto axes = static_cast<std::size_t>(array.rank) - 1;
@@ -116,13 +116,13 @@ OCTAVO_API int octavo_fortran_put_field(int native, void* writer, const char* na
                                         const CFI_cdesc_t* values, const std::int64_t* order, std::int64_t cells,
                                         int space, octavo_error* error) {
   const auto view = [&](auto& to) {
-    parallel::ArrayView array = view_of_array(*values, space);
+    engine::ArrayView array = view_of_array(*values, space);
     if (order == nullptr) return array;
     const auto places = static_cast<std::int64_t>(array.cells);
     array.cells = static_cast<std::size_t>(cells);
     array.order = keep_order(to, order, cells);
     for (const std::uint32_t place : array.order)
-      if (place != parallel::ArrayView::nowhere && place >= places)
+      if (place != engine::ArrayView::nowhere && place >= places)
         throw Error(Kind::usage, "order: expected 0 to " + std::to_string(places) + ", found " +
                                      std::to_string(std::int64_t{place} + 1));
     return array;

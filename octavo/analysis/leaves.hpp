@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 /// The leaves of a part in the order of a curve that two steps share, so that their cells are matched by merging two
 /// sorted lists: whatever the roots, the blocks and the cutting into parts.

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "octavo/analysis/select.hpp"
-#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::analysis {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::analysis {
 namespace {

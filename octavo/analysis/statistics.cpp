@@ -8,7 +8,7 @@
 #include "octavo/analysis/pack.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/clip.hpp"
-#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::analysis {
 namespace {

@@ -6,7 +6,7 @@
 
 namespace octavo::base {
 
-/// The processes that share a job. Rooms below parallel/ know MPI only by this: who am I, how many are we, and one
+/// The processes that share a job. Rooms other than ranks/ and engine/ know MPI only by this: who am I, how many are we, and one
 /// exchange. A default-constructed value is one process.
 struct Ranks {
   int rank = 0;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 #include "tests/support/random_octree.hpp"
 
 namespace octavo::mesh {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/refine.hpp"
+#include "octavo/mesh/tree/refine.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/random_octree.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 namespace octavo::partition {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 namespace octavo::store {
 

@@ -5,7 +5,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/store/scan.hpp"
+#include "octavo/store/read/scan.hpp"
 #include "tests/support/store_fixture.hpp"
 
 namespace octavo::store {

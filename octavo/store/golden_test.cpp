@@ -5,7 +5,7 @@
 
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/store/triangles.hpp"
+#include "octavo/store/read/triangles.hpp"
 #include "tests/support/store_fixture.hpp"
 
 // tests/golden holds one small store for each kind of content and each version that was ever released, and beside it

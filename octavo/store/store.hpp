@@ -13,8 +13,8 @@
 
 #include "octavo/base/progress.hpp"
 #include "octavo/codec/codec.hpp"
-#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 /// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
 namespace octavo::store {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 #include "octavo/store/footer.hpp"
 
 namespace octavo::store {

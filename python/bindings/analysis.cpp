@@ -1,9 +1,9 @@
 #include "bindings.hpp"
 #include "octavo/analysis/cells.hpp"
-#include "octavo/jobs/map.hpp"
-#include "octavo/jobs/stats.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/geometry.hpp"
+#include "octavo/verbs/map.hpp"
+#include "octavo/verbs/stats.hpp"
 
 namespace octavo::bindings {
 
@@ -34,10 +34,10 @@ analysis::Projection kind_named(const std::string& name) {
 
 // ---------------------------------------------------------------------------------------------- map
 
-jobs::Map map(const mesh::Dataset& dataset, const std::string& field, const std::string& axis, const std::string& kind,
-              const Text& weight, std::optional<int> max_level, const Text& region, std::size_t pixels, int threads,
-              const nb::object& ranks, nb::object progress, const Text& mask, double above) {
-  jobs::MapOptions options;
+verbs::Map map(const mesh::Dataset& dataset, const std::string& field, const std::string& axis, const std::string& kind,
+               const Text& weight, std::optional<int> max_level, const Text& region, std::size_t pixels, int threads,
+               const nb::object& ranks, nb::object progress, const Text& mask, double above) {
+  verbs::MapOptions options;
   if (mask) options.mask = *mask;
   options.above = above;
   options.field = field;
@@ -54,10 +54,10 @@ jobs::Map map(const mesh::Dataset& dataset, const std::string& field, const std:
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   nb::gil_scoped_release release;
-  return jobs::map(dataset, options);
+  return verbs::map(dataset, options);
 }
 
-std::string label_of(const jobs::Map& image) {
+std::string label_of(const verbs::Map& image) {
   if (image.kind == "value") return image.field;
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
@@ -66,7 +66,7 @@ std::string label_of(const jobs::Map& image) {
   return image.field + ", " + image.kind + " along " + image.axis;
 }
 
-nb::dict facts_of(const jobs::Map& image) {
+nb::dict facts_of(const verbs::Map& image) {
   nb::dict facts;
   facts["field"] = image.field;
   facts["kind"] = image.kind;
@@ -92,19 +92,20 @@ nb::dict facts_of(const jobs::Map& image) {
 }
 
 nb::object values_of(nb::handle self) {
-  const auto& image = nb::cast<const jobs::Map&>(self);
+  const auto& image = nb::cast<const verbs::Map&>(self);
   const std::size_t shape[2] = {image.ny, image.nx};
   return nb::cast(nb::ndarray<nb::numpy, const double>(image.values.data(), 2, shape, self));
 }
 
 void bind_map(nb::module_& m) {
-  nb::class_<jobs::Map>(m, "Map", "An image and what it shows.")
+  nb::class_<verbs::Map>(m, "Map", "An image and what it shows.")
       .def_prop_ro(
           "values", [](nb::handle self) { return values_of(self); },
           "float64 array (ny, nx), lowest row first, NaN where no cell is; a view.")
       .def("facts", &facts_of)
       .def(
-          "write_npy", [](const jobs::Map& image, const std::filesystem::path& path) { jobs::write_npy(path, image); },
+          "write_npy",
+          [](const verbs::Map& image, const std::filesystem::path& path) { verbs::write_npy(path, image); },
           nb::arg("path"));
   m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::kw_only(), nb::arg("axis") = "z",
         nb::arg("kind") = "integral", nb::arg("weight") = nb::none(), nb::arg("max_level") = nb::none(),
@@ -166,7 +167,7 @@ nb::dict describe_particles(const std::vector<analysis::SpeciesStatistics>& all)
 
 nb::dict stats(const mesh::Dataset& dataset, Names fields, std::optional<int> max_level, const Text& region,
                bool particles, int threads, const nb::object& ranks, nb::object progress) {
-  jobs::StatsOptions options;
+  verbs::StatsOptions options;
   options.fields = std::move(fields);
   options.max_level = max_level;
   options.region = region_in(dataset, region);
@@ -175,10 +176,10 @@ nb::dict stats(const mesh::Dataset& dataset, Names fields, std::optional<int> ma
   options.ranks = ranks_from(ranks);
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::Stats stats;
+  verbs::Stats stats;
   {
     nb::gil_scoped_release release;
-    stats = jobs::stats(dataset, options);
+    stats = verbs::stats(dataset, options);
   }
   nb::dict all;
   for (const analysis::FieldStatistics& field : stats.statistics.fields) {

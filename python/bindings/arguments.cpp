@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "octavo/parallel/world.hpp"
+#include "octavo/ranks/world.hpp"
 
 namespace octavo::bindings {
 
@@ -11,7 +11,7 @@ using base::Error;
 using base::Kind;
 
 MPI_Comm comm_from(std::optional<int> handle) {
-  if (!handle) parallel::world();
+  if (!handle) ranks::world();
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
@@ -24,8 +24,8 @@ MPI_Comm comm_from(std::optional<int> handle) {
   return comm;
 }
 
-parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type) {
-  parallel::ArrayView view;
+engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type) {
+  engine::ArrayView view;
   if (buffer.ndim != 5) throw Error(Kind::usage, "expected 5 axes, found " + std::to_string(buffer.ndim));
   view.data = buffer.buf;
   view.type = type;
@@ -53,9 +53,9 @@ mesh::Centring centring_named(const std::string& name) {
   return static_cast<mesh::Centring>(found - names.begin());
 }
 
-parallel::Mode mode_named(const std::string& name) {
-  if (name == "background") return parallel::Mode::background;
-  if (name == "sync") return parallel::Mode::sync;
+engine::Mode mode_named(const std::string& name) {
+  if (name == "background") return engine::Mode::background;
+  if (name == "sync") return engine::Mode::sync;
   throw Error(Kind::usage, "no mode '" + name + "': there are background and sync");
 }
 

@@ -8,9 +8,9 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "octavo/engine/options.hpp"
+#include "octavo/engine/step/array_view.hpp"
 #include "octavo/mesh/unstructured.hpp"
-#include "octavo/parallel/array_view.hpp"
-#include "octavo/parallel/options.hpp"
 
 /// What Python hands to a writer: a communicator, and arrays that are read later than they are handed over.
 namespace octavo::bindings {
@@ -43,13 +43,13 @@ class Buffer {
 
 /// A buffer of shape (cells, z, y, x, components), whose strides are whole elements and not 0 (octavo.parallel sees to
 /// it).
-parallel::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type);
+engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type);
 
 /// "cell", "face_x", "face_y", "face_z", "node"; Error(usage) for any other.
 mesh::Centring centring_named(const std::string& name);
 
 /// "background" or "sync"; Error(usage) for any other.
-parallel::Mode mode_named(const std::string& name);
+engine::Mode mode_named(const std::string& name);
 
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const std::int64_t, nb::c_contig, nb::device::cpu>;

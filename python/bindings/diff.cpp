@@ -1,4 +1,4 @@
-#include "octavo/jobs/diff.hpp"
+#include "octavo/verbs/diff/diff.hpp"
 
 #include "bindings.hpp"
 
@@ -7,8 +7,8 @@ namespace {
 
 using Rules = std::vector<std::pair<std::string, double>>;
 
-std::vector<jobs::Tolerance> tolerances(const Rules& rules) {
-  std::vector<jobs::Tolerance> out;
+std::vector<verbs::Tolerance> tolerances(const Rules& rules) {
+  std::vector<verbs::Tolerance> out;
   for (const auto& rule : rules) out.push_back({rule.first, rule.second});
   return out;
 }
@@ -61,7 +61,7 @@ nb::object describe(const std::optional<analysis::Difference>& difference, const
   return row;
 }
 
-nb::dict describe(const jobs::VariableDiff& variable, const analysis::CommonGrid* grid) {
+nb::dict describe(const verbs::VariableDiff& variable, const analysis::CommonGrid* grid) {
   const analysis::Figures& figures = variable.figures;
   nb::dict row;
   row["unit"] = variable.unit;
@@ -97,14 +97,14 @@ nb::dict both(const Values& a, const Values& b) {
   return row;
 }
 
-nb::dict describe(const jobs::SpeciesDiff& species) {
+nb::dict describe(const verbs::SpeciesDiff& species) {
   nb::dict row, attributes;
   const auto listed = [](const std::vector<mesh::Identity>& identities) {
     std::vector<std::pair<std::int64_t, std::int32_t>> out;
     for (const mesh::Identity& identity : identities) out.emplace_back(identity.id, identity.rank);
     return out;
   };
-  for (const jobs::VariableDiff& attribute : species.attributes)
+  for (const verbs::VariableDiff& attribute : species.attributes)
     attributes[nb::cast(attribute.name.substr(species.name.size() + 1))] = describe(attribute, nullptr);
   row["compared"] = species.compared;
   row["matched"] = species.match.matched;
@@ -116,7 +116,7 @@ nb::dict describe(const jobs::SpeciesDiff& species) {
   return row;
 }
 
-nb::dict describe_mesh(const jobs::DiffReport& report) {
+nb::dict describe_mesh(const verbs::DiffReport& report) {
   nb::dict row;
   row["nested"] = report.grid.has_value();
   row["cells"] = report.cells;
@@ -127,12 +127,12 @@ nb::dict describe_mesh(const jobs::DiffReport& report) {
   return row;
 }
 
-nb::dict describe(const jobs::DiffReport& report) {
+nb::dict describe(const verbs::DiffReport& report) {
   nb::dict result, variables, particles, headers;
-  for (const jobs::VariableDiff& variable : report.variables)
+  for (const verbs::VariableDiff& variable : report.variables)
     variables[nb::cast(variable.name)] = describe(variable, report.grid ? &*report.grid : nullptr);
-  for (const jobs::SpeciesDiff& species : report.particles) particles[nb::cast(species.name)] = describe(species);
-  for (const jobs::HeaderDiff& header : report.headers) {
+  for (const verbs::SpeciesDiff& species : report.particles) particles[nb::cast(species.name)] = describe(species);
+  for (const verbs::HeaderDiff& header : report.headers) {
     nb::dict row = both(header.a, header.b);
     row["counts"] = header.counts;
     headers[nb::cast(header.name)] = row;
@@ -154,7 +154,7 @@ nb::dict describe(const jobs::DiffReport& report) {
 nb::dict diff(const mesh::Dataset& a, const mesh::Dataset& b, const Rules& absolute, const Rules& relative,
               std::vector<std::string> ignore, std::map<std::string, std::string> names, bool same_mesh, bool headers,
               std::int64_t particle_memory, int cached_parts, int threads, nb::object progress) {
-  jobs::DiffOptions options;
+  verbs::DiffOptions options;
   options.absolute = tolerances(absolute);
   options.relative = tolerances(relative);
   options.ignore = std::move(ignore);
@@ -166,10 +166,10 @@ nb::dict diff(const mesh::Dataset& a, const mesh::Dataset& b, const Rules& absol
   options.threads = threads;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::DiffReport report;
+  verbs::DiffReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::diff(a, b, options);
+    report = verbs::diff(a, b, options);
   }
   return describe(report);
 }

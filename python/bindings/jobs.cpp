@@ -3,13 +3,13 @@
 #include "bindings.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/ranks.hpp"
-#include "octavo/jobs/convert.hpp"
-#include "octavo/jobs/cross.hpp"
-#include "octavo/jobs/export.hpp"
-#include "octavo/jobs/open.hpp"
-#include "octavo/jobs/repack.hpp"
-#include "octavo/jobs/sample.hpp"
-#include "octavo/jobs/verify.hpp"
+#include "octavo/step/open.hpp"
+#include "octavo/verbs/convert.hpp"
+#include "octavo/verbs/cross.hpp"
+#include "octavo/verbs/export.hpp"
+#include "octavo/verbs/repack.hpp"
+#include "octavo/verbs/sample/sample.hpp"
+#include "octavo/verbs/verify.hpp"
 
 namespace octavo::bindings {
 
@@ -26,15 +26,15 @@ using Path = std::filesystem::path;
 using Names = std::optional<std::vector<std::string>>;
 
 mesh::Dataset open(const Path& path, const std::optional<std::string>& flow, std::optional<std::int64_t> step) {
-  jobs::StepChoice choice;
+  step::StepChoice choice;
   if (flow) choice.flow = flow_named(*flow);
   choice.step = step;
-  return jobs::open(path, choice);
+  return step::open(path, choice);
 }
 
 nb::list steps(const Path& path) {
   nb::list rows;
-  for (const store::StepInfo& info : jobs::steps(path)) {
+  for (const store::StepInfo& info : step::steps(path)) {
     nb::dict row;
     row["flow"] = store::to_string(info.flow);
     row["step"] = info.step;
@@ -52,7 +52,7 @@ nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) 
   store::Report report;
   {
     nb::gil_scoped_release release;
-    report = quick ? jobs::verify_quick(path) : jobs::verify(path, threads, callback);
+    report = quick ? verbs::verify_quick(path) : verbs::verify(path, threads, callback);
   }
   nb::list findings;
   for (const store::Finding& finding : report.findings) {
@@ -93,11 +93,11 @@ codec::Method method_named(const std::string& name) {
 
 std::optional<mesh::Region> region_from(const std::optional<std::string>& text, const Path& path) {
   if (!text) return {};
-  const mesh::Header header = jobs::open(path).header;
+  const mesh::Header header = step::open(path).header;
   return mesh::parse_region(*text, header.dim, mesh::domain_of(header).extent);
 }
 
-nb::dict describe(const jobs::Errors& errors) {
+nb::dict describe(const verbs::Errors& errors) {
   nb::dict result;
   result["values"] = errors.count;
   const auto finite = [](double x) { return std::isfinite(x) ? nb::cast(x) : nb::none(); };  // JSON has no infinity
@@ -109,13 +109,13 @@ nb::dict describe(const jobs::Errors& errors) {
   return result;
 }
 
-nb::dict describe(const jobs::ConvertReport& report) {
+nb::dict describe(const verbs::ConvertReport& report) {
   nb::dict fields;
   for (const auto& [name, size] : report.fields) {
     nb::dict row;
     row["raw"] = size.raw;
     row["stored"] = size.stored;
-    row["bound"] = jobs::to_string(size.accuracy);
+    row["bound"] = verbs::to_string(size.accuracy);
     row["codecs"] = std::vector<std::string>(size.codecs.begin(), size.codecs.end());
     if (size.errors) row["errors"] = describe(*size.errors);
     fields[nb::cast(name)] = row;
@@ -145,12 +145,12 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
                  int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass,
                  bool measure) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
-  jobs::ConvertOptions options;
+  verbs::ConvertOptions options;
   options.fields = std::move(fields);
   options.max_level = max_level;
   options.region = region_from(region, inputs.front());
-  options.accuracy = jobs::parse_accuracy(codec);
-  for (const auto& [name, text] : field_codec) options.field_accuracy[name] = jobs::parse_accuracy(text);
+  options.accuracy = verbs::parse_accuracy(codec);
+  for (const auto& [name, text] : field_codec) options.field_accuracy[name] = verbs::parse_accuracy(text);
   options.effort =
       named<codec::Effort>("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
   options.method = method_named(method);
@@ -166,10 +166,10 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
   options.ranks = ranks_from(ranks);
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::ConvertReport report;
+  verbs::ConvertReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::convert(inputs, out, options);
+    report = verbs::convert(inputs, out, options);
   }
   return describe(report);
 }
@@ -177,7 +177,7 @@ nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields,
 nb::dict repack(const Path& in, const Path& out, int domains, int per_file, const std::optional<std::string>& flow,
                 std::vector<std::int64_t> steps, const std::string& effort, bool overwrite, int threads,
                 const nb::object& ranks, nb::object progress) {
-  jobs::RepackOptions options;
+  verbs::RepackOptions options;
   options.domains = domains;
   options.per_file = per_file;
   if (flow) options.flow = flow_named(*flow);
@@ -189,10 +189,10 @@ nb::dict repack(const Path& in, const Path& out, int domains, int per_file, cons
   options.ranks = ranks_from(ranks);
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::RepackReport report;
+  verbs::RepackReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::repack(in, out, options);
+    report = verbs::repack(in, out, options);
   }
   nb::dict result;
   result["steps"] = report.steps;
@@ -210,17 +210,17 @@ int output_number(const Path& out, const mesh::Dataset& dataset) {
   mesh::Dataset named;
   const std::string name = (out.has_filename() ? out : out.parent_path()).filename().string();
   if (name.starts_with("output_")) named.path = name;
-  std::int64_t number = jobs::step_number(dataset).value_or(1);
+  std::int64_t number = step::step_number(dataset).value_or(1);
   if (const auto own = dataset.header.attributes.find("output_number"); own != dataset.header.attributes.end())
     if (const auto* value = std::get_if<std::int64_t>(&own->second)) number = *value;
-  number = jobs::step_number(named).value_or(number);
+  number = step::step_number(named).value_or(number);
   return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
 }
 
 std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite,
                                        bool single_precision, nb::object progress, int domains,
                                        const std::string& ordering, bool lossy_ok) {
-  jobs::ExportOptions options;
+  verbs::ExportOptions options;
   options.ordering = ordering;
   options.lossy_ok = lossy_ok;
   options.number = output_number(out, dataset);
@@ -230,8 +230,8 @@ std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const Path&
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
   nb::gil_scoped_release release;
-  auto notes = jobs::export_ramses(dataset, out, options);
-  if (auto note = jobs::number_note(dataset, out, options.number); !note.empty()) notes.push_back(std::move(note));
+  auto notes = verbs::export_ramses(dataset, out, options);
+  if (auto note = verbs::number_note(dataset, out, options.number); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 
@@ -241,10 +241,10 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
                Names fields, bool particles, bool single_precision, bool overwrite, nb::object progress, int domains,
                int refine, int threads, const nb::object& ranks, std::vector<std::string> per_mass,
                const std::string& ordering, bool lossy_ok, const std::optional<std::array<bool, 3>>& periodic) {
-  jobs::CrossOptions options;
+  verbs::CrossOptions options;
   options.periodic = periodic;
-  options.to = named<jobs::Code>(
-      "code", to, {{"flash", jobs::Code::flash}, {"amrex", jobs::Code::amrex}, {"ramses", jobs::Code::ramses}});
+  options.to = named<step::Code>(
+      "code", to, {{"flash", step::Code::flash}, {"amrex", step::Code::amrex}, {"ramses", step::Code::ramses}});
   options.kind = kind;
   options.block = block;
   options.max_box = max_box;
@@ -268,13 +268,13 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
   options.lossy_ok = lossy_ok;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::CrossReport report;
+  verbs::CrossReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::cross_convert(dataset, out, options);
+    report = verbs::cross_convert(dataset, out, options);
   }
-  if (options.to == jobs::Code::ramses)
-    if (auto note = jobs::number_note(dataset, out, options.number); !note.empty())
+  if (options.to == step::Code::ramses)
+    if (auto note = verbs::number_note(dataset, out, options.number); !note.empty())
       report.notes.push_back(std::move(note));
   nb::dict result;
   result["means"] = report.means;
@@ -286,9 +286,9 @@ nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string&
 
 mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_min, int level_max, std::uint64_t seed,
                      std::int64_t particles, int threads) {
-  jobs::SampleOptions options;
-  options.kind = named<jobs::SampleKind>(
-      "kind of sample", kind, {{"sedov", jobs::SampleKind::sedov}, {"turbulence", jobs::SampleKind::turbulence}});
+  verbs::SampleOptions options;
+  options.kind = named<verbs::SampleKind>(
+      "kind of sample", kind, {{"sedov", verbs::SampleKind::sedov}, {"turbulence", verbs::SampleKind::turbulence}});
   options.dim = dim;
   options.domains = domains;
   options.level_min = level_min;
@@ -297,20 +297,20 @@ mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_mi
   options.particles = particles;
   options.threads = threads;
   nb::gil_scoped_release release;
-  return jobs::sample(options);
+  return verbs::sample(options);
 }
 
 nb::dict store_dataset(const mesh::Dataset& dataset, std::int64_t step, const Path& out, bool overwrite, int threads,
                        nb::object progress) {
-  jobs::ConvertOptions options;
+  verbs::ConvertOptions options;
   options.overwrite = overwrite;
   options.threads = threads;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::ConvertReport report;
+  verbs::ConvertReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::convert(dataset, step, out, options);
+    report = verbs::convert(dataset, step, out, options);
   }
   return describe(report);
 }

@@ -2,11 +2,11 @@
 #include <array>
 
 #include "bindings.hpp"
-#include "octavo/jobs/open.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/dataset.hpp"
-#include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/patches.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/step/open.hpp"
 
 namespace octavo::bindings {
 

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "arguments.hpp"
-#include "octavo/parallel/native_writer.hpp"
+#include "octavo/engine/targets/native_writer.hpp"
 #include "open_writer.hpp"
 
 namespace octavo::bindings {
@@ -12,10 +12,10 @@ using base::Error;
 using base::Kind;
 using Path = std::filesystem::path;
 
-parallel::NativeFormat format_named(const std::string& name) {
-  if (name == "flash") return parallel::NativeFormat::flash;
-  if (name == "amrex_plotfile") return parallel::NativeFormat::amrex_plotfile;
-  if (name == "amrex_checkpoint") return parallel::NativeFormat::amrex_checkpoint;
+engine::NativeFormat format_named(const std::string& name) {
+  if (name == "flash") return engine::NativeFormat::flash;
+  if (name == "amrex_plotfile") return engine::NativeFormat::amrex_plotfile;
+  if (name == "amrex_checkpoint") return engine::NativeFormat::amrex_checkpoint;
   throw Error(Kind::usage, "no format '" + name + "': there are flash, amrex_plotfile and amrex_checkpoint");
 }
 
@@ -27,8 +27,8 @@ class NativeWriter {
                std::int64_t max_box, const std::string& title, const std::string& multifab, bool bound_thread) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
-    parallel::NativeOptions options;
-    parallel::agree(everyone, [&] {
+    engine::NativeOptions options;
+    ranks::agree(everyone, [&] {
       options.format = format_named(format);
       options.mode = mode_named(mode);
       options.sync = sync;
@@ -53,7 +53,7 @@ class NativeWriter {
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
                  const std::string& unit, const std::string&) {
-    std::vector<parallel::ArrayView> views;
+    std::vector<engine::ArrayView> views;
     for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
     writer_->put_field(name, views, unit);
   }
@@ -65,7 +65,7 @@ class NativeWriter {
   void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
     try {
-      writer_.call([](parallel::NativeWriter& writer) { writer.end_step(); });
+      writer_.call([](engine::NativeWriter& writer) { writer.end_step(); });
     } catch (...) {
       held_.clear();
       throw;
@@ -73,13 +73,13 @@ class NativeWriter {
     held_.clear();
   }
   bool finished() {
-    return writer_.call([](parallel::NativeWriter& writer) { return writer.finished(); });
+    return writer_.call([](engine::NativeWriter& writer) { return writer.finished(); });
   }
   void wait() {
-    writer_.call([](parallel::NativeWriter& writer) { writer.wait(); });
+    writer_.call([](engine::NativeWriter& writer) { writer.wait(); });
   }
   void close() {
-    writer_.call([](parallel::NativeWriter& writer) { writer.close(); });
+    writer_.call([](engine::NativeWriter& writer) { writer.close(); });
   }
   void abandon() {
     writer_.abandon();
@@ -88,13 +88,13 @@ class NativeWriter {
   std::string statistics() { return writer_.statistics(); }
 
  private:
-  parallel::ArrayView hold(nb::handle array, const std::string& type) {
+  engine::ArrayView hold(nb::handle array, const std::string& type) {
     held_.emplace_back(array);
     return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
   }
 
   std::vector<Buffer> held_;  // until end_step() has read them
-  OpenWriter<parallel::NativeWriter> writer_;
+  OpenWriter<engine::NativeWriter> writer_;
 };
 
 }  // namespace

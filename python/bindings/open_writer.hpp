@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "arguments.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/statistics.hpp"
+#include "octavo/engine/statistics.hpp"
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::bindings {
 
@@ -38,7 +38,7 @@ class OpenWriter {
   std::string statistics() { return to_json(operator->()->statistics()); }
   /// Collective: of all ranks.
   std::string total_statistics() {
-    const parallel::Statistics mine = operator->()->statistics();
+    const engine::Statistics mine = operator->()->statistics();
     nb::gil_scoped_release release;
     return to_json(total(mine, comm_));
   }

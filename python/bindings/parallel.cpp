@@ -6,13 +6,13 @@
 
 #include "arguments.hpp"
 #include "graph_cut.hpp"
-#include "octavo/mesh/merge.hpp"
-#include "octavo/parallel/communicator.hpp"
-#include "octavo/parallel/neighbour_arrays.hpp"
-#include "octavo/parallel/restart.hpp"
-#include "octavo/parallel/scotch.hpp"
-#include "octavo/parallel/world.hpp"
-#include "octavo/parallel/writer.hpp"
+#include "octavo/engine/restart/neighbour_arrays.hpp"
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/restart/scotch.hpp"
+#include "octavo/engine/write/writer.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/world.hpp"
 #include "open_writer.hpp"
 
 namespace octavo::bindings {
@@ -37,10 +37,10 @@ store::Flow flow_named(const std::string& name) {
   throw Error(Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
 }
 
-parallel::Options options_from(const Settings& settings, const Path& file) {
-  parallel::Options options;
-  for (const auto& [name, value] : settings) parallel::set_option(options, name, value);
-  return parallel::read_options(options, file);
+engine::Options options_from(const Settings& settings, const Path& file) {
+  engine::Options options;
+  for (const auto& [name, value] : settings) engine::set_option(options, name, value);
+  return engine::read_options(options, file);
 }
 
 /// The engine's writer, and the arrays that it reads later than Python hands them over.
@@ -50,8 +50,8 @@ class Writer {
          const Path& file, std::optional<store::StepId> resumed_from) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
-    parallel::Options options;
-    parallel::agree(everyone, [&] { options = options_from(settings, file); });
+    engine::Options options;
+    ranks::agree(everyone, [&] { options = options_from(settings, file); });
     lend_ = options.lend;
     writer_.open(everyone, store, header, options, resumed_from);
   }
@@ -62,7 +62,7 @@ class Writer {
     } catch (Error& error) {  // for all ranks to know
       return writer_->begin_error(error.at("begin_step"));
     }
-    writer_.call([&](parallel::Writer& writer) { writer.begin_step(*named, step, time); });
+    writer_.call([&](engine::Writer& writer) { writer.begin_step(*named, step, time); });
     held_.clear();
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer_->put_attribute(name, std::move(value)); }
@@ -76,7 +76,7 @@ class Writer {
   }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
                  const std::string& centring, nb::handle order) {
-    parallel::ArrayView view = hold(array, type);
+    engine::ArrayView view = hold(array, type);
     if (!order.is_none()) {
       held_.emplace_back(order);
       const Py_buffer& entries = held_.back().get();
@@ -86,7 +86,7 @@ class Writer {
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
                  const std::string& unit, const std::string& centring) {
-    std::vector<parallel::ArrayView> views;
+    std::vector<engine::ArrayView> views;
     for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
     writer_->put_field(name, views, unit, centring_named(centring));
   }
@@ -97,15 +97,15 @@ class Writer {
   void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
-    writer_.call([](parallel::Writer& writer) { writer.end_step(); });
+    writer_.call([](engine::Writer& writer) { writer.end_step(); });
     if (!lend_) held_.clear();
   }
   void wait() {
-    writer_.call([](parallel::Writer& writer) { writer.wait(); });
+    writer_.call([](engine::Writer& writer) { writer.wait(); });
     held_.clear();
   }
   void close() {
-    writer_.call([](parallel::Writer& writer) { writer.close(); });
+    writer_.call([](engine::Writer& writer) { writer.close(); });
     held_.clear();
   }
   void abandon() {
@@ -116,36 +116,35 @@ class Writer {
     return writer_->newest_durable(flow_named(flow));
   }
   std::string mode_of(const std::string& flow) {
-    return std::string(parallel::name_of(writer_->mode_of(flow_named(flow))));
+    return std::string(engine::name_of(writer_->mode_of(flow_named(flow))));
   }
   std::string statistics() { return writer_.statistics(); }
   std::string total_statistics() { return writer_.total_statistics(); }
 
  private:
-  parallel::ArrayView hold(nb::handle array, const std::string& type) {
+  engine::ArrayView hold(nb::handle array, const std::string& type) {
     held_.emplace_back(array);
     return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
   }
 
   std::vector<Buffer> held_;  // outlives the writer, which may still read them
-  OpenWriter<parallel::Writer> writer_;
+  OpenWriter<engine::Writer> writer_;
   bool lend_ = false;
 };
 
 // ------------------------------------------------------------------ reading
 
-std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
-                                         std::optional<std::int64_t> step,
-                                         std::optional<std::vector<std::string>> fields, bool particles,
-                                         bool keep_parts, int refine, std::optional<mesh::Index3> block, bool fill,
-                                         const std::string& fill_by, std::vector<std::string> per_mass,
-                                         std::optional<std::int64_t> max_box,
-                                         std::optional<std::vector<std::int64_t>> points, const Settings& settings,
-                                         const Path& file) {
-  parallel::RestartOptions options;
+std::optional<engine::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
+                                       std::optional<std::int64_t> step, std::optional<std::vector<std::string>> fields,
+                                       bool particles, bool keep_parts, int refine, std::optional<mesh::Index3> block,
+                                       bool fill, const std::string& fill_by, std::vector<std::string> per_mass,
+                                       std::optional<std::int64_t> max_box,
+                                       std::optional<std::vector<std::int64_t>> points, const Settings& settings,
+                                       const Path& file) {
+  engine::RestartOptions options;
   {
     nb::gil_scoped_release release;
-    parallel::agree(comm_from(comm), [&] { options = restart_options(options_from(settings, file)); });
+    ranks::agree(comm_from(comm), [&] { options = restart_options(options_from(settings, file)); });
   }
   options.flow = flow_named(flow);
   options.step = step;
@@ -158,12 +157,12 @@ std::optional<parallel::Restart> restart(std::optional<int> comm, const Path& st
   options.fill_by = fill_by == "constant" ? mesh::FillBy::constant : mesh::FillBy::linear;
   options.per_mass = std::move(per_mass);
   if (max_box) {
-    options.as = parallel::MeshKind::patches;
+    options.as = engine::MeshKind::patches;
     options.max_box = *max_box;
   }
   options.points = std::move(points);
   nb::gil_scoped_release release;
-  return parallel::restart(comm_from(comm), store, options);
+  return engine::restart(comm_from(comm), store, options);
 }
 
 /// Values that belong to `owner`, of shape (count, block z, y, x, components): axes that `block` does not have are left
@@ -202,7 +201,7 @@ nb::list boxes_of(mesh::Field& field, const mesh::Patches& patches, nb::handle o
 }
 
 mesh::Unstructured& triangles_of(nb::handle self) {
-  if (auto* mesh = std::get_if<mesh::Unstructured>(&nb::cast<parallel::Restart&>(self).part.mesh)) return *mesh;
+  if (auto* mesh = std::get_if<mesh::Unstructured>(&nb::cast<engine::Restart&>(self).part.mesh)) return *mesh;
   throw Error(Kind::usage, "the step is not of triangles");
 }
 
@@ -225,7 +224,7 @@ nb::dict fields_of_points(mesh::Part& part, nb::handle self) {
 }
 
 nb::dict fields_of(nb::handle self) {
-  mesh::Part& part = nb::cast<parallel::Restart&>(self).part;
+  mesh::Part& part = nb::cast<engine::Restart&>(self).part;
   if (std::holds_alternative<mesh::Unstructured>(part.mesh)) return fields_of_points(part, self);
   nb::dict fields;
   if (const auto* patches = std::get_if<mesh::Patches>(&part.mesh)) {
@@ -240,7 +239,7 @@ nb::dict fields_of(nb::handle self) {
 
 nb::dict particles_of(nb::handle self) {
   nb::dict all;
-  for (mesh::Particles& species : nb::cast<parallel::Restart&>(self).part.particles) {
+  for (mesh::Particles& species : nb::cast<engine::Restart&>(self).part.particles) {
     nb::dict attributes;
     for (mesh::Field& attribute : species.attributes)
       attributes[nb::cast(attribute.info.name)] =
@@ -250,11 +249,11 @@ nb::dict particles_of(nb::handle self) {
   return all;
 }
 
-nb::dict neighbours(std::optional<int> comm, const parallel::Restart& start) {
-  parallel::NeighbourArrays found;
+nb::dict neighbours(std::optional<int> comm, const engine::Restart& start) {
+  engine::NeighbourArrays found;
   {
     nb::gil_scoped_release release;
-    found = parallel::arrays_of(parallel::find_neighbours(comm_from(comm), start));
+    found = engine::arrays_of(engine::find_neighbours(comm_from(comm), start));
   }
   nb::dict out;
   const auto add = [&](const char* name, auto& values, std::size_t width) {
@@ -313,17 +312,17 @@ void bind_restart(nb::module_& m) {
       .def_ro("step", &store::StepId::step)
       .def("__eq__", [](const store::StepId& a, const store::StepId& b) { return a == b; })
       .def("__repr__", [](const store::StepId& id) { return "<octavo.StepId " + std::to_string(id.step) + ">"; });
-  nb::class_<parallel::Restart>(m, "Restart", "What a rank starts from.")
-      .def_ro("id", &parallel::Restart::id, "For the Writer of the run that goes on: resumed_from=restart.id.")
-      .def_prop_ro("step", [](const parallel::Restart& r) { return r.id.step; })
+  nb::class_<engine::Restart>(m, "Restart", "What a rank starts from.")
+      .def_ro("id", &engine::Restart::id, "For the Writer of the run that goes on: resumed_from=restart.id.")
+      .def_prop_ro("step", [](const engine::Restart& r) { return r.id.step; })
       .def_prop_ro(
-          "time", [](const parallel::Restart& r) { return r.header.time; }, "[code time]")
-      .def_ro("header", &parallel::Restart::header, "Its attributes and fields are those of the step.")
-      .def_prop_ro("attributes", [](const parallel::Restart& r) { return r.header.attributes; })
+          "time", [](const engine::Restart& r) { return r.header.time; }, "[code time]")
+      .def_ro("header", &engine::Restart::header, "Its attributes and fields are those of the step.")
+      .def_prop_ro("attributes", [](const engine::Restart& r) { return r.header.attributes; })
       .def_prop_ro(
           "mesh",
           [](nb::handle self) {
-            const mesh::Mesh& mesh = nb::cast<const parallel::Restart&>(self).part.mesh;
+            const mesh::Mesh& mesh = nb::cast<const engine::Restart&>(self).part.mesh;
             if (std::holds_alternative<mesh::Unstructured>(mesh)) return nb::object(nb::none());
             if (const auto* patches = std::get_if<mesh::Patches>(&mesh))
               return nb::object(nb::cast(*patches, nb::rv_policy::reference_internal, self));
@@ -342,7 +341,7 @@ void bind_restart(nb::module_& m) {
           "Of each point its number in the whole mesh.")
       .def_prop_ro(
           "global_triangle",
-          [](nb::handle self) { return list_of(nb::cast<parallel::Restart&>(self).global_element, 1, self); },
+          [](nb::handle self) { return list_of(nb::cast<engine::Restart&>(self).global_element, 1, self); },
           "Of each triangle its number in the whole mesh.")
       .def_prop_ro("planes", [](nb::handle self) { return triangles_of(self).planes; })
       .def_prop_ro(
@@ -350,7 +349,7 @@ void bind_restart(nb::module_& m) {
           "{name: array over all tree cells, breadth first}; of triangles over points, or (planes, points); of Patches "
           "{name: [array of a box, ...]}: views that can be written.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
-      .def_ro("notes", &parallel::Restart::notes, "Damage, steps passed over; the same on all ranks.");
+      .def_ro("notes", &engine::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
@@ -364,15 +363,15 @@ void bind_restart(nb::module_& m) {
 NB_MODULE(_mpi, m) {
   using namespace octavo;
   nb::module_::import_("octavo._core");  // binds Ranks, Header and Octree
-  m.def("world", &parallel::world, "The processes that mpirun started; starts MPI where nobody has.");
+  m.def("world", &ranks::world, "The processes that mpirun started; starts MPI where nobody has.");
   m.def(
       "scotch",
       []() -> std::optional<bindings::BoundGraphCut> {
-        if (!parallel::has_scotch()) return std::nullopt;
-        return bindings::BoundGraphCut{parallel::cut_by_scotch};
+        if (!engine::has_scotch()) return std::nullopt;
+        return bindings::BoundGraphCut{engine::cut_by_scotch};
       },
       "What cuts a mesh that all ranks share by PT-Scotch; None where the build has it not.");
-  m.def("abort", &parallel::abort, nb::arg("code"), "Ends all ranks with this exit code.");
+  m.def("abort", &ranks::abort, nb::arg("code"), "Ends all ranks with this exit code.");
   m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
   bindings::bind_restart(m);
   bindings::bind_writer(m);

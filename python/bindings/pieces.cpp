@@ -1,9 +1,9 @@
 #include "bindings.hpp"
 #include "graph_cut.hpp"
-#include "octavo/jobs/merge_pieces.hpp"
-#include "octavo/jobs/partition.hpp"
-#include "octavo/jobs/partition_ranks.hpp"
-#include "octavo/jobs/refine_triangles.hpp"
+#include "octavo/telemac/cut/partition.hpp"
+#include "octavo/telemac/cut/partition_ranks.hpp"
+#include "octavo/telemac/cut/refine_triangles.hpp"
+#include "octavo/telemac/merge/merge_pieces.hpp"
 
 namespace octavo::bindings {
 
@@ -14,21 +14,21 @@ namespace {
 using Path = std::filesystem::path;
 using PartArray = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-jobs::PieceLayout layout_named(const std::string& name) {
-  if (name == "concat") return jobs::PieceLayout::concat;
-  if (name == "files") return jobs::PieceLayout::files;
-  if (name == "med") return jobs::PieceLayout::med;
-  if (name == "octavo") return jobs::PieceLayout::octavo;
+telemac::PieceLayout layout_named(const std::string& name) {
+  if (name == "concat") return telemac::PieceLayout::concat;
+  if (name == "files") return telemac::PieceLayout::files;
+  if (name == "med") return telemac::PieceLayout::med;
+  if (name == "octavo") return telemac::PieceLayout::octavo;
   throw base::Error(base::Kind::usage, "no layout " + name + ": there are concat, files, med, octavo");
 }
 
 nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, const std::string& method,
                    const std::string& layout, std::optional<Path> boundary,
-                   std::vector<jobs::PartitionOptions::Named> also, std::optional<Path> sections,
+                   std::vector<telemac::PartitionOptions::Named> also, std::optional<Path> sections,
                    std::optional<Path> zones, std::optional<Path> weirs, std::optional<Path> cut,
                    const std::optional<PartArray>& part_of, std::optional<Path> write_cut, bool concat_sides,
                    bool overwrite, nb::object progress, const nb::object& ranks, const nb::object& scotch) {
-  jobs::PartitionOptions options;
+  telemac::PartitionOptions options;
   options.parts = parts;
   options.method = partition::method_named(method);
   options.layout = layout_named(layout);
@@ -44,13 +44,13 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::PartitionReport report;
+  telemac::PartitionReport report;
   const base::Ranks among = ranks_from(ranks);
-  const jobs::GraphCut by_ranks = scotch.is_none() ? jobs::GraphCut{} : nb::cast<BoundGraphCut>(scotch).cut;
+  const telemac::GraphCut by_ranks = scotch.is_none() ? telemac::GraphCut{} : nb::cast<BoundGraphCut>(scotch).cut;
   {
     nb::gil_scoped_release release;
-    report = among.size > 1 ? jobs::partition_by_ranks(mesh, prefix, options, among, by_ranks)
-                            : jobs::partition_mesh(mesh, prefix, options);
+    report = among.size > 1 ? telemac::partition_by_ranks(mesh, prefix, options, among, by_ranks)
+                            : telemac::partition_mesh(mesh, prefix, options);
   }
   nb::dict result;
   result["parts"] = report.parts;
@@ -69,16 +69,16 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
 
 nb::dict merge(const std::vector<Path>& pieces, const Path& out, std::optional<Path> mesh, std::optional<Path> boundary,
                bool overwrite, nb::object progress) {
-  jobs::MergeOptions options;
+  telemac::MergeOptions options;
   options.mesh = std::move(mesh);
   options.boundary = std::move(boundary);
   options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::MergeReport report;
+  telemac::MergeReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::merge_pieces(pieces, out, options);
+    report = telemac::merge_pieces(pieces, out, options);
   }
   nb::dict result;
   result["parts"] = report.parts;
@@ -92,15 +92,15 @@ nb::dict merge(const std::vector<Path>& pieces, const Path& out, std::optional<P
 
 nb::dict split(const Path& in, const std::vector<Path>& pieces, const Path& prefix, const std::string& layout,
                bool overwrite, nb::object progress) {
-  jobs::SplitOptions options;
+  telemac::SplitOptions options;
   options.overwrite = overwrite;
   options.layout = layout_named(layout);
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::SplitReport report;
+  telemac::SplitReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::split_by_pieces(in, pieces, prefix, options);
+    report = telemac::split_by_pieces(in, pieces, prefix, options);
   }
   nb::dict result;
   result["parts"] = report.parts;
@@ -112,17 +112,17 @@ nb::dict split(const Path& in, const std::vector<Path>& pieces, const Path& pref
 
 nb::dict refine(const Path& mesh, const Path& out, int times, std::optional<Path> boundary,
                 std::optional<Path> boundary_out, bool overwrite, nb::object progress) {
-  jobs::RefineOptions options;
+  telemac::RefineOptions options;
   options.times = times;
   options.boundary = std::move(boundary);
   options.boundary_out = std::move(boundary_out);
   options.overwrite = overwrite;
   options.progress = progress_from(std::move(progress));
   StopOnSignal guard;
-  jobs::RefineReport report;
+  telemac::RefineReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::refine_triangles(mesh, out, options);
+    report = telemac::refine_triangles(mesh, out, options);
   }
   nb::dict result;
   result["elements"] = report.elements;
@@ -140,7 +140,7 @@ void bind_pieces(nb::module_& m) {
   nb::class_<BoundGraphCut>(m, "GraphCut", "Cuts a graph that ranks share: what _mpi.scotch() gives.");
   m.def("partition", &partition, nb::arg("mesh"), nb::arg("prefix"), nb::kw_only(), nb::arg("parts"),
         nb::arg("method") = "metis", nb::arg("layout") = "concat", nb::arg("boundary") = nb::none(),
-        nb::arg("also") = std::vector<jobs::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
+        nb::arg("also") = std::vector<telemac::PartitionOptions::Named>{}, nb::arg("sections") = nb::none(),
         nb::arg("zones") = nb::none(), nb::arg("weirs") = nb::none(), nb::arg("cut") = nb::none(),
         nb::arg("part_of") = nb::none(), nb::arg("write_cut") = nb::none(), nb::arg("concat_sides") = false,
         nb::arg("overwrite") = false, nb::arg("progress") = nb::none(), nb::arg("ranks") = nb::none(),

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "arguments.hpp"
+#include "octavo/engine/targets/series_writer.hpp"
 #include "octavo/formats/serafin/layout.hpp"
-#include "octavo/parallel/series_writer.hpp"
 #include "open_writer.hpp"
 
 namespace octavo::bindings {
@@ -34,17 +34,17 @@ serafin::Header header_from(const SeriesWords& words) {
   serafin::Header header;
   header.order = words.little_endian ? std::endian::little : std::endian::big;
   header.real_bytes = words.precision == "double" ? 8 : 4;
-  header.title = parallel::series_title(serafin::latin1_of(words.title), header.real_bytes);
+  header.title = engine::series_title(serafin::latin1_of(words.title), header.real_bytes);
   for (const auto& [name, unit] : words.variables) header.variables.push_back(serafin::variable(name, unit));
   std::copy(words.origin.begin(), words.origin.end(), header.iparam.begin() + 2);
   header.date = words.date;
   return header;
 }
 
-parallel::SeriesOptions options_from(const SeriesWords& words) {
+engine::SeriesOptions options_from(const SeriesWords& words) {
   if (words.alignment < 1)
     throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(words.alignment));
-  parallel::SeriesOptions options;
+  engine::SeriesOptions options;
   options.mode = mode_named(words.mode);
   options.sync = words.sync;
   options.writers = words.writers;
@@ -58,13 +58,13 @@ parallel::SeriesOptions options_from(const SeriesWords& words) {
 class SeriesWriter {
  public:
   /// `problem`: what Python found wrong with this rank's arguments, for all ranks to know.
-  SeriesWriter(std::optional<int> comm, const Path& path, const SeriesWords& words, const parallel::SeriesMesh& mesh,
+  SeriesWriter(std::optional<int> comm, const Path& path, const SeriesWords& words, const engine::SeriesMesh& mesh,
                const std::optional<Problem>& problem) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
     serafin::Header header;
-    parallel::SeriesOptions options;
-    parallel::agree(everyone, [&] {
+    engine::SeriesOptions options;
+    ranks::agree(everyone, [&] {
       if (problem) throw error_from(*problem);
       header = header_from(words);
       options = options_from(words);
@@ -79,16 +79,16 @@ class SeriesWriter {
   void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
-    writer_.call([](parallel::SeriesWriter& writer) { writer.end_step(); });
+    writer_.call([](engine::SeriesWriter& writer) { writer.end_step(); });
   }
   bool finished() {
-    return writer_.call([](parallel::SeriesWriter& writer) { return writer.finished(); });
+    return writer_.call([](engine::SeriesWriter& writer) { return writer.finished(); });
   }
   void wait() {
-    writer_.call([](parallel::SeriesWriter& writer) { writer.wait(); });
+    writer_.call([](engine::SeriesWriter& writer) { writer.wait(); });
   }
   void close() {
-    writer_.call([](parallel::SeriesWriter& writer) { writer.close(); });
+    writer_.call([](engine::SeriesWriter& writer) { writer.close(); });
   }
   void abandon() { writer_.abandon(); }
   std::int64_t steps() { return writer_->steps(); }
@@ -96,7 +96,7 @@ class SeriesWriter {
   std::string total_statistics() { return writer_.total_statistics(); }
 
  private:
-  OpenWriter<parallel::SeriesWriter> writer_;
+  OpenWriter<engine::SeriesWriter> writer_;
 };
 
 }  // namespace
@@ -117,24 +117,24 @@ void bind_series(nb::module_& m) {
       .def_rw("ranks_per_node", &SeriesWords::ranks_per_node)
       .def_rw("bound_thread", &SeriesWords::bound_thread)
       .def_rw("resume", &SeriesWords::resume, nb::arg().none());
-  nb::class_<parallel::SeriesMesh>(m, "SeriesMesh")
+  nb::class_<engine::SeriesMesh>(m, "SeriesMesh")
       .def(nb::init<>())
       .def(
           "set_piece",
-          [](parallel::SeriesMesh& mesh, const Doubles& x, const Doubles& y, const Numbers& triangles,
+          [](engine::SeriesMesh& mesh, const Doubles& x, const Doubles& y, const Numbers& triangles,
              const std::optional<Numbers>& number,
              int planes) { mesh.piece = piece_from(x, y, triangles, number, planes); },
           nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
       .def(
           "set_numbers",
-          [](parallel::SeriesMesh& mesh, const std::optional<Numbers>& element, const std::optional<Ranks>& boundary) {
+          [](engine::SeriesMesh& mesh, const std::optional<Numbers>& element, const std::optional<Ranks>& boundary) {
             if (element) mesh.global_element.assign(element->data(), element->data() + element->size());
             if (boundary) mesh.boundary.assign(boundary->data(), boundary->data() + boundary->size());
           },
           nb::arg().none(), nb::arg().none())
-      .def_rw("geometry", &parallel::SeriesMesh::geometry, nb::arg().none());
+      .def_rw("geometry", &engine::SeriesMesh::geometry, nb::arg().none());
   nb::class_<SeriesWriter>(m, "SeriesWriter")
-      .def(nb::init<std::optional<int>, const Path&, const SeriesWords&, const parallel::SeriesMesh&,
+      .def(nb::init<std::optional<int>, const Path&, const SeriesWords&, const engine::SeriesMesh&,
                     const std::optional<Problem>&>(),
            nb::arg("comm").none(), nb::arg("path"), nb::arg("words"), nb::arg("mesh"), nb::arg("problem").none())
       .def("begin_step", &SeriesWriter::begin_step)

@@ -2,11 +2,12 @@
 
 #include "bindings.hpp"
 #include "octavo/formats/formats.hpp"
-#include "octavo/jobs/boundary_groups.hpp"
-#include "octavo/jobs/over_time.hpp"
-#include "octavo/jobs/to_med.hpp"
-#include "octavo/jobs/to_serafin.hpp"
-#include "octavo/jobs/to_vtkhdf.hpp"
+#include "octavo/step/boundary_groups.hpp"
+#include "octavo/step/over_time.hpp"
+#include "octavo/verbs/probe.hpp"
+#include "octavo/step/to_med.hpp"
+#include "octavo/step/to_serafin.hpp"
+#include "octavo/step/to_vtkhdf.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::bindings {
@@ -22,11 +23,11 @@ std::optional<store::Flow> flow_of(const std::optional<std::string>& name) {
 nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<double, 2>>& places,
                const std::optional<std::vector<std::string>>& fields, int plane,
                const std::optional<std::string>& flow) {
-  const jobs::ProbeOptions options{places, fields, plane, flow_of(flow)};
-  jobs::ProbeSeries series;
+  const verbs::ProbeOptions options{places, fields, plane, flow_of(flow)};
+  verbs::ProbeSeries series;
   {
     nb::gil_scoped_release release;
-    series = jobs::probe(path, options);
+    series = verbs::probe(path, options);
   }
   const std::size_t steps = series.times.size();
   nb::dict out;
@@ -52,13 +53,13 @@ nb::dict describe(const Report& report) {
 nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
                     const std::optional<std::vector<std::string>>& fields, const std::optional<bool>& double_precision,
                     bool overwrite, const std::optional<std::string>& flow, nb::object progress) {
-  const jobs::ToSerafinOptions options{fields, double_precision, overwrite, progress_from(std::move(progress)),
+  const step::ToSerafinOptions options{fields, double_precision, overwrite, progress_from(std::move(progress)),
                                        flow_of(flow)};
-  jobs::ToSerafinReport report;
+  step::ToSerafinReport report;
   StopOnSignal guard;
   {
     nb::gil_scoped_release release;
-    report = jobs::to_serafin(path, out, options);
+    report = step::to_serafin(path, out, options);
   }
   return describe(report);
 }
@@ -67,13 +68,13 @@ nb::dict to_med(const std::filesystem::path& path, const std::filesystem::path& 
                 const std::optional<std::vector<std::string>>& fields, bool single_precision,
                 const std::optional<std::filesystem::path>& boundary, bool overwrite,
                 const std::optional<std::string>& flow, nb::object progress) {
-  const jobs::ToMedOptions options{
+  const step::ToMedOptions options{
       fields, single_precision, boundary, overwrite, progress_from(std::move(progress)), flow_of(flow)};
-  jobs::ToMedReport report;
+  step::ToMedReport report;
   StopOnSignal guard;
   {
     nb::gil_scoped_release release;
-    report = jobs::to_med(path, out, options);
+    report = step::to_med(path, out, options);
   }
   nb::dict row = describe(report);
   row["groups"] = report.groups;
@@ -82,10 +83,10 @@ nb::dict to_med(const std::filesystem::path& path, const std::filesystem::path& 
 
 nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesystem::path& out,
                             const std::optional<std::filesystem::path>& codes, bool overwrite) {
-  jobs::BoundaryOfGroupsReport report;
+  step::BoundaryOfGroupsReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::boundary_of_groups(path, out, {codes, overwrite});
+    report = step::boundary_of_groups(path, out, {codes, overwrite});
   }
   nb::dict row;
   row["points"] = report.points;
@@ -96,13 +97,13 @@ nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesy
 nb::dict to_vtkhdf(const std::filesystem::path& path, const std::filesystem::path& out,
                    const std::optional<std::vector<std::string>>& fields, bool single_precision, bool overwrite,
                    const std::optional<std::string>& flow, nb::object progress) {
-  const jobs::ToVtkhdfOptions options{fields, single_precision, overwrite, progress_from(std::move(progress)),
+  const step::ToVtkhdfOptions options{fields, single_precision, overwrite, progress_from(std::move(progress)),
                                       flow_of(flow)};
   StopOnSignal guard;
-  jobs::ToVtkhdfReport report;
+  step::ToVtkhdfReport report;
   {
     nb::gil_scoped_release release;
-    report = jobs::to_vtkhdf(path, out, options);
+    report = step::to_vtkhdf(path, out, options);
   }
   return describe(report);
 }
@@ -120,7 +121,7 @@ void bind_triangles(nb::module_& m) {
   m.def(
       "over_time",
       [](const std::filesystem::path& path, const std::string& kind, const std::optional<std::string>& flow) {
-        return jobs::over_time(path, jobs::over_time_named(kind), flow_of(flow));
+        return step::over_time(path, step::over_time_named(kind), flow_of(flow));
       },
       nb::arg("path"), nb::arg("kind"), nb::arg("flow") = nb::none(),
       "A dataset whose values are the largest, smallest (\"max\", \"min\") or \"mean\" of each point over all steps.");

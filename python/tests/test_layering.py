@@ -19,9 +19,14 @@ ARROWS = {
     "analysis": {"mesh", "base"},
     "store": {"mesh", "codec", "file", "base"},
     "formats": {"mesh", "file", "base"},
-    "jobs": {"formats", "store", "analysis", "partition", "mesh", "codec", "file", "base"},
+    "step": {"formats", "store", "partition", "mesh", "codec", "file", "base"},
+    "ranks": {"base"},
 }
-ARROWS["parallel"] = set(ARROWS) | {"parallel"}
+ARROWS["verbs"] = ARROWS["step"] | {"step", "analysis"}
+ARROWS["telemac"] = ARROWS["step"] | {"step", "verbs"}
+ARROWS["engine"] = set(ARROWS)
+# A folder holds at most this many concepts: a concept is a name with its header and source.
+MOST_CONCEPTS = 25
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "core"}
 
 
@@ -59,9 +64,61 @@ def test_an_arrow_that_runs_up_is_found():
     assert broken_arrows("mesh", ["octavo/store/store.hpp", "octavo/base/error.hpp"]) == ["octavo/store/store.hpp"]
 
 
-def test_mpi_is_known_to_parallel_alone():
+def folder_arrows() -> dict[str, dict[str, str]]:
+    """Folder -> folders whose headers it includes, each with a file that does. Tests may look anywhere."""
+    arrows: dict[str, dict[str, str]] = {}
     for path in sources():
-        if path.relative_to(ROOT / "octavo").parts[0] != "parallel":
+        if path.stem.endswith("_test"):
+            continue
+        folder = str(path.parent.relative_to(ROOT))
+        for name in includes(path):
+            other = str(Path(name).parent)
+            if name.startswith("octavo/") and other != folder:
+                arrows.setdefault(folder, {})[other] = str(path.relative_to(ROOT))
+    return arrows
+
+
+def reached(arrows: dict[str, dict[str, str]], start: str) -> set[str]:
+    """All folders that one gets to from a folder."""
+    found: set[str] = set()
+    ahead = [start]
+    while ahead:
+        for other in arrows.get(ahead.pop(), {}):
+            if other not in found:
+                found.add(other)
+                ahead.append(other)
+    return found
+
+
+def circles(arrows: dict[str, dict[str, str]]) -> list[str]:
+    return [
+        f"{folder} -> {other} (in {file}) and back"
+        for folder, others in arrows.items()
+        for other, file in others.items()
+        if folder in reached(arrows, other)
+    ]
+
+
+def test_folders_inside_a_room_have_no_circle():
+    assert circles(folder_arrows()) == []
+
+
+def test_a_circle_of_folders_is_found():
+    there_and_back = {"octavo/a": {"octavo/a/b": "x.hpp"}, "octavo/a/b": {"octavo/a": "y.hpp"}}
+    assert len(circles(there_and_back)) == 2
+
+
+def test_no_folder_is_crowded():
+    concepts: dict[Path, set[str]] = {}
+    for path in sources():
+        if not path.stem.endswith("_test"):
+            concepts.setdefault(path.parent, set()).add(path.stem)
+    assert {str(folder): len(names) for folder, names in concepts.items() if len(names) > MOST_CONCEPTS} == {}
+
+
+def test_mpi_is_known_to_ranks_and_engine_alone():
+    for path in sources():
+        if path.relative_to(ROOT / "octavo").parts[0] not in {"ranks", "engine"}:
             assert "mpi.h" not in includes(path), path
 
 

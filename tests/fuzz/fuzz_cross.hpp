@@ -3,16 +3,16 @@
 #include <filesystem>
 
 #include "octavo/base/error.hpp"
-#include "octavo/jobs/cross.hpp"
+#include "octavo/verbs/cross.hpp"
 
 /// What the fuzzers of block and patch formats do with an output that could be read.
 namespace octavo::testing {
 
 /// Writes it as an output of some code, on a finer mesh or with made cells as the flags say, and removes that again.
 inline void cross_somewhere(const mesh::Dataset& dataset, const std::filesystem::path& out, unsigned flags) {
-  jobs::CrossOptions options;
-  options.to = flags % 3 == 0 ? jobs::Code::flash : flags % 3 == 1 ? jobs::Code::amrex : jobs::Code::ramses;
-  if (options.to == jobs::Code::amrex && flags / 3 % 2 == 1) options.kind = "checkpoint";
+  verbs::CrossOptions options;
+  options.to = flags % 3 == 0 ? step::Code::flash : flags % 3 == 1 ? step::Code::amrex : step::Code::ramses;
+  if (options.to == step::Code::amrex && flags / 3 % 2 == 1) options.kind = "checkpoint";
   // In three dimensions a finer mesh takes seconds under the sanitizers: what is slow is taken for a hang.
   options.refine = flags / 6 % 2 == 1 && dataset.header.dim < 3 ? 1 : 0;
   options.fill = flags / 12 % 2 == 1;
@@ -25,7 +25,7 @@ inline void cross_somewhere(const mesh::Dataset& dataset, const std::filesystem:
     if (dataset.header.fields[f].centring == mesh::Centring::cell)
       options.rename[dataset.header.fields[f].name] = "v" + std::to_string(f % 1000);
   try {
-    jobs::cross_convert(dataset, out, options);
+    verbs::cross_convert(dataset, out, options);
   } catch (const base::Error&) {
   }
   std::error_code ignored;

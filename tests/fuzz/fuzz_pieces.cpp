@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
-#include "octavo/jobs/merge_pieces.hpp"
-#include "octavo/jobs/partition.hpp"
+#include "octavo/telemac/cut/partition.hpp"
+#include "octavo/telemac/merge/merge_pieces.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses sound pieces, concatenated or not, then edits of their files: which one, where (two bytes,
@@ -43,11 +43,11 @@ struct Scratch {
     f.mesh = testing::random_triangles(static_cast<std::uint32_t>(kind), 4, 3);
     f.planes = kind > 1 ? 2 : 1;
     testing::put_file(path / "whole.slf", serafin_bytes(f));
-    jobs::PartitionOptions options;
+    telemac::PartitionOptions options;
     options.parts = 3;
     options.method = partition::Method::hilbert;
-    options.layout = kind % 2 == 0 ? jobs::PieceLayout::concat : jobs::PieceLayout::files;
-    jobs::partition_serafin(path / "whole.slf", path / "T2D", options);
+    options.layout = kind % 2 == 0 ? telemac::PieceLayout::concat : telemac::PieceLayout::files;
+    telemac::partition_serafin(path / "whole.slf", path / "T2D", options);
     Files files;
     for (const auto& entry : fs::directory_iterator(path))
       files[entry.path().filename().string()] = testing::bytes_of_file(entry);
@@ -76,10 +76,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     edit(std::next(files.begin(), static_cast<std::ptrdiff_t>(data[i] % files.size()))->second, data + i + 1);
   scratch.clear();
   for (const auto& [name, bytes] : files) testing::put_file(scratch.path / name, bytes);
-  jobs::MergeOptions options;
+  telemac::MergeOptions options;
   if (data[0] % 8 >= 4) options.mesh = scratch.path / "whole.slf";
   try {
-    jobs::merge_pieces({scratch.path / "T2DGEO"}, scratch.path / "merged.slf", options);
+    telemac::merge_pieces({scratch.path / "T2DGEO"}, scratch.path / "merged.slf", options);
   } catch (const base::Error&) {
   }
   return 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
-#include "octavo/jobs/partition.hpp"
+#include "octavo/telemac/cut/partition.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses a set of sound text files of one mesh, another that chooses which of them is given, then
@@ -65,7 +65,7 @@ void edit(std::string& text, const std::uint8_t* what) {
 struct Scratch {
   fs::path path;
   std::array<Texts, 2> texts;
-  jobs::PartitionOptions options;
+  telemac::PartitionOptions options;
   Scratch() {
     const fs::path memory = "/dev/shm";
     path = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
@@ -95,12 +95,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string text = scratch.texts[data[0] % 2][data[1] % num_kinds];
   for (std::size_t i = 2; i + 4 <= size; i += 4) edit(text, data + i);
   testing::put_file(scratch.path / "side", text);
-  jobs::PartitionOptions options = scratch.options;
+  telemac::PartitionOptions options = scratch.options;
   for (auto* given : {&options.boundary, &options.sections, &options.zones, &options.weirs}) given->reset();
   std::array{&options.boundary, &options.sections, &options.zones, &options.weirs}[data[1] % num_kinds]->emplace(
       scratch.path / "side");
   try {
-    jobs::partition_serafin(scratch.path / "geo.slf", scratch.path / "T2D", options);
+    telemac::partition_serafin(scratch.path / "geo.slf", scratch.path / "T2D", options);
   } catch (const base::Error&) {
     if (size == 2) throw;  // nothing was edited
   }

@@ -9,8 +9,8 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/store/opened.hpp"
-#include "octavo/store/triangles.hpp"
+#include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/triangles.hpp"
 
 // Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
 // flag 1 all checksums are put right afterwards, so that what is behind them is reached: records name their footers,

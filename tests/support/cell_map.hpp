@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
-#include "octavo/mesh/merge.hpp"
-#include "octavo/mesh/regrid.hpp"
-#include "octavo/mesh/split.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/tree/regrid.hpp"
+#include "octavo/mesh/tree/split.hpp"
 
 /// Steps in memory, and a slow, plain way to compare them cell by cell, whatever tree or block they are in.
 namespace octavo::testing {

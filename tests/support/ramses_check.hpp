@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "octavo/mesh/curve.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 /// Reads the amr and cell files of a RAMSES output record by record and checks what RAMSES relies on when it restarts.
 /// Shares nothing with the reader and the writer but the Hilbert curve. Double precision, 4-byte markers, this

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "octavo/base/checksum.hpp"
-#include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 #include "octavo/store/durable.hpp"
-#include "octavo/store/scan.hpp"
+#include "octavo/store/read/scan.hpp"
 #include "octavo/store/store.hpp"
 #include "tests/support/random_octree.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -9,8 +9,8 @@
 #include "octavo/formats/amrex/carried.hpp"
 #include "octavo/formats/amrex/layout.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/mesh/patches_to_octree.hpp"
-#include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/patches/patches_to_octree.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::amrex {
 namespace {

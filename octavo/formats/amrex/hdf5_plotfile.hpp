@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/formats/amrex/output.hpp"
 

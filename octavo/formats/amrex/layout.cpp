@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/mesh/curve.hpp"
-#include "octavo/mesh/octree_to_patches.hpp"
-#include "octavo/mesh/regrid.hpp"
+#include "octavo/mesh/patches/box_index.hpp"
+#include "octavo/mesh/patches/octree_to_patches.hpp"
+#include "octavo/mesh/tree/curve.hpp"
+#include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::formats::amrex {
 namespace {

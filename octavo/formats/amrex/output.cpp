@@ -7,7 +7,7 @@
 #include "octavo/formats/amrex/hdf5_plotfile.hpp"
 #include "octavo/formats/amrex/headers.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/mesh/patches_to_octree.hpp"
+#include "octavo/mesh/patches/patches_to_octree.hpp"
 
 namespace octavo::formats::amrex {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/formats/amrex/particles.hpp"
-#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/patches/box_index.hpp"
 
 namespace octavo::formats::amrex {
 

@@ -7,14 +7,14 @@
 
 #include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/mesh/box_index.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/mesh/curve.hpp"
-#include "octavo/mesh/merge.hpp"
-#include "octavo/mesh/octree_to_patches.hpp"
-#include "octavo/mesh/patches_to_octree.hpp"
-#include "octavo/mesh/regrid.hpp"
+#include "octavo/mesh/patches/box_index.hpp"
+#include "octavo/mesh/patches/octree_to_patches.hpp"
+#include "octavo/mesh/patches/patches_to_octree.hpp"
 #include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/tree/curve.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::formats::amrex {
 namespace {

@@ -11,7 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/formats/flash/lists.hpp"
-#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 
 // Real FLASH files against the values that their makers found with other programs.
 namespace octavo::formats::flash {

@@ -15,7 +15,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/flash/lists.hpp"
 #include "octavo/mesh/clip.hpp"
-#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/flash_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"

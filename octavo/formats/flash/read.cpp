@@ -8,7 +8,7 @@
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/variables.hpp"
 #include "octavo/mesh/clip.hpp"
-#include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::flash {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 
 /// FLASH-X HDF5 files: everything is a data set of the root group. N blocks (of all levels), D dimensions, arrays with
 /// the slowest index first as in C:

@@ -10,7 +10,7 @@
 #include "octavo/formats/flash/layout.hpp"
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
-#include "octavo/mesh/merge.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::formats::flash {
 

@@ -11,8 +11,8 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/layout.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
-#include "octavo/mesh/merge.hpp"
 #include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::formats::flash {
 

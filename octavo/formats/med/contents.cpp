@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 

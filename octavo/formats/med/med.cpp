@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/mesh/announced.hpp"
 #ifdef OCTAVO_HAVE_MED

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdio>
 
-#include "octavo/file/hdf5_growing.hpp"
+#include "octavo/file/hdf5/hdf5_growing.hpp"
 #include "octavo/formats/med/contents.hpp"
 #endif
 

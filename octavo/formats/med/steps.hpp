@@ -8,8 +8,8 @@
 namespace octavo::formats::med {
 
 /// Adds steps to a MED file, whose values others write: the file never shows a step that is not whole, and nothing that
-/// it shows is changed (octavo/file/hdf5_growing.hpp). What libmedC would have made: steps numbered from 0, a value a
-/// point. By one process and thread; libmedC is called to open it only.
+/// it shows is changed (octavo/file/hdf5/hdf5_growing.hpp). What libmedC would have made: steps numbered from 0, a
+/// value a point. By one process and thread; libmedC is called to open it only.
 class Steps {
  public:
   /// A file of one mesh whose fields are there, with or without steps. Values begin at multiples of `alignment` where

@@ -2,8 +2,8 @@
 #include <vector>
 
 #include "octavo/formats/ramses/amr_header.hpp"
-#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 namespace octavo::formats::ramses {
 

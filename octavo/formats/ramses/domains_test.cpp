@@ -14,7 +14,7 @@
 #include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/ramses/variables.hpp"
 #include "octavo/formats/ramses/writer.hpp"
-#include "octavo/mesh/split.hpp"
+#include "octavo/mesh/tree/split.hpp"
 #include "tests/support/ramses_check.hpp"
 #include "tests/support/ramses_fixture.hpp"
 #include "tests/support/random_octree.hpp"

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 namespace octavo::formats::ramses {
 

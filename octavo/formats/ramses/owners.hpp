@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "octavo/mesh/curve.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/curve.hpp"
 
 namespace octavo::formats::ramses {
 

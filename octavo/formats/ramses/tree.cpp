@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "octavo/formats/ramses/oct_records.hpp"
-#include "octavo/mesh/prune.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::ramses {
 namespace {

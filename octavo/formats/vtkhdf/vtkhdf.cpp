@@ -6,7 +6,7 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/vtkhdf/names.hpp"
 

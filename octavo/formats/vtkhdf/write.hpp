@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "octavo/file/hdf5.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 namespace octavo::formats::vtkhdf {

@@ -1,0 +1,364 @@
+#include "octavo/engine/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/misspelt.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+Error cannot_be(std::string_view what, std::string_view value) {
+  return Error(Kind::usage, "expected " + std::string(what) + ", found '" + std::string(value) + "'");
+}
+
+template <class T>
+T parse_number(std::string_view text, std::string_view what) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) throw cannot_be(what, text);
+  return value;
+}
+
+int parse_count(std::string_view text) {
+  const int value = parse_number<int>(text, "a whole number, 0 or more");
+  if (value < 0) throw cannot_be("a whole number, 0 or more", text);
+  return value;
+}
+
+bool parse_switch(std::string_view text) {
+  if (text == "true" || text == "on" || text == "yes" || text == "1") return true;
+  if (text == "false" || text == "off" || text == "no" || text == "0") return false;
+  throw cannot_be("true or false", text);
+}
+
+Mode parse_mode(std::string_view text) {
+  if (text == "auto") return Mode::automatic;
+  for (Mode mode : {Mode::sync, Mode::background})
+    if (text == name_of(mode)) return mode;
+  throw cannot_be("sync, background or auto", text);
+}
+
+codec::Effort parse_effort(std::string_view text) {
+  if (text == "normal") return codec::Effort::normal;
+  if (text == "max") return codec::Effort::max;
+  throw cannot_be("normal or max", text);
+}
+
+// The items of a list, without the blanks around them.
+std::vector<std::string> parse_list(std::string_view text, char separator) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    std::string_view item = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
+    if (!item.empty()) items.emplace_back(item);
+  }
+  return items;
+}
+
+void set_hint(Options& options, const std::string& name, std::string_view value) {
+  if (name.empty() || value.empty()) throw cannot_be("a hint NAME=VALUE", name + "=" + std::string(value));
+  options.mpi_io_hints[name] = std::string(value);
+}
+
+void set_hints(Options& options, std::string_view text) {
+  for (const std::string& item : parse_list(text, ';')) {
+    const std::size_t middle = item.find('=');
+    if (middle == std::string::npos) throw cannot_be("hints NAME=VALUE; NAME=VALUE", item);
+    const std::vector<std::string> name = parse_list(item.substr(0, middle), ';');
+    const std::vector<std::string> value = parse_list(item.substr(middle + 1), ';');
+    set_hint(options, name.empty() ? "" : name[0], value.empty() ? "" : value[0]);
+  }
+}
+
+SyncPolicy parse_sync_policy(std::string_view text) {
+  if (text == "step") return SyncPolicy::step;
+  if (text == "wait") return SyncPolicy::wait;
+  if (text == "none") return SyncPolicy::none;
+  throw cannot_be("step, wait or none", text);
+}
+
+template <class Number>
+std::string exactly(Number value) {
+  std::array<char, 32> text{};
+  if constexpr (std::is_same_v<Number, bool>)
+    return value ? "true" : "false";
+  else
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+// A codec, by the numbers of its enumerations.
+std::string exactly(const codec::Settings& settings) {
+  return std::to_string(static_cast<int>(settings.method)) + " " +
+         std::to_string(static_cast<int>(settings.bound.kind)) + ":" + exactly(settings.bound.value) + " effort " +
+         std::to_string(static_cast<int>(settings.effort));
+}
+
+struct Row {
+  std::string_view name;
+  void (*set)(Options&, std::string_view);
+};
+constexpr std::array option_table{
+    Row{"contributors_per_file", [](Options& o, std::string_view v) { o.contributors_per_file = parse_count(v); }},
+    Row{"writers_per_node", [](Options& o, std::string_view v) { o.writers_per_node = parse_count(v); }},
+    Row{"ranks_per_node", [](Options& o, std::string_view v) { o.ranks_per_node = parse_count(v); }},
+    Row{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
+    Row{"staging_bytes", [](Options& o, std::string_view v) { o.staging_bytes = parse_bytes(v); }},
+    Row{"steps_in_flight", [](Options& o, std::string_view v) { o.steps_in_flight = parse_count(v); }},
+    Row{"bound_thread", [](Options& o, std::string_view v) { o.bound_thread = parse_switch(v); }},
+    Row{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
+    Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
+    Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
+    Row{"staging_directory", [](Options& o, std::string_view v) { o.staging_directory = v; }},
+    Row{"remember_failed_restarts",
+        [](Options& o, std::string_view v) { o.remember_failed_restarts = parse_switch(v); }},
+    Row{"log", [](Options& o, std::string_view v) { o.log = v; }},
+    Row{"statistics", [](Options& o, std::string_view v) { o.statistics = v; }},
+    Row{"mpi_io_hints", set_hints},
+    Row{"checkpoint.every", [](Options& o, std::string_view v) { o.checkpoint_every = parse_cadence(v); }},
+    Row{"analysis.every", [](Options& o, std::string_view v) { o.analysis_every = parse_cadence(v); }},
+    Row{"checkpoint.fields", [](Options& o, std::string_view v) { o.checkpoint_fields = parse_list(v, ','); }},
+    Row{"analysis.fields", [](Options& o, std::string_view v) { o.analysis_fields = parse_list(v, ','); }},
+    Row{"checkpoint.whole_domain", [](Options& o, std::string_view v) { o.checkpoint_whole_domain = parse_switch(v); }},
+    Row{"analysis.whole_domain", [](Options& o, std::string_view v) { o.analysis_whole_domain = parse_switch(v); }},
+    Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
+    Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
+    Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
+    Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
+    Row{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
+};
+
+struct EncodingRow {
+  std::string_view name;
+  void (*set)(store::EncodeOptions&, std::string_view);
+};
+// A codec given by name keeps the effort that was set.
+constexpr std::array encoding_table{
+    EncodingRow{"codec",
+                [](store::EncodeOptions& o, std::string_view v) {
+                  const codec::Effort effort = o.codec.effort;
+                  o.codec = parse_codec(v);
+                  o.codec.effort = effort;
+                }},
+    EncodingRow{"effort", [](store::EncodeOptions& o, std::string_view v) { o.codec.effort = parse_effort(v); }},
+    EncodingRow{"single_precision",
+                [](store::EncodeOptions& o, std::string_view v) { o.single_precision = parse_switch(v); }},
+};
+
+Error unknown(std::string_view name) {
+  std::string known;
+  for (const Row& row : option_table) known += std::string(row.name) + ", ";
+  for (const char* flow : {"checkpoint.", "analysis."})
+    for (const EncodingRow& row : encoding_table) known += flow + std::string(row.name) + ", ";
+  return Error(Kind::usage, "there is no option '" + std::string(name) + "'")
+      .hint("one of " + known + "checkpoint.field_codec.NAME, analysis.field_codec.NAME, mpi_io_hint.NAME");
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (text.substr(0, prefix.size()) != prefix) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Returns false where the name is none of an encoding.
+bool set_encoding(store::EncodeOptions& encoding, std::string_view name, std::string_view value) {
+  if (take_prefix(name, "field_codec.")) {
+    if (name.empty()) return false;
+    encoding.field_codec[std::string(name)] = parse_codec(value);
+    return true;
+  }
+  for (const EncodingRow& row : encoding_table)
+    if (row.name == name) {
+      row.set(encoding, value);
+      return true;
+    }
+  return false;
+}
+
+bool set_named(Options& options, std::string_view name, std::string_view value) {
+  for (const Row& row : option_table)
+    if (row.name == name) {
+      row.set(options, value);
+      return true;
+    }
+  if (take_prefix(name, "mpi_io_hint.")) {
+    set_hint(options, std::string(name), value);
+    return true;
+  }
+  if (take_prefix(name, "checkpoint.")) return set_encoding(options.checkpoint, name, value);
+  if (take_prefix(name, "analysis.")) return set_encoding(options.analysis, name, value);
+  return false;
+}
+
+std::string variable_of(std::string_view option) {
+  std::string name = "OCTAVO_";
+  for (char c : option) name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+void set_from(Options& options, const Environment& environment, const std::string& option) {
+  const std::string variable = variable_of(option);
+  const auto value = environment(variable);
+  if (!value) return;
+  try {
+    set_option(options, option, *value);
+  } catch (Error& error) {
+    throw error.at("variable " + variable);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Mode mode) noexcept {
+  switch (mode) {
+    case Mode::sync: return "sync";
+    case Mode::background: return "background";
+    default: return "auto";
+  }
+}
+
+codec::Settings parse_codec(std::string_view text) {
+  codec::Settings settings;
+  const std::string_view whole = text;
+  constexpr std::string_view expected = "a codec: lossless, abs:E, point:E, raw, zstd or tree";
+  if (text == "lossless") return settings;
+  if (text == "raw" || text == "zstd" || text == "tree") {
+    settings.method = text == "raw" ? codec::Method::raw : text == "zstd" ? codec::Method::zstd : codec::Method::tree;
+    return settings;
+  }
+  if (take_prefix(text, "abs:"))
+    settings.bound.kind = codec::BoundKind::absolute;
+  else if (take_prefix(text, "point:"))
+    settings.bound.kind = codec::BoundKind::pointwise_relative;
+  else
+    throw cannot_be(expected, whole);
+  settings.bound.value = parse_number<double>(text, expected);
+  if (!(settings.bound.value > 0) || !std::isfinite(settings.bound.value)) throw cannot_be(expected, whole);
+  return settings;
+}
+
+std::int64_t parse_bytes(std::string_view text) {
+  constexpr std::string_view expected = "a number of bytes like 4096, 64K, 256M or 2G";
+  const std::string_view whole = text;
+  int shift = 0;
+  if (!text.empty()) {
+    constexpr std::string_view units = "KMG";
+    if (const auto unit = units.find(text.back()); unit != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(unit) + 1);
+      text.remove_suffix(1);
+    }
+  }
+  const auto number = parse_number<std::int64_t>(text, expected);
+  if (number < 0 || number > std::numeric_limits<std::int64_t>::max() >> shift) throw cannot_be(expected, whole);
+  return number << shift;
+}
+
+void set_option(Options& options, std::string_view name, std::string_view value) {
+  try {
+    if (set_named(options, name, value)) return;
+  } catch (Error& error) {
+    throw error.at("option " + std::string(name));
+  }
+  throw unknown(name);
+}
+
+std::string describe(const Options& options) {
+  std::string text;
+  const auto item = [&text](const std::string& name, const auto& value) {
+    if constexpr (std::is_convertible_v<decltype(value), std::string_view>)
+      text += " " + name + " = " + std::string(value) + ";";
+    else
+      text += " " + name + " = " + exactly(value) + ";";
+  };
+  item("contributors_per_file", options.contributors_per_file);
+  item("writers_per_node", options.writers_per_node);
+  item("ranks_per_node", options.ranks_per_node);
+  item("mode", name_of(options.mode));
+  item("steps_in_flight", options.steps_in_flight);
+  item("lend", options.lend);
+  item("checksums", options.checksums);
+  item("keep_last", options.keep_last);
+  item("recycle", options.recycle);
+  item("sync_policy", static_cast<int>(options.sync_policy));
+  item("direct_io", options.direct_io);
+  item("staging_directory", options.staging_directory.empty() ? "none" : "one");
+  item("remember_failed_restarts", options.remember_failed_restarts);
+  for (const auto& [name, value] : options.mpi_io_hints) item("mpi_io_hint." + name, value);
+  for (const bool checkpoint : {true, false}) {
+    const std::string flow = checkpoint ? "checkpoint." : "analysis.";
+    const store::EncodeOptions& encoding = checkpoint ? options.checkpoint : options.analysis;
+    const Cadence& every = checkpoint ? options.checkpoint_every : options.analysis_every;
+    item(flow + "append", checkpoint ? options.append_checkpoint : options.append_analysis);
+    item(flow + "whole_domain", checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain);
+    item(flow + "codec", exactly(encoding.codec));
+    for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
+    item(flow + "single_precision", encoding.single_precision);
+    // Wall time is rank 0's to tell: whether it counts is all that others must know.
+    item(flow + "every", exactly(every.steps) + " steps, " + exactly(every.time) + " of code time" +
+                             (every.seconds > 0 ? ", wall time" : ""));
+    for (const std::string& name : checkpoint ? options.checkpoint_fields : options.analysis_fields)
+      item(flow + "fields", name);
+  }
+  return text;
+}
+
+void check(const Options& options) {
+  if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
+      options.keep_last < 0 || options.staging_bytes < 0)
+    throw Error(Kind::usage, "an option is negative");
+  if (options.steps_in_flight < 1)
+    throw Error(Kind::usage, "steps_in_flight is 0: no step could ever be handed over")
+        .hint("mode = sync waits for each");
+  if (options.recycle && options.keep_last == 0)
+    throw Error(Kind::usage, "recycle needs keep_last: else no checkpoint is ever one too many");
+  if (!options.staging_directory.empty() && (options.recycle || options.sync_policy != SyncPolicy::step))
+    throw Error(Kind::usage,
+                "staging_directory goes with sync_policy = \"step\" and without recycle: a step is drained "
+                "to files of its own once it is safe on the local disk");
+  if (options.append_checkpoint && options.keep_last > 0)
+    throw Error(Kind::usage, "keep_last needs files of their own for each checkpoint: not with checkpoint.append");
+  if (options.lend && options.mode == Mode::sync)
+    throw Error(Kind::usage, "lend has no meaning in sync mode: nothing is copied ahead there");
+}
+
+std::vector<std::string> option_variables() {
+  std::vector<std::string> variables;
+  for (const Row& row : option_table) variables.push_back(variable_of(row.name));
+  for (const std::string flow : {"checkpoint.", "analysis."})
+    for (const EncodingRow& row : encoding_table) variables.push_back(variable_of(flow + std::string(row.name)));
+  return variables;
+}
+
+Environment process_environment() {
+  tell_misspelt_variables();
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) return {};
+    return value;
+  };
+}
+
+Options read_options(const Options& defaults, const std::filesystem::path& file, const Environment& environment) {
+  Options options = defaults;
+  std::filesystem::path named = file;
+  if (named.empty()) named = environment("OCTAVO_OPTIONS").value_or("");
+  if (!named.empty()) read_toml(options, named);
+  for (const Row& row : option_table) set_from(options, environment, std::string(row.name));
+  for (const char* flow : {"checkpoint.", "analysis."})
+    for (const EncodingRow& row : encoding_table) set_from(options, environment, flow + std::string(row.name));
+  check(options);
+  return options;
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,133 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "octavo/engine/cadence.hpp"
+#include "octavo/engine/plan.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::engine {
+
+/// When the work of a step is done.
+enum class Mode : std::uint8_t {
+  sync,        ///< inside end_step(): no thread is started, and MPI_THREAD_SINGLE suffices
+  background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
+  automatic    ///< the first steps of each flow try both; then what costs end_step() less, the same on all ranks
+};
+std::string_view name_of(Mode mode) noexcept;
+
+/// When files are synced to the disk.
+enum class SyncPolicy : std::uint8_t {
+  step,  ///< each step: data and footer before the commit record, and that before the step is reported
+  wait,  ///< in wait() and close(): a crash of the system (not of the run) may damage steps since then
+  none   ///< never: "durable" means handed to the operating system
+};
+
+/// All that can be set for writing. Every option has a test that names it; files and variables use the same names, see
+/// read_options() and docs/engine.md.
+struct Options {
+  // Files. The data of a step is the same whatever these are.
+  int contributors_per_file = 1;  ///< ranks of one host that share a file, at most; 0: all of the host
+  int writers_per_node = 0;       ///< files of one host, at most; 0: no limit
+  int ranks_per_node = 0;         ///< 0: hosts are what they are; else they are imitated, so many ranks each
+
+  bool append_checkpoint = false;  ///< checkpoint.append: all steps of the flow in the same files
+  bool append_analysis = true;     ///< analysis.append
+  SyncPolicy sync_policy = SyncPolicy::step;
+  bool direct_io = false;  ///< past the page cache, where the file system can; Writer::notes() says where it cannot
+
+  // The background.
+  Mode mode = Mode::background;
+  std::int64_t staging_bytes = std::int64_t{256} << 20;  ///< [bytes] a rank may hold for steps that are not written yet
+  int steps_in_flight = 4;  ///< that are not written yet, at most: so far are ranks apart, and so many may a kill lose
+  bool bound_thread =
+      false;              ///< it stays on the cores that its rank is bound to; else it takes any that mpirun itself has
+  bool lend = false;      ///< the application leaves arrays untouched until its next call: none is copied in end_step()
+  bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
+
+  // Checkpoints.
+  int keep_last = 0;     ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
+  bool recycle = false;  ///< their files are used again in place: keep_last + 1 slots, none of which is ever truncated
+
+  // A second tier: steps are committed on a disk of the node first, and drained to the store behind the run's back.
+  std::filesystem::path staging_directory;  ///< on every node; empty: steps go to the store at once
+
+  // Starting again.
+  bool remember_failed_restarts = false;  ///< a step from which a start has not led to another one is passed over
+
+  // What the user is told.
+  std::string log;                   ///< file that gets a line a step; "-": the error output; empty: none
+  std::filesystem::path statistics;  ///< JSON file that close() writes; empty: none
+
+  std::map<std::string, std::string> mpi_io_hints;  ///< for whatever uses MPI-IO: info_of()
+
+  // By flow.
+  store::EncodeOptions checkpoint;
+  store::EncodeOptions analysis;
+  Cadence checkpoint_every;                    ///< what Writer::due() says
+  Cadence analysis_every;                      //
+  std::vector<std::string> checkpoint_fields;  ///< fields that are written; puts of others do nothing; empty: all
+  std::vector<std::string> analysis_fields;    //
+  bool checkpoint_whole_domain = false;        ///< end_step() refuses a step whose owned leaves do not fill the domain
+  bool analysis_whole_domain = false;          //
+};
+
+inline const store::EncodeOptions& encoding_of(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint : options.analysis;
+}
+inline const Cadence& cadence_of(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint_every : options.analysis_every;
+}
+inline const std::vector<std::string>& fields_of(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint_fields : options.analysis_fields;
+}
+inline bool is_whole_domain(const Options& options, store::Flow flow) {
+  return flow == store::Flow::checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain;
+}
+inline PlanOptions plan_options(const Options& options) {
+  return {options.contributors_per_file, options.writers_per_node};
+}
+
+/// "lossless", "abs:E", "point:E" (E > 0), or a lossless method by name: "raw", "zstd", "tree". Throws Error(usage).
+codec::Settings parse_codec(std::string_view text);
+/// A number of bytes: "4096", "64K", "256M", "2G" (powers of 1024). Throws Error(usage).
+std::int64_t parse_bytes(std::string_view text);
+
+/// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec", "checkpoint.effort"
+/// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
+/// "checkpoint.fields" ("density, pressure"), and the same for analysis; of hints: "mpi_io_hint.NAME", or all at once
+/// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
+/// Throws Error(usage) for an unknown name (with those there are) or a value that cannot be.
+void set_option(Options& options, std::string_view name, std::string_view value);
+
+/// Throws Error(usage) for values that contradict each other or cannot be.
+void check(const Options& options);
+
+/// What must be the same on all ranks, as items that end with ";": all but staging_bytes, bound_thread, log, statistics
+/// and where the staging directory is.
+std::string describe(const Options& options);
+
+/// Gives a variable's value, or nothing: getenv, or a test's.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+/// getenv. Rank 0 says on stderr, once, which variables look like a misspelt option's: they are not read.
+Environment process_environment();
+
+/// `defaults`, then the TOML file (where one is named), then variables: OCTAVO_STAGING_BYTES for staging_bytes,
+/// OCTAVO_CHECKPOINT_CODEC for checkpoint.codec (no variable for the codec of a field, or one hint). Without a file
+/// argument OCTAVO_OPTIONS may name one. Throws Error(usage), at file and line; Error(unreadable) for a file that is
+/// not there.
+Options read_options(const Options& defaults = {}, const std::filesystem::path& file = {},
+                     const Environment& environment = process_environment());
+
+/// Sets what a TOML file says. Tables: [checkpoint], [analysis], [checkpoint.field_codec] ...
+void read_toml(Options& options, const std::filesystem::path& file);
+/// Whether this build can (it had toml++).
+bool reads_toml() noexcept;
+
+}  // namespace octavo::engine

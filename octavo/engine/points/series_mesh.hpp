@@ -1,0 +1,60 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "octavo/formats/serafin/layout.hpp"
+#include "octavo/formats/serafin/write.hpp"
+#include "octavo/mesh/unstructured.hpp"
+
+namespace octavo::engine {
+
+/// What a rank holds of the mesh of a series. Points and triangles may be held by several ranks; every number from 0 up
+/// must be held by one at least.
+struct SeriesMesh {
+  mesh::Unstructured piece{};  ///< global_point: numbers in the file, from 0; empty: the identity
+  /// Of its triangles, from 0. Empty on all ranks: triangles stand in the order of their lowest points, which no cut
+  /// changes.
+  std::vector<std::int64_t> global_element{};
+  /// IPOBO of its points: place on the boundary from 1, 0 inside. Or empty.
+  std::vector<std::int32_t> boundary{};
+  /// A SERAFIN file of the whole mesh: coordinates, connectivity and IPOBO are its own, bit for bit, and the two lists
+  /// above may be empty.
+  std::optional<std::filesystem::path> geometry{};
+};
+
+/// The points a rank writes: those of which it is the lowest rank. Ascending numbers in the file, of all planes, and
+/// where their values are in the rank's arrays.
+struct OwnedPoints {
+  std::vector<std::int32_t> number;
+  std::vector<std::uint32_t> local;
+};
+
+/// The mesh of all ranks, shared out: rank r has an even share of points and of triangles, in the file's order.
+struct SharedMesh {
+  OwnedPoints owned;
+  std::vector<double> x, y;
+  std::vector<std::int32_t> boundary;
+  std::vector<std::array<std::int32_t, 3>> triangles;  ///< points from 0, of one plane
+};
+
+struct MeshSizes {
+  std::int64_t points = 0, triangles = 0;  ///< of one plane
+};
+
+/// Collective. Points and triangles of one plane, whatever they are shared out for: `owned` has no planes yet; the
+/// mesh has no geometry. Throws as share_mesh().
+SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes);
+
+/// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds, Error(usage) for
+/// lists of wrong lengths. Fills in the header's sizes and IPARAM.
+SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, formats::serafin::Header& header);
+
+/// Collective. Rank 0 gives `put` the file's header and mesh, from the first byte on, in bounded memory.
+void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared, const formats::serafin::Header& header,
+                const formats::serafin::Put& put);
+
+}  // namespace octavo::engine

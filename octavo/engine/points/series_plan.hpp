@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "octavo/formats/serafin/layout.hpp"
+
+namespace octavo::engine {
+
+/// Which bytes of a SERAFIN step each writer writes. A variable's values are shared out evenly among the writers; where
+/// two of them meet, the bound is moved up to the next multiple of `alignment` of the file, so that no two writers ever
+/// touch one such unit. What lies between two variables (lengths, the time) is the last writer's.
+struct SeriesPlan {
+  formats::serafin::Header header;
+  formats::serafin::Layout layout;
+  int writers = 1;
+  std::uint64_t alignment = 4096;  ///< [bytes]
+  std::vector<int> ranks;          ///< of the writers, ascending
+};
+
+/// Fewer writers than asked where a share would be under four units of alignment.
+SeriesPlan plan_series(const formats::serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment);
+
+/// The lowest rank of each host, where `writers` is 0; else so many, spread evenly over the ranks.
+std::vector<int> writer_ranks(const std::vector<int>& hosts_of_ranks, int writers);
+
+/// Points that a writer needs: [first, first + count), numbers past the last point beginning again at 0. More than its
+/// share, as bounds move from step to step by less than the alignment; the plan of an exchange does not.
+struct PointRange {
+  std::int64_t first = 0, count = 0;
+  bool operator==(const PointRange&) const = default;
+};
+PointRange needed_points(const SeriesPlan& plan, int writer);
+
+/// One write: bytes [begin, end) of the file, within one variable's record and what stands before or after it.
+struct SeriesPiece {
+  std::uint64_t begin = 0, end = 0;
+  bool operator==(const SeriesPiece&) const = default;
+};
+/// What a writer writes of a variable: no piece, one, or two (the last writer: head and tail), ascending. The first
+/// variable's begin with the step. The step's last 4 bytes are the last writer's too: written last, they make the step.
+std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
+
+/// The same of a variable that stands alone at a place of the file, without records (MED).
+std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
+
+/// For people: writers, ranks and bytes a write.
+std::string to_text(const SeriesPlan& plan);
+
+}  // namespace octavo::engine

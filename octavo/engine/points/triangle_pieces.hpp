@@ -1,0 +1,47 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "octavo/engine/points/series_exchange.hpp"
+#include "octavo/engine/points/series_mesh.hpp"
+#include "octavo/engine/step/step_job.hpp"
+#include "octavo/mesh/triangles/point_curve.hpp"
+#include "octavo/mesh/unstructured.hpp"
+
+/// Pieces of a mesh of triangles as they are put, made the even stretches that a store holds (docs/format.md,
+/// "Triangles"). Values go there by an exchange that is planned once a mesh.
+namespace octavo::engine {
+
+/// The mesh of all ranks, this rank's share of it, and how values reach the shares.
+struct TriangleShares {
+  std::uint64_t piece = 0;     ///< checksum of what this rank put; the caller's to set
+  SeriesExchange along_curve;  ///< of points, from who has them first
+  SeriesExchange by_number;    ///< the same, to who has them in `x` and `y`
+  std::size_t stretch = 0;     ///< points a plane along the curve, filled up
+  std::int64_t triangles = 0;  ///< of all ranks, of one plane
+  std::int64_t checksum = 0;   ///< of the whole mesh
+  mesh::PlaneBox box{};
+  std::vector<std::byte> x, y;  ///< float32 where that loses nothing on any rank, else float64
+  bool single = false;
+  std::size_t points = 0;           ///< of this rank's share
+  std::vector<std::int32_t> steps;  ///< of this rank's share: store::triangle_steps()
+};
+
+/// Of all that put_mesh() is given.
+std::uint64_t checksum_of(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element);
+
+/// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds.
+TriangleShares share_triangles(MPI_Comm comm, const SeriesMesh& mesh);
+
+/// Collective. Makes of a job what a rank writes: its stretch of each field, and its share of the mesh, unless
+/// `mesh_step` has it.
+void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::optional<std::int64_t> mesh_step);
+
+/// What of a job's integer fields stands with the mesh: it must be written again where this changes. 0: there are none.
+std::uint64_t numbers_checksum(const StepJob& job);
+
+}  // namespace octavo::engine

@@ -1,0 +1,29 @@
+#pragma once
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/restart/shares.hpp"
+
+/// Shares of a step on another mesh than the stored one.
+namespace octavo::engine {
+
+/// Tree level index of the finest cells of all parts: known from plan_shares.
+inline int finest_level(const Shares& shares) { return shares.plan.bits - shares.plan.root_bits; }
+
+/// Reads this rank's part and refines the leaves of the finest level `options.refine` times. The values are bit for bit
+/// those that mesh::refine_leaves gives for the whole mesh. Reads all parts that hold cells within two cells of this
+/// one. Not collective.
+mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
+                        const mesh::Request& request);
+
+/// Plans the step as a tree of blocks of `options.block` (step::regrid), and shares it among the ranks.
+struct Reblocked {
+  mesh::Header header;
+  mesh::SplitPlan plan;
+  mesh::Part part;  ///< this rank's; without particles
+  std::int64_t fills = 0, means = 0;
+};
+/// Throws Error(unsupported) if blocks are not complete and `options.fill` is not set. Every rank reads the meshes of
+/// all parts. Not collective.
+Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks, int rank,
+                      const mesh::Request& request);
+
+}  // namespace octavo::engine

@@ -1,0 +1,306 @@
+#include "octavo/engine/restart/restart.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/restart/failed_restarts.hpp"
+#include "octavo/engine/restart/reshape.hpp"
+#include "octavo/engine/restart/shares.hpp"
+#include "octavo/engine/restart/triangle_restart.hpp"
+#include "octavo/engine/tiers/rescue.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/mesh/patches/octree_to_patches.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/step/regrid.hpp"
+#include "octavo/store/durable.hpp"
+#include "octavo/store/read/scan.hpp"
+#include "octavo/store/read/triangles.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// The number, in the step, of the part that the writer's rank of this number put; -1 where parts are not one a rank.
+int own_part(MPI_Comm comm, StepParts& step) {
+  const int ranks = ranks::size_of(comm);
+  // Parts of a code's output are what its reader cuts, not what a rank put.
+  if (step.output || num_parts(step) != ranks) return -1;
+  int index = 0;
+  ranks::agree(comm, [&] { index = entry_of(step, ranks::rank_in(comm)).part().index; });
+  std::vector<int> indices(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&index, 1, MPI_INT, indices.data(), 1, MPI_INT, comm);
+  std::vector<int> sorted = indices;
+  std::sort(sorted.begin(), sorted.end());
+  for (int r = 0; r < ranks; ++r)
+    if (sorted[static_cast<std::size_t>(r)] != r) return -1;
+  return static_cast<int>(std::find(indices.begin(), indices.end(), ranks::rank_in(comm)) - indices.begin());
+}
+
+void check_options(const RestartOptions& options) {
+  if (options.refine < 0)
+    throw Error(Kind::usage, "refine: expected 0 or more, found " + std::to_string(options.refine));
+  if (options.block && options.refine != 0) throw Error(Kind::usage, "other blocks do not go together with refine");
+}
+
+// Collective. This rank's share of the step in other blocks, of which the header is told.
+mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& options, Restart& out) {
+  mesh::Request request;
+  request.fields = options.fields;
+  Reblocked mine;
+  ranks::agree(comm, [&] { mine = read_blocks(step, options, ranks::size_of(comm), ranks::rank_in(comm), request); });
+  if (mine.fills != 0)
+    out.notes.push_back(std::to_string(mine.fills) +
+                        " cells were not in the step: they are made from the coarser cell they lie in");
+  Shares shares;
+  shares.plan = mine.plan;
+  if (options.particles) mine.part.particles = read_particles(comm, step, shares, mine.header);
+  out.header = mine.header;
+  return std::move(mine.part);
+}
+
+// The fields asked for, and those that refining them takes.
+std::vector<std::string> fields_to_refine(const mesh::Header& header, const RestartOptions& options) {
+  const auto asked = mesh::select_fields(header, options.fields);
+  std::vector<std::string> names;
+  for (const std::size_t f : step::with_partners(header.fields, mesh::specific_of(header, options.per_mass), asked))
+    names.push_back(header.fields[f].name);
+  return names;
+}
+
+void keep_asked(mesh::Part& part, const RestartOptions& options) {
+  if (!options.fields) return;
+  std::erase_if(part.fields, [&](const mesh::Field& field) {
+    return std::find(options.fields->begin(), options.fields->end(), field.info.name) == options.fields->end();
+  });
+}
+
+mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
+  mesh::Request request;
+  request.fields = options.fields;
+  if (options.refine > 0) ranks::agree(comm, [&] { request.fields = fields_to_refine(step.header, options); });
+  const int own = options.keep_parts ? own_part(comm, step) : -1;
+  mesh::Part part;
+  if (own >= 0) {
+    request.particles = options.particles;
+    const bool straight = options.as == MeshKind::octree && options.refine == 0;
+    ranks::agree(comm, [&] { part = read_part(step, own, request, straight ? options.place : store::Place{}); });
+    if (options.refine == 0) return part;
+  }
+  const Shares shares = plan_shares(comm, step, options.curve, options.refine);
+  if (own < 0) {
+    ranks::agree(comm, [&] { part = read_share(step, shares, ranks::rank_in(comm), request); });
+    if (options.particles) part.particles = read_particles(comm, step, shares, step.header);
+  }
+  request.particles = false;
+  if (options.refine > 0)
+    ranks::agree(comm, [&] { part = refine_share(step, shares, std::move(part), options, request); });
+  keep_asked(part, options);
+  return part;
+}
+
+// Of the patches that were put, or of an AMReX output.
+std::vector<std::int64_t> list_of(const mesh::Header& header, const std::string& name) {
+  auto found = header.attributes.find("patches/" + name);
+  if (found == header.attributes.end()) found = header.attributes.find("amrex/" + name);
+  const auto* list =
+      found == header.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
+  return list == nullptr ? std::vector<std::int64_t>{} : *list;
+}
+
+// Collective: all ranks have the same levels.
+mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header& header, std::int64_t max_box) {
+  mesh::PatchOptions options;
+  options.levels = num_levels(std::get<mesh::Octree>(part.mesh));
+  MPI_Allreduce(MPI_IN_PLACE, &options.levels, 1, MPI_INT, MPI_MAX, comm);
+  options.unfolded = header.unfolded;
+  options.max_box = max_box;
+  // Also the finest levels, where they had no boxes.
+  int deepest = header.unfolded;
+  for (std::int64_t ratio : list_of(header, "ratio")) {
+    options.ratio.push_back(static_cast<int>(ratio));
+    deepest += ratio == 4 ? 2 : 1;
+  }
+  options.levels = std::max(options.levels, deepest + 1);
+  const auto corner = list_of(header, "corner");
+  std::copy_n(corner.begin(), std::min<std::size_t>(3, corner.size()), options.corner.begin());
+  mesh::Part patches;
+  ranks::agree(comm, [&] { patches = octree_to_patches(part, options); });
+  return patches;
+}
+
+// Moves values that are not in their place yet.
+void put_in_place(mesh::Part& part, const store::Place& place) {
+  for (mesh::Field& field : part.fields) {
+    if (field.bytes.empty()) continue;
+    const auto memory = place(field.info, field.bytes.size());
+    if (memory.empty()) continue;
+    if (memory.size() != field.bytes.size())
+      throw Error(Kind::usage, "memory for a field: expected " + std::to_string(field.bytes.size()) + " bytes, found " +
+                                   std::to_string(memory.size()))
+          .at("field " + field.info.name);
+    std::copy(field.bytes.begin(), field.bytes.end(), memory.begin());
+    field.bytes = {};
+  }
+}
+
+// Candidates as rank 0 sees them; the number of them and the notes on all ranks.
+struct Candidates {
+  std::vector<StepParts> steps;
+  int count = 0;
+  int failed_before = 0;  // left out
+  int had_steps = 0;      // 1: of the flow, that were durable or are complete
+  std::vector<std::string> notes;
+};
+
+// What a start led to nothing from before, and is not asked for now.
+void leave_out_failed(Candidates& found, const std::filesystem::path& store) {
+  std::erase_if(found.steps, [&](const StepParts& step) {
+    if (!restart_failed_before(store, step.found.flow, {step.found.step, step.found.attempt})) return false;
+    found.notes.push_back("left out: a run has started from " + name_of(step.found) +
+                          " before and has not got further");
+    ++found.failed_before;
+    return true;
+  });
+}
+
+std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += note + '\0';
+  text = ranks::from_first(comm, std::move(text));
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\0', at) + 1)
+    out.push_back(text.substr(at, text.find('\0', at) - at));
+  return out;
+}
+
+// Collective. A store that cannot be written to is read all the same: then there is a note.
+std::vector<std::string> remember(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store) {
+  std::vector<std::string> notes;
+  try {
+    if (ranks::rank_in(comm) == 0)
+      remember_restart(store, step.found.flow, {step.found.step, step.found.attempt}, Mark::started);
+  } catch (const Error& error) {
+    notes.push_back(std::string("this start cannot be remembered: ") + error.what());
+  }
+  return share_notes(comm, notes);
+}
+
+// On rank 0. What was asked for cannot be had of any step: this one is not to blame.
+void acquit(const StepParts& step, const std::filesystem::path& store) try {
+  forget_restart(store, step.found.flow, {step.found.step, step.found.attempt}, Mark::started);
+} catch (const Error&) {
+}
+
+Candidates find(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
+  Candidates found;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    found.steps = find_steps(store, options.flow, found.notes);
+    found.had_steps = store::is_marked_durable(store::store_of(store), options.flow) || !found.steps.empty() ? 1 : 0;
+    if (options.remember_failed && !options.step) leave_out_failed(found, store);
+    if (options.step)
+      std::erase_if(found.steps, [&](const StepParts& step) { return step.found.step != *options.step; });
+    if (options.step && found.steps.empty())
+      throw Error(Kind::usage,
+                  "there is no complete " + store::to_string(options.flow) + " step " + std::to_string(*options.step))
+          .at(store.string());
+  });
+  found.count = static_cast<int>(found.steps.size());
+  MPI_Bcast(&found.count, 1, MPI_INT, 0, comm);
+  MPI_Bcast(&found.failed_before, 1, MPI_INT, 0, comm);
+  MPI_Bcast(&found.had_steps, 1, MPI_INT, 0, comm);
+  found.notes = share_notes(comm, found.notes);
+  return found;
+}
+
+// Collective. This rank's share of a step, as asked for.
+Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts& step, const RestartOptions& options) {
+  if (options.check) ranks::agree(comm, [&] { options.check(step.header); });
+  Restart out;
+  out.id = {step.found.step, step.found.attempt};
+  out.header = step.header;
+  if (store::has_triangles(step.header))
+    read_triangles(comm, step, store, options, out);
+  else
+    out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
+  if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
+  if (options.place) ranks::agree(comm, [&] { put_in_place(out.part, options.place); });
+  return out;
+}
+
+Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, const RestartOptions& options) {
+  StepParts step;
+  ranks::agree(comm, [&] { step = open_output(path, options.step, options.own_names); });
+  Restart out = start_from(comm, path, step, options);
+  out.notes.insert(out.notes.begin(), step.output->notes.begin(), step.output->notes.end());
+  return out;
+}
+
+}  // namespace
+
+bool is_output(MPI_Comm comm, const std::filesystem::path& path) {
+  int output = 0;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) == 0)
+      output =
+          !store::recognise(path) && std::any_of(formats::table().begin(), formats::table().end(),
+                                                 [&](const formats::Format& format) { return format.recognise(path); });
+  });
+  MPI_Bcast(&output, 1, MPI_INT, 0, comm);
+  return output != 0;
+}
+
+RestartOptions restart_options(const Options& options) {
+  RestartOptions out;
+  out.staging_directory = options.staging_directory;
+  out.ranks_per_node = options.ranks_per_node;
+  out.remember_failed = options.remember_failed_restarts;
+  return out;
+}
+
+std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options) {
+  ranks::agree(comm, [&] { check_options(options); });
+  if (is_output(comm, store)) return start_from_output(comm, store, options);
+  std::vector<std::string> rescued;
+  if (!options.staging_directory.empty())
+    rescued = rescue(comm, local_tier(comm, options.staging_directory, store, options.ranks_per_node), store).notes;
+  Candidates found = find(comm, store, options);
+  found.notes.insert(found.notes.begin(), rescued.begin(), rescued.end());
+  for (int c = 0; c < found.count; ++c) {
+    StepParts mine;
+    if (ranks::rank_in(comm) == 0) mine = std::move(found.steps[static_cast<std::size_t>(c)]);
+    if (options.remember_failed)
+      for (std::string& note : remember(comm, mine, store)) found.notes.push_back(std::move(note));
+    try {
+      StepParts step = share_step(comm, mine);
+      Restart out = start_from(comm, store, step, options);
+      out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
+      return out;
+    } catch (const Error& error) {
+      // Thrown alike on all ranks. A request that cannot be met, or memory that is not there, is so for any step.
+      const bool damage = error.kind() == Kind::corrupt || error.kind() == Kind::unreadable;
+      if (error.kind() == Kind::usage && ranks::rank_in(comm) == 0) acquit(mine, store);
+      if (options.step || !damage) throw;
+      found.notes.push_back("passed over: " + std::string(error.what()));
+    }
+  }
+  if (found.failed_before > 0)
+    throw Error(Kind::usage,
+                "starts from all " + store::to_string(options.flow) + " steps that are left are remembered as failed")
+        .at(store.string())
+        .hint("ask for a step by number, or forget_failed_restarts()");
+  const bool local_damage =
+      std::any_of(rescued.begin(), rescued.end(), [](const std::string& note) { return note.starts_with("damage: "); });
+  if (found.had_steps == 0 && !local_damage) return {};
+  std::string text = "no undamaged " + store::to_string(options.flow) + " step is left";
+  for (const std::string& note : found.notes) text += "\n    " + note;
+  Error lost(Kind::corrupt, text);
+  lost.hint("a store of another name to start anew, or remove " + store::durable_mark(store, options.flow).string() +
+            " if its steps shall be given up");
+  throw std::move(lost.at(store.string()));
+}
+
+}  // namespace octavo::engine

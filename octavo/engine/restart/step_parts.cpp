@@ -1,0 +1,246 @@
+#include "octavo/engine/restart/step_parts.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/values.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/step/open.hpp"
+#include "octavo/step/translate.hpp"
+#include "octavo/store/read/triangles.hpp"
+
+namespace octavo::engine {
+
+template <class Way>
+void both(Way& way, store::Extent& extent) {
+  both(way, extent.offset);
+  both(way, extent.length);
+  both(way, extent.checksum);
+}
+
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// Only what this step's segments need of the scan.
+StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
+  StepParts step;
+  step.scan.store = scan.store;
+  step.found = found;
+  step.first = {0};
+  for (std::size_t s = 0; s < found.segments.size(); ++s) {
+    store::Subfile subfile;
+    subfile.path = scan.subfiles[found.segments[s].subfile].path;
+    subfile.commits = {store::committed(scan, found.segments[s])};
+    step.first.push_back(step.first.back() + subfile.commits[0].footer.parts);
+    step.scan.subfiles.push_back(std::move(subfile));
+    step.found.segments[s] = {s, 0};
+  }
+  return step;
+}
+
+const store::OpenedSegment& table_of(StepParts& step, std::size_t segment) {
+  const auto known = step.tables.find(segment);
+  if (known != step.tables.end()) return known->second;
+  return step.tables.emplace(segment, store::open_segment(step.scan, step.found.segments[segment])).first->second;
+}
+
+// The first segment that has parts: one that has none says nothing about fields.
+std::size_t telling_segment(const StepParts& step) {
+  for (std::size_t s = 0; s + 1 < step.first.size(); ++s)
+    if (step.first[s + 1] > step.first[s]) return s;
+  return 0;
+}
+
+std::vector<std::byte> describe(StepParts& step, const std::vector<std::byte>& table) {
+  Put put;
+  std::string store = step.scan.store.string();
+  std::size_t segments = step.scan.subfiles.size();
+  both(put, store);
+  both(put, step.found.flow);
+  both(put, step.found.step);
+  both(put, step.found.attempt);
+  both(put, segments);
+  for (store::Subfile& subfile : step.scan.subfiles) {
+    std::string path = subfile.path.string();
+    std::vector<std::byte> footer = to_bytes(subfile.commits[0].footer);
+    both(put, path);
+    both(put, footer);
+    both(put, subfile.commits[0].at);
+  }
+  std::vector<std::byte> copy = table;
+  both(put, copy);
+  return std::move(put.bytes);
+}
+
+StepParts understand(std::span<const std::byte> bytes) {
+  Get get{bytes};
+  StepParts step;
+  std::string text;
+  std::size_t segments = 0;
+  both(get, text);
+  step.scan.store = text;
+  both(get, step.found.flow);
+  both(get, step.found.step);
+  both(get, step.found.attempt);
+  both(get, segments);
+  step.first = {0};
+  for (std::size_t s = 0; s < segments; ++s) {
+    std::vector<std::byte> footer;
+    store::Extent at;
+    both(get, text);
+    both(get, footer);
+    both(get, at);
+    store::Subfile subfile;
+    subfile.path = text;
+    subfile.commits = {{store::parse_footer(footer, at), at}};
+    step.first.push_back(step.first.back() + subfile.commits[0].footer.parts);
+    step.found.segments.push_back({s, 0});
+    step.scan.subfiles.push_back(std::move(subfile));
+  }
+  std::vector<std::byte> table;
+  both(get, table);
+  step.header = store::parse_table(table, step.scan.subfiles[telling_segment(step)].commits[0].footer).header;
+  return step;
+}
+
+std::vector<std::byte> from_first_rank(MPI_Comm comm, std::vector<std::byte> bytes) {
+  unsigned long long size = bytes.size();
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  bytes.resize(static_cast<std::size_t>(size));
+  constexpr unsigned long long piece = 1ull << 30;
+  for (unsigned long long at = 0; at < size; at += piece)
+    MPI_Bcast(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, comm);
+  return bytes;
+}
+
+// Made, and nothing in it yet.
+bool is_empty_store(const fs::path& path) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+    if (!it->is_directory(error)) return false;
+  return !error;
+}
+
+}  // namespace
+
+std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::vector<std::string>& notes) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored) || is_empty_store(path)) return {};
+  const store::Scan scan = store::scan_store(path);
+  for (const store::Finding& finding : scan.damage) notes.push_back(store::note_of(finding));
+  notes.insert(notes.end(), scan.notes.begin(), scan.notes.end());
+  std::vector<StepParts> steps;
+  for (const store::StepFound& found : scan.steps)
+    if (found.flow == flow && store::listed(found)) steps.push_back(parts_of(scan, found));
+  std::sort(steps.begin(), steps.end(),
+            [](const StepParts& a, const StepParts& b) { return a.found.step > b.found.step; });
+  return steps;
+}
+
+StepParts share_step(MPI_Comm comm, StepParts step) {
+  std::vector<std::byte> bytes;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    const store::OpenedSegment& segment = table_of(step, telling_segment(step));
+    bytes = describe(step, to_bytes(segment.table));
+  });
+  bytes = from_first_rank(comm, std::move(bytes));
+  StepParts shared;
+  ranks::agree(comm, [&] { shared = understand(bytes); });
+  return shared;
+}
+
+PartEntry entry_of(StepParts& step, int part) {
+  const auto after = std::upper_bound(step.first.begin(), step.first.end(), part);
+  const auto segment = static_cast<std::size_t>(after - step.first.begin()) - 1;
+  const store::OpenedSegment& opened = table_of(step, segment);
+  const auto row = static_cast<std::size_t>(part - step.first[segment]);
+  const mesh::Header& header = opened.table.header;
+  if (header.fields != step.header.fields || header.dim != step.header.dim || header.roots != step.header.roots ||
+      header.block != step.header.block)
+    throw Error(Kind::corrupt, "segments disagree on the step's header or fields").at(opened.path.string());
+  return {&opened, row};
+}
+
+// By Octavo's names; code and attributes are still those of the output.
+mesh::Dataset by_own_names(const mesh::Dataset& output) {
+  std::vector<std::string> notes = output.notes;
+  mesh::Dataset out = step::translate(output, {}, notes);
+  const auto counted = out.header.attributes.find("nstep_coarse");
+  auto attributes = output.header.attributes;
+  if (counted != out.header.attributes.end()) attributes["step"] = counted->second;
+  out.header.code = output.header.code;
+  out.header.attributes = std::move(attributes);
+  out.notes = std::move(notes);
+  return out;
+}
+
+// The number in the name of a FLASH file counts files; the run counts its steps in nstep.
+std::optional<std::int64_t> flash_step(const mesh::Header& header) {
+  const auto found = header.attributes.find("integer scalars/nstep");
+  if (header.code != "FLASH" || found == header.attributes.end()) return {};
+  const auto* steps = std::get_if<std::int64_t>(&found->second);
+  return steps == nullptr ? std::optional<std::int64_t>{} : *steps;
+}
+
+mesh::Dataset open_step_of(const fs::path& path, std::optional<std::int64_t> number) {
+  if (number && !store::recognise(path) && formats::format_of(path).name == "flash") {
+    mesh::Dataset output = step::open(path);
+    if (flash_step(output.header) == number) return output;
+  }
+  return step::open(path, {std::nullopt, number});
+}
+
+StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, bool own_names) {
+  StepParts step;
+  step.output = open_step_of(path, number);
+  const std::int64_t file_number = step::step_number(*step.output).value_or(0);
+  if (own_names && !step.output->unstructured) step.output = by_own_names(*step.output);
+  if (step.output->unstructured)
+    throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
+  step.header = step.output->header;
+  step.found.step = step::step_number(*step.output).value_or(0);
+  if (const auto steps = flash_step(step.header)) {
+    step.header.attributes["flash/file number"] = file_number;
+    step.found.step = *steps;
+  }
+  return step;
+}
+
+int levels_of(StepParts& step, int part) {
+  if (!step.output) return static_cast<int>(entry_of(step, part).part().cells.size());
+  int levels = 1;
+  for (const mesh::LevelCount& count : step.output->levels)
+    if (count.cells > 0) levels = std::max(levels, mesh::level_index(step.header, count.level) + 1);
+  return levels;
+}
+
+std::vector<mesh::SpeciesInfo> species_known(StepParts& step, int part) {
+  return step.output ? step.output->species : entry_of(step, part).segment->table.species;
+}
+
+mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place) {
+  if (step.output) return step.output->read(part, request);
+  const PartEntry entry = entry_of(step, part);
+  try {
+    const file::File file = file::open_read(entry.segment->path);
+    store::Source source = store::source_of(file);
+    source.place = place;
+    const auto own = [&] {
+      mesh::Request only;
+      only.fields.emplace();
+      only.particles = true;
+      return store::decode_part(entry.segment->table, entry.row, only, store::source_of(file));
+    };
+    source.neighbours = store::neighbours_of_step(step.header, own, step.scan.store, step.found.flow);
+    return store::decode_part(entry.segment->table, entry.row, request, source);
+  } catch (Error& error) {
+    throw error.at(entry.segment->path.string());
+  }
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,425 @@
+#include "octavo/engine/restart/triangle_restart.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
+#include "octavo/engine/points/point_exchange.hpp"
+#include "octavo/engine/restart/shares.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/route.hpp"
+#include "octavo/store/read/triangles.hpp"
+#include "octavo/store/triangle_boundary.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+void check_options(MPI_Comm comm, const RestartOptions& options) {
+  ranks::agree(comm, [&] {
+    if (options.as != MeshKind::octree || options.block || options.refine != 0)
+      throw Error(Kind::usage, "the step is of triangles: there are no patches, blocks or levels");
+  });
+  ranks::require_same(comm, options.points ? "points that it wants" : "none", "the points wanted");
+}
+
+std::int64_t number_in(const mesh::Header& header, const char* name) {
+  const auto found = header.attributes.find(name);
+  const auto* value = found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return value == nullptr ? -1 : *value;
+}
+
+std::vector<std::int64_t> starts_of(MPI_Comm comm, std::size_t mine) {
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(ranks::size_of(comm)) + 1, 0);
+  const auto count = static_cast<std::int64_t>(mine);
+  MPI_Allgather(&count, 1, MPI_INT64_T, starts.data() + 1, 1, MPI_INT64_T, comm);
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  return starts;
+}
+
+// ------------------------------------------------------------------ what is stored
+
+/// The parts of a step that this rank reads: consecutive ones.
+struct Dealt {
+  std::vector<int> places;  ///< in the step
+  int first = 0;            ///< number of the first part
+};
+
+Dealt deal_parts(MPI_Comm comm, StepParts& step) {
+  const int parts = num_parts(step);
+  const Deal mine = deal(parts, ranks::size_of(comm), ranks::rank_in(comm));
+  std::vector<int> index(static_cast<std::size_t>(parts), -1), place(index);
+  ranks::agree(comm, [&] {
+    for (int p = mine.first; p < mine.last; ++p) index[static_cast<std::size_t>(p)] = entry_of(step, p).part().index;
+  });
+  MPI_Allreduce(MPI_IN_PLACE, index.data(), parts, MPI_INT, MPI_MAX, comm);
+  ranks::agree(comm, [&] {
+    for (int p = 0; p < parts; ++p) {
+      const int i = index[static_cast<std::size_t>(p)];
+      if (i < 0 || i >= parts || place[static_cast<std::size_t>(i)] >= 0)
+        throw Error(Kind::corrupt, "a mesh of triangles: expected parts 0 to " + std::to_string(parts - 1) +
+                                       ", found " + std::to_string(i));
+      place[static_cast<std::size_t>(i)] = p;
+    }
+  });
+  return {{place.begin() + mine.first, place.begin() + mine.last}, mine.first};
+}
+
+/// This rank's share of the mesh: points and triangles by number.
+struct MeshShare {
+  mesh::Unstructured mesh;           ///< triangles have the points' numbers
+  std::vector<mesh::Field> numbers;  ///< integer fields, plane after plane
+  store::BoundaryArrays boundary;    ///< all of it
+  std::vector<std::int32_t> part;    ///< of each triangle, where the mesh was cut when it was stored
+  std::vector<std::int64_t> points;  ///< number of each rank's first one; one more than ranks
+  std::vector<std::int64_t> triangles;
+  mesh::PlaneBox box;
+};
+
+/// Integer fields of this rank's points; a rank that reads no part has them without values.
+std::vector<mesh::Field> numbers_of(const mesh::Part& part, const std::vector<mesh::SpeciesInfo>& species) {
+  std::vector<mesh::Field> fields;
+  for (const mesh::FieldInfo& info : store::fields_beside(species)) {
+    fields.push_back({info, {}});
+    for (const mesh::Particles& particles : part.particles)
+      for (const mesh::Field& attribute : particles.attributes)
+        if (particles.species == store::points_species && attribute.info.name == info.name)
+          fields.back().bytes = attribute.bytes;
+  }
+  return fields;
+}
+
+void check_share(const MeshShare& share) {
+  const std::size_t points = share.mesh.x.size();
+  if (share.mesh.y.size() != points || share.points.back() == 0)
+    throw Error(Kind::corrupt, "point coordinates: " + std::to_string(points) + " x and " +
+                                   std::to_string(share.mesh.y.size()) + " y");
+  for (const mesh::Field& field : share.numbers) {
+    const std::size_t width = mesh::size_of(field.info.type);
+    if (width != 4 && width != 8)
+      throw Error(Kind::unsupported, "expected values of 4 or 8 bytes, found " + std::to_string(width))
+          .at("field " + field.info.name);
+    if (field.bytes.size() != width * points * static_cast<std::size_t>(share.mesh.planes))
+      throw Error(Kind::corrupt, "expected a value for each point of all planes").at("field " + field.info.name);
+  }
+  for (const std::int64_t point : share.mesh.connectivity)
+    if (point < 0 || point >= share.points.back())
+      throw Error(Kind::corrupt, "point index: expected 0 to " + std::to_string(share.points.back() - 1) + ", found " +
+                                     std::to_string(point));
+}
+
+/// The lines that ranks have read, one rank's after another's.
+store::BoundaryArrays gather_boundary(MPI_Comm comm, const store::BoundaryArrays& mine) {
+  auto lines = static_cast<std::int64_t>(mine.point.size());
+  MPI_Allreduce(MPI_IN_PLACE, &lines, 1, MPI_INT64_T, MPI_SUM, comm);
+  if (lines == 0) return {};
+  const base::Ranks ranks = ranks::ranks_of(comm);
+  return {base::gather(ranks, mine.point), base::gather(ranks, mine.codes), base::gather(ranks, mine.values),
+          base::gather(ranks, mine.colour)};
+}
+
+MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
+  if (planes < 1) throw Error(Kind::corrupt, "planes: expected at least 1, found " + std::to_string(planes));
+  const Dealt mine = deal_parts(comm, step);
+  MeshShare share;
+  share.mesh.planes = planes;
+  store::BoundaryArrays mine_of_boundary;
+  ranks::agree(comm, [&] {
+    mesh::Request only;
+    only.fields = std::vector<std::string>{};
+    only.particles = true;
+    std::vector<mesh::Part> parts;
+    for (const int place : mine.places) parts.push_back(read_part(step, place, only));
+    const auto& species = entry_of(step, mine.places.empty() ? 0 : mine.places[0]).segment->table.species;
+    const mesh::Part joined = parts.empty() ? mesh::Part{} : store::join_meshes(std::move(parts));
+    if (!mine.places.empty()) share.mesh = store::mesh_of(joined, planes);
+    share.part = store::read_cut(joined);
+    for (const mesh::Particles& particles : joined.particles)
+      if (particles.species == store::boundary_species)
+        mine_of_boundary = store::boundary_in(particles, std::numeric_limits<std::int32_t>::max());
+    share.numbers = numbers_of(joined, species);
+  });
+  share.boundary = gather_boundary(comm, mine_of_boundary);
+  share.points = starts_of(comm, share.mesh.x.size());
+  share.triangles = starts_of(comm, share.mesh.connectivity.size() / 3);
+  share.box = box_of_all(comm, share.mesh.x, share.mesh.y);
+  ranks::agree(comm, [&] { check_share(share); });
+  return share;
+}
+
+/// The step that has the mesh.
+StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store,
+                         std::int64_t number) {
+  StepParts found;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    std::vector<std::string> notes;
+    std::vector<StepParts> steps = find_steps(store, step.found.flow, notes);
+    std::erase_if(steps, [&](const StepParts& other) { return other.found.step != number; });
+    if (steps.empty())
+      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) + ", which is not there")
+          .at(store.string());
+    found = std::move(steps.front());
+  });
+  return share_step(comm, std::move(found));
+}
+
+MeshShare find_mesh(MPI_Comm comm, StepParts& step, const std::filesystem::path& store) {
+  const int planes = static_cast<int>(number_in(step.header, "planes"));
+  const std::int64_t elsewhere = number_in(step.header, store::mesh_step_attribute);
+  if (elsewhere < 0) return read_mesh(comm, step, planes);
+  StepParts other = find_mesh_step(comm, step, store, elsewhere);
+  MeshShare share = read_mesh(comm, other, planes);
+  if (number_in(step.header, store::mesh_checksum_attribute) !=
+      mesh_checksum(comm, share.mesh.x, share.mesh.y, share.mesh.connectivity, planes))
+    throw Error(Kind::corrupt,
+                "the mesh of step " + std::to_string(elsewhere) + " is not the one that this step was written with");
+  return share;
+}
+
+/// Fields of this rank's parts: its stretch of the curve, plane after plane.
+std::vector<mesh::Field> read_stretch(StepParts& step, const Dealt& mine, const mesh::Request& request,
+                                      const MeshShare& share, std::size_t length) {
+  const auto planes = static_cast<std::size_t>(share.mesh.planes), all = static_cast<std::size_t>(share.points.back());
+  const std::size_t stretch = store::stretch_of(all, num_parts(step));
+  std::vector<mesh::Field> fields;
+  for (std::size_t p = 0; p < mine.places.size(); ++p) {
+    const mesh::Part part = read_part(step, mine.places[p], request);
+    const std::size_t begin = (static_cast<std::size_t>(mine.first) + p) * stretch;
+    const std::size_t count = begin < all ? std::min(stretch, all - begin) : 0;
+    for (std::size_t f = 0; f < part.fields.size(); ++f) {
+      const mesh::Field& field = part.fields[f];
+      const std::size_t size = mesh::size_of(field.info.type);
+      if (field.size() != stretch * planes)
+        throw Error(Kind::corrupt,
+                    "expected " + std::to_string(stretch * planes) + " values, found " + std::to_string(field.size()))
+            .at("field " + field.info.name);
+      if (p == 0) fields.push_back(mesh::make_field(field.info, length * planes));
+      for (std::size_t plane = 0; plane < planes; ++plane)
+        std::copy_n(field.bytes.begin() + static_cast<std::ptrdiff_t>(plane * stretch * size), count * size,
+                    fields[f].bytes.begin() + static_cast<std::ptrdiff_t>((plane * length + p * stretch) * size));
+    }
+  }
+  return fields;
+}
+
+/// From points by number to the stretches of the curve that the ranks' parts have.
+SeriesExchange plan_curve(MPI_Comm comm, const StepParts& step, const MeshShare& share,
+                          std::vector<std::int64_t>& bounds) {
+  const std::int64_t all = share.points.back();
+  const auto stretch = static_cast<std::int64_t>(store::stretch_of(static_cast<std::size_t>(all), num_parts(step)));
+  const int ranks = ranks::size_of(comm);
+  for (int r = 0; r < ranks; ++r) bounds.push_back(std::min(all, deal(num_parts(step), ranks, r).first * stretch));
+  bounds.push_back(all);
+  std::vector<Ordered> items;
+  std::vector<std::uint32_t> local(share.mesh.x.size());
+  std::iota(local.begin(), local.end(), 0u);
+  const std::int64_t first = share.points[static_cast<std::size_t>(ranks::rank_in(comm))];
+  for (const std::uint32_t i : local)
+    items.push_back({mesh::point_key(share.box, share.mesh.x[i], share.mesh.y[i]), first + i});
+  return plan_stretches(comm, items, local, bounds);
+}
+
+// ------------------------------------------------------------------ what is wanted
+
+struct Element {
+  std::int64_t number = 0;
+  std::array<std::int64_t, 3> points{};
+};
+
+std::vector<std::int64_t> sorted_once(std::vector<std::int64_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+std::size_t position(const std::vector<std::int64_t>& sorted, std::int64_t number) {
+  return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), number) - sorted.begin());
+}
+
+/// Triangles that this rank has read, along the curve through their middles.
+std::vector<std::pair<Ordered, Element>> ordered_triangles(MPI_Comm comm, const MeshShare& share) {
+  const std::vector<std::int64_t> corners = sorted_once(share.mesh.connectivity);
+  const SeriesExchange fetch = plan_fetch(comm, share.points, corners);
+  const auto x = move_values<double>(comm, fetch, share.mesh.x, corners.size());
+  const auto y = move_values<double>(comm, fetch, share.mesh.y, corners.size());
+  const std::int64_t first = share.triangles[static_cast<std::size_t>(ranks::rank_in(comm))];
+  std::vector<std::pair<Ordered, Element>> triangles(share.mesh.connectivity.size() / 3);
+  for (std::size_t t = 0; t < triangles.size(); ++t) {
+    Element& element = triangles[t].second;
+    element.number = first + static_cast<std::int64_t>(t);
+    double cx = 0, cy = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      element.points[k] = share.mesh.connectivity[3 * t + k];
+      const std::size_t at = position(corners, element.points[k]);
+      cx += x[at] / 3, cy += y[at] / 3;
+    }
+    triangles[t].first = {mesh::point_key(share.box, cx, cy), element.number};
+  }
+  std::sort(triangles.begin(), triangles.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return triangles;
+}
+
+/// Equal shares of the triangles along the curve; each rank's by number.
+std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
+  const auto mine = ordered_triangles(comm, share);
+  std::vector<Ordered> order;
+  std::vector<Element> elements;
+  for (const auto& [place, element] : mine) {
+    order.push_back(place);
+    elements.push_back(element);
+  }
+  const int ranks = ranks::size_of(comm);
+  std::vector<std::int64_t> bounds;
+  for (int r = 0; r <= ranks; ++r) bounds.push_back(ranks::share_begin(share.triangles.back(), ranks, r));
+  const std::vector<std::size_t> cuts = cut_sorted(comm, order, bounds);
+  std::vector<int> counts;
+  for (std::size_t r = 0; r + 1 < cuts.size(); ++r) counts.push_back(static_cast<int>(cuts[r + 1] - cuts[r]));
+  std::vector<Element> came = ranks::route<Element>(comm, elements, counts).values;
+  std::sort(came.begin(), came.end(), [](const Element& a, const Element& b) { return a.number < b.number; });
+  return came;
+}
+
+/// Whether the mesh was cut for as many ranks, and all know where.
+bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
+  int all = number_in(step.header, store::cut_attribute) == ranks::size_of(comm) &&
+            3 * share.part.size() == share.mesh.connectivity.size();
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all != 0;
+}
+
+/// The parts that the mesh was cut into, one a rank; each rank's by number.
+std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
+  const std::size_t triangles = share.mesh.connectivity.size() / 3;
+  const int ranks = ranks::size_of(comm);
+  ranks::agree(comm, [&] {
+    const auto [least, most] = std::minmax_element(share.part.begin(), share.part.end());
+    if (triangles > 0 && (*least < 0 || *most >= ranks))
+      throw Error(Kind::corrupt, "the cut of the mesh: expected a part from 0 to " + std::to_string(ranks - 1) +
+                                     ", found " + std::to_string(*least) + " to " + std::to_string(*most));
+  });
+  const std::int64_t first = share.triangles[static_cast<std::size_t>(ranks::rank_in(comm))];
+  std::vector<std::vector<Element>> to(static_cast<std::size_t>(ranks));
+  for (std::size_t t = 0; t < triangles; ++t) {
+    const auto corner = share.mesh.connectivity.begin() + static_cast<std::ptrdiff_t>(3 * t);
+    to[static_cast<std::size_t>(share.part[t])].push_back(
+        {first + static_cast<std::int64_t>(t), {corner[0], corner[1], corner[2]}});
+  }
+  std::vector<Element> elements;
+  std::vector<int> counts;
+  for (const std::vector<Element>& some : to) {
+    elements.insert(elements.end(), some.begin(), some.end());
+    counts.push_back(static_cast<int>(some.size()));
+  }
+  return ranks::route<Element>(comm, elements, counts).values;  // by rank, and each rank's by number
+}
+
+/// Points of no triangle stay with the rank that has read them.
+void add_lone_points(MPI_Comm comm, const MeshShare& share, std::vector<std::int64_t>& wanted) {
+  std::vector<std::uint8_t> asked(share.mesh.x.size(), 0);
+  for (const std::uint32_t point : plan_fetch(comm, share.points, wanted).send) asked[point] = 1;
+  const std::int64_t first = share.points[static_cast<std::size_t>(ranks::rank_in(comm))];
+  for (std::size_t i = 0; i < asked.size(); ++i)
+    if (asked[i] == 0) wanted.push_back(first + static_cast<std::int64_t>(i));
+  std::sort(wanted.begin(), wanted.end());
+}
+
+/// The points as they were asked for.
+SeriesExchange plan_points(MPI_Comm comm, const MeshShare& share, const std::vector<std::int64_t>& points) {
+  ranks::agree(comm, [&] {
+    for (const std::int64_t point : points)
+      if (point < 0 || point >= share.points.back())
+        throw Error(Kind::usage, "points wanted: expected 0 to " + std::to_string(share.points.back() - 1) +
+                                     ", found " + std::to_string(point));
+  });
+  std::vector<std::uint32_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return points[a] < points[b]; });
+  std::vector<std::int64_t> sorted;
+  for (const std::uint32_t i : order) sorted.push_back(points[i]);
+  SeriesExchange exchange = plan_fetch(comm, share.points, sorted);
+  exchange.place = std::move(order);
+  return exchange;
+}
+
+void set_mesh(MPI_Comm comm, const MeshShare& share, bool as_cut, const RestartOptions& options,
+              mesh::Unstructured& mesh, std::vector<std::int64_t>& global_element) {
+  mesh.planes = share.mesh.planes;
+  if (options.points) {
+    mesh.global_point = *options.points;
+    return;
+  }
+  const std::vector<Element> mine = as_cut ? keep_cut(comm, share) : share_triangles(comm, share);
+  for (const Element& element : mine) {
+    global_element.push_back(element.number);
+    mesh.connectivity.insert(mesh.connectivity.end(), element.points.begin(), element.points.end());
+  }
+  mesh.global_point = sorted_once(mesh.connectivity);
+  add_lone_points(comm, share, mesh.global_point);
+  for (std::int64_t& point : mesh.connectivity) point = static_cast<std::int64_t>(position(mesh.global_point, point));
+}
+
+mesh::Field moved(MPI_Comm comm, const SeriesExchange& exchange, const mesh::FieldInfo& info,
+                  std::span<const std::byte> bytes, std::size_t planes, std::size_t points) {
+  const std::size_t width = mesh::size_of(info.type);
+  return {info, move_values(comm, exchange, {bytes, bytes.size() / (width * planes), planes, width}, points)};
+}
+
+/// The fields asked for, on the points wanted: from the curve to the points by number, and from there.
+std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshShare& share,
+                                     const std::vector<std::size_t>& chosen, const mesh::Header& header,
+                                     const SeriesExchange& fetch, std::size_t points) {
+  std::vector<std::int64_t> bounds;
+  const SeriesExchange back = reversed(plan_curve(comm, step, share, bounds));
+  const std::size_t stored = step.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
+  mesh::Request request;
+  request.fields.emplace();
+  for (const std::size_t f : chosen)
+    if (f < stored) request.fields->push_back(header.fields[f].name);
+  const Dealt mine = deal_parts(comm, step);
+  const auto rank = static_cast<std::size_t>(ranks::rank_in(comm));
+  std::vector<mesh::Field> read, out;
+  ranks::agree(comm, [&] {
+    read = read_stretch(step, mine, request, share, static_cast<std::size_t>(bounds[rank + 1] - bounds[rank]));
+    read.resize(request.fields->size());  // none, where this rank reads no part
+  });
+  std::size_t next = 0;
+  for (const std::size_t f : chosen) {
+    const mesh::FieldInfo& info = header.fields[f];
+    const mesh::Field by_number = f < stored ? moved(comm, back, info, read[next++].bytes, planes, share.mesh.x.size())
+                                             : share.numbers[f - stored];
+    out.push_back(moved(comm, fetch, info, by_number.bytes, planes, points));
+  }
+  return out;
+}
+
+}  // namespace
+
+void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path& store, const RestartOptions& options,
+                    Restart& out) {
+  check_options(comm, options);
+  const MeshShare share = find_mesh(comm, step, store);
+  mesh::Unstructured mesh;
+  out.by_points = options.points.has_value();
+  const bool as_cut = is_cut(comm, step, share);
+  set_mesh(comm, share, as_cut && options.keep_parts, options, mesh, out.global_element);
+  const SeriesExchange fetch = plan_points(comm, share, mesh.global_point);
+  const std::size_t points = mesh.global_point.size();
+  mesh.x = move_values<double>(comm, fetch, share.mesh.x, points);
+  mesh.y = move_values<double>(comm, fetch, share.mesh.y, points);
+  for (mesh::FieldInfo& field : out.header.fields) field.centring = mesh::Centring::node;
+  for (const mesh::Field& field : share.numbers) out.header.fields.push_back(field.info);
+  std::vector<std::size_t> chosen;
+  ranks::agree(comm, [&] { chosen = mesh::select_fields(out.header, options.fields); });
+  out.part.fields = read_fields(comm, step, share, chosen, out.header, fetch, points);
+  if (!share.boundary.point.empty())  // of the mesh, whether particles are wanted or not
+    out.part.particles.push_back(store::boundary_of(share.boundary));
+  out.part.index = ranks::rank_in(comm);
+  out.part.mesh = std::move(mesh);
+}
+
+}  // namespace octavo::engine

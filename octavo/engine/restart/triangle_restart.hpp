@@ -1,0 +1,18 @@
+#pragma once
+#include <mpi.h>
+
+#include <filesystem>
+
+#include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/restart/step_parts.hpp"
+
+namespace octavo::engine {
+
+/// Collective. Reads this rank's share of a step of triangles: the parts are dealt out, each is read by one rank, and
+/// values go to the points that ranks want. Memory: an even share of what is stored, and what is wanted. Sets the
+/// header's fields, part and global_element. Throws the same on all ranks: Error(usage) for options that triangles do
+/// not have, Error(corrupt).
+void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path& store, const RestartOptions& options,
+                    Restart& out);
+
+}  // namespace octavo::engine

@@ -1,0 +1,110 @@
+#include "octavo/engine/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <type_traits>
+
+#include "octavo/ranks/communicator.hpp"
+
+namespace octavo::engine {
+namespace {
+
+// Calls f(name, member) for all that adds up.
+template <class F>
+void for_each_sum(F&& f) {
+  f("steps", &Statistics::steps);
+  f("failed", &Statistics::failed);
+  f("bytes_put", &Statistics::bytes_put);
+  f("bytes_staged", &Statistics::bytes_staged);
+  f("bytes_stored", &Statistics::bytes_stored);
+  f("bytes_drained", &Statistics::bytes_drained);
+  f("drained", &Statistics::drained);
+  f("waits_for_staging", &Statistics::waits_for_staging);
+  f("writes", &Statistics::writes);
+  f("bytes_written", &Statistics::bytes_written);
+  f("syncs", &Statistics::syncs);
+  f("seconds_in_calls", &Statistics::seconds_in_calls);
+  f("seconds_copying", &Statistics::seconds_copying);
+  f("seconds_waiting_for_staging", &Statistics::seconds_waiting_for_staging);
+  f("seconds_waiting", &Statistics::seconds_waiting);
+  f("seconds_working", &Statistics::seconds_working);
+  f("seconds_draining", &Statistics::seconds_draining);
+  f("seconds_waiting_for_drain", &Statistics::seconds_waiting_for_drain);
+}
+
+void add(Statistics& sum, const Statistics& other) {
+  for_each_sum([&](const char*, auto member) { sum.*member += other.*member; });
+  sum.largest_step = std::max(sum.largest_step, other.largest_step);
+}
+
+std::string text_of(double seconds) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.6f", seconds);
+  return text.data();
+}
+template <class T>
+requires std::is_integral_v<T> std::string text_of(T count) { return std::to_string(count); }
+
+}  // namespace
+
+double Statistics::seconds_hidden() const {
+  return std::max(0.0, seconds_working - seconds_waiting - seconds_waiting_for_staging);
+}
+
+Statistics total(const Statistics& mine, MPI_Comm comm) {
+  ranks::require_mpi();
+  std::vector<double> seconds;
+  std::vector<std::uint64_t> counts;
+  for_each_sum([&](const char*, auto member) {
+    if constexpr (std::is_floating_point_v<std::remove_reference_t<decltype(mine.*member)>>)
+      seconds.push_back(mine.*member);
+    else
+      counts.push_back(static_cast<std::uint64_t>(mine.*member));
+  });
+  MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, comm);
+  Statistics all;
+  std::size_t next_second = 0, next_count = 0;
+  for_each_sum([&](const char*, auto member) {
+    using T = std::remove_reference_t<decltype(all.*member)>;
+    if constexpr (std::is_floating_point_v<T>)
+      all.*member = seconds[next_second++];
+    else
+      all.*member = static_cast<T>(counts[next_count++]);
+  });
+  MPI_Allreduce(&mine.largest_step, &all.largest_step, 1, MPI_UINT64_T, MPI_MAX, comm);
+  return all;
+}
+
+std::vector<Statistics> gather(const Statistics& mine, MPI_Comm comm) {
+  static_assert(std::is_trivially_copyable_v<Statistics>);
+  std::vector<Statistics> all(ranks::rank_in(comm) == 0 ? static_cast<std::size_t>(ranks::size_of(comm)) : 0);
+  MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, comm);
+  return all;
+}
+
+std::string to_json(const Statistics& s) {
+  std::string text = "{";
+  for_each_sum(
+      [&](const char* name, auto member) { text += "\"" + std::string(name) + "\": " + text_of(s.*member) + ", "; });
+  return text + "\"largest_step\": " + text_of(s.largest_step) +
+         ", \"seconds_hidden\": " + text_of(s.seconds_hidden()) + "}";
+}
+
+std::string report_json(const std::vector<Statistics>& by_rank) {
+  Statistics sum;
+  for (const Statistics& one : by_rank) add(sum, one);
+  const auto slowest = std::max_element(by_rank.begin(), by_rank.end(), [](const auto& a, const auto& b) {
+    return a.seconds_in_calls < b.seconds_in_calls;
+  });
+  std::string text = "{\"ranks\": " + std::to_string(by_rank.size()) + ",\n \"total\": " + to_json(sum);
+  if (slowest != by_rank.end())
+    text += ",\n \"slowest_rank\": {\"rank\": " + std::to_string(slowest - by_rank.begin()) +
+            ", \"statistics\": " + to_json(*slowest) + "}";
+  text += ",\n \"by_rank\": [";
+  for (std::size_t r = 0; r < by_rank.size(); ++r) text += (r == 0 ? "\n  " : ",\n  ") + to_json(by_rank[r]);
+  return text + "]}\n";
+}
+
+}  // namespace octavo::engine

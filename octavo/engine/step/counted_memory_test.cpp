@@ -1,0 +1,33 @@
+#include "octavo/engine/step/counted_memory.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace octavo::testing {
+
+std::atomic<std::size_t> largest_allocation{0};
+std::atomic<std::size_t> refused_size{no_size};
+std::atomic<int> granted{0};
+
+}  // namespace octavo::testing
+
+void* operator new(std::size_t size) {
+  using namespace octavo::testing;
+  std::size_t largest = largest_allocation;
+  while (size > largest && !largest_allocation.compare_exchange_weak(largest, size)) {
+  }
+  if (size >= refused_size && granted-- == 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+// What a sort asks for, and can do without.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

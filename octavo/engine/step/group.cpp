@@ -1,0 +1,512 @@
+#include "octavo/engine/step/group.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <new>
+#include <thread>
+
+#include "octavo/base/current_error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/store/write/append.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// A connection to another process of this host.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int descriptor) noexcept : descriptor_(descriptor) {}
+  ~Socket() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Socket(Socket&& other) noexcept : peer(other.peer), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    std::swap(peer, other.peer);
+    return *this;
+  }
+  int get() const noexcept { return descriptor_; }
+  /// The number of the rank at the other end.
+  int peer = -1;
+
+ private:
+  int descriptor_ = -1;
+};
+
+Error ended(const Socket& socket) {
+  const std::string who = socket.peer < 0 ? "a rank" : "rank " + std::to_string(socket.peer);
+  return Error(Kind::interrupted, who + " has ended, with which others share a file");
+}
+
+void send_all(const Socket& socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) throw ended(socket);
+    if (sent < 0) throw base::system_error("send to the rank that has the file", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+void receive_all(const Socket& socket, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0 || (got < 0 && errno == ECONNRESET)) throw ended(socket);
+    if (got < 0) throw base::system_error("receive from a rank that shares the file", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+}
+
+// ------------------------------------------------------------------ messages
+
+// A rank says what space it needs, is told where, writes there, says what it wrote, and is told how it went.
+enum class Tag : std::uint8_t { space, place, nothing, part, error, done };
+
+struct Prefix {
+  Tag tag = Tag::nothing;
+  Kind kind = Kind::usage;  // of an error
+  std::uint64_t size = 0;
+  std::uint64_t bytes = 0;  // space: how many; place: the first
+};
+
+struct Message {
+  Prefix prefix;
+  std::vector<std::byte> bytes;
+};
+
+void send(const Socket& socket, Prefix prefix, std::span<const std::byte> bytes = {}) {
+  std::array<std::byte, sizeof(Prefix)> raw{};
+  prefix.size = bytes.size();
+  std::memcpy(raw.data(), &prefix, sizeof prefix);
+  send_all(socket, raw);
+  send_all(socket, bytes);
+}
+
+// What follows must be read all the same, or it would be taken for the next message.
+void skip(const Socket& socket, std::uint64_t bytes) {
+  std::array<std::byte, 4096> some{};
+  while (bytes > 0) {
+    const std::uint64_t now = std::min<std::uint64_t>(bytes, some.size());
+    receive_all(socket, std::span(some).first(static_cast<std::size_t>(now)));
+    bytes -= now;
+  }
+}
+
+Message receive(const Socket& socket) {
+  std::array<std::byte, sizeof(Prefix)> raw{};
+  receive_all(socket, raw);
+  Message message;
+  std::memcpy(&message.prefix, raw.data(), sizeof raw);
+  try {
+    message.bytes.resize(static_cast<std::size_t>(message.prefix.size));
+  } catch (const std::bad_alloc&) {
+    skip(socket, message.prefix.size);
+    throw;
+  }
+  receive_all(socket, message.bytes);
+  return message;
+}
+
+// Places and advice travel as text: the writer of the segment throws them again with the rest of the message.
+std::string text_of(const Error& error) {
+  std::string text = error.message();
+  for (const std::string& place : error.places()) text += "\n" + place;
+  return text;
+}
+
+Error error_of(const Message& message) {
+  const std::string text(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
+  std::size_t begin = text.find('\n');
+  Error error(message.prefix.kind, text.substr(0, begin));
+  while (begin != std::string::npos) {
+    const std::size_t end = text.find('\n', begin + 1);
+    error.at(text.substr(begin + 1, end == std::string::npos ? end : end - begin - 1));
+    begin = end;
+  }
+  return error;
+}
+
+void send_error(const Socket& socket, const Error& error) {
+  const std::string text = text_of(error);
+  send(socket, {Tag::error, error.kind(), 0, 0}, std::as_bytes(std::span(text)));
+}
+
+// Runs work; what it throws becomes an Error, the first of several.
+template <class Work>
+void note(std::optional<Error>& failure, Work&& work) {
+  try {
+    work();
+  } catch (...) {
+    if (!failure) failure = base::current_error();
+  }
+}
+
+// ------------------------------------------------------------------ meeting
+
+// A name that the kernel gives, in the abstract name space: no file to clean up.
+Socket listen_somewhere(int backlog, sockaddr_un& address, socklen_t& length) {
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0) throw base::system_error("make a socket", errno);
+  address.sun_family = AF_UNIX;
+  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0 ||
+      ::listen(socket.get(), backlog) != 0)
+    throw base::system_error("listen on a socket", errno);
+  length = sizeof address;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
+    throw base::system_error("name a socket", errno);
+  return socket;
+}
+
+struct Greeting {
+  store::Attempt token;
+  int rank;
+};
+
+// The names of sockets are no secret: any process of this host can call, of any user, and then say nothing. So nobody
+// here waits for one caller alone, nor longer than this for all.
+constexpr auto meeting_time = std::chrono::seconds(60);
+constexpr auto time_for_an_answer = std::chrono::seconds(20);
+constexpr std::size_t most_silent_callers = 64;
+
+using Clock = std::chrono::steady_clock;
+
+Error not_met(const std::string& who) {
+  return Error(Kind::interrupted,
+               who + " did not meet those that share its file within " + std::to_string(meeting_time.count()) + " s");
+}
+
+bool is_same_user(const Socket& socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
+}
+
+// Zero: without end.
+void set_patience(const Socket& socket, std::chrono::seconds patience) {
+  const timeval time{patience.count(), 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+void set_blocking(const Socket& socket) {
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+}
+
+// Connects and greets; nothing where the other side has no room, or has taken this caller for a silent one.
+std::optional<Socket> call_once(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
+  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0) throw base::system_error("make a socket", errno);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    if (errno == EAGAIN || errno == EINTR) return {};
+    throw base::system_error("connect to the rank that has the file", errno);
+  }
+  if (!is_same_user(socket))
+    throw Error(Kind::interrupted, "another user has the socket of the rank that has the file");
+  set_blocking(socket);
+  set_patience(socket, time_for_an_answer);
+  std::byte taken{};
+  if (::send(socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
+      ::recv(socket.get(), &taken, 1, 0) != 1)
+    return {};
+  set_patience(socket, {});
+  return socket;
+}
+
+Socket connect_to(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
+  for (const auto end = Clock::now() + meeting_time; Clock::now() < end;) {
+    if (auto socket = call_once(address, length, greeting)) return std::move(*socket);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  throw not_met("a rank");
+}
+
+// Who has called, and what of its greeting is here.
+struct Caller {
+  Socket socket;
+  Greeting greeting{};
+  std::size_t got = 0;
+};
+
+// False: it has gone, or talks nonsense.
+bool hear(Caller& caller, const store::Attempt& token, int size) {
+  const ssize_t got = ::recv(caller.socket.get(), reinterpret_cast<std::byte*>(&caller.greeting) + caller.got,
+                             sizeof caller.greeting - caller.got, MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  caller.got += static_cast<std::size_t>(got);
+  if (got == 0 || caller.got < sizeof caller.greeting) return got > 0;
+  // A process that does not know the token is no rank of the group.
+  return caller.greeting.token == token && caller.greeting.rank >= 1 && caller.greeting.rank < size;
+}
+
+// Returns false if the caller has given up; it will call again.
+bool answer(const Socket& socket) {
+  const std::byte taken{1};
+  return ::send(socket.get(), &taken, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+// Turns away callers of other users at once. If too many callers have sent no greeting yet, the oldest is dropped.
+void take_call(const Socket& listening, std::deque<Caller>& callers, std::size_t most) {
+  Socket socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (socket.get() < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED)) return;
+  if (socket.get() < 0) throw base::system_error("accept a connection", errno);
+  if (!is_same_user(socket)) return;
+  callers.push_back({std::move(socket)});
+  if (callers.size() > most) callers.pop_front();
+}
+
+// Waits until somebody calls or says something.
+std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<Caller>& callers,
+                                     Clock::time_point end) {
+  std::vector<pollfd> ready{{listening.get(), POLLIN, 0}};
+  for (const Caller& caller : callers) ready.push_back({caller.socket.get(), POLLIN, 0});
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+  const int events = ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
+  if (events == 0) throw not_met("the rank that has the file");
+  if (events < 0 && errno != EINTR) throw base::system_error("wait for ranks that share the file", errno);
+  if (events < 0)
+    for (pollfd& one : ready) one.revents = 0;
+  return ready;
+}
+
+std::vector<Socket> accept_all(const Socket& listening, int size, const store::Attempt& token) {
+  const auto end = Clock::now() + meeting_time;
+  std::vector<Socket> sockets(static_cast<std::size_t>(size));
+  std::deque<Caller> callers;
+  for (int missing = size - 1; missing > 0;) {
+    const std::vector<pollfd> ready = wait_for_callers(listening, callers, end);
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      if (ready[i + 1].revents == 0) continue;
+      Caller& caller = callers[i];
+      if (hear(caller, token, size)) {
+        if (caller.got < sizeof caller.greeting) continue;
+        Socket& place = sockets[static_cast<std::size_t>(caller.greeting.rank)];
+        if (answer(caller.socket)) missing -= std::exchange(place, std::move(caller.socket)).get() < 0 ? 1 : 0;
+      }
+      caller.socket = Socket();
+    }
+    std::erase_if(callers, [](const Caller& caller) { return caller.socket.get() < 0; });
+    if (ready[0].revents != 0) take_call(listening, callers, static_cast<std::size_t>(size) + most_silent_callers);
+  }
+  return sockets;
+}
+
+}  // namespace
+
+struct Group::State {
+  int rank = 0, size = 1;
+  std::vector<Socket> members;  // the writer's: by rank
+  Socket writer;                // the others'
+  std::atomic<bool> direct_io_refused = false;
+  // The writer's: subfiles that are not synced, with their commit records as they were when they last were.
+  std::map<std::filesystem::path, store::Records> unsynced;
+  std::array<std::optional<std::uint64_t>, 2> newest_order;  // by flow, of what this rank has committed as segment 0
+};
+
+Group::Group() : state_(std::make_unique<State>()) {}
+Group::~Group() = default;
+Group::Group(Group&&) noexcept = default;
+Group& Group::operator=(Group&&) noexcept = default;
+int Group::size() const noexcept { return state_->size; }
+bool Group::direct_io_refused() const noexcept { return state_->direct_io_refused; }
+
+void Group::sync_written() {
+  const auto unsynced = std::exchange(state_->unsynced, {});
+  try {
+    for (const auto& subfile : unsynced) {
+      if (!std::filesystem::exists(subfile.first)) continue;  // of a step that had failed, and was removed
+      file::sync(file::open_write(subfile.first));
+      file::sync_directory(subfile.first.parent_path());
+      file::make_directories(subfile.first.parent_path());  // they are there, and their names are synced
+    }
+  } catch (Error& error) {
+    // All steps since the last sync have failed: none must turn up complete.
+    for (const auto& [path, records] : unsynced) try {
+        if (std::filesystem::exists(path)) store::put_back_records(path, records);
+      } catch (const Error& second) {
+        error.at("commit records that could not be taken back (" + second.message() + ")");
+      }
+    throw;
+  }
+}
+
+Group Group::join(MPI_Comm comm, int name) {
+  Group group;
+  State& state = *group.state_;
+  state.rank = ranks::rank_in(comm);
+  state.size = ranks::size_of(comm);
+  if (state.size == 1) return group;
+  struct Meeting {
+    sockaddr_un address;
+    socklen_t length;
+    store::Attempt token;
+  } meeting{};
+  std::vector<int> names(static_cast<std::size_t>(state.size));
+  if (name < 0) name = state.rank;
+  MPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, comm);
+  Socket listening;
+  ranks::agree(comm, [&] {
+    if (state.rank != 0) return;
+    meeting.token = store::random_attempt();
+    listening = listen_somewhere(state.size, meeting.address, meeting.length);
+  });
+  MPI_Bcast(&meeting, sizeof meeting, MPI_BYTE, 0, comm);
+  ranks::agree(comm, [&] {
+    if (state.rank != 0)
+      state.writer = connect_to(meeting.address, meeting.length, {meeting.token, state.rank});
+    else
+      state.members = accept_all(std::exchange(listening, {}), state.size, meeting.token);
+  });
+  state.writer.peer = names[0];
+  for (std::size_t r = 0; r < state.members.size(); ++r) state.members[r].peer = names[r];
+  return group;
+}
+
+namespace {
+
+using Part = std::optional<store::EncodedPart>;
+
+std::uint64_t bytes_of(const Part& part) { return part ? store::stored_size(*part) : 0; }
+
+// The answer's first byte; throws what the writer met.
+std::uint64_t answer_of(const Socket& writer) {
+  const Message answer = receive(writer);
+  if (answer.prefix.tag == Tag::error) throw error_of(answer);
+  return answer.prefix.bytes;
+}
+
+// A failure on the way to the writer leaves nothing to say to it: its receive fails as well.
+std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
+                         const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
+  std::optional<Error> failure;
+  Part part;
+  note(failure, [&] { part = encode(); });
+  const std::uint64_t bytes = bytes_of(part);
+  if (failure)
+    send_error(writer, *failure);
+  else
+    send(writer, {Tag::space, Kind::usage, 0, bytes});
+  const std::uint64_t begin = answer_of(writer);
+  std::vector<std::byte> table;
+  note(failure, [&] {
+    if (part && !store::write_streams(plan, *part, begin)) direct_io_refused = true;
+    if (part) table = to_message(*part);
+  });
+  if (written) written();
+  if (failure)
+    send_error(writer, *failure);
+  else
+    send(writer, {part ? Tag::part : Tag::nothing, Kind::usage, 0, 0}, table);
+  part.reset();
+  answer_of(writer);
+  return bytes;
+}
+
+// What one rank of the group adds to the segment, as its writer knows it.
+struct Share {
+  std::uint64_t bytes = 0, begin = 0;
+};
+
+// Everybody is heard, even when all is lost: nobody shall wait for an ear.
+void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
+              const std::function<void(std::size_t rank, const Message&)>& take) {
+  for (std::size_t r = 1; r < members.size(); ++r)
+    note(failure, [&] {
+      const Message message = receive(members[r]);
+      if (message.prefix.tag == Tag::error) throw error_of(message);
+      if (!failure) take(r, message);
+    });
+}
+
+// A rank that has ended was noticed before, or ends the next step.
+void tell_all(const std::vector<Socket>& members, const std::optional<Error>& failure, Tag tag,
+              const std::vector<Share>& shares) {
+  for (std::size_t r = 1; r < members.size(); ++r) {
+    std::optional<Error> gone;
+    note(gone, [&] {
+      if (failure)
+        send_error(members[r], *failure);
+      else
+        send(members[r], {tag, Kind::usage, 0, shares[r].begin});
+    });
+  }
+}
+
+// One range behind the other, in the order of ranks.
+void give_places(store::SegmentWriter& segment, std::vector<Share>& shares) {
+  std::uint64_t all = 0;
+  for (const Share& share : shares) all += share.bytes;
+  std::uint64_t next = segment.reserve(all);
+  for (Share& share : shares) {
+    share.begin = next;
+    next += share.bytes;
+  }
+}
+
+}  // namespace
+
+Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
+                             const std::function<Part()>& encode, const std::function<void()>& written) {
+  if (state_->rank != 0) return {contribute(state_->writer, planned, encode, written, state_->direct_io_refused), 0};
+  store::SegmentPlan plan = planned;
+  std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
+  // The store has one writer: nobody else has added a step since.
+  if (newest_order && plan.after_order == 0) plan.order_before = newest_order;
+  const std::vector<Socket>& members = state_->members;
+  std::vector<Share> shares(static_cast<std::size_t>(state_->size));
+  std::optional<Error> failure;
+  std::optional<store::SegmentWriter> segment;
+  std::uint64_t order = 0;
+  Part part;
+  note(failure, [&] {
+    segment.emplace(plan, header);
+    part = encode();
+    shares[0].bytes = bytes_of(part);
+  });
+  hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
+  note(failure, [&] {
+    if (!failure) give_places(*segment, shares);
+  });
+  tell_all(members, failure, Tag::place, shares);
+  if (failure) throw *failure;
+  note(failure, [&] {
+    if (!part) return;
+    if (!store::write_streams(plan, *part, shares[0].begin)) state_->direct_io_refused = true;
+    segment->add_written(std::move(*part));
+  });
+  if (written) written();
+  hear_all(members, failure, [&](std::size_t, const Message& message) {
+    if (message.prefix.tag == Tag::part) segment->add_written(part_of_message(message.bytes));
+  });
+  note(failure, [&] {
+    if (failure) return;
+    if (!plan.sync) state_->unsynced.try_emplace(store::subfile_path(plan), segment->records_before());
+    segment->commit();
+    order = segment->order();
+    if (plan.segment == 0) newest_order = order;
+  });
+  segment.reset();
+  tell_all(members, failure, Tag::done, shares);
+  if (failure) throw *failure;
+  return {shares[0].bytes, order};
+}
+
+}  // namespace octavo::engine

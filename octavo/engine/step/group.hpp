@@ -1,0 +1,57 @@
+#pragma once
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/store/store.hpp"
+
+namespace octavo::engine {
+
+/// The outcome of writing a segment.
+struct Written {
+  std::uint64_t bytes = 0;  ///< size of this rank's part on disk
+  std::uint64_t order = 0;  ///< the step's order, on the rank that wrote segment 0; elsewhere 0
+};
+
+/// The ranks of one host that share a subfile. Each writes its own range of it; the first of them, the writer, gives
+/// out the ranges, and writes table, footer and commit record when all are done. They talk through a local socket, so
+/// that no thread but the main one needs MPI, and so that a process that ends is noticed. Every call but join() is made
+/// by one thread of each rank, in the same order of steps.
+class Group {
+ public:
+  /// Collective over `comm`, ranks of one host. `name` is this rank's number in messages; negative: that in `comm`.
+  /// Throws the same Error on all.
+  static Group join(MPI_Comm comm, int name = -1);
+  Group();
+  ~Group();
+  Group(Group&&) noexcept;
+  Group& operator=(Group&&) noexcept;
+
+  /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
+  /// this rank's part, or nothing where it has none; `written` is called when its streams are in the file. What goes
+  /// wrong on any rank all ranks of the group throw, and the segment is not committed. No MPI.
+  Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
+                        const std::function<std::optional<store::EncodedPart>()>& encode,
+                        const std::function<void()>& written = {});
+  int size() const noexcept;
+
+  /// Syncs data that this rank has written with a plan without sync. If that fails, none of it is committed any more.
+  /// Do not call it while write_segment() runs.
+  void sync_written();
+  /// Whether direct I/O was asked for and the file system has none. Thread-safe.
+  bool direct_io_refused() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// What the table says of a part, as bytes, between processes of one host and version; exposed for tests.
+std::vector<std::byte> to_message(const store::EncodedPart& part);
+/// Throws Error(corrupt) where the bytes are not a whole part.
+store::EncodedPart part_of_message(std::span<const std::byte> bytes);
+
+}  // namespace octavo::engine

@@ -1,0 +1,101 @@
+#include "octavo/engine/step/staging.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <string>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::engine {
+namespace {
+
+// Writing to each page makes the system find it now, where its refusal can be told, and not in the middle of a step.
+void touch_pages(std::byte* memory, std::size_t size) {
+  madvise(memory, size, MADV_HUGEPAGE);  // where it cannot, pages are small
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(memory, size, MADV_POPULATE_WRITE) == 0) return;
+  if (errno == ENOMEM || errno == EHWPOISON) throw base::system_error("allocate staging memory", errno);
+#endif
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (std::size_t i = 0; i < size; i += page) static_cast<volatile std::byte*>(memory)[i] = std::byte{0};
+}
+
+}  // namespace
+
+Staging::Staging(std::uint64_t limit) : limit_(limit) {
+  if (limit == 0) return;
+  void* memory = mmap(nullptr, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    throw base::Error(base::Kind::no_space, "out of memory: " + std::to_string(limit) + " bytes for staging")
+        .hint("a smaller option staging_bytes, or mode = sync");
+  memory_ = static_cast<std::byte*>(memory);
+  try {
+    touch_pages(memory_, limit);
+  } catch (...) {
+    munmap(memory_, limit);
+    throw;
+  }
+}
+
+Staging::~Staging() {
+  if (memory_ != nullptr) munmap(memory_, limit_);
+}
+
+// Behind the youngest block, or at the front again.
+bool Staging::place(std::uint64_t bytes, Range& range) const {
+  if (ranges_.empty()) {
+    range = {0, bytes, false};
+    return bytes <= limit_;
+  }
+  const std::uint64_t oldest = ranges_.front().begin, end = ranges_.back().end;
+  const bool wrapped = ranges_.back().begin < oldest;
+  if (!wrapped && end + bytes <= limit_)
+    range = {end, end + bytes, false};
+  else if (wrapped ? end + bytes <= oldest : bytes <= oldest)
+    range = wrapped ? Range{end, end + bytes, false} : Range{0, bytes, false};
+  else
+    return false;
+  return true;
+}
+
+Staging::Block Staging::take(std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const std::uint64_t rounded = std::min(limit_, (bytes + alignment - 1) / alignment * alignment);
+  std::unique_lock lock(mutex_);
+  Range range;
+  Block block;
+  if (!place(rounded, range)) {
+    const auto begin = std::chrono::steady_clock::now();
+    freed_.wait(lock, [&] { return place(rounded, range); });
+    block.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+  ranges_.push_back(range);
+  block.bytes = {memory_ + range.begin, static_cast<std::size_t>(bytes)};
+  return block;
+}
+
+void Staging::give_back(std::span<std::byte> block) {
+  if (block.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto begin = static_cast<std::uint64_t>(block.data() - memory_);
+    for (Range& range : ranges_)
+      if (range.begin == begin) range.free = true;
+    while (!ranges_.empty() && ranges_.front().free) ranges_.pop_front();
+  }
+  freed_.notify_all();
+}
+
+std::uint64_t Staging::held() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t bytes = 0;
+  for (const Range& range : ranges_)
+    if (!range.free) bytes += range.end - range.begin;
+  return bytes;
+}
+
+}  // namespace octavo::engine

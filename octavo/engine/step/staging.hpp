@@ -1,0 +1,51 @@
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+
+namespace octavo::engine {
+
+/// Memory for steps that are not written yet: one arena, allocated for real when it is made and never grown. A step
+/// takes one block; blocks are taken round and round. Thread-safe.
+class Staging {
+ public:
+  static constexpr std::size_t alignment = 64;
+
+  /// Every page is there afterwards. Throws Error(no_space) where the system has not so much.
+  explicit Staging(std::uint64_t limit = 0);
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  bool fits(std::uint64_t bytes) const noexcept { return bytes <= limit_; }
+  struct Block {
+    std::span<std::byte> bytes;  ///< begins at a multiple of `alignment`
+    double waited = 0;           ///< seconds; 0 where nobody had to
+  };
+  /// Waits until so many bytes are free in one piece.
+  /// @pre fits(bytes), and whoever holds the rest will give it back without this thread's help.
+  Block take(std::uint64_t bytes);
+  void give_back(std::span<std::byte> block);
+
+  /// Bytes of blocks in use.
+  std::uint64_t held() const;
+  std::uint64_t limit() const noexcept { return limit_; }
+
+ private:
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+    bool free = false;
+  };
+  bool place(std::uint64_t bytes, Range& range) const;
+
+  std::uint64_t limit_ = 0;
+  std::byte* memory_ = nullptr;
+  mutable std::mutex mutex_;
+  std::condition_variable freed_;
+  std::deque<Range> ranges_;  // in the order they were taken
+};
+
+}  // namespace octavo::engine

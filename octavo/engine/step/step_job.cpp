@@ -1,0 +1,386 @@
+#include "octavo/engine/step/step_job.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + Staging::alignment - 1) / Staging::alignment * Staging::alignment;
+}
+
+// The ranges of cells (or particles) that become a stream each. Patches are one range: they are cut when they are a
+// tree.
+std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
+  if (source.info.centring == mesh::Centring::particle || !job.tree)
+    return {0, source.boxes.empty() ? source.view.cells : 1};
+  auto cuts = store::stream_cuts(*job.tree);
+  if (source.there)
+    for (std::size_t& cut : cuts) {
+      std::size_t cells = 0;
+      for (const codec::Range& range : *source.there)
+        if (range.first < cut) cells += std::min(range.last, cut) - range.first;
+      cut = cells;
+    }
+  return cuts;
+}
+std::size_t bytes_of_cell(const Source& source) {
+  return source.boxes.empty() ? cell_bytes(source.view) : packed_bytes(source);
+}
+
+Error changed(const Source& source) {
+  return Error(Kind::corrupt,
+               "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
+      .at("field " + source.info.name);
+}
+
+// Somebody wrote where he should not: before it is encoded is the last moment to see.
+void compare(const StepJob& job, const Source& source) {
+  const auto cuts = cuts_of(job, source);
+  const std::size_t cell = bytes_of_cell(source);
+  for (std::size_t i = 0; i < source.checksums.size(); ++i)
+    if (base::checksum(source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell)) != source.checksums[i])
+      throw changed(source);
+}
+
+std::size_t values_of_cell(const Source& source) { return cell_bytes(source.view) / mesh::size_of(source.view.type); }
+
+// Cells [0, cells) of which there(cell); none: all.
+template <class There>
+std::optional<std::vector<codec::Range>> ranges_where(std::size_t cells, There&& there) {
+  std::vector<codec::Range> ranges;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < cells; ++i) {
+    if (!there(i)) continue;
+    if (ranges.empty() || ranges.back().last != i) ranges.push_back({i, i});
+    ++ranges.back().last;
+    ++count;
+  }
+  if (count == cells) return {};
+  return ranges;
+}
+
+std::optional<std::vector<codec::Range>> ranges_owned(const mesh::Octree& tree) {
+  std::vector<codec::Range> ranges;
+  std::size_t level_begin = 0;
+  for (const base::BitArray& owned : tree.owned) {
+    for (std::size_t first = owned.find(true, 0); first < owned.size();) {
+      const std::size_t last = owned.find(false, first);
+      if (!ranges.empty() && ranges.back().last == level_begin + first)
+        ranges.back().last = level_begin + last;
+      else
+        ranges.push_back({level_begin + first, level_begin + last});
+      first = owned.find(true, last);
+    }
+    level_begin += owned.size();
+  }
+  if (ranges.size() == 1 && ranges[0].first == 0 && ranges[0].last == level_begin) return {};
+  return ranges;
+}
+
+// Whether all cells outside the ranges are zeros; the first that is not ends the search.
+bool others_are_zero(const std::vector<codec::Range>& ranges, const ArrayView& view) {
+  std::vector<std::byte> values(cell_bytes(view));
+  std::size_t cell = 0;
+  const auto zeros_to = [&](std::size_t last) {
+    for (; cell < last; ++cell) {
+      pack(view, cell, cell + 1, values, false);
+      if (std::any_of(values.begin(), values.end(), [](std::byte byte) { return byte != std::byte{0}; })) return false;
+    }
+    return true;
+  };
+  for (const codec::Range& range : ranges) {
+    if (!zeros_to(range.first)) return false;
+    cell = range.last;
+  }
+  return zeros_to(view.cells);
+}
+
+// Each range costs a few bytes, and a piece of a write.
+bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
+  std::size_t missing = view.cells;
+  for (const codec::Range& range : ranges) missing -= range.last - range.first;
+  return missing * cell_bytes(view) >= (ranges.size() + 1) * store::bytes_of_range;
+}
+
+store::Values values_of(const Source& source) {
+  store::Values values;
+  values.info = source.info;
+  values.size = packed_bytes(source.view) / mesh::size_of(source.view.type);
+  values.held = source.there;
+  values.checksums = source.checksums;
+  values.data = source.staged.empty() ? packed_data(source.view) : source.staged.data();
+  if (values.data != nullptr) return values;
+  values.cell_bytes = cell_bytes(source.view);
+  values.pack = [view = source.view, cell = values.cell_bytes](std::size_t first, std::span<std::byte> out) {
+    pack(view, first / cell, (first + out.size()) / cell, out, false);
+  };
+  return values;
+}
+
+store::PartView view_of(const StepJob& job) {
+  store::PartView part;
+  part.index = job.part;
+  part.tree = &*job.tree;
+  for (const Source& source : job.fields) {
+    part.fields.push_back(values_of(source));
+    if (source.there) part.fields.back().size = values_of_cell(source) * num_cells(*job.tree);
+  }
+  for (const SpeciesSource& species : job.species) {
+    store::SpeciesValues values{species.species, species.count, {}};
+    for (const Source& source : species.attributes) values.attributes.push_back(values_of(source));
+    part.species.push_back(std::move(values));
+  }
+  return part;
+}
+
+// Raw streams are compared while they are written.
+void compare_encoded(const StepJob& job) {
+  const auto is_raw = [&](const Source& source) {
+    const auto own = job.encoding.field_codec.find(source.info.name);
+    const bool field = source.info.centring != mesh::Centring::particle && own != job.encoding.field_codec.end();
+    return (field ? own->second : job.encoding.codec).method == codec::Method::raw && !job.encoding.single_precision;
+  };
+  for (const Source& source : job.fields)
+    if (!is_raw(source)) compare(job, source);
+  for (const SpeciesSource& species : job.species)
+    for (const Source& source : species.attributes)
+      if (!is_raw(source)) compare(job, source);
+}
+
+mesh::Part without_values(const StepJob& job) {
+  mesh::Part part;
+  part.index = job.part;
+  if (job.tree)
+    part.mesh = *job.tree;
+  else if (job.patches)
+    part.mesh = job.patches->mine;
+  return part;
+}
+
+mesh::Field copy_of(const StepJob& job, const Source& source) {
+  mesh::Field field{source.info, {}};
+  if (!source.staged.empty()) {
+    compare(job, source);
+    field.bytes.assign(source.staged.begin(), source.staged.end());
+  } else {
+    field.bytes.resize(packed_bytes(source));
+    pack(source, field.bytes, false);
+  }
+  return field;
+}
+
+// Patches with their values, to be made a tree: copied once more, in the background.
+mesh::Part copy_part(const StepJob& job) {
+  mesh::Part part = without_values(job);
+  for (const Source& source : job.fields) part.fields.push_back(copy_of(job, source));
+  for (const SpeciesSource& species : job.species) {
+    mesh::Particles particles{species.species, species.count, {}};
+    for (const Source& source : species.attributes) particles.attributes.push_back(copy_of(job, source));
+    part.particles.push_back(std::move(particles));
+  }
+  return part;
+}
+
+std::optional<store::EncodedPart> encode(StepJob& job) {
+  if (job.failure) throw *job.failure;
+  if (!has_part(job)) return {};
+  store::EncodeOptions encoding = job.encoding;
+  encoding.checksums = job.checksums;
+  if (job.patches)
+    return store::encode(patches_to_octree(copy_part(job), job.patches->tree, job.patches->others), job.header,
+                         encoding);
+  compare_encoded(job);
+  return store::encode(view_of(job), job.header, encoding);
+}
+
+}  // namespace
+
+std::size_t packed_bytes(const Source& source) {
+  if (source.boxes.empty()) return packed_bytes(source.view);
+  std::size_t bytes = 0;
+  for (const ArrayView& box : source.boxes) bytes += packed_bytes(box);
+  return bytes;
+}
+
+std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum) {
+  if (source.boxes.empty()) return pack(source.view, out, with_checksum);
+  std::size_t at = 0;
+  for (const ArrayView& box : source.boxes) {
+    const std::size_t bytes = packed_bytes(box);
+    pack(box, out.subspan(at, bytes), false);
+    at += bytes;
+  }
+  return with_checksum ? base::checksum(out) : 0;
+}
+
+namespace {
+
+// What fields of one order have in common.
+struct Places {
+  std::optional<std::vector<codec::Range>> ranges;  // none: all cells are there
+  std::shared_ptr<const std::vector<std::uint32_t>> order;
+};
+
+// Where the cells of the ranges are.
+std::shared_ptr<const std::vector<std::uint32_t>> order_of(const std::vector<codec::Range>& ranges,
+                                                           std::span<const std::uint32_t> order) {
+  auto out = std::make_shared<std::vector<std::uint32_t>>();
+  std::size_t cells = 0;
+  for (const codec::Range& range : ranges) cells += range.last - range.first;
+  out->reserve(cells);
+  for (const codec::Range& range : ranges)
+    for (std::size_t i = range.first; i < range.last; ++i)
+      out->push_back(order.empty() ? static_cast<std::uint32_t>(i) : order[i]);
+  return out;
+}
+
+void leave_out(Source& source, Places& places) {
+  const auto order = source.view.order;
+  if (!places.ranges || !worth_it(*places.ranges, source.view)) return;
+  if (order.empty() && !others_are_zero(*places.ranges, source.view)) return;
+  if (!places.order) places.order = order_of(*places.ranges, order);
+  source.there = places.ranges;
+  source.order = places.order;
+  source.view.order = *places.order;
+  source.view.cells = places.order->size();
+}
+
+}  // namespace
+
+void leave_out(StepJob& job) try {
+  if (!job.tree || num_cells(*job.tree) >= ArrayView::nowhere) return;
+  Places ordered, owned;
+  const std::uint32_t* last = nullptr;  // fields have one order, as a rule
+  if (std::any_of(job.fields.begin(), job.fields.end(), [](const Source& s) { return s.view.order.empty(); }))
+    owned.ranges = ranges_owned(*job.tree);
+  for (Source& source : job.fields) {
+    const auto order = source.view.order;
+    if (!order.empty() && std::exchange(last, order.data()) != order.data())
+      ordered = {ranges_where(order.size(), [&](std::size_t i) { return order[i] != ArrayView::nowhere; }), {}};
+    leave_out(source, order.empty() ? owned : ordered);
+  }
+} catch (const std::bad_alloc&) {
+  // Other fields are written whole: nothing but room was to be gained.
+}
+
+std::uint64_t bytes_of(StepJob& job) {
+  std::uint64_t bytes = 0;
+  for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source); });
+  return bytes;
+}
+
+std::uint64_t staged_bytes_of(StepJob& job) {
+  std::uint64_t bytes = 0;
+  for_each_source(job, [&](const Source& source) { bytes += aligned(packed_bytes(source)); });
+  return bytes;
+}
+
+double stage(StepJob& job, Staging& staging) {
+  const Staging::Block block = staging.take(staged_bytes_of(job));
+  job.block = block.bytes;
+  std::uint64_t used = 0;
+  for_each_source(job, [&](Source& source) {
+    // What is here alone goes once it is staged.
+    const std::vector<std::byte> folded = std::move(source.folded);
+    source.staged = job.block.subspan(used, packed_bytes(source));
+    used += aligned(source.staged.size());
+    if (!source.boxes.empty()) {
+      const std::uint64_t sum = pack(source, source.staged, job.checksums);
+      if (job.checksums) source.checksums.push_back(sum);
+      return;
+    }
+    const auto cuts = cuts_of(job, source);
+    const std::size_t cell = cell_bytes(source.view);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      const auto out = source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell);
+      const std::uint64_t sum = pack(source.view, cuts[i], cuts[i + 1], out, job.checksums);
+      if (job.checksums) source.checksums.push_back(sum);
+    }
+  });
+  return block.waited;
+}
+
+Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
+  bool held = true;
+  const auto release = [&] {
+    if (!std::exchange(held, false)) return;
+    staging.give_back(std::exchange(job.block, {}));
+    if (released) released();
+  };
+  const auto encode_and_free = [&] {
+    auto part = encode(job);
+    // What is encoded has memory of its own: this step's is free for the next before it is on disk.
+    if (!part || !store::has_raw_streams(*part)) release();
+    return part;
+  };
+  try {
+    const Written written = group.write_segment(job.plan, job.header, encode_and_free, release);
+    release();
+    return written;
+  } catch (Error& error) {
+    release();
+    throw error.at(store::to_string(job.plan.flow) + " step " + std::to_string(job.plan.step));
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+// ------------------------------------------------------------------ for foreign formats
+
+void hold(StepJob& job, Buffers& buffers) try {
+  for_each_source(job, [&](Source& source) {
+    const std::size_t size = packed_bytes(source);
+    auto& spare = buffers.spare;
+    const auto large = [&](const std::vector<std::byte>& buffer) { return buffer.capacity() >= size; };
+    const auto found = std::find_if(spare.begin(), spare.end(), large);
+    if (found != spare.end()) {
+      source.held = std::move(*found);
+      spare.erase(found);
+    }
+    source.held.resize(size);
+    const std::uint64_t sum = pack(source, source.held, job.checksums);
+    if (job.checksums) source.checksums = {sum};
+  });
+} catch (const std::bad_alloc&) {
+  job.failure = Error(Kind::no_space, "out of memory while the step was copied");
+}
+
+mesh::Part take_part(StepJob& job) {
+  for_each_source(job, [](const Source& source) {
+    if (!source.checksums.empty() && base::checksum(source.held) != source.checksums.front()) throw changed(source);
+  });
+  mesh::Part part = without_values(job);
+  for (Source& source : job.fields) part.fields.push_back({source.info, std::move(source.held)});
+  for (SpeciesSource& species : job.species) {
+    mesh::Particles particles{species.species, species.count, {}};
+    for (Source& source : species.attributes) particles.attributes.push_back({source.info, std::move(source.held)});
+    part.particles.push_back(std::move(particles));
+  }
+  return part;
+}
+
+void put_back(mesh::Part& part, StepJob& job) {
+  for (std::size_t f = 0; f < part.fields.size(); ++f) job.fields[f].held = std::move(part.fields[f].bytes);
+  for (std::size_t s = 0; s < part.particles.size(); ++s)
+    for (std::size_t a = 0; a < part.particles[s].attributes.size(); ++a)
+      job.species[s].attributes[a].held = std::move(part.particles[s].attributes[a].bytes);
+}
+
+void let_go(Source& source, Buffers& buffers) {
+  if (source.held.capacity() > 0) buffers.spare.push_back(std::move(source.held));
+  source.held = {};
+  source.checksums.clear();
+}
+void let_go(StepJob& job, Buffers& buffers) {
+  for_each_source(job, [&](Source& source) { let_go(source, buffers); });
+}
+
+}  // namespace octavo::engine

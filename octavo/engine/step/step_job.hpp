@@ -1,0 +1,112 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/step/array_view.hpp"
+#include "octavo/engine/step/group.hpp"
+#include "octavo/engine/step/staging.hpp"
+#include "octavo/mesh/patches/patches_to_octree.hpp"
+
+namespace octavo::engine {
+
+/// An array of a step: where the application has it, until stage() has made a copy.
+struct Source {
+  mesh::FieldInfo info;
+  ArrayView view;
+  std::vector<ArrayView>
+      boxes;  ///< fields on patches whose boxes have memory of their own: one a box, `view` is unused
+  std::vector<std::byte> folded;         ///< values that `view` describes, where they are no longer the application's
+  std::span<std::byte> staged;           ///< the packed copy in the staging arena; empty: none, or no values
+  std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
+  std::vector<std::byte> held;           ///< the packed copy in memory of its own: hold()
+  /// Where the application has no values of some cells: tree cells [first, last) that it has, which alone `view` is of
+  /// then, and where they are. See leave_out().
+  std::optional<std::vector<codec::Range>> there{};
+  std::shared_ptr<const std::vector<std::uint32_t>> order{};
+};
+
+std::size_t packed_bytes(const Source& source);
+/// Puts the values in order, box after box where there are boxes; returns their checksum, or 0 where none is wanted.
+std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum);
+
+/// Patches as they were put, and what it takes to make them a tree.
+struct PatchSource {
+  mesh::Patches mine, others;  ///< boxes of this rank, and of all others
+  mesh::PatchTree tree;
+};
+
+/// A piece of a mesh of triangles as it was put: values stand on its points, plane after plane.
+struct TriangleSource {
+  std::size_t points = 0;  ///< of one plane
+  int planes = 1;
+};
+
+struct SpeciesSource {
+  std::string species;
+  std::int64_t count = 0;
+  std::vector<Source> attributes;
+};
+
+/// All that one rank has to write of a step. Needs nobody else to be carried out.
+struct StepJob {
+  store::SegmentPlan plan;
+  mesh::Header header;
+  store::EncodeOptions encoding;
+  int part = 0;
+  std::optional<mesh::Octree> tree;         ///< neither tree nor patches: this rank has no part in the step
+  std::optional<PatchSource> patches;       ///< they become a tree when they are encoded
+  std::optional<TriangleSource> triangles;  ///< fold() makes them a tree, with values of its own
+  std::vector<Source> fields;
+  std::vector<SpeciesSource> species;
+  bool checksums = true;
+  /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
+  std::function<double()> committed;
+  std::span<std::byte> block;          ///< of the staging arena, which holds the copies
+  std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
+};
+
+inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }
+
+/// Calls f(source) for fields and attributes.
+template <class F>
+void for_each_source(StepJob& job, F&& f) {
+  for (Source& source : job.fields) f(source);
+  for (SpeciesSource& species : job.species)
+    for (Source& source : species.attributes) f(source);
+}
+/// Of all arrays, in the packed form.
+std::uint64_t bytes_of(StepJob& job);
+/// What stage() takes of an arena.
+std::uint64_t staged_bytes_of(StepJob& job);
+
+/// Makes fields whose order says `nowhere` in long stretches fields of the other cells, for all that follows, and
+/// fields without an order that are zeros wherever the rank owns nothing: what is not there is neither copied nor
+/// written. Of trees, and before stage().
+void leave_out(StepJob& job);
+/// Copies all arrays into a block of `staging`, which must be large enough, once there is room. Returns the seconds
+/// waited.
+double stage(StepJob& job, Staging& staging);
+/// Encodes and writes: the staged copy, or the application's arrays where they are. Calls `released` as soon as neither
+/// is needed any more, also where it throws, once; a staged block has been given back to `staging` by then. Throws
+/// Error(corrupt) where a staged copy changed since.
+Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
+
+// ------------------------------------------------------------------------------------ for foreign formats
+
+/// Buffers of steps that are over, for the next one: pages that the system has already given.
+struct Buffers {
+  std::vector<std::vector<std::byte>> spare;
+};
+/// Copies all arrays into buffers, each with one checksum. Where memory is refused the job gets a failure.
+void hold(StepJob& job, Buffers& buffers);
+/// The held copies as a part, on the mesh that was put; put_back() returns their buffers to the job. Throws
+/// Error(corrupt) where a copy is no longer what it was, if checksums were taken.
+mesh::Part take_part(StepJob& job);
+void put_back(mesh::Part& part, StepJob& job);
+void let_go(Source& source, Buffers& buffers);
+void let_go(StepJob& job, Buffers& buffers);
+
+}  // namespace octavo::engine

@@ -1,0 +1,36 @@
+#pragma once
+#include <mpi.h>
+
+#include <filesystem>
+#include <string>
+
+#include "octavo/engine/options.hpp"
+
+namespace octavo::engine {
+
+/// What one rank knows of a step that is over.
+struct StepRecord {
+  store::Flow flow = store::Flow::checkpoint;
+  std::int64_t step = 0;
+  double time = 0;  ///< [code time]
+  Mode mode = Mode::background;
+  bool failed = false;
+  std::uint64_t bytes_put = 0, bytes_stored = 0;
+  double seconds_in_call = 0;  ///< [s] of end_step()
+  double seconds_working = 0;  ///< [s] of encoding and writing
+};
+
+/// Bytes of all ranks and seconds of the slowest, on rank 0. Collective.
+StepRecord over_ranks(const StepRecord& mine, MPI_Comm comm);
+/// "checkpoint step 40, time 1.25: 12.3 MB put, 4.5 MB stored (2.7 to 1), 0.012 s in end_step, 0.310 s of work,
+/// background" or "...: lost".
+std::string to_text(const StepRecord& record);
+/// Adds a line to the file, or writes it to the error output where `log` is "-". Silent where that fails: a run is
+/// worth more than its log.
+void write_log(const std::string& log, const std::string& line);
+/// Throws Error(unreadable) where lines could not be added.
+void check_log(const std::string& log);
+/// Throws Error(unreadable) where the file of the statistics could not be written at close(); empty: none is.
+void check_statistics(const std::filesystem::path& path);
+
+}  // namespace octavo::engine

@@ -1,0 +1,335 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/step/all_patches.hpp"
+#include "octavo/engine/targets/native_work.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/amrex/writer.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/patches/octree_to_patches.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/route.hpp"
+
+namespace octavo::engine {
+namespace {
+
+namespace amrex = formats::amrex;
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using mesh::ScalarType;
+
+// A species of all ranks: sorted by where it goes, and what all agreed on.
+struct Species {
+  amrex::SortedParticles sorted;
+  amrex::ParticlePlan plan;
+};
+
+// Of one level: the text of this rank's rows in the table of minima and maxima.
+struct Rows {
+  std::string minima, maxima;
+};
+
+struct AmrexStep {
+  MPI_Comm comm = MPI_COMM_NULL;
+  StepJob* job = nullptr;
+  const NativeOptions* options = nullptr;
+  fs::path partial;
+  mesh::Header header;
+  mesh::Patches all;               ///< boxes of all ranks, rank after rank on each level
+  std::vector<std::size_t> first;  ///< per level, which of them is this rank's first
+  mesh::Patches mine;
+  mesh::PatchOptions cut;  ///< where a tree was put
+  std::vector<amrex::MultiFabPlan> levels;
+  std::vector<Species> species;
+  std::vector<Rows> rows;
+  /// Fields as the application has them, a span each: what is written inside end_step() is not copied, if it is packed.
+  std::vector<std::span<const std::byte>> lent;
+};
+
+std::string multifab_of(const NativeOptions& options) {
+  return options.format == NativeFormat::amrex_plotfile ? "Cell" : options.multifab;
+}
+amrex::WriteOptions write_options(const AmrexStep& step) { return {step.options->files, step.options->sync}; }
+
+// ------------------------------------------------------------------ laid out
+
+void learn_patches(AmrexStep& step) {
+  const int rank = ranks::rank_in(step.comm);
+  const bool any = has_part(*step.job);
+  const auto all = gather_patches(step.comm, any ? &step.mine : nullptr);
+  step.all = patches_of_others(all, -1);
+  step.first.assign(step.all.boxes.size(), 0);
+  for (int r = 0; r < rank; ++r)
+    for (std::size_t level = 0; level < all[static_cast<std::size_t>(r)].boxes.size(); ++level)
+      step.first[level] += all[static_cast<std::size_t>(r)].boxes[level].size();
+  if (!any) step.mine = {step.all.dim, step.all.domain, step.all.ratio, {}};
+  step.mine.boxes.resize(step.all.boxes.size());
+}
+
+void cut_tree(AmrexStep& step) {
+  if (!step.job->tree) return;
+  mesh::Part tree;
+  tree.mesh = *step.job->tree;
+  step.mine = std::get<mesh::Patches>(octree_to_patches(tree, step.cut).mesh);
+}
+
+// Each rank's own boxes were looked at when they were put.
+void refuse_shared_cells(const mesh::Patches& all) try { mesh::validate(all); } catch (const Error& error) {
+  Error wrong(Kind::usage, "boxes of all ranks: " + error.message());
+  for (const std::string& place : error.places()) wrong.at(place);
+  throw wrong;
+}
+
+void plan_levels(AmrexStep& step) {
+  if (step.all.boxes.empty()) throw Error(Kind::usage, "no rank has a mesh");
+  refuse_shared_cells(step.all);
+  amrex::MultiFabShape shape;
+  shape.components = static_cast<int>(step.job->fields.size());
+  if (shape.components == 0) throw Error(Kind::usage, "an output needs a field");
+  shape.type = ScalarType::float32;
+  for (const Source& source : step.job->fields) {
+    if (source.info.type != ScalarType::float64 && source.info.type != ScalarType::float32)
+      throw Error(Kind::unsupported, "AMReX outputs hold floating-point fields only").at("field " + source.info.name);
+    if (source.info.components != 1) throw Error(Kind::usage, "components").at("field " + source.info.name);
+    if (source.info.type == ScalarType::float64) shape.type = ScalarType::float64;
+  }
+  for (const auto& boxes : step.all.boxes) {
+    shape.boxes = {boxes, {0, 0, 0}, step.all.dim};
+    step.levels.push_back(plan_multifab(shape, step.options->files));
+  }
+}
+
+// Calls f with the staged copies of a species, which stay where they are.
+template <class F>
+void with_particles(SpeciesSource& from, F&& f) {
+  mesh::Particles particles{from.species, from.count, {}};
+  for (Source& source : from.attributes) particles.attributes.push_back({source.info, std::move(source.held)});
+  const auto put_back = [&] {
+    for (std::size_t a = 0; a < from.attributes.size(); ++a)
+      from.attributes[a].held = std::move(particles.attributes[a].bytes);
+  };
+  try {
+    f(std::as_const(particles));
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+}
+
+std::vector<std::int64_t> flat_counts(const amrex::ParticleGrids& grids) {
+  std::vector<std::int64_t> counts;
+  for (const auto& level : grids)
+    for (const auto& grid : level) counts.push_back(static_cast<std::int64_t>(grid.size()));
+  return counts;
+}
+
+std::vector<std::vector<std::int64_t>> by_level(const std::vector<std::int64_t>& flat,
+                                                const amrex::ParticleGrids& grids) {
+  std::vector<std::vector<std::int64_t>> out;
+  auto at = flat.begin();
+  for (const auto& level : grids) {
+    const auto end = at + static_cast<std::ptrdiff_t>(level.size());
+    out.emplace_back(at, end);
+    at = end;
+  }
+  return out;
+}
+
+// Collective. Particles of several ranks may lie in one box: each rank's stand after those of lower ranks.
+void plan_species(AmrexStep& step, SpeciesSource& source) {
+  Species species;
+  ranks::agree(step.comm, [&] {
+    with_particles(source, [&](const mesh::Particles& particles) {
+      species.sorted = amrex::sort_particles(particles, step.header, step.all);
+    });
+  });
+  std::vector<std::int64_t> counts = flat_counts(species.sorted.grids), before(counts.size());
+  ranks::agree(step.comm, [&] {
+    if (counts.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw Error(Kind::unsupported, "more than 2^31 boxes");
+  });
+  const int n = static_cast<int>(counts.size());
+  MPI_Exscan(counts.data(), before.data(), n, MPI_INT64_T, MPI_SUM, step.comm);
+  if (ranks::rank_in(step.comm) == 0) before.assign(counts.size(), 0);
+  MPI_Allreduce(MPI_IN_PLACE, counts.data(), n, MPI_INT64_T, MPI_SUM, step.comm);
+  species.plan.counts = by_level(counts, species.sorted.grids);
+  species.plan.before = by_level(before, species.sorted.grids);
+  for (std::int64_t count : counts) species.plan.total += count;
+  std::array<std::int64_t, 2> most{
+      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
+      species.sorted.wide ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
+  species.plan.next_id = most[0];
+  species.plan.writer = ranks::rank_in(step.comm);
+  species.plan.packed = most[1] != 0 || step.options->format == NativeFormat::amrex_checkpoint;
+  step.species.push_back(std::move(species));
+}
+
+void make_folders(const AmrexStep& step) {
+  for (std::size_t level = 0; level < step.levels.size(); ++level) {
+    amrex::make_directories(step.partial / amrex::level_name(level), step.options->sync);
+    for (const SpeciesSource& species : step.job->species)
+      amrex::make_directories(step.partial / species.species / amrex::level_name(level), step.options->sync);
+  }
+}
+
+// ------------------------------------------------------------------ written
+
+// This rank's boxes of a level, and their values.
+std::vector<amrex::ComponentValues> components_of(const AmrexStep& step, const mesh::Part& part, std::size_t first,
+                                                  std::size_t cells) {
+  std::vector<amrex::ComponentValues> components;
+  for (std::size_t f = 0; f < part.fields.size(); ++f) {
+    const mesh::FieldInfo& info = part.fields[f].info;
+    const std::size_t width = mesh::size_of(info.type);
+    const std::span<const std::byte> values = step.lent.empty() ? std::span(part.fields[f].bytes) : step.lent[f];
+    components.push_back({info.type, values.subspan(first * width, cells * width)});
+  }
+  return components;
+}
+
+// Where the step is written inside the call, from arrays that need no packing.
+void lend_fields(AmrexStep& step) {
+  if (step.options->mode != Mode::sync || !step.job->patches) return;
+  for (const Source& source : step.job->fields) {
+    const auto packed = source.boxes.empty() ? as_packed(source.view) : std::nullopt;
+    if (!packed) return step.lent.clear();
+    step.lent.push_back(*packed);
+  }
+  for (Source& source : step.job->fields) source.view.cells = 0;
+}
+
+void write_levels(AmrexStep& step, const mesh::Part& part) {
+  std::size_t first = 0;
+  for (std::size_t level = 0; level < step.levels.size(); ++level) {
+    std::size_t cells = 0;
+    for (const mesh::IndexBox& box : step.mine.boxes[level])
+      cells += static_cast<std::size_t>(num_cells(box, step.mine.dim));
+    amrex::MinMax min_max;
+    const std::size_t begin = step.first[level], end = begin + step.mine.boxes[level].size();
+    write_boxes(step.partial / amrex::level_name(level) / multifab_of(*step.options), step.levels[level],
+                components_of(step, part, first, cells), begin, end, min_max, write_options(step));
+    const int columns = step.levels[level].shape.components;
+    step.rows.push_back({amrex::table_rows(min_max.minima, columns), amrex::table_rows(min_max.maxima, columns)});
+    first += cells;
+  }
+}
+
+void write_mine(AmrexStep& step) {
+  if (step.job->failure) throw *step.job->failure;
+  mesh::Part part = take_part(*step.job);
+  const std::vector<mesh::Particles>& particles = part.particles;
+  try {
+    for (std::size_t s = 0; s < particles.size(); ++s)
+      write_particle_data(step.partial / particles[s].species, particles[s], step.species[s].sorted,
+                          step.species[s].plan, step.header.dim, write_options(step));
+    if (!has_part(*step.job))
+      step.rows.resize(step.levels.size());
+    else if (step.job->tree)
+      write_levels(step, octree_to_patches(part, step.cut));
+    else
+      write_levels(step, part);
+  } catch (...) {
+    put_back(part, *step.job);
+    throw;
+  }
+  put_back(part, *step.job);
+}
+
+// ------------------------------------------------------------------ finished
+
+// Collective. The texts of all ranks one after another, on rank 0.
+std::string joined(MPI_Comm comm, const std::string& mine) {
+  std::string all;
+  ranks::to_root<char>(comm, mine,
+                       [&](std::int64_t, std::span<const char> text) { all.append(text.data(), text.size()); });
+  return all;
+}
+
+std::vector<std::string> names_of(const AmrexStep& step) {
+  std::vector<std::string> names;
+  for (const Source& source : step.job->fields) names.push_back(source.info.name);
+  return names;
+}
+
+std::string header_of(const AmrexStep& step) {
+  if (step.options->format == NativeFormat::amrex_checkpoint)
+    return amrex::checkpoint_header(step.options->title, step.header, step.all);
+  return amrex::plotfile_header(step.header, names_of(step), step.all);
+}
+
+void sync_folders(const fs::path& path) {
+  for (const auto& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_directory()) file::sync_directory(entry.path());
+  file::sync_directory(path);
+}
+
+void gather_rows(AmrexStep& step) {
+  for (Rows& rows : step.rows) rows = {joined(step.comm, rows.minima), joined(step.comm, rows.maxima)};
+}
+
+void seal(AmrexStep& step) {
+  const std::string name = multifab_of(*step.options);
+  for (std::size_t level = 0; level < step.rows.size(); ++level) {
+    const fs::path prefix = step.partial / amrex::level_name(level) / name;
+    amrex::write_text(prefix.string() + "_H",
+                      header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
+                      step.options->sync);
+  }
+  for (std::size_t s = 0; s < step.species.size(); ++s)
+    with_particles(step.job->species[s], [&](const mesh::Particles& particles) {
+      write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
+                             write_options(step));
+    });
+  if (step.options->format == NativeFormat::amrex_checkpoint) {
+    const amrex::NamedComponents names{name, names_of(step)};
+    write_component_names(step.partial, std::span(&names, 1), step.options->sync);
+    amrex::write_step_file(step.partial, step.header, step.all, step.options->sync);
+  }
+  amrex::write_text(step.partial / "Header", header_of(step), step.options->sync);
+  if (step.options->sync) sync_folders(step.partial);
+}
+
+}  // namespace
+
+NativeWork start_amrex(MPI_Comm comm, StepJob& job, const fs::path& partial, const NativeOptions& options,
+                       Buffers& buffers) {
+  const auto step = std::make_shared<AmrexStep>();
+  step->comm = comm;
+  step->job = &job;
+  step->options = &options;
+  step->partial = partial;
+  step->header = job.header;
+  step->cut.unfolded = job.header.unfolded;
+  step->cut.max_box = options.max_box;
+  // All ranks have the levels of the deepest tree.
+  step->cut.levels = job.tree ? num_levels(*job.tree) : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &step->cut.levels, 1, MPI_INT, MPI_MAX, comm);
+  if (job.patches) step->mine = job.patches->mine;
+  if (step->cut.levels > 0) ranks::agree(comm, [&] { cut_tree(*step); });
+  learn_patches(*step);
+  const std::uint64_t bytes = bytes_of(job);
+  ranks::agree(comm, [&] {
+    plan_levels(*step);
+    if (options.format == NativeFormat::amrex_checkpoint) amrex::level_dt(step->header, step->levels.size());
+    lend_fields(*step);
+    if (ranks::rank_in(comm) == 0) make_folders(*step);
+    hold(job, buffers);
+    if (job.failure) throw *job.failure;
+  });
+  for (SpeciesSource& species : job.species) plan_species(*step, species);
+  NativeWork work;
+  work.bytes = bytes;
+  work.write = [step] { write_mine(*step); };
+  work.gather = [step] { gather_rows(*step); };
+  work.seal = [step] { seal(*step); };
+  return work;
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/targets/native_work.hpp"
+#include "octavo/engine/values.hpp"
+#include "octavo/formats/flash/flash.hpp"
+#include "octavo/ranks/communicator.hpp"
+
+namespace octavo::engine {
+namespace {
+
+// A part travels piece by piece: its tree, one of its fields, or its particles. What is not a field has these numbers.
+constexpr int tree_only = -1, particles_only = -2, nothing_more = -3;
+
+template <class Way>
+void both(Way& way, base::BitArray& bits) {
+  std::size_t size = bits.size();
+  engine::both(way, size);
+  bits.resize(size);
+  for (std::uint64_t& word : bits.words()) engine::both(way, word);
+}
+
+template <class Way>
+void both(Way& way, mesh::Octree& tree) {
+  engine::both(way, tree.dim);
+  engine::both(way, tree.roots);
+  engine::both(way, tree.block);
+  for (auto* levels : {&tree.refined, &tree.owned}) {
+    levels->resize(way.count(levels->size(), 1));
+    for (base::BitArray& level : *levels) both(way, level);
+  }
+}
+
+// What a rank says in place of a size when it has no answer, and why is told at the end of the step.
+constexpr std::uint64_t no_answer = std::numeric_limits<std::uint64_t>::max();
+
+// Rank 0 says whether it has room before anything is on its way.
+void send_bytes(MPI_Comm comm, const std::vector<std::byte>& bytes) {
+  const auto size = static_cast<std::uint64_t>(bytes.size());
+  MPI_Send(&size, 1, MPI_UINT64_T, 0, 0, comm);
+  int room = 0;
+  MPI_Recv(&room, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+  if (room == 0) return;
+  constexpr std::uint64_t piece = std::uint64_t{1} << 30;
+  for (std::uint64_t at = 0; at < size; at += piece)
+    MPI_Send(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, 0, comm);
+}
+
+std::vector<std::byte> receive_bytes(MPI_Comm comm, int from) {
+  std::uint64_t size = 0;
+  MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, comm, MPI_STATUS_IGNORE);
+  if (size == no_answer)
+    throw base::Error(base::Kind::no_space, "rank " + std::to_string(from) + " cannot send its values");
+  std::vector<std::byte> bytes;
+  int room = 0;
+  try {
+    bytes.resize(size);
+    room = 1;
+    MPI_Send(&room, 1, MPI_INT, from, 0, comm);
+  } catch (...) {
+    MPI_Send(&room, 1, MPI_INT, from, 0, comm);
+    throw;
+  }
+  constexpr std::uint64_t piece = std::uint64_t{1} << 30;
+  for (std::uint64_t at = 0; at < size; at += piece)
+    MPI_Recv(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, from, 0, comm,
+             MPI_STATUS_IGNORE);
+  return bytes;
+}
+
+std::vector<std::byte> packed(const Source& source) {
+  std::vector<std::byte> bytes(packed_bytes(source));
+  pack(source, bytes, false);
+  return bytes;
+}
+
+std::vector<std::byte> answer(StepJob& job, int wanted) {
+  Put put;
+  if (wanted == tree_only) both(put, *job.tree);
+  if (wanted >= 0) return packed(job.fields[static_cast<std::size_t>(wanted)]);
+  if (wanted == particles_only)
+    for (SpeciesSource& species : job.species) {
+      engine::both(put, species.count);
+      for (const Source& source : species.attributes) {
+        std::vector<std::byte> bytes = packed(source);
+        engine::both(put, bytes);
+      }
+    }
+  return std::move(put.bytes);
+}
+
+std::vector<std::byte> ask(MPI_Comm comm, StepJob& job, int rank, int wanted) {
+  if (rank == 0) return answer(job, wanted);
+  MPI_Send(&wanted, 1, MPI_INT, rank, 0, comm);
+  return receive_bytes(comm, rank);
+}
+
+// Every rank but the first, until it is told that nothing more is wanted. What it throws is from before.
+void serve(MPI_Comm comm, StepJob& job) {
+  std::exception_ptr failure;
+  for (;;) {
+    int wanted = nothing_more;
+    MPI_Recv(&wanted, 1, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+    if (wanted == nothing_more) break;
+    std::vector<std::byte> bytes;
+    try {
+      bytes = answer(job, wanted);
+    } catch (...) {
+      failure = std::current_exception();
+      MPI_Send(&no_answer, 1, MPI_UINT64_T, 0, 0, comm);
+      continue;
+    }
+    send_bytes(comm, bytes);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& request) {
+  mesh::Part part;
+  part.index = rank;
+  mesh::Octree tree;
+  const auto bytes = ask(comm, job, rank, tree_only);
+  Get get{bytes};
+  both(get, tree);
+  part.mesh = std::move(tree);
+  for (std::size_t f = 0; f < job.fields.size(); ++f) {
+    const std::string& name = job.fields[f].info.name;
+    const bool wanted =
+        !request.fields || std::find(request.fields->begin(), request.fields->end(), name) != request.fields->end();
+    if (wanted) part.fields.push_back({job.fields[f].info, ask(comm, job, rank, static_cast<int>(f))});
+  }
+  if (!request.particles) return part;
+  const auto rows = ask(comm, job, rank, particles_only);
+  Get from{rows};
+  for (const SpeciesSource& species : job.species) {
+    mesh::Particles particles{species.species, 0, {}};
+    engine::both(from, particles.count);
+    for (const Source& source : species.attributes) {
+      particles.attributes.push_back({source.info, {}});
+      engine::both(from, particles.attributes.back().bytes);
+    }
+    part.particles.push_back(std::move(particles));
+  }
+  return part;
+}
+
+mesh::Dataset dataset_of(MPI_Comm comm, StepJob& job, std::int64_t particles) {
+  mesh::Dataset dataset;
+  dataset.header = job.header;
+  dataset.header.attributes["flash/kind"] = std::string("checkpoint");
+  for (const Source& source : job.fields) dataset.header.fields.push_back(source.info);
+  dataset.num_parts = ranks::size_of(comm);
+  for (const SpeciesSource& species : job.species) {
+    mesh::SpeciesInfo info{species.species, particles, {}};
+    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
+    dataset.species.push_back(std::move(info));
+  }
+  dataset.read = [comm, &job](int part, const mesh::Request& request) { return read(comm, job, part, request); };
+  return dataset;
+}
+
+}  // namespace
+
+void collect_flash(MPI_Comm comm, StepJob& job, const std::filesystem::path& path, const NativeOptions& options) {
+  std::int64_t particles = job.species.empty() ? 0 : job.species[0].count;
+  MPI_Allreduce(MPI_IN_PLACE, &particles, 1, MPI_INT64_T, MPI_SUM, comm);
+  ranks::agree(comm, [&] {
+    if (!job.tree) throw base::Error(base::Kind::unsupported, "collect: expected a tree of blocks on every rank");
+  });
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return serve(comm, job);
+    formats::flash::WriteOptions chosen;
+    chosen.names = options.names;
+    const auto tell_others = [&] {
+      for (int r = 1; r < ranks::size_of(comm); ++r) MPI_Send(&nothing_more, 1, MPI_INT, r, 0, comm);
+    };
+    try {
+      write_flash(dataset_of(comm, job, particles), path, chosen);
+    } catch (...) {
+      tell_others();
+      throw;
+    }
+    tell_others();
+  });
+}
+
+}  // namespace octavo::engine

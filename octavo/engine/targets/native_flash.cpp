@@ -1,0 +1,276 @@
+#include "octavo/engine/targets/native_flash.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/step/all_patches.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/foreign.hpp"
+#include "octavo/ranks/communicator.hpp"
+
+namespace octavo::engine {
+namespace {
+
+namespace flash = formats::flash;
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+// ------------------------------------------------------------------ the file laid out
+
+std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
+  std::vector<mesh::SpeciesInfo> all;
+  for (const SpeciesSource& species : job.species) {
+    mesh::SpeciesInfo info{species.species, species.count, {}};
+    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
+flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
+  mesh::Header header = step.job->header;
+  for (const Source& source : step.job->fields) header.fields.push_back(source.info);
+  header.attributes["flash/kind"] = std::string("checkpoint");
+  // Attributes from the file that the run started from describe its blocks then, not the blocks now.
+  flash::forget_blocks(header.attributes);
+  if (step.job->species.size() > 1) throw Error(Kind::unsupported, "FLASH has one list of particles");
+  flash::WriteOptions options;
+  options.names = step.options->names;
+  flash::WriteReport report;
+  return plan_output(header, species_of(*step.job), step.plan.frame, std::move(tree), options, report);
+}
+
+// Collective. Rank 0 makes the file; all learn where the values go.
+void lay_out(FlashStep& step) {
+  ranks::agree(step.comm, [&] {
+    step.plan = plan_of(step, std::move(step.plan.tree));
+    if (ranks::rank_in(step.comm) != 0) return;
+    std::int64_t rows = 0;
+    for (std::int64_t count : step.per_block) rows += count;
+    if (!step.plan.species.empty())
+      flash::set_value(step.plan.attributes, "integer scalars", "globalnumparticles", rows);
+    step.offsets = flash::lay_out(step.partial, step.plan, static_cast<std::uint64_t>(rows));
+  });
+  std::vector<std::string> sets;
+  for (const flash::OutputVariable& variable : step.plan.variables) sets.push_back(variable.set);
+  sets.emplace_back("tracer particles");
+  std::vector<std::uint64_t> offsets;
+  for (const std::string& set : sets) {
+    const auto found = step.offsets.find(set);
+    offsets.push_back(found == step.offsets.end() ? 0 : found->second);
+  }
+  MPI_Bcast(offsets.data(), static_cast<int>(offsets.size()), MPI_UINT64_T, 0, step.comm);
+  for (std::size_t s = 0; s < sets.size(); ++s) step.offsets[sets[s]] = offsets[s];
+}
+
+// Only owned blocks are copied, in the order of their numbers: those that follow one another go out in one write.
+void order_fields(FlashStep& step) {
+  for (const OwnBlock& own : step.own) step.order.push_back(own.cell);
+  step.orders.resize(step.job->fields.size());
+  for (std::size_t f = 0; f < step.job->fields.size(); ++f) {
+    ArrayView& view = step.job->fields[f].view;
+    std::vector<std::uint32_t>& order = step.orders[f];
+    for (std::uint32_t cell : step.order) order.push_back(view.order.empty() ? cell : view.order[cell]);
+    view.order = order;
+    view.cells = order.size();
+  }
+}
+
+// ------------------------------------------------------------------ written
+
+template <class T>
+void widen(flash::Range& range, const std::byte* bytes, std::size_t count) {
+  const T* values = reinterpret_cast<const T*>(bytes);
+  T lo = std::numeric_limits<T>::infinity(), hi = -lo;
+  for (std::size_t i = 0; i < count; ++i) {
+    lo = values[i] < lo ? values[i] : lo;
+    hi = values[i] > hi ? values[i] : hi;
+  }
+  range.min = std::min(range.min, static_cast<double>(lo));
+  range.max = std::max(range.max, static_cast<double>(hi));
+}
+
+flash::Range no_range() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return {infinity, -infinity};
+}
+
+// `bytes` has own blocks one after another, as the copy was made.
+void write_values(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
+                  std::span<const std::byte> bytes) {
+  const std::uint64_t offset = step.offsets.at(variable.set);
+  const std::size_t count = values_a_block(step.plan, variable);
+  const std::size_t block = count * mesh::size_of(variable.type);
+  flash::Range range = no_range();
+  for (std::size_t o = 0; o < step.own.size();) {
+    std::size_t end = o;
+    for (; end < step.own.size() && step.own[end].number - step.own[o].number == static_cast<std::int64_t>(end - o);
+         ++end) {
+      if (!step.own[end].leaf) continue;
+      const std::byte* values = bytes.data() + end * block;
+      if (variable.type == mesh::ScalarType::float32) widen<float>(range, values, count);
+      if (variable.type == mesh::ScalarType::float64) widen<double>(range, values, count);
+    }
+    file::pwrite_all(file, offset + static_cast<std::uint64_t>(step.own[o].number) * block,
+                     bytes.subspan(o * block, (end - o) * block));
+    o = end;
+  }
+  step.ranges.push_back(range);
+}
+
+void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
+                    const mesh::Part& part) {
+  const mesh::Field& values = part.fields[variable.field];
+  if (variable.right == variable.field) return write_values(step, file, variable, values.bytes);
+  write_values(step, file, variable,
+               face_values(step.plan, variable, values, part.fields[variable.right], step.own.size()));
+}
+
+// Rows of this rank's particles, by block; blocks whose numbers follow one another have adjoining rows.
+void write_particles(FlashStep& step, const file::File& file, const mesh::Particles& particles) {
+  if (particles.count == 0) return;
+  flash::ParticleRows rows;
+  append_rows(step.plan, particles, rows);
+  const std::size_t width = width_of(step.plan), blk = column_of(step.plan, "blk"), proc = column_of(step.plan, "proc"),
+                    tag = column_of(step.plan, "tag");
+  std::vector<std::size_t> order(static_cast<std::size_t>(rows.rows));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return step.row_of_cell[a] < step.row_of_cell[b]; });
+  const int rank = step.job->part;
+  std::vector<double> sorted(rows.values.size());
+  const std::uint64_t offset = step.offsets.at("tracer particles");
+  std::size_t begin = 0;
+  for (std::size_t o = 0; o < step.own.size(); ++o) {
+    const auto count = static_cast<std::size_t>(step.own[o].particles);
+    for (std::size_t i = begin; i < begin + count; ++i) {
+      double* row = sorted.data() + i * width;
+      std::copy_n(rows.values.data() + order[i] * width, width, row);
+      if (blk < width) row[blk] = static_cast<double>(o + 1);
+      if (proc < width) row[proc] = rank;
+      if (tag >= step.plan.columns.size() && tag < width)
+        row[tag] = static_cast<double>(step.own[o].first_row + static_cast<std::int64_t>(i - begin) + 1);
+    }
+    if (count > 0)
+      file::pwrite_all(file, offset + static_cast<std::uint64_t>(step.own[o].first_row) * width * sizeof(double),
+                       std::as_bytes(std::span(sorted).subspan(begin * width, count * width)));
+    begin += count;
+  }
+}
+
+void write_tree(const FlashStep& step) {
+  flash::TreeArrays arrays =
+      restore_tree_arrays(step.plan.tree, step.plan.frame, step.plan.single_positions, step.plan.attributes);
+  arrays.processor = step.processor;
+  write_tree_values(step.partial, step.offsets, step.plan, arrays, step.per_block);
+}
+
+void write_mine(FlashStep& step) {
+  if (step.job->failure) throw *step.job->failure;
+  if (step.job->part == 0) write_tree(step);
+  mesh::Part part = take_part(*step.job);
+  try {
+    file::File file = file::open_write(step.partial);
+    for (const flash::OutputVariable& variable : step.plan.variables) write_variable(step, file, variable, part);
+    for (const mesh::Particles& particles : part.particles) write_particles(step, file, particles);
+    if (step.options->sync) file::sync(file);
+    file.close();
+  } catch (...) {
+    put_back(part, *step.job);
+    throw;
+  }
+  put_back(part, *step.job);
+}
+
+// Collective. Smallest values and largest, these negated, in one reduction.
+void gather_ranges(FlashStep& step) {
+  std::vector<double> least;
+  for (const flash::Range& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
+  MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_DOUBLE, MPI_MIN, step.comm);
+  for (std::size_t v = 0; v < step.ranges.size(); ++v) step.ranges[v] = {least[2 * v], -least[2 * v + 1]};
+}
+
+void seal(const FlashStep& step) {
+  attach_ranges(step.partial, step.plan, step.ranges);
+  if (step.options->sync) file::sync(file::open_write(step.partial));
+}
+
+// Collective. Patches become blocks of the header's size, here and now: their values are copied twice.
+void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
+  // The same on all ranks: their descriptions agree.
+  if (!job.patches) return;
+  const auto all = gather_patches(comm, &job.patches->mine);
+  ranks::agree(comm, [&] {
+    for (const Source& source : job.fields)
+      if (source.info.centring != mesh::Centring::cell)
+        throw Error(Kind::unsupported, "face variables go with a tree of blocks, not with patches")
+            .at("field " + source.info.name);
+    hold(job, buffers);
+    if (job.failure) throw *job.failure;
+    mesh::Part part = take_part(job);
+    mesh::Part tree = patches_to_octree(part, job.patches->tree, patches_of_others(all, ranks::rank_in(comm)));
+    put_back(part, job);
+    job.tree = std::get<mesh::Octree>(tree.mesh);
+    job.patches.reset();
+    for (std::size_t f = 0; f < job.fields.size(); ++f) {
+      Source& source = job.fields[f];
+      let_go(source, buffers);
+      source.boxes.clear();
+      source.folded = std::move(tree.fields[f].bytes);
+      source.view = {};
+      source.view.data = source.folded.data();
+      source.view.type = source.info.type;
+      source.view.cells = num_cells(*job.tree);
+      source.view.block = job.tree->block;
+    }
+    for (SpeciesSource& species : job.species)
+      for (Source& source : species.attributes) {
+        let_go(source, buffers);
+      }
+  });
+}
+
+}  // namespace
+
+NativeWork start_flash(MPI_Comm comm, StepJob& job, const fs::path& partial, const NativeOptions& options,
+                       Buffers& buffers) {
+  fold_patches(comm, job, buffers);
+  const auto step = std::make_shared<FlashStep>();
+  step->comm = comm;
+  step->job = &job;
+  step->options = &options;
+  step->partial = partial;
+  std::vector<std::int64_t> list;
+  ranks::agree(comm, [&] {
+    if (job.tree) step->tree = *job.tree;
+    mesh::Octree shape;
+    shape.dim = job.header.dim;
+    shape.roots = job.header.roots;
+    shape.block = job.header.block;
+    shape.refined.resize(2);
+    step->plan.frame = flash::frame_of(job.header, shape);
+    step->tree.block = shape.block;
+    step->tree.dim = shape.dim;
+    list = list_blocks(*step);
+  });
+  number_blocks(*step, list);
+  lay_out(*step);
+  ranks::agree(comm, [&] {
+    order_fields(*step);
+    hold(job, buffers);
+    if (job.failure) throw *job.failure;
+  });
+  NativeWork work;
+  work.bytes = bytes_of(job);
+  work.write = [step] { write_mine(*step); };
+  work.gather = [step] { gather_ranges(*step); };
+  work.seal = [step] { seal(*step); };
+  return work;
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,47 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "octavo/engine/targets/native_work.hpp"
+#include "octavo/formats/flash/layout.hpp"
+
+/// A FLASH file on its way: what its laying out and its writing share.
+namespace octavo::engine {
+
+/// A block that this rank owns.
+struct OwnBlock {
+  std::uint32_t cell = 0;  // of the tree, all levels together
+  bool leaf = false;
+  std::int64_t number = 0;     // Morton order, of all ranks
+  std::int64_t particles = 0;  // in it
+  std::int64_t first_row = 0;  // of its particles in the file
+};
+
+struct FlashStep {
+  MPI_Comm comm = MPI_COMM_NULL;
+  StepJob* job = nullptr;
+  const NativeOptions* options = nullptr;
+  std::filesystem::path partial;
+  mesh::Octree tree;
+  std::vector<OwnBlock> own;               // by number
+  std::vector<std::uint32_t> row_of_cell;  // particle after particle of the species, its block's position in `own`
+  formats::flash::OutputPlan plan;         // complete on rank 0; elsewhere frame, variables and columns
+  formats::flash::Offsets offsets;         // of variables and particles
+  std::vector<formats::flash::Range> ranges;
+  std::vector<std::int32_t> processor;             // rank 0: of each block
+  std::vector<std::int64_t> per_block;             // rank 0: particles
+  std::vector<std::uint32_t> order;                // cells to copy, by number
+  std::vector<std::vector<std::uint32_t>> orders;  // the same in the application's numbering, where it has its own
+};
+
+/// This rank's blocks, as the others are told of them; particles are counted in theirs. Throws Error(usage) for one
+/// that is in none.
+std::vector<std::int64_t> list_blocks(FlashStep& step);
+/// Collective. Blocks of all ranks get their numbers in the file, and `own` is sorted by them; rank 0 has the tree
+/// then. Throws Error(corrupt) where the blocks are no tree.
+void number_blocks(FlashStep& step, const std::vector<std::int64_t>& list);
+
+}  // namespace octavo::engine

@@ -1,0 +1,68 @@
+#include "octavo/engine/targets/series_med.hpp"
+
+#include "octavo/base/error.hpp"
+#include "octavo/step/to_med.hpp"
+#include "octavo/step/triangle_series.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+step::TriangleSeries series_in(const std::filesystem::path& path) {
+  return step::open_triangles(path, std::nullopt, "a series");
+}
+
+void require(bool same, const char* what, const std::filesystem::path& there) {
+  if (!same)
+    throw Error(Kind::usage, std::string("the file has ") + what + ": nothing can be added").at(there.string());
+}
+
+/// Of the values: a file made of another one has its own, whatever the SERAFIN file that its header tells of had.
+void require_precision(const step::TriangleSeries& mine, const step::TriangleSeries& other,
+                       const std::filesystem::path& there) {
+  const bool single = step::attribute<std::int64_t>(mine.first.header, "real_bytes") == 4;
+  const mesh::ScalarType expected = single ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
+  for (const mesh::FieldInfo& info : other.variables)
+    if (info.type != expected)
+      throw Error(Kind::usage, "field " + info.name + ": expected " + std::string(mesh::name_of(expected)) +
+                                   ", found " + std::string(mesh::name_of(info.type)))
+          .at(there.string())
+          .hint("resume goes on in the precision that the file has");
+}
+
+}  // namespace
+
+bool is_med(const std::filesystem::path& path) { return path.extension() == ".med"; }
+
+void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes) {
+  step::ToMedOptions options;
+  options.single_precision = real_bytes == 4;
+  options.overwrite = true;
+  step::to_med(geometry, out, options);
+}
+
+void require_same_series(const std::filesystem::path& geometry, const std::filesystem::path& there) {
+  const step::TriangleSeries mine = series_in(geometry), other = series_in(there);
+  std::vector<std::string> notes;
+  const auto& own = mine.first.header.attributes;
+  const auto& found = other.first.header.attributes;
+  for (const char* name : {"iparam", "date", "byte_order"}) {
+    const auto a = own.find(name), b = found.find(name);
+    // MED has a date always.
+    const bool none = a == own.end() && std::string(name) == "date";
+    require(none || (a != own.end() && b != found.end() && a->second == b->second), "another date or header", there);
+  }
+  require(mine.mesh == other.mesh && step::boundary_ranks(mine, notes) == step::boundary_ranks(other, notes),
+          "another mesh", there);
+  const auto names_of = [](const step::TriangleSeries& series) {
+    std::vector<std::pair<std::string, std::string>> names;
+    for (const mesh::FieldInfo& info : series.variables) names.emplace_back(info.name, info.unit);
+    return names;
+  };
+  require(names_of(mine) == names_of(other), "other variables", there);
+  require_precision(mine, other, there);
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "octavo/store/store.hpp"
+
+/// Steps on a node-local disk: one small store a segment, in a directory of this store and host, so that a drained one
+/// is simply removed.
+///
+///     STAGING_DIRECTORY/run.octavo-1a2b3c4d/HOST/checkpoint-000000000012-000000000004-<run>.003/
+///
+/// The name says flow, order, base and run of the writer, and the segment: enough to tell what belongs to the history
+/// of the store, whatever became of the process that wrote it.
+namespace octavo::engine {
+
+/// The attempts of a run are drawn from one random value and the step's number in the run: ranks agree on them without
+/// a message, and any attempt of a run is recognised.
+store::Attempt attempt_of(const store::Attempt& run, std::int64_t number);
+
+/// Whose a local segment is.
+struct LocalName {
+  store::Flow flow = store::Flow::checkpoint;
+  std::uint64_t order = 0;  ///< of the step in its flow: `base` + 1 + its number in the run
+  std::uint64_t base = 0;   ///< what the largest order of the store was when the run began
+  store::Attempt run{};
+  int segment = 0;
+  bool operator==(const LocalName&) const = default;
+};
+std::string to_text(const LocalName& name);
+/// Nothing for any other file name.
+std::optional<LocalName> parse_local_name(const std::string& text);
+inline store::Attempt attempt_of(const LocalName& name) {
+  return attempt_of(name.run, static_cast<std::int64_t>(name.order - name.base) - 1);
+}
+
+/// Where one host keeps its local segments of a store. `store` is absolute.
+std::filesystem::path local_root(const std::filesystem::path& staging_directory, const std::filesystem::path& store,
+                                 const std::string& host);
+
+/// A segment that was found in a root.
+struct LocalSegment {
+  LocalName name;
+  std::filesystem::path directory;
+  std::filesystem::path subfile;  ///< empty: nothing is committed, its writer was interrupted
+  std::int64_t step = 0;
+  int segments = 1;
+};
+/// In order of flow, order and segment. Nothing where there is no such directory.
+std::vector<LocalSegment> list_local(const std::filesystem::path& root);
+
+/// What the ranks tell each other of a local segment.
+struct LocalRow {
+  LocalName name;
+  std::int64_t step = 0;
+  int segments = 1;
+  bool committed = false;
+};
+/// A segment that is committed in the store itself.
+struct StoredRow {
+  store::Flow flow = store::Flow::checkpoint;
+  std::int64_t step = 0;
+  store::Attempt attempt{};
+  int segment = 0;
+  std::uint64_t order = 0;  ///< of its step; 0 where segment 0 is missing
+};
+enum class Fate : std::uint8_t {
+  stored,      ///< is in the store already, or was never committed: the local copy can go
+  drain,       ///< its step is complete, in the store and on the hosts that are here
+  incomplete,  ///< segments of its step are on hosts that are not here, or were never written
+  abandoned    ///< the store has gone on without it: another run wrote later steps
+};
+/// Pure. What shall become of each local segment, all hosts' together.
+std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredRow> stored);
+
+}  // namespace octavo::engine

@@ -1,0 +1,134 @@
+#include "octavo/engine/write/background.hpp"
+
+#include <chrono>
+
+#include "octavo/base/threads.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+}  // namespace
+
+Background::Background(Group& group, Staging& staging, bool threaded, bool bound)
+    : group_(group), staging_(staging), threaded_(threaded) {
+  if (threaded_)
+    thread_ = std::thread([this, bound] {
+      if (!bound) base::leave_binding();
+      run();
+    });
+}
+
+Background::~Background() {
+  if (!threaded_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Background::put(Entry entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    lent_ += entry.lent ? 1 : 0;
+    jobs_ += entry.chore ? 0U : 1U;
+    queue_.push_back(std::move(entry));
+  }
+  changed_.notify_all();
+}
+
+double Background::submit(std::int64_t number, StepJob job, bool lent) {
+  Entry entry{number, std::move(job), lent, {}};
+  if (threaded_) {
+    put(std::move(entry));
+    return 0;
+  }
+  outcomes_.push_back(perform(entry));
+  return outcomes_.back().seconds + outcomes_.back().seconds_waiting_for_drain;
+}
+
+void Background::run_behind(std::function<void()> chore) {
+  if (threaded_)
+    put({0, {}, false, std::move(chore)});
+  else
+    chore();
+}
+
+Outcome Background::perform(Entry& entry) {
+  const auto begin = Clock::now();
+  Outcome outcome;
+  outcome.number = entry.number;
+  try {
+    outcome.written = carry_out(entry.job, group_, staging_, [&] {
+      if (!entry.lent || !threaded_) return;
+      {
+        const std::lock_guard lock(mutex_);
+        --lent_;
+      }
+      changed_.notify_all();
+    });
+  } catch (...) {
+    outcome.failure = std::current_exception();
+  }
+  outcome.seconds = seconds_since(begin);
+  try {
+    if (!outcome.failure && entry.job.committed) outcome.seconds_waiting_for_drain = entry.job.committed();
+  } catch (...) {
+    outcome.failure = std::current_exception();
+  }
+  return outcome;
+}
+
+void Background::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return ending_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Entry entry = std::move(queue_.front());
+    queue_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    Outcome outcome;
+    if (entry.chore)
+      entry.chore();
+    else
+      outcome = perform(entry);
+    lock.lock();
+    if (!entry.chore) {
+      outcomes_.push_back(std::move(outcome));
+      --jobs_;
+    }
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+template <class Condition>
+double Background::wait_until(Condition&& condition) {
+  std::unique_lock lock(mutex_);
+  if (condition()) return 0;
+  const auto begin = Clock::now();
+  changed_.wait(lock, condition);
+  return seconds_since(begin);
+}
+
+double Background::drain() {
+  return wait_until([&] { return queue_.empty() && !busy_; });
+}
+double Background::wait_for_room(std::size_t most) {
+  return wait_until([&] { return jobs_ <= most; });
+}
+double Background::take_back_lent() {
+  return wait_until([&] { return lent_ == 0; });
+}
+
+std::vector<Outcome> Background::collect() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(outcomes_, {});
+}
+
+}  // namespace octavo::engine

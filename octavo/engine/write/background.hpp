@@ -1,0 +1,74 @@
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "octavo/engine/step/step_job.hpp"
+
+namespace octavo::engine {
+
+/// What became of the n-th job.
+struct Outcome {
+  std::int64_t number = 0;
+  std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned
+  Written written;
+  double seconds = 0;
+  double seconds_waiting_for_drain = 0;
+};
+
+/// Carries out jobs in order: at once, or on a thread of its own, which makes no MPI call.
+class Background {
+ public:
+  /// `group` and `staging` must outlive the thread. `bound`: it stays on the cores of the calling one.
+  Background(Group& group, Staging& staging, bool threaded, bool bound = true);
+  /// Finishes what was submitted.
+  ~Background();
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// Returns the seconds of work that were done inside the call.
+  double submit(std::int64_t number, StepJob job, bool lent);
+  /// Runs `chore` after the jobs submitted so far and before any later one. The chore must not throw.
+  void run_behind(std::function<void()> chore);
+  /// Waits until no job is left; returns the seconds that took.
+  double drain();
+  /// Waits until no more than `most` jobs are left; returns the seconds that took.
+  double wait_for_room(std::size_t most);
+  /// Waits until the application's arrays are its own again.
+  double take_back_lent();
+  /// The outcomes of jobs that have finished since the last call, in order.
+  std::vector<Outcome> collect();
+
+ private:
+  struct Entry {
+    std::int64_t number = 0;
+    StepJob job;
+    bool lent = false;
+    std::function<void()> chore;  ///< in place of a job
+  };
+  void run();
+  Outcome perform(Entry& entry);
+  void put(Entry entry);
+  template <class Condition>
+  double wait_until(Condition&& condition);
+
+  Group& group_;
+  Staging& staging_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Entry> queue_;
+  std::size_t jobs_ = 0;  // in the queue, or at work
+  std::vector<Outcome> outcomes_;
+  int lent_ = 0;  // jobs whose arrays are still the application's
+  bool busy_ = false;
+  bool ending_ = false;
+  bool threaded_;
+  std::thread thread_;
+};
+
+}  // namespace octavo::engine

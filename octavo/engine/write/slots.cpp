@@ -1,0 +1,88 @@
+#include "octavo/engine/write/slots.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/store/read/scan.hpp"
+
+namespace octavo::engine {
+namespace {
+
+constexpr std::int64_t nothing = 0;  // in what rank 0 tells of a slot; else the age of its step, 1 the newest
+
+struct Holding {
+  std::size_t slot = 0;
+  const store::StepFound* step = nullptr;
+};
+
+std::vector<std::int64_t> ages_on_disk(const std::filesystem::path& path,
+                                       const std::optional<store::StepId>& resumed_from) {
+  std::vector<std::int64_t> ages;
+  while (std::filesystem::is_directory(path / slot_name(ages.size()))) ages.push_back(nothing);
+  std::size_t empty = 0;
+  while (empty < ages.size() && std::filesystem::is_empty(path / slot_name(empty))) ++empty;
+  // All, as a run that was killed before its first file leaves them: no store yet.
+  if (empty == ages.size()) return ages;
+  const store::Scan scan = store::scan_store(path);
+  std::vector<Holding> holding;
+  for (const store::StepFound& step : scan.steps) {
+    if (step.flow != store::Flow::checkpoint || !store::listed(step)) continue;
+    const auto directory = scan.subfiles[step.segments[0].subfile].path.parent_path();
+    for (std::size_t slot = 0; slot < ages.size(); ++slot)
+      if (directory == path / slot_name(slot)) holding.push_back({slot, &step});
+  }
+  if (resumed_from) std::erase_if(holding, [&](const Holding& h) { return h.step->step > resumed_from->step; });
+  std::sort(holding.begin(), holding.end(),
+            [](const Holding& a, const Holding& b) { return a.step->order > b.step->order; });
+  if (resumed_from)
+    std::stable_partition(holding.begin(), holding.end(),
+                          [&](const Holding& h) { return h.step->attempt == resumed_from->attempt; });
+  for (std::size_t i = 0; i < holding.size(); ++i) ages[holding[i].slot] = static_cast<std::int64_t>(i) + 1;
+  return ages;
+}
+
+}  // namespace
+
+std::string slot_name(std::size_t slot) {
+  std::string number = std::to_string(slot);
+  if (number.size() < 3) number.insert(0, 3 - number.size(), '0');
+  return "checkpoint/slot." + number;
+}
+
+void Slots::find(MPI_Comm comm, const std::filesystem::path& store, const std::optional<store::StepId>& resumed_from) {
+  std::vector<std::int64_t> ages;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) == 0 && std::filesystem::exists(store)) ages = ages_on_disk(store, resumed_from);
+  });
+  auto count = static_cast<std::int64_t>(ages.size());
+  MPI_Bcast(&count, 1, MPI_INT64_T, 0, comm);
+  ages.resize(static_cast<std::size_t>(count));
+  MPI_Bcast(ages.data(), static_cast<int>(count), MPI_INT64_T, 0, comm);
+  for (std::int64_t age : ages) slots_.push_back({age == nothing ? Slot::Use::free : Slot::Use::holds, -age});
+}
+
+std::optional<std::string> Slots::take(std::int64_t number) {
+  std::vector<std::int64_t> held;
+  for (const Slot& slot : slots_)
+    if (slot.use == Slot::Use::holds) held.push_back(slot.number);
+  std::sort(held.rbegin(), held.rend());
+  const auto needed = [&](const Slot& slot) {
+    if (slot.use != Slot::Use::holds) return slot.use == Slot::Use::writing;
+    return held.size() <= keep_ || slot.number > held[keep_];
+  };
+  auto slot = std::find_if_not(slots_.begin(), slots_.end(), needed);
+  if (slot == slots_.end() && slots_.size() > keep_) return {};
+  if (slot == slots_.end()) slot = slots_.insert(slot, Slot{});
+  *slot = {Slot::Use::writing, number};
+  return slot_name(static_cast<std::size_t>(slot - slots_.begin()));
+}
+
+void Slots::set(std::int64_t number, Slot::Use use) {
+  for (Slot& slot : slots_)
+    if (slot.use == Slot::Use::writing && slot.number == number) slot.use = use;
+}
+void Slots::durable(std::int64_t number) { set(number, Slot::Use::holds); }
+void Slots::failed(std::int64_t number) { set(number, Slot::Use::free); }
+
+}  // namespace octavo::engine

@@ -1,0 +1,43 @@
+#pragma once
+#include <mpi.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/store/store.hpp"
+
+namespace octavo::engine {
+
+/// The places that checkpoints are written to again and again: the same on all ranks, which see the same steps go in,
+/// become durable and fail.
+class Slots {
+ public:
+  Slots() = default;
+  explicit Slots(int keep) : keep_(static_cast<std::size_t>(keep)) {}
+  /// What is on disk, from rank 0. A resumed run keeps the step it continues above all; what an abandoned one wrote
+  /// after that is needed no more. Collective.
+  void find(MPI_Comm comm, const std::filesystem::path& store, const std::optional<store::StepId>& resumed_from);
+
+  /// A slot for the step of this number: one that holds none of the newest `keep` durable steps and no step that is on
+  /// its way. Nothing where there is none yet: the steps on their way must be known to be durable, or lost, before.
+  std::optional<std::string> take(std::int64_t number);
+  void durable(std::int64_t number);
+  void failed(std::int64_t number);
+
+ private:
+  struct Slot {
+    enum class Use : std::uint8_t { free, writing, holds } use = Use::free;
+    std::int64_t number = 0;  ///< of the step: larger ones are newer; negative: written before this run
+  };
+  void set(std::int64_t number, Slot::Use use);
+  std::size_t keep_ = 0;
+  std::vector<Slot> slots_;
+};
+
+/// "checkpoint/slot.000"
+std::string slot_name(std::size_t slot);
+
+}  // namespace octavo::engine

@@ -1,0 +1,658 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <functional>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/write/writer.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/store/read/scan.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/mpi_run.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using store::Flow;
+using testing::barrier;
+using testing::Domain;
+using testing::everyone;
+using testing::expect_same_everywhere;
+using ::testing::HasSubstr;
+using testing::make_domain;
+using testing::message_of;
+using testing::rank;
+using testing::size;
+
+Mode background_if_possible() { return testing::single_threaded() ? Mode::sync : Mode::background; }
+
+void put(Writer& writer, const Domain& domain) {
+  writer.put_attribute("note", std::string("made by a test"));
+  writer.put_mesh(domain.tree);
+  writer.put_field("density", view_of(domain.density), "g/cm^3");
+  writer.put_field("flag", view_of(domain.flag));
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    writer.put_particles("stars", std::string("position_") + "xyz"[axis], view_of(domain.position[axis]));
+  writer.put_particles("stars", "id", view_of(domain.id));
+}
+
+void write_step(Writer& writer, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
+  Domain domain = make_domain(seed, rank(), size(), step);
+  writer.begin_step(flow, step, 0.5 * static_cast<double>(step));
+  put(writer, domain);
+  writer.end_step();
+}
+
+// This rank's part of a step is what it put.
+void expect_step(const std::filesystem::path& store, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
+  const Domain domain = make_domain(seed, rank(), size(), step);
+  const mesh::Dataset dataset = store::open_step(store, flow, step);
+  ASSERT_EQ(dataset.num_parts, size());
+  EXPECT_EQ(dataset.header.time, 0.5 * static_cast<double>(step));
+  EXPECT_EQ(std::get<std::string>(dataset.header.attributes.at("note")), "made by a test");
+  mesh::Request request;
+  request.particles = true;
+  const mesh::Part part = dataset.read(rank(), request);
+  EXPECT_EQ(std::get<mesh::Octree>(part.mesh), domain.tree);
+  EXPECT_EQ(part.fields[0].info.unit, "g/cm^3");
+  EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), domain.density));
+  EXPECT_TRUE(std::ranges::equal(part.fields[1].as<std::int32_t>(), domain.flag));
+  ASSERT_EQ(part.particles.size(), 1u);
+  ASSERT_EQ(part.particles[0].count, static_cast<std::int64_t>(domain.id.size()));
+  EXPECT_TRUE(std::ranges::equal(part.particles[0].attributes[3].as<std::int64_t>(), domain.id));
+}
+
+void expect_sound(const std::filesystem::path& store, int steps) {
+  if (rank() == 0) {
+    const store::Report report = store::verify(store, 1);
+    EXPECT_EQ(report.steps, steps);
+    for (const store::Finding& finding : report.findings) ADD_FAILURE() << finding.where << ": " << finding.what;
+  }
+  barrier();
+}
+
+std::size_t files_in(const std::filesystem::path& directory) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) files += entry.is_regular_file() ? 1U : 0U;
+  return files;
+}
+
+// ------------------------------------------------------------------ what is written
+
+struct Way {
+  Mode mode;
+  int contributors_per_file;
+  bool lend;
+};
+
+TEST(WriterMpi, options_mode_contributors_per_file_and_lend_do_not_change_what_is_stored) {
+  const std::vector<Way> ways{{Mode::sync, 1, false},       {Mode::sync, 2, false},       {Mode::sync, 0, false},
+                              {Mode::background, 1, false}, {Mode::background, 2, false}, {Mode::background, 0, false},
+                              {Mode::background, 1, true},  {Mode::background, 3, true}};
+  for (const Way& way : ways) {
+    if (way.mode != Mode::sync && testing::single_threaded()) continue;
+    SCOPED_TRACE(std::string(name_of(way.mode)) + " " + std::to_string(way.contributors_per_file));
+    const testing::SharedDirectory directory;
+    Options options;
+    options.mode = way.mode;
+    options.contributors_per_file = way.contributors_per_file;
+    options.lend = way.lend;
+    Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+    for (std::int64_t step : {10, 20, 30}) {
+      // The arrays live as long as the option demands: until end_step(), lent ones until begin_step().
+      Domain domain = make_domain(1, rank(), size(), step);
+      writer.begin_step(step == 20 ? Flow::checkpoint : Flow::analysis, step, 0.5 * static_cast<double>(step));
+      put(writer, domain);
+      writer.end_step();
+      if (!way.lend) std::fill(domain.density.begin(), domain.density.end(), -1.0);
+      if (way.lend) writer.wait();
+    }
+    writer.close();
+    const auto store = directory.path() / "run.octavo";
+    for (std::int64_t step : {10, 30}) expect_step(store, Flow::analysis, step);
+    expect_step(store, Flow::checkpoint, 20);
+    expect_sound(store, 3);
+    const int per_file = way.contributors_per_file == 0 ? size() : way.contributors_per_file;
+    // Two analysis steps are in the same files.
+    EXPECT_EQ(files_in(store / "analysis"), static_cast<std::size_t>((size() + per_file - 1) / per_file));
+    const Statistics sum = total(writer.statistics(), everyone());
+    EXPECT_EQ(sum.steps, 3 * size());
+    EXPECT_EQ(sum.failed, 0);
+    EXPECT_GT(sum.bytes_stored, 0u);
+    EXPECT_EQ(sum.bytes_staged, way.mode == Mode::background && !way.lend ? sum.bytes_put : 0u);
+  }
+}
+
+TEST(WriterMpi, lent_arrays_are_the_applications_again_after_begin_step) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.lend = true;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0.5);
+  put(writer, domain);
+  writer.end_step();
+  writer.begin_step(Flow::checkpoint, 2, 1.0);
+  domain.density = make_domain(1, rank(), size(), 2).density;
+  domain.flag = make_domain(1, rank(), size(), 2).flag;
+  put(writer, domain);
+  writer.end_step();
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+  expect_step(directory.path(), Flow::checkpoint, 2);
+}
+
+TEST(WriterMpi, options_ranks_per_node_and_writers_per_node_say_how_many_files) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.ranks_per_node = 2;
+  options.writers_per_node = 1;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::analysis, 1);
+  writer.close();
+  expect_step(directory.path(), Flow::analysis, 1);
+  EXPECT_EQ(files_in(directory.path() / "analysis"), static_cast<std::size_t>((size() + 1) / 2));
+}
+
+TEST(WriterMpi, ranks_without_a_part_take_part) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.contributors_per_file = 2;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0);
+  if (rank() % 2 == 0) put(writer, domain);
+  writer.put_attribute("note", std::string("made by a test"));
+  writer.end_step();
+  writer.close();
+  if (rank() == 0) {
+    EXPECT_EQ(store::open_step(directory.path()).num_parts, (size() + 1) / 2);
+  }
+  expect_sound(directory.path(), 1);
+}
+
+TEST(WriterMpi, codecs_are_chosen_by_flow_and_field) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  set_option(options, "checkpoint.codec", "raw");
+  set_option(options, "analysis.codec", "point:1e-3");
+  set_option(options, "analysis.single_precision", "true");
+  set_option(options, "analysis.field_codec.flag", "lossless");
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::checkpoint, 1);
+  write_step(writer, Flow::analysis, 1);
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+  for (const auto& stream : store::list_streams(directory.path(), Flow::checkpoint, 1))
+    if (stream.field == "density") {
+      EXPECT_THAT(stream.codec, HasSubstr("raw"));
+    }
+  const mesh::Part part = store::open_step(directory.path(), Flow::analysis).read(rank(), {});
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  ASSERT_EQ(part.fields[0].info.type, mesh::ScalarType::float32);
+  const auto values = part.fields[0].as<float>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(static_cast<double>(values[i]), domain.density[i], 1.001e-3 * domain.density[i]);
+}
+
+TEST(WriterMpi, option_staging_bytes_that_are_too_few_make_a_step_synchronous) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.staging_bytes = 100;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::checkpoint, 1);
+  EXPECT_EQ(writer.statistics().bytes_staged, 0u);
+  EXPECT_GT(writer.statistics().seconds_waiting, 0);
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, option_mode_auto_tries_both_and_decides_alike_on_all_ranks) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = Mode::automatic;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  for (std::int64_t step = 0; step < 8; ++step) {
+    EXPECT_EQ(writer.mode_of(Flow::analysis) == Mode::automatic, step <= 6);
+    write_step(writer, Flow::analysis, step);
+  }
+  writer.close();
+  expect_same_everywhere(std::string(name_of(writer.mode_of(Flow::analysis))));
+  EXPECT_EQ(writer.mode_of(Flow::checkpoint), Mode::automatic);
+  expect_sound(directory.path(), 8);
+}
+
+TEST(WriterMpi, option_keep_last_removes_older_checkpoints_once_newer_ones_are_durable) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.keep_last = 2;
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  for (std::int64_t step = 1; step <= 5; ++step) {
+    write_step(writer, Flow::checkpoint, step);
+    writer.wait();
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, step);
+  }
+  write_step(writer, Flow::analysis, 5);
+  writer.close();
+  barrier();
+  const auto steps = store::list_steps(directory.path());
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].step, 4);
+  EXPECT_EQ(steps[1].step, 5);
+  expect_step(directory.path(), Flow::checkpoint, 4);
+  expect_sound(directory.path(), 3);
+}
+
+TEST(WriterMpi, a_resumed_run_supersedes_what_the_abandoned_one_wrote_later) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  const auto header = make_domain(1, 0, 1).header;
+  store::StepId from;
+  {
+    Writer writer(everyone(), directory.path(), header, options);
+    for (std::int64_t step : {1, 2, 3}) {
+      write_step(writer, Flow::checkpoint, step);
+      writer.wait();
+      if (step == 1) from = *writer.newest_durable(Flow::checkpoint);
+    }
+    writer.close();
+  }
+  options.contributors_per_file = 0;
+  Writer writer(everyone(), directory.path(), header, options, from);
+  write_step(writer, Flow::checkpoint, 2, 9);
+  writer.close();
+  barrier();
+  const auto steps = store::list_steps(directory.path());
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[1].step, 2);
+  expect_step(directory.path(), Flow::checkpoint, 2, 9);
+}
+
+// ------------------------------------------------------------------ what goes wrong
+
+TEST(WriterMpi, an_error_in_a_put_of_one_rank_is_thrown_by_end_step_on_all_and_the_writer_goes_on) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0.5);
+  put(writer, domain);
+  if (rank() == size() - 1) writer.put_field("density", view_of(domain.density));
+  const std::string message = message_of([&] { writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("the field was put before"));
+  EXPECT_THAT(message, HasSubstr("field density"));
+  expect_same_everywhere(message);
+  write_step(writer, Flow::checkpoint, 1);
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, ranks_that_disagree_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  writer.begin_step(Flow::checkpoint, 1, 0.5);
+  put(writer, domain);
+  if (rank() == 1) writer.put_field("extra", view_of(domain.density));
+  std::string message = message_of([&] { writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("ranks disagree about the step checkpoint step 1: rank 0 has"));
+  EXPECT_THAT(message, HasSubstr("rank 1 extra"));
+  expect_same_everywhere(message);
+  writer.begin_step(Flow::checkpoint, rank() == 0 ? 7 : 8, 0.5);
+  message = message_of([&] { writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("ranks disagree about the step"));
+  expect_same_everywhere(message);
+  // A rank that calls wait() inside a step, while the others end it.
+  writer.begin_step(Flow::checkpoint, 9, 0.5);
+  put(writer, domain);
+  message = message_of([&] { rank() == 1 ? writer.wait() : writer.end_step(); });
+  EXPECT_THAT(message, HasSubstr("rank 0 has checkpoint step 9"));
+  EXPECT_THAT(message, HasSubstr("rank 1 no step (it has called"));
+  expect_same_everywhere(message);
+  writer.close();
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoint"));
+}
+
+// The header stands once in a step: with another on some rank, files would contradict each other.
+TEST(WriterMpi, ranks_with_another_time_attribute_or_name_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  const bool odd = rank() == size() - 1;
+  const auto told = [&](double time, const mesh::Attribute& dt, const char* field) {
+    writer.begin_step(Flow::checkpoint, 1, time);
+    put(writer, domain);
+    writer.put_attribute("dt", dt);
+    if (*field == 0) writer.put_field(field, view_of(domain.density));
+    std::string message = message_of([&] { writer.end_step(); });
+    expect_same_everywhere(message);
+    return message;
+  };
+  EXPECT_THAT(told(odd ? std::nextafter(0.5, 1) : 0.5, 0.1, "x"), HasSubstr("rank 0 has time = 0.5, rank"));
+  EXPECT_THAT(told(0.5, odd ? 5.0 : 0.1, "x"), HasSubstr("rank 0 has attribute dt = 0.1, rank"));
+  EXPECT_THAT(told(0.5, odd ? mesh::Attribute(std::int64_t{1}) : mesh::Attribute(1.0), "x"),
+              HasSubstr("dt = 1.0, rank"));
+  EXPECT_THAT(told(0.5, odd ? std::vector<double>{1, 3} : std::vector<double>{1, 2}, "x"), HasSubstr("[1.0, 2.0]"));
+  EXPECT_THAT(told(std::nan(""), 0.1, "x"), HasSubstr("expected a finite time, found nan"));
+  EXPECT_THAT(told(0.5, 0.1, ""), HasSubstr("the name of a field is empty"));
+  EXPECT_EQ(told(0.5, 0.1, "x"), "no error");
+  writer.close();
+  expect_step(directory.path(), Flow::checkpoint, 1);
+}
+
+TEST(WriterMpi, ranks_that_open_it_otherwise_get_an_error_on_all) {
+  if (size() == 1) GTEST_SKIP() << "one rank agrees with itself";
+  const testing::SharedDirectory directory;
+  const bool odd = rank() == size() - 1;
+  const auto told = [&](const char* option, const char* value, const char* name = "store") {
+    Options options;
+    options.mode = background_if_possible();
+    if (odd && *option != 0) set_option(options, option, value);
+    mesh::Header header = make_domain(1, 0, 1).header;
+    if (odd && *option == 0 && *value != 0) header.unit_length = 2;
+    const std::string message =
+        message_of([&] { Writer(everyone(), directory.path() / (odd ? name : "store"), header, options); });
+    expect_same_everywhere(message);
+    return message;
+  };
+  for (const auto& [option, value] : {std::pair("contributors_per_file", "2"),
+                                      {"ranks_per_node", "1"},
+                                      {"keep_last", "3"},
+
+                                      {"checkpoint.every", "1s"},
+                                      {"checkpoint.single_precision", "true"},
+                                      {"analysis.field_codec.density", "raw"},
+                                      {"checkpoint.append", "true"},
+                                      {"direct_io", "true"},
+                                      {"mpi_io_hint.a", "b"}})
+    EXPECT_THAT(told(option, value), HasSubstr(std::string("ranks disagree about the writer: rank 0 has "))) << option;
+  EXPECT_THAT(told("contributors_per_file", "2"), HasSubstr("contributors_per_file = 1, rank " +
+                                                            std::to_string(size() - 1) + " contributors_per_file = 2"));
+  EXPECT_THAT(told("", "units"), HasSubstr("units of length"));
+  EXPECT_THAT(told("", "", "elsewhere"), HasSubstr("elsewhere"));
+  EXPECT_EQ(told("staging_bytes", "1M"), "no error");  // a node may have less memory than others
+}
+
+struct FullDisk {
+  explicit FullDisk(int error) {
+    file::set_observer([this, error](const file::Event& event) {
+      if (!failing || event.operation != file::Operation::write) return file::Verdict{};
+      ++hits;
+      return file::Verdict{error, 0};
+    });
+  }
+  ~FullDisk() { file::set_observer({}); }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  std::atomic<bool> failing = false;
+  std::atomic<int> hits = 0;
+};
+
+void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file, int failing) {
+  const testing::SharedDirectory directory;
+  FullDisk disk(ENOSPC);
+  {
+    Options options;
+    options.mode = mode;
+    options.contributors_per_file = contributors_per_file;
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    write_step(writer, Flow::checkpoint, 1);
+    writer.wait();
+    barrier();
+    disk.failing = rank() == failing;
+    const std::string message = message_of([&] {
+      write_step(writer, Flow::checkpoint, 2);
+      writer.wait();
+    });
+    disk.failing = false;
+    EXPECT_THAT(message, HasSubstr("No space left"));
+    EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
+    expect_same_everywhere(message);
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 1);
+    EXPECT_EQ(total(writer.statistics(), everyone()).failed > 0, true);
+    barrier();
+    ASSERT_EQ(store::list_steps(directory.path()).size(), 1u);
+    expect_step(directory.path(), Flow::checkpoint, 1);
+    barrier();
+    write_step(writer, Flow::checkpoint, 3);
+    writer.close();
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 3);
+    expect_step(directory.path(), Flow::checkpoint, 3);
+  }
+}
+
+TEST(WriterMpi, a_full_disk_on_one_rank_is_thrown_on_all_leaves_the_checkpoint_before_and_the_run_goes_on) {
+  for (int contributors : {1, 2, 4}) {
+    SCOPED_TRACE(contributors);
+    // The rank that commits, and one that only writes its own range.
+    for (int failing : {(size() - 1) / contributors * contributors, size() - 1}) {
+      disk_fills_up_on_one_rank(Mode::sync, contributors, failing);
+      if (!testing::single_threaded()) disk_fills_up_on_one_rank(Mode::background, contributors, failing);
+    }
+  }
+}
+
+TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  FullDisk disk(EIO);
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, {});
+  disk.failing = rank() == 0;
+  write_step(writer, Flow::checkpoint, 1);
+  // Collective calls go on until the failure has been seen; it must be in one of them, and not in the last.
+  const std::string message = message_of([&] { writer.wait(); });
+  disk.failing = false;
+  EXPECT_THAT(message, HasSubstr("Input/output error"));
+  expect_same_everywhere(message);
+  EXPECT_EQ(message_of([&] { writer.close(); }), "no error");
+  EXPECT_FALSE(writer.newest_durable(Flow::checkpoint));
+}
+
+// Fails all writes of some steps, on ranks that may be made to come to it later than others.
+struct BadSteps {
+  explicit BadSteps(std::vector<std::string> directories) {
+    file::set_observer([this, directories](const file::Event& event) {
+      if (event.operation != file::Operation::write ||
+          std::ranges::find(directories, event.path.parent_path().filename().string()) == directories.end())
+        return file::Verdict{};
+      held.wait(true);
+      return file::Verdict{EIO, 0};
+    });
+  }
+  ~BadSteps() {
+    release();
+    file::set_observer({});
+  }
+  BadSteps(const BadSteps&) = delete;
+  BadSteps& operator=(const BadSteps&) = delete;
+  void release() {
+    held = false;
+    held.notify_all();
+  }
+  std::atomic<bool> held = false;
+};
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+std::vector<std::int64_t> checkpoints_in(const std::filesystem::path& store) {
+  std::vector<std::int64_t> steps;
+  for (const auto& step : store::list_steps(store)) steps.push_back(step.step);
+  return steps;
+}
+
+TEST(WriterMpi, a_failed_step_is_told_once_and_costs_no_other_also_where_ranks_fail_at_different_times) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  std::string told;
+  {
+    Options options;
+    options.contributors_per_file = 1;
+    options.steps_in_flight = 8;
+    BadSteps bad({"000000002", "000000004"});
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    // Rank 0 fails at once, the others when five steps have been ended.
+    bad.held = rank() > 0;
+    const auto listen = [&](const std::function<void()>& call) {
+      const std::string message = message_of(call);
+      if (message != "no error") told += message + "\n";
+    };
+    for (int step = 1; step <= 7; ++step) {
+      if (step == 6) bad.release();
+      listen([&] { write_step(writer, Flow::checkpoint, step); });
+    }
+    listen([&] { writer.wait(); });
+    listen([&] { writer.close(); });
+    EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 7);
+    EXPECT_EQ(writer.statistics().steps, 7u);
+    EXPECT_EQ(writer.statistics().failed, 2u);
+  }
+  EXPECT_EQ(times(told, "checkpoint step 2"), 1u) << told;
+  EXPECT_EQ(times(told, "checkpoint step 4"), 1u) << told;
+  expect_same_everywhere(told);
+  barrier();
+  EXPECT_THAT(checkpoints_in(directory.path()), ::testing::ElementsAre(1, 3, 5, 6, 7));
+  for (std::int64_t step : {1, 3, 5, 6, 7}) expect_step(directory.path(), Flow::checkpoint, step);
+}
+
+TEST(WriterMpi, end_step_takes_its_step_where_it_tells_of_an_earlier_one_but_not_where_its_own_is_wrong) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  {
+    Options options;
+    options.contributors_per_file = 1;
+    options.staging_bytes = 1;  // each step is written inside its end_step(), and looked at by the next call
+    BadSteps bad({"000000002", "000000004"});
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    write_step(writer, Flow::checkpoint, 1);
+    write_step(writer, Flow::checkpoint, 2);
+    std::string message = message_of([&] { write_step(writer, Flow::checkpoint, 3); });
+    EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
+    expect_same_everywhere(message);
+    write_step(writer, Flow::checkpoint, 4);
+    const Domain domain = make_domain(1, rank(), size(), 5);
+    writer.begin_step(Flow::checkpoint, 5, 0.5);
+    put(writer, domain);
+    if (rank() == size() - 1) writer.put_field("density", view_of(domain.density));
+    message = message_of([&] { writer.end_step(); });
+    EXPECT_THAT(message, ::testing::StartsWith("the field was put before"));
+    EXPECT_EQ(times(message, "checkpoint step 4"), 1u) << message;
+    expect_same_everywhere(message);
+    write_step(writer, Flow::checkpoint, 6);
+    writer.close();
+  }
+  barrier();
+  EXPECT_THAT(checkpoints_in(directory.path()), ::testing::ElementsAre(1, 3, 6));
+}
+
+// ------------------------------------------------------------------ who owns what
+
+// The message of end_step(), the same on all ranks.
+std::string message_of_step(Writer& writer, std::int64_t step, const Domain& domain) {
+  writer.begin_step(Flow::checkpoint, step, 0.5 * static_cast<double>(step));
+  put(writer, domain);
+  std::string message = message_of([&] { writer.end_step(); });
+  expect_same_everywhere(message);
+  return message;
+}
+
+// end_step() must refuse a step that verify would call damaged.
+TEST(WriterMpi, cells_that_two_ranks_own_are_an_error_of_end_step_and_the_next_step_is_written) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::checkpoint, 1);
+  Domain twice = make_domain(1, rank(), size(), 2);
+  if (rank() == size() - 1) twice = make_domain(1, 0, 1, 2);  // the last rank owns all
+  const std::string message = message_of_step(writer, 2, twice);
+  if (size() == 1) {
+    EXPECT_EQ(message, "no error");
+  } else {
+    EXPECT_THAT(message, HasSubstr("of the domain: cells are owned twice"));
+    EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
+  }
+  write_step(writer, Flow::checkpoint, 3);
+  writer.close();
+  barrier();
+  EXPECT_EQ(checkpoints_in(directory.path()).size(), size() == 1 ? 3u : 2u);
+  expect_sound(directory.path(), size() == 1 ? 3 : 2);
+}
+
+TEST(WriterMpi, options_checkpoint_whole_domain_and_analysis_whole_domain_refuse_cells_that_nobody_owns) {
+  for (bool asked : {false, true}) {
+    const testing::SharedDirectory directory;
+    Options options;
+    options.mode = background_if_possible();
+    options.checkpoint_whole_domain = asked;
+    Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+    EXPECT_EQ(message_of_step(writer, 1, make_domain(1, rank(), size(), 1)), "no error");
+    Domain less = make_domain(1, rank(), size(), 2);
+    for (std::size_t level = 0; rank() == 0 && level < less.tree.owned.size(); ++level)
+      less.tree.owned[level] = base::BitArray(less.tree.owned[level].size());
+    const std::string message = message_of_step(writer, 2, less);
+    if (asked)
+      EXPECT_THAT(message, HasSubstr("of the domain: cells are owned by no rank"));
+    else
+      EXPECT_EQ(message, "no error");
+    writer.close();
+    barrier();
+    // A step that fills the domain says so, and verify holds it to that.
+    const store::Scan scan = store::scan_store(directory.path());
+    ASSERT_EQ(scan.steps.size(), asked ? 1u : 2u);
+    for (const store::StepFound& step : scan.steps)
+      for (const store::SegmentPlace& place : step.segments)
+        EXPECT_EQ(store::committed(scan, place).footer.whole_domain, step.step == 1);
+    expect_sound(directory.path(), asked ? 1 : 2);
+  }
+}
+
+TEST(WriterMpi, a_header_that_no_reader_takes_is_refused_at_once_on_all) {
+  const testing::SharedDirectory directory;
+  mesh::Header header = make_domain(1, 0, 1).header;
+  if (rank() == size() - 1) header.unfolded = 40;
+  Options options;
+  options.mode = Mode::sync;
+  const std::string message = message_of([&] { Writer(everyone(), directory.path() / "s", header, options); });
+  EXPECT_THAT(message, HasSubstr("unfolded levels: expected 0 to 32, found 40"));
+  expect_same_everywhere(message);
+}
+
+TEST(WriterMpi, statistics_are_one_json_object) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  write_step(writer, Flow::analysis, 1);
+  writer.close();
+  const std::string json = to_json(total(writer.statistics(), everyone()));
+  EXPECT_THAT(json, HasSubstr("{\"steps\": " + std::to_string(size()) + ", \"failed\": 0, \"bytes_put\": "));
+  EXPECT_EQ(json.back(), '}');
+  const Statistics mine = writer.statistics();
+  EXPECT_GE(mine.seconds_in_calls, mine.seconds_copying + mine.seconds_waiting);
+  EXPECT_GT(mine.seconds_working, 0);
+}
+
+}  // namespace
+}  // namespace octavo::engine

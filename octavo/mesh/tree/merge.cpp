@@ -1,0 +1,204 @@
+#include "octavo/mesh/tree/merge.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::mesh {
+namespace {
+
+using base::BitArray;
+using base::Error;
+using base::Kind;
+
+constexpr std::uint32_t nobody = 0xFFFFFFFFU;
+
+bool same_attributes(const Particles& a, const Particles& b) {
+  return std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(), b.attributes.end(),
+                    [](const Field& x, const Field& y) { return x.info == y.info; });
+}
+
+std::vector<Particles> merge_particles(std::span<const Part> parts) {
+  std::vector<Particles> merged;
+  for (const Part& part : parts)
+    for (const Particles& species : part.particles) {
+      const auto same =
+          std::find_if(merged.begin(), merged.end(), [&](const Particles& p) { return p.species == species.species; });
+      if (same == merged.end()) {
+        merged.push_back(species);
+        continue;
+      }
+      if (!same_attributes(*same, species))
+        throw Error(Kind::usage, "parts differ in the attributes of species " + species.species)
+            .at("part " + std::to_string(part.index));
+      append(*same, species);
+    }
+  return merged;
+}
+
+// Bytes a tree cell of each field; the same in all parts.
+std::vector<std::size_t> field_widths(std::span<const Part> parts) {
+  std::vector<std::size_t> widths;
+  for (const Part& part : parts) {
+    const std::size_t cells = num_cells(octree_of(part));
+    const auto& first = parts.front().fields;
+    if (part.fields.size() != first.size())
+      throw Error(Kind::usage, "parts differ in their fields: " + std::to_string(first.size()) + " and " +
+                                   std::to_string(part.fields.size()))
+          .at("part " + std::to_string(part.index));
+    for (std::size_t f = 0; f < first.size(); ++f) {
+      const std::string place = "part " + std::to_string(part.index) + ", field " + part.fields[f].info.name;
+      if (!(part.fields[f].info == first[f].info)) throw Error(Kind::usage, "parts differ in their fields").at(place);
+      const std::size_t bytes = part.fields[f].bytes.size();
+      if (widths.size() == f) widths.push_back(cells == 0 ? 0 : bytes / cells);
+      if (bytes != widths[f] * cells)
+        throw Error(Kind::usage, "values of a field: expected " + std::to_string(widths[f] * cells) + " bytes for " +
+                                     std::to_string(cells) + " cells, found " + std::to_string(bytes))
+            .at(place);
+    }
+  }
+  return widths;
+}
+
+// A part's cells of one level in the merged tree.
+using Places = std::vector<std::uint32_t>;
+
+// One level of the merged tree as it grows.
+struct MergedLevel {
+  BitArray refined, owned;
+  std::vector<std::uint32_t> part, cell;  // where a cell's values come from: position in `parts`, index on the level
+};
+
+void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const Places& places, std::uint32_t part) {
+  const BitArray& refined = tree.refined[level];
+  const BitArray& owned = tree.owned[level];
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::uint32_t at = places[i];
+    if (refined[i]) merged.refined.set(at);
+    const bool better = owned[i] && !merged.owned[at];
+    if (owned[i]) merged.owned.set(at);
+    if (!better && merged.part[at] != nobody) continue;
+    merged.part[at] = part;
+    merged.cell[at] = static_cast<std::uint32_t>(i);
+  }
+}
+
+void check_leaves(const MergedLevel& merged, const Octree& tree, std::size_t level, const Places& places, int part) {
+  tree.owned[level].for_each_set([&](std::size_t i) {
+    if (!tree.refined[level][i] && merged.refined[places[i]])
+      throw Error(Kind::corrupt, "an owned leaf is refined by another part: they are not of one step")
+          .at("part " + std::to_string(part) + ", level index " + std::to_string(level) + ", cell " +
+              std::to_string(i));
+  });
+}
+
+// For each word of bits, how many bits are set before it.
+std::vector<std::uint32_t> counts_before(const BitArray& bits) {
+  std::vector<std::uint32_t> counts;
+  std::size_t n = 0;
+  for (std::uint64_t w : bits.words()) {
+    counts.push_back(static_cast<std::uint32_t>(n));
+    n += static_cast<std::size_t>(std::popcount(w));
+  }
+  return counts;
+}
+
+// The children of a part's refined cells, in the merged tree.
+Places child_places(const Octree& tree, std::size_t level, const Places& places, const BitArray& merged,
+                    const std::vector<std::uint32_t>& before) {
+  Places children;
+  const auto family = static_cast<std::uint32_t>(family_size(tree));
+  children.reserve(level + 1 < tree.refined.size() ? tree.refined[level + 1].size() : 0);
+  tree.refined[level].for_each_set([&](std::size_t i) {
+    const std::uint32_t at = places[i];
+    const std::uint64_t lower = merged.words()[at >> 6] & ((std::uint64_t{1} << (at & 63)) - 1);
+    const std::uint32_t rank = before[at >> 6] + static_cast<std::uint32_t>(std::popcount(lower));
+    for (std::uint32_t c = 0; c < family; ++c) children.push_back(rank * family + c);
+  });
+  return children;
+}
+
+MergedLevel merge_level(std::span<const Part> parts, std::size_t level, std::size_t cells,
+                        const std::vector<Places>& places) {
+  if (cells > nobody) throw Error(Kind::unsupported, "a merged level of 2^32 cells or more");
+  MergedLevel merged{BitArray(cells), BitArray(cells), Places(cells, nobody), Places(cells, 0)};
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (!places[p].empty()) add_part(merged, octree_of(parts[p]), level, places[p], static_cast<std::uint32_t>(p));
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (!places[p].empty()) check_leaves(merged, octree_of(parts[p]), level, places[p], parts[p].index);
+  return merged;
+}
+
+std::vector<MergedLevel> merge_levels(std::span<const Part> parts) {
+  const Octree& first = octree_of(parts.front());
+  std::vector<Places> places(parts.size(), Places(num_cells(first, 0)));
+  for (Places& roots : places)
+    for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<std::uint32_t>(i);
+  std::vector<MergedLevel> levels;
+  for (std::size_t cells = num_cells(first, 0); cells != 0;) {
+    levels.push_back(merge_level(parts, levels.size(), cells, places));
+    const BitArray& refined = levels.back().refined;
+    const auto before = counts_before(refined);
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      if (!places[p].empty())
+        places[p] = child_places(octree_of(parts[p]), levels.size() - 1, places[p], refined, before);
+    cells = refined.count() * family_size(first);
+  }
+  return levels;
+}
+
+Field merge_field(std::span<const Part> parts, std::size_t f, std::size_t width,
+                  const std::vector<MergedLevel>& levels) {
+  std::vector<std::vector<std::size_t>> offsets;
+  std::size_t cells = 0;
+  for (const Part& part : parts) offsets.push_back(level_offsets(octree_of(part)));
+  for (const MergedLevel& level : levels) cells += level.part.size();
+  Field field{parts.front().fields[f].info, std::vector<std::byte>(cells * width)};
+  std::byte* to = field.bytes.data();
+  for (std::size_t level = 0; level < levels.size(); ++level)
+    for (std::size_t i = 0; i < levels[level].part.size(); ++i, to += width) {
+      const std::size_t p = levels[level].part[i];
+      std::memcpy(to, parts[p].fields[f].bytes.data() + (offsets[p][level] + levels[level].cell[i]) * width, width);
+    }
+  return field;
+}
+
+}  // namespace
+
+const Octree& octree_of(const Part& part) {
+  if (const auto* tree = std::get_if<Octree>(&part.mesh)) return *tree;
+  throw Error(Kind::unsupported, "only octrees are split and merged").at("part " + std::to_string(part.index));
+}
+
+void check_same_roots(std::span<const Part> parts) {
+  if (parts.empty()) throw Error(Kind::usage, "no parts: expected at least one");
+  const Octree& first = octree_of(parts.front());
+  for (const Part& part : parts) {
+    const Octree& tree = octree_of(part);
+    if (tree.dim != first.dim || tree.roots != first.roots || tree.block != first.block)
+      throw Error(Kind::usage, "parts differ in dimensions, roots or block")
+          .at("parts " + std::to_string(parts.front().index) + " and " + std::to_string(part.index));
+  }
+}
+
+Part merge(std::span<const Part> parts) {
+  check_same_roots(parts);
+  const auto widths = field_widths(parts);
+  std::vector<MergedLevel> levels = merge_levels(parts);
+  Part merged{parts.front().index, {}, {}, merge_particles(parts)};
+  for (std::size_t f = 0; f < widths.size(); ++f) merged.fields.push_back(merge_field(parts, f, widths[f], levels));
+  const Octree& first = octree_of(parts.front());
+  Octree tree{.dim = first.dim, .roots = first.roots, .block = first.block, .refined = {}, .owned = {}};
+  for (MergedLevel& level : levels) {
+    tree.refined.push_back(std::move(level.refined));
+    tree.owned.push_back(std::move(level.owned));
+  }
+  merged.mesh = std::move(tree);
+  return merged;
+}
+
+}  // namespace octavo::mesh

@@ -1,0 +1,399 @@
+#include "octavo/mesh/tree/regrid.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/tree/tree_index.hpp"
+
+namespace octavo::mesh {
+namespace {
+
+using base::BitArray;
+using base::Error;
+using base::Kind;
+
+constexpr std::size_t most_listed = 5;
+
+/// Cells of a source level along an axis; nothing where the level above cannot halve them.
+std::optional<std::int64_t> cells_along(const Octree& source, int level, std::size_t axis) {
+  const std::int64_t cells = source.roots[axis] * source.block[axis];
+  if (level >= 0) return cells << level;
+  return cells % (std::int64_t{1} << -level) == 0 ? std::optional(cells >> -level) : std::nullopt;
+}
+
+bool divides(const Octree& source, int level, const Index3& block) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
+    const auto cells = cells_along(source, level, axis);
+    if (!cells || *cells % block[axis] != 0) return false;
+  }
+  return true;
+}
+
+int root_level(const Octree& source, const RegridOptions& options) {
+  constexpr int most_searched = 12;
+  for (int level = options.root; level < options.root + most_searched; ++level)
+    if (divides(source, level, options.block)) return level;
+  Index3 cells = source.roots;
+  for (std::size_t axis = 0; axis < 3; ++axis) cells[axis] *= source.block[axis];
+  throw Error(Kind::unsupported, "the domain of " + describe_extent(cells, source.dim) +
+                                     " cells cannot be divided into blocks of " +
+                                     describe_extent(options.block, source.dim) + ", on no level");
+}
+
+/// Calls f(source level index, coordinate, number on the level) for each cell of each level.
+template <class F>
+void for_each_cell(const Octree& tree, F&& f) {
+  std::vector<Coordinate> at = root_coordinates(tree);
+  for (int level = 0; level < num_levels(tree); ++level) {
+    if (level > 0) at = child_coordinates(tree, level - 1, at);
+    for (std::size_t i = 0; i < at.size(); ++i) f(level, at[i], i);
+  }
+}
+
+std::uint64_t key_of(const Index3& at) {
+  return static_cast<std::uint64_t>(at[0]) | static_cast<std::uint64_t>(at[1]) << 21 |
+         static_cast<std::uint64_t>(at[2]) << 42;
+}
+using Keys = std::unordered_set<std::uint64_t>;
+
+/// A tree from the positions of its refined cells, given level by level: is_refined(level, position).
+template <class F>
+Octree grow(int dim, const Index3& roots, const Index3& block, F&& is_refined) {
+  Octree tree{dim, roots, block, {}, {}};
+  std::vector<Coordinate> at = root_coordinates(tree);
+  for (int level = 0; !at.empty(); ++level) {
+    BitArray refined(at.size());
+    for (std::size_t i = 0; i < at.size(); ++i)
+      if (is_refined(level, Index3{at[i][0], at[i][1], at[i][2]})) refined.set(i);
+    tree.owned.emplace_back(at.size(), true);
+    tree.refined.push_back(std::move(refined));
+    at = child_coordinates(tree, level, at);
+  }
+  return tree;
+}
+
+/// Per new level from that of `first` on, positions of blocks with cells that the source refines.
+std::vector<Keys> refined_blocks(const Octree& source, const Octree& shape, int shift, int first) {
+  std::vector<Keys> keys;
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t i) {
+    if (level < std::max(first, shift) || !source.refined[static_cast<std::size_t>(level)][i]) return;
+    const auto j = static_cast<std::size_t>(level - shift);
+    if (keys.size() <= j) keys.resize(j + 1);
+    for_each_row(blocks_touching(shape, cells_of(source, at)), [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x) keys[j].insert(key_of({row[0] + x, row[1], row[2]}));
+    });
+  });
+  return keys;
+}
+
+// ------------------------------------------------------------------------------------------------------------ balance
+
+/// Calls f(position of a neighbour on the level) for each neighbour in the domain.
+template <class F>
+void for_each_neighbour(const Octree& tree, int level, const Index3& at, const RegridOptions& options, F&& f) {
+  const auto dim = static_cast<std::size_t>(tree.dim);
+  const int reach[3] = {1, dim > 1 ? 1 : 0, dim > 2 ? 1 : 0};
+  for (int dz = -reach[2]; dz <= reach[2]; ++dz)
+    for (int dy = -reach[1]; dy <= reach[1]; ++dy)
+      for (int dx = -1; dx <= 1; ++dx) {
+        const int steps = std::abs(dx) + std::abs(dy) + std::abs(dz);
+        if (steps == 0 || (steps > 1 && options.balance == Balance::faces)) continue;
+        Index3 to{at[0] + dx, at[1] + dy, at[2] + dz};
+        bool inside = true;
+        for (std::size_t axis = 0; axis < dim; ++axis) {
+          const std::int64_t extent = tree.roots[axis] << level;
+          if (options.periodic[axis]) to[axis] = (to[axis] + extent) % extent;
+          inside = inside && to[axis] >= 0 && to[axis] < extent;
+        }
+        if (inside) f(to);
+      }
+}
+
+Index3 parent_of(const Index3& at, int dim) {
+  Index3 up = at;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) up[axis] >>= 1;
+  return up;
+}
+
+std::string to_string(const Index3& at, int dim) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    text.append(axis == 0 ? "" : ",").append(std::to_string(at[axis]));
+  return text + ")";
+}
+
+/// A refined cell needs neighbours of its own level, or those beside its children differ by two.
+struct Unbalanced {
+  std::int64_t count = 0;
+  std::string places;
+};
+Unbalanced find_unbalanced(const Octree& tree, const RegridOptions& options) {
+  Unbalanced found;
+  const TreeIndex index(tree);
+  for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
+    if (!tree.refined[static_cast<std::size_t>(level)][i]) return;
+    for_each_neighbour(tree, level, {at[0], at[1], at[2]}, options, [&](const Index3& to) {
+      if (index.find(level, to)) return;
+      if (++found.count <= static_cast<std::int64_t>(most_listed))
+        found.places += (found.places.empty() ? "" : "; ") + std::string("level index ") + std::to_string(level) +
+                        to_string(to, tree.dim);
+    });
+  });
+  return found;
+}
+
+/// Refines what is unbalanced, from the finest level up.
+void add_balance(const Octree& tree, const RegridOptions& options, std::vector<Keys>& refined) {
+  constexpr std::uint64_t mask = (std::uint64_t{1} << 21) - 1;
+  for (std::size_t level = refined.size(); level-- > 1;) {
+    const auto above = [&](const Index3& to) { refined[level - 1].insert(key_of(parent_of(to, tree.dim))); };
+    for (const std::uint64_t key : refined[level]) {
+      const Index3 at{static_cast<std::int64_t>(key & mask), static_cast<std::int64_t>(key >> 21 & mask),
+                      static_cast<std::int64_t>(key >> 42)};
+      above(at);
+      for_each_neighbour(tree, static_cast<int>(level), at, options, above);
+    }
+  }
+}
+
+void refuse_unbalanced(const Unbalanced& found, const RegridOptions& options) {
+  throw Error(Kind::unsupported, "neighbours differ by more than one level, which the target does not allow: " +
+                                     std::to_string(found.count) + " places" +
+                                     (options.balance == Balance::corners ? " over faces, edges or corners" : "") +
+                                     ", where no cell is at " + found.places +
+                                     (found.count > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
+      .hint("--fill refines them");
+}
+
+// ----------------------------------------------------------------------------------------------------------- coverage
+
+std::int64_t overlap(const IndexBox& a, const IndexBox& b, int dim) {
+  const auto both = intersection(a, b, dim);
+  return both ? num_cells(*both, dim) : 0;
+}
+
+struct Coverage {
+  std::int64_t fills = 0, blocks = 0;
+  std::string places;
+};
+Coverage find_coverage(const Octree& source, const Octree& tree, int shift, int first) {
+  const TreeIndex index(tree);
+  std::vector<std::vector<std::uint32_t>> have;
+  for (int level = 0; level < num_levels(tree); ++level) have.emplace_back(num_cells(tree, level), 0);
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t) {
+    if (level < std::max(first, shift)) return;
+    const IndexBox cells = cells_of(source, at);
+    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x) {
+        const Index3 block{row[0] + x, row[1], row[2]};
+        const Coordinate place{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
+                               static_cast<std::uint32_t>(block[2])};
+        if (const auto found = index.find(level - shift, block))
+          have[static_cast<std::size_t>(level - shift)][*found] +=
+              static_cast<std::uint32_t>(overlap(cells_of(tree, place), cells, tree.dim));
+      }
+    });
+  });
+  Coverage coverage;
+  const auto whole = static_cast<std::uint32_t>(block_size(tree));
+  for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
+    const std::uint32_t here = have[static_cast<std::size_t>(level)][i];
+    if (level + shift < first || here == whole) return;
+    coverage.fills += whole - here;
+    if (++coverage.blocks <= static_cast<std::int64_t>(most_listed))
+      coverage.places += (coverage.places.empty() ? "" : "; ") + std::string("level index ") +
+                         std::to_string(level + shift) + " " + describe(cells_of(tree, at), tree.dim) + " has " +
+                         std::to_string(here) + " of " + std::to_string(whole);
+  });
+  return coverage;
+}
+
+void refuse_partial(const Coverage& found, const Octree& tree) {
+  throw Error(Kind::unsupported, "the refined regions are not made of whole blocks of " +
+                                     describe_extent(tree.block, tree.dim) + " cells: " + std::to_string(found.fills) +
+                                     " cells of " + std::to_string(found.blocks) +
+                                     " blocks are missing: " + found.places +
+                                     (found.blocks > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
+      .hint("smaller blocks may fit; --fill makes the missing cells from the coarser one they lie in");
+}
+
+std::int64_t cells_above_first(const Octree& tree, int shift, int first) {
+  std::int64_t n = 0;
+  for (int level = 0; level < num_levels(tree) && level + shift < first; ++level)
+    n += static_cast<std::int64_t>(num_cells(tree, level) * block_size(tree));
+  return n;
+}
+
+}  // namespace
+
+IndexBox blocks_touching(const Octree& tree, const IndexBox& cells) {
+  IndexBox out{{0, 0, 0}, {1, 1, 1}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+    out.lo[axis] = cells.lo[axis] / tree.block[axis];
+    out.hi[axis] = (cells.hi[axis] - 1) / tree.block[axis] + 1;
+  }
+  return out;
+}
+
+Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
+  Regrid plan;
+  plan.first = options.first;
+  plan.fill = {options.by, options.periodic, options.edge, options.specific};
+  plan.shift = root_level(source, options);
+  Octree shape{source.dim, {1, 1, 1}, options.block, {}, {}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
+    shape.roots[axis] = *cells_along(source, plan.shift, axis) / options.block[axis];
+    if (shape.roots[axis] << num_levels(source) >= std::int64_t{1} << 21)
+      throw Error(Kind::unsupported, "more than 2^21 cells along an axis: that is not converted to another tree");
+  }
+  std::vector<Keys> keys = refined_blocks(source, shape, plan.shift, options.first);
+  const auto build = [&] {
+    return grow(source.dim, shape.roots, shape.block, [&](int level, const Index3& at) {
+      if (level + plan.shift < options.first) return true;
+      return static_cast<std::size_t>(level) < keys.size() &&
+             keys[static_cast<std::size_t>(level)].contains(key_of(at));
+    });
+  };
+  plan.tree = build();
+  if (options.balance != Balance::none) {
+    const Unbalanced found = find_unbalanced(plan.tree, options);
+    if (found.count != 0 && !options.fill) refuse_unbalanced(found, options);
+    if (found.count != 0) {
+      add_balance(plan.tree, options, keys);
+      plan.tree = build();
+    }
+  }
+  const Coverage coverage = find_coverage(source, plan.tree, plan.shift, options.first);
+  if (coverage.fills != 0 && !options.fill) refuse_partial(coverage, plan.tree);
+  plan.fills = coverage.fills;
+  plan.blocks_filled = coverage.blocks;
+  plan.means = cells_above_first(plan.tree, plan.shift, options.first);
+  return plan;
+}
+
+// ------------------------------------------------------------------------------------------------------------- values
+
+namespace {
+
+void check_field(const FieldInfo& info) {
+  if (info.components != 1 || info.ghost != 0)
+    throw Error(Kind::usage, "a field must have one component and no ghost cells to go onto another tree")
+        .at("field " + info.name);
+}
+
+/// The position, in a block of that lower corner, of a cell.
+std::size_t inside(const Index3& cell, const IndexBox& box) {
+  const std::int64_t nx = box.hi[0] - box.lo[0], ny = box.hi[1] - box.lo[1];
+  return static_cast<std::size_t>(((cell[2] - box.lo[2]) * ny + cell[1] - box.lo[1]) * nx + cell[0] - box.lo[0]);
+}
+
+/// A run of values that one source cell and one new cell share.
+struct Run {
+  std::size_t from = 0, to = 0, length = 0;
+};
+
+/// Calls f(run) for what a source cell, whose cells these are and begin at value `first`, shares with the new tree's
+/// cells of a level, whose cells are 2^finer times as fine and whose first is the tree's cell number `offset`.
+template <class F>
+void for_each_shared(const Octree& tree, const TreeIndex& index, int level, std::size_t offset, const IndexBox& cells,
+                     std::size_t first, int finer, F&& f) {
+  const IndexBox fine = flat(refined_box(cells, std::int64_t{1} << finer, tree.dim), tree.dim);
+  for_each_row(blocks_touching(tree, fine), [&](const Index3& row, std::int64_t n) {
+    for (std::int64_t x = 0; x < n; ++x) {
+      const Index3 at{row[0] + x, row[1], row[2]};
+      const auto found = index.find(level, at);
+      if (!found) continue;
+      const IndexBox block = cells_of(tree, {static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]),
+                                             static_cast<std::uint32_t>(at[2])});
+      const std::size_t to = (offset + *found) * block_size(tree);
+      for_each_row(*intersection(fine, block, 3), [&](const Index3& cell, std::int64_t length) {
+        if (finer == 0)
+          return f(Run{first + inside(cell, cells), to + inside(cell, block), static_cast<std::size_t>(length)});
+        for (std::int64_t k = 0; k < length; ++k) {
+          const Index3 one{cell[0] + k, cell[1], cell[2]};
+          Index3 up = one;
+          for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) up[axis] >>= finer;
+          f(Run{first + inside(up, cells), to + inside(one, block), 1});
+        }
+      });
+    }
+  });
+}
+
+/// Calls f(run) for all that an owned cell of the source gives to the new tree: to the same cells, or, where it is a
+/// leaf coarser than the new roots' cells, to those that lie in it.
+template <class F>
+void for_each_run(const Octree& source, const Regrid& plan, const Octree& tree, F&& f) {
+  const TreeIndex index(tree);
+  const auto offsets = level_offsets(source), to_offsets = level_offsets(tree);
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t i) {
+    const auto l = static_cast<std::size_t>(level);
+    const int finer = std::max(0, plan.shift - level);
+    if (level < plan.first || level - plan.shift >= num_levels(tree) || !source.owned[l][i]) return;
+    if (finer > 0 && source.refined[l][i]) return;
+    const int to = std::max(0, level - plan.shift);
+    for_each_shared(tree, index, to, to_offsets[static_cast<std::size_t>(to)], cells_of(source, at),
+                    (offsets[l] + i) * block_size(source), finer, f);
+  });
+}
+
+}  // namespace
+
+void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields, BitArray& known) {
+  scatter(std::get<Octree>(source.mesh), source.fields, plan, tree, fields, known);
+}
+
+void scatter(const Octree& from, const std::vector<Field>& values, const Regrid& plan, const Octree& tree,
+             std::vector<Field>& fields, BitArray& known) {
+  std::vector<Run> runs;
+  for_each_run(from, plan, tree, [&](const Run& run) {
+    runs.push_back(run);
+    for (std::size_t k = run.to; k < run.to + run.length; ++k) known.set(k);
+  });
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    check_field(fields[f].info);
+    const std::size_t width = size_of(fields[f].info.type);
+    if (values.at(f).size() != num_cells(from) * block_size(from))
+      throw Error(Kind::usage, "a field's values do not fit its tree").at("field " + fields[f].info.name);
+    for (const Run& run : runs)
+      std::memcpy(fields[f].bytes.data() + run.to * width, values[f].bytes.data() + run.from * width,
+                  run.length * width);
+  }
+}
+
+void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const BitArray& known) {
+  if (known.count() == known.size()) return;
+  if (plan.fills != 0) fill_down(tree, plan.first - plan.shift, plan.fill, fields, known);
+  form_means(tree, plan.first - plan.shift, fields, known, plan.fill.specific);
+}
+
+std::vector<BitArray> cells_to_complete(const Regrid& plan, const Octree& tree, const std::vector<BitArray>& owned) {
+  std::vector<BitArray> needed = owned;
+  RegridOptions beside;
+  beside.balance = Balance::faces;
+  beside.periodic = plan.fill.periodic;
+  const TreeIndex index(tree);
+  std::vector<std::vector<Coordinate>> at{root_coordinates(tree)};
+  for (int level = 0; level + 1 < num_levels(tree); ++level) at.push_back(child_coordinates(tree, level, at.back()));
+  for (int level = num_levels(tree) - 1; level-- > 0;) {
+    const auto l = static_cast<std::size_t>(level);
+    tree.refined[l].for_each_set([&](std::size_t i) {
+      const std::size_t child = index.family(level, i) * family_size(tree);
+      bool wanted = false;
+      for (std::size_t c = 0; c < family_size(tree); ++c) wanted = wanted || needed[l + 1][child + c];
+      if (!wanted) return;
+      needed[l].set(i);
+      if (plan.fill.by == FillBy::constant) return;
+      for_each_neighbour(tree, level, {at[l][i][0], at[l][i][1], at[l][i][2]}, beside, [&](const Index3& to) {
+        if (const auto found = index.find(level, to)) needed[l].set(*found);
+      });
+    });
+  }
+  return needed;
+}
+
+}  // namespace octavo::mesh

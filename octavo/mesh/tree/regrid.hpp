@@ -1,0 +1,84 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/fill.hpp"
+
+namespace octavo::mesh {
+
+/// How far neighbouring tree cells may differ: by one level over faces, or over faces, edges and corners.
+enum class Balance : std::uint8_t { none, faces, corners };
+
+struct RegridOptions {
+  Index3 block{1, 1, 1};  ///< of the new tree; 1 beyond dim
+  int first = 0;          ///< source tree level index from which on all cells have values: Header::unfolded
+  /// The level of cells that the new roots hold at the coarsest, as a source tree level index. May be above `first`
+  /// (and negative): values there are means.
+  int root = 0;
+  bool fill = false;  ///< values that the source does not hold may be made
+  FillBy by = FillBy::linear;
+  Balance balance = Balance::none;
+  std::array<bool, 3> periodic{};
+  std::array<double, 3> edge{1, 1, 1};  ///< of a cell, times any factor: for fields of faces
+  Specific specific{};                  ///< fields that are weighted by the density: see fill.hpp
+};
+
+/// The same hierarchy of cells in another tree: other blocks, or none.
+struct Regrid {
+  Octree tree;                     ///< whole, every cell owned
+  int shift = 0;                   ///< new tree level index j has the cells of source tree level index j + shift
+  int first = 0;                   ///< as asked
+  std::int64_t means = 0;          ///< cells that get the mean of finer ones: those of levels above `first`
+  std::int64_t fills = 0;          ///< cells that the source does not hold: they get it from the cell they lie in
+  std::int64_t blocks_filled = 0;  ///< tree cells with such cells
+  FillOptions fill;                ///< how those get their values
+};
+
+/// Plans the tree of `block`s with the cells of `source`, a whole tree: the new one refines what the source refines. At
+/// the roots it holds the coarsest level from `root` on whose cells divide into blocks.
+///
+/// Where a block has cells that the source does not hold on its level (the source refines a part of the block above),
+/// or where neighbours differ by more levels than `balance` allows, Error(unsupported) says how many and lists the
+/// first; with `fill` the blocks are completed, and what is unbalanced is refined. The cell that is refined so keeps
+/// its value, which is the mean of what its children get (fill.hpp): sums and means stay what they are.
+/// Error(unsupported) also where no level of the source divides into blocks.
+Regrid plan_regrid(const Octree& source, const RegridOptions& options);
+
+/// Puts the values of a source part's owned cells to their places on a piece of the new tree (`tree` and `fields`: of
+/// the same roots and block as the plan's, any extract of it), which no other part of the source touches. `known`: a
+/// bit a value of a field, set where there is one now.
+/// Leaves that are coarser than the new roots' cells give their value to all of them that lie inside.
+/// Fields are cell-centred or of faces, of one component and without ghost cells: Error(usage).
+void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::vector<Field>& fields,
+             base::BitArray& known);
+/// The same of a tree whose values these are.
+void scatter(const Octree& from, const std::vector<Field>& values, const Regrid& plan, const Octree& tree,
+             std::vector<Field>& fields, base::BitArray& known);
+
+/// What scatter left out: cells on levels above `first` get the mean of the 2^dim cells below them (summed in double
+/// precision, in their order), others theirs from the cell above them and its neighbours: fill_down and form_means.
+/// On a piece of the new tree these must be there: see cells_to_complete.
+void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const base::BitArray& known);
+
+/// The cells of the new tree of which complete() needs values to make those of `owned` (bits as those of `tree`, the
+/// plan's or its upper levels): these, what lies above, and the neighbours of that. Not for fields of faces and not for
+/// means, which want the whole tree.
+std::vector<base::BitArray> cells_to_complete(const Regrid& plan, const Octree& tree,
+                                              const std::vector<base::BitArray>& owned);
+
+/// Cells of a tree, tree cells times the block, in a cell's position on the level of its cells.
+inline IndexBox cells_of(const Octree& tree, const Coordinate& at) {
+  IndexBox box{{0, 0, 0}, {1, 1, 1}};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
+    box.lo[axis] = std::int64_t{at[axis]} * tree.block[axis];
+    box.hi[axis] = box.lo[axis] + tree.block[axis];
+  }
+  return box;
+}
+
+/// The tree cells of `tree`'s shape (block) that share something with a box of cells.
+IndexBox blocks_touching(const Octree& tree, const IndexBox& cells);
+
+}  // namespace octavo::mesh

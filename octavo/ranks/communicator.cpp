@@ -1,0 +1,223 @@
+#include "octavo/ranks/communicator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::ranks {
+namespace {
+
+// Leaves the core to others after a while: largest_of_all().
+void wait_patiently(MPI_Request request) {
+  using Clock = std::chrono::steady_clock;
+  const auto patience = Clock::now() + std::chrono::microseconds(200);
+  for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;)
+    if (Clock::now() > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+// MPI's own operations do one thing to all numbers. One element is all of a rank's numbers, since MPI may cut what it
+// reduces between elements: how many of them are to be the largest, these, then those to be summed.
+void reduce_largest_and_sum(void* in, void* in_and_out, int* count, MPI_Datatype* type) {
+  int bytes = 0;
+  MPI_Type_size(*type, &bytes);
+  const auto numbers = static_cast<std::size_t>(bytes) / sizeof(std::int64_t);
+  const auto* from = static_cast<const std::int64_t*>(in);
+  auto* to = static_cast<std::int64_t*>(in_and_out);
+  for (int element = 0; element < *count; ++element, from += numbers, to += numbers) {
+    const auto largest = static_cast<std::size_t>(from[0]);
+    for (std::size_t i = 1; i <= largest; ++i) to[i] = std::max(to[i], from[i]);
+    for (std::size_t i = largest + 1; i < numbers; ++i) to[i] += from[i];
+  }
+}
+
+/// Collective. Gets memory that an exchange needs: where one rank has it not, all throw, before any waits for it.
+void make_room(MPI_Comm comm, const std::function<void()>& work) {
+  std::int64_t short_of = 0;
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    short_of = 1;
+  }
+  largest_of_all(comm, {&short_of, 1});
+  if (short_of != 0) throw base::Error(base::Kind::no_space, "out of memory on a rank, for what ranks exchange");
+}
+
+std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
+  std::vector<unsigned long long> lengths(static_cast<std::size_t>(size_of(comm)));
+  const unsigned long long length = mine.size();
+  MPI_Allgather(&length, 1, MPI_UNSIGNED_LONG_LONG, lengths.data(), 1, MPI_UNSIGNED_LONG_LONG, comm);
+  if (std::accumulate(lengths.begin(), lengths.end(), 0ull) > std::numeric_limits<int>::max())
+    throw base::Error(base::Kind::unsupported, "ranks exchange more than 2 GiB at once");
+  std::vector<int> counts(lengths.begin(), lengths.end());
+  std::vector<int> offsets(counts.size(), 0);
+  std::partial_sum(counts.begin(), counts.end() - 1, offsets.begin() + 1);
+  std::string all;
+  const auto total = static_cast<std::size_t>(offsets.back()) + static_cast<std::size_t>(counts.back());
+  if (total < std::size_t{1} << 20)
+    all.resize(total);
+  else
+    make_room(comm, [&] { all.resize(total); });
+  MPI_Allgatherv(mine.data(), static_cast<int>(length), MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
+                 comm);
+  std::vector<std::string> by_rank;
+  for (std::size_t r = 0; r < counts.size(); ++r)
+    by_rank.push_back(all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(counts[r])));
+  return by_rank;
+}
+
+/// Strings of any length, a piece of at most 1 GiB a message.
+std::vector<std::string> to_all(MPI_Comm comm, const std::vector<std::string>& to) {
+  std::vector<unsigned long long> sent(to.size()), received(to.size());
+  std::transform(to.begin(), to.end(), sent.begin(), [](const std::string& s) { return s.size(); });
+  MPI_Alltoall(sent.data(), 1, MPI_UNSIGNED_LONG_LONG, received.data(), 1, MPI_UNSIGNED_LONG_LONG, comm);
+  constexpr std::size_t most = std::size_t{1} << 30;
+  constexpr int tag = 7;
+  std::vector<std::string> from(to.size());
+  std::vector<MPI_Request> requests;
+  make_room(comm, [&] {
+    for (std::size_t r = 0; r < to.size(); ++r) from[r].resize(received[r]);
+  });
+  for (std::size_t r = 0; r < to.size(); ++r) {
+    for (std::size_t i = 0; i < from[r].size(); i += most)
+      MPI_Irecv(from[r].data() + i, static_cast<int>(std::min(most, from[r].size() - i)), MPI_BYTE, static_cast<int>(r),
+                tag, comm, &requests.emplace_back());
+  }
+  for (std::size_t r = 0; r < to.size(); ++r)
+    for (std::size_t i = 0; i < to[r].size(); i += most)
+      MPI_Isend(to[r].data() + i, static_cast<int>(std::min(most, to[r].size() - i)), MPI_BYTE, static_cast<int>(r),
+                tag, comm, &requests.emplace_back());
+  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return from;
+}
+
+}  // namespace
+
+void require_mpi() {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  if (initialized == 0) throw base::Error(base::Kind::usage, "MPI has not been initialised").hint("MPI_Init first");
+  if (finalized != 0)
+    throw base::Error(base::Kind::usage, "MPI has been finalised").hint("close what is open before MPI_Finalize");
+}
+
+std::string from_first(MPI_Comm comm, std::string text) {
+  unsigned long long size = text.size();
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  text.resize(static_cast<std::size_t>(size));
+  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, comm);
+  return text;
+}
+
+int rank_in(MPI_Comm comm) {
+  require_mpi();
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  require_mpi();
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+base::Ranks ranks_of(MPI_Comm comm) {
+  base::Ranks ranks;
+  ranks.rank = rank_in(comm);
+  ranks.size = size_of(comm);
+  ranks.all_gather = [comm](const std::string& mine) { return gather(comm, mine); };
+  ranks.all_to_all = [comm](const std::vector<std::string>& to) { return to_all(comm, to); };
+  return ranks;
+}
+
+void agree(MPI_Comm comm, const std::function<void()>& work) {
+  require_mpi();
+  std::exception_ptr mine;
+  try {
+    work();
+  } catch (...) {
+    mine = std::current_exception();
+  }
+  std::int64_t failed = mine ? 1 : 0;
+  largest_of_all(comm, {&failed, 1});
+  if (failed == 0) return;
+  base::agree(ranks_of(comm), [&] {
+    if (mine) std::rethrow_exception(mine);
+  });
+}
+
+void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers) {
+  require_mpi();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT64_T, MPI_MAX, comm, &request);
+  wait_patiently(request);
+}
+
+void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std::span<std::int64_t> sums) {
+  require_mpi();
+  std::vector<std::int64_t> all{static_cast<std::int64_t>(numbers.size())};
+  all.insert(all.end(), numbers.begin(), numbers.end());
+  all.insert(all.end(), sums.begin(), sums.end());
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op_create(&reduce_largest_and_sum, 1, &op);
+  MPI_Type_contiguous(static_cast<int>(all.size()), MPI_INT64_T, &type);
+  MPI_Type_commit(&type);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, all.data(), 1, type, op, comm, &request);
+  wait_patiently(request);
+  MPI_Type_free(&type);
+  MPI_Op_free(&op);
+  std::copy_n(all.begin() + 1, numbers.size(), numbers.begin());
+  std::copy_n(all.begin() + 1 + std::ssize(numbers), sums.size(), sums.begin());
+}
+
+std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
+  const int rank = rank_in(comm);
+  MPI_Comm shared = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared);
+  OwnComm host(shared);
+  if (ranks_per_node > 0) host = split(host.get(), rank_in(host.get()) / ranks_per_node, rank);
+  int lowest = rank;
+  MPI_Bcast(&lowest, 1, MPI_INT, 0, host.get());
+  std::vector<int> hosts(static_cast<std::size_t>(size_of(comm)));
+  MPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm);
+  return hosts;
+}
+
+OwnComm::~OwnComm() {
+  if (comm_ == MPI_COMM_NULL) return;
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Comm_free(&comm_);
+}
+OwnComm::OwnComm(OwnComm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+OwnComm& OwnComm::operator=(OwnComm&& other) noexcept {
+  std::swap(comm_, other.comm_);
+  return *this;
+}
+
+OwnComm duplicate(MPI_Comm comm) {
+  require_mpi();
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(comm, &copy);
+  return OwnComm(copy);
+}
+
+OwnComm split(MPI_Comm comm, int color, int key) {
+  require_mpi();
+  MPI_Comm part = MPI_COMM_NULL;
+  MPI_Comm_split(comm, color, key, &part);
+  return OwnComm(part);
+}
+
+}  // namespace octavo::ranks

@@ -1,0 +1,128 @@
+#pragma once
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/ranks/communicator.hpp"
+
+namespace octavo::ranks {
+
+/// Where item 0, 1 ... of an even share of `total` items begins: rank r has [begin(r), begin(r + 1)).
+inline std::int64_t share_begin(std::int64_t total, int ranks, int rank) {
+  return total / ranks * rank + total % ranks * rank / ranks;
+}
+/// The rank whose share an item is in.
+inline int share_of(std::int64_t total, int ranks, std::int64_t item) {
+  int low = 0, high = ranks - 1;
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+    if (share_begin(total, ranks, middle) <= item)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+/// Values that came from all ranks, one rank's after another's.
+template <class T>
+struct Routed {
+  std::vector<T> values;
+  std::vector<int> counts;  ///< by rank they came from
+};
+
+/// Collective. `values` has counts[r] items for each rank r, one rank's after another's.
+template <class T>
+Routed<T> route(MPI_Comm comm, std::span<const T> values, const std::vector<int>& counts) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  Routed<T> in;
+  in.counts.resize(counts.size());
+  MPI_Alltoall(counts.data(), 1, MPI_INT, in.counts.data(), 1, MPI_INT, comm);
+  const auto offsets = [](const std::vector<int>& of) {
+    std::vector<int> at(of.size(), 0);
+    std::partial_sum(of.begin(), of.end() - 1, at.begin() + 1);
+    return at;
+  };
+  const std::int64_t total = std::accumulate(in.counts.begin(), in.counts.end(), std::int64_t{0});
+  agree(comm, [&] {
+    if (std::max(total, static_cast<std::int64_t>(values.size())) > std::numeric_limits<int>::max())
+      throw base::Error(base::Kind::unsupported, "a rank exchanges more than 2^31 items at once").hint("more ranks");
+    in.values.resize(static_cast<std::size_t>(total));
+  });
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  const std::vector<int> out_at = offsets(counts), in_at = offsets(in.counts);
+  MPI_Alltoallv(values.data(), counts.data(), out_at.data(), type, in.values.data(), in.counts.data(), in_at.data(),
+                type, comm);
+  MPI_Type_free(&type);
+  return in;
+}
+
+/// Collective. Rank 0's sink gets all ranks' values in order of ranks, a bounded number at a time, with the position of
+/// the first. Throws the sink's error on all ranks.
+template <class T>
+void to_root(MPI_Comm comm, std::span<const T> mine,
+             const std::function<void(std::int64_t first, std::span<const T> values)>& sink) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  constexpr std::size_t batch = (std::size_t{1} << 22) / sizeof(T);
+  constexpr int tag = 1;
+  const auto bytes = [](std::size_t items) { return static_cast<int>(items * sizeof(T)); };
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(size_of(comm)));
+  const auto size = static_cast<std::int64_t>(mine.size());
+  MPI_Gather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, comm);
+  std::vector<T> some;
+  agree(comm, [&] {  // before anybody sends what nobody could take
+    if (rank_in(comm) == 0 && sizes.size() > 1) some.resize(batch);
+  });
+  agree(comm, [&] {
+    if (rank_in(comm) != 0) {
+      for (std::size_t at = 0; at < mine.size(); at += batch)
+        MPI_Send(mine.data() + at, bytes(std::min(batch, mine.size() - at)), MPI_BYTE, 0, tag, comm);
+      return;
+    }
+    std::exception_ptr failure;  // what comes is taken all the same
+    std::int64_t first = 0;
+    for (std::size_t r = 0; r < sizes.size(); ++r)
+      for (std::size_t at = 0; at < static_cast<std::size_t>(sizes[r]); at += batch) {
+        const std::size_t count = std::min(batch, static_cast<std::size_t>(sizes[r]) - at);
+        std::span<const T> now = r == 0 ? mine.subspan(at, count) : std::span<const T>();
+        if (r > 0) {
+          MPI_Recv(some.data(), bytes(count), MPI_BYTE, static_cast<int>(r), tag, comm, MPI_STATUS_IGNORE);
+          now = std::span<const T>(some).first(count);
+        }
+        try {
+          if (!failure) sink(first, now);
+        } catch (...) {
+          failure = std::current_exception();
+        }
+        first += static_cast<std::int64_t>(count);
+      }
+    if (failure) std::rethrow_exception(failure);
+  });
+}
+
+/// A checksum of a text that is positive, so that a reduction by largest and smallest finds differences between ranks.
+std::int64_t hash_of(const std::string& text);
+/// Makes the error for ranks that disagree: it names the first item in which two of these texts (one for each rank)
+/// differ. Items end with ";".
+base::Error disagreement(const std::vector<std::string>& texts, const std::string& what);
+/// Collective. Throws the error of disagreement(), Error(usage), on all ranks unless all texts are the same.
+void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
+
+/// Moves an error met in beginning a step into `put_error`: it comes before an error of a put.
+void take_begin_error(std::optional<base::Error>& begin_error, std::optional<base::Error>& put_error);
+/// Collective, when a writer is closed. Throws the error of a put that no end_step() threw, or Error(usage) if a step
+/// was begun and not ended.
+void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step);
+
+}  // namespace octavo::ranks

@@ -1,0 +1,81 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "octavo/base/ranks.hpp"
+#include "octavo/file/posix.hpp"
+
+namespace octavo::step {
+
+/// The suffix of a file's name until the file is whole, ".<process>-<count>.partial". It differs each time, so that two
+/// jobs which make the same file do not write into each other's.
+std::string partial_suffix();
+
+/// The right to write one output: while this object lives, no other job of this or another process gets it. It is a
+/// lock on the hidden file .NAME.lock beside the output; the system releases it when the process dies. If the file
+/// system refuses locks, the file .NAME.writer takes its place (file::LockFile).
+class Claim {
+ public:
+  /// Makes the output's folder. Throws Error(usage) if another job writes this output.
+  explicit Claim(const std::filesystem::path& out);
+  ~Claim();
+  Claim(Claim&&) noexcept;
+  Claim& operator=(Claim&&) = delete;
+
+ private:
+  struct Touched;
+  file::File lock_;
+  std::unique_ptr<Touched> file_;
+};
+
+/// A file that gets its name only once it is whole. Until finish() it is NAME.partial; the destructor removes that if
+/// finish() was never called. A NAME.partial of a killed job is replaced.
+class NewFile {
+ public:
+  /// Throws Error(usage) if the name is taken and `overwrite` is not set, or if another job writes the file.
+  NewFile(std::filesystem::path path, bool overwrite);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  /// Where it is until then, for libraries that open files themselves.
+  const std::filesystem::path& partial() const { return partial_; }
+  void put(std::uint64_t offset, std::span<const std::byte> bytes) { file::pwrite_all(file_, offset, bytes); }
+  /// Syncs, closes and renames.
+  void finish();
+
+ private:
+  std::filesystem::path path_, partial_;
+  bool overwrite_;
+  Claim claim_;
+  file::File file_;
+};
+
+/// Files that get their names together once all are whole: until publish() each is NAME with one partial_suffix(), and
+/// those that this process made are gone if that is never called.
+class NewFiles {
+ public:
+  explicit NewFiles(std::string suffix = partial_suffix()) : suffix_(std::move(suffix)) {}
+  ~NewFiles();
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+
+  /// Where a file is until then, whichever process makes it.
+  std::filesystem::path partial(const std::filesystem::path& path) const { return path.string() + suffix_; }
+  /// Makes one; `last`: an index, which gets its name after all that are none.
+  file::File make(const std::filesystem::path& path, bool last = false);
+  /// Removes what bears the names, then renames: never are files of two jobs under them, and an index never stands
+  /// without what it is of. Collective.
+  void publish(const base::Ranks& ranks = {});
+
+ private:
+  std::string suffix_;
+  std::vector<std::filesystem::path> made_, made_last_;
+};
+
+}  // namespace octavo::step

@@ -1,0 +1,111 @@
+#include "octavo/step/over_time.hpp"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "octavo/base/error.hpp"
+#include "octavo/step/one_mesh.hpp"
+#include "octavo/step/open.hpp"
+
+namespace octavo::step {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+/// One point over the steps.
+class Reduction {
+ public:
+  Reduction(OverTime kind, std::size_t size)
+      : kind_(kind), values_(size, std::numeric_limits<double>::quiet_NaN()), counts_(size, 0) {}
+  template <class T>
+  void add(std::span<const T> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto value = static_cast<double>(values[i]);
+      if (std::isnan(value)) continue;
+      double& now = values_[i];
+      if (counts_[i]++ == 0)
+        now = value;
+      else if (kind_ == OverTime::mean)
+        now += value;
+      else
+        now = kind_ == OverTime::maximum ? std::max(now, value) : std::min(now, value);
+    }
+  }
+  double value(std::size_t i) const {
+    return kind_ == OverTime::mean && counts_[i] > 0 ? values_[i] / counts_[i] : values_[i];
+  }
+
+ private:
+  OverTime kind_;
+  std::vector<double> values_;
+  std::vector<std::int32_t> counts_;
+};
+
+template <class T>
+T as_type(double value) {
+  if constexpr (std::is_integral_v<T>)
+    return std::isnan(value) ? T{0} : static_cast<T>(value);
+  else
+    return static_cast<T>(value);
+}
+
+mesh::Dataset open_one(const std::filesystem::path& path, const store::StepInfo& step) {
+  return open(path, {store::recognise(path) ? std::optional(step.flow) : std::nullopt, step.step});
+}
+
+void reduce_field(const std::filesystem::path& path, const std::vector<store::StepInfo>& steps, OverTime kind, int part,
+                  mesh::Field& field) {
+  Reduction all(kind, field.size());
+  mesh::Request request;
+  request.fields = std::vector{field.info.name};
+  request.mesh = false;
+  for (const store::StepInfo& step : steps) {
+    const mesh::Part now = open_one(path, step).read(part, request);
+    if (now.fields.size() != 1 || now.fields[0].size() != field.size())
+      throw Error(Kind::unsupported, "the mesh changes from step to step").at(path.string());
+    mesh::visit_values(now.fields[0], [&](auto values) { all.add(values); });
+  }
+  mesh::visit_values(field, [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    auto out = field.as<T>();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = as_type<T>(all.value(i));
+  });
+}
+
+void require_one_mesh(const std::filesystem::path& path, const std::vector<store::StepInfo>& steps,
+                      const std::function<mesh::Part(int, const mesh::Request&)>& last) {
+  mesh::Request only;
+  only.fields = std::vector<std::string>{};
+  OneMesh mesh(std::get<mesh::Unstructured>(last(0, only).mesh));
+  for (const store::StepInfo& info : steps) mesh.require(open_one(path, info), info);
+}
+
+}  // namespace
+
+OverTime over_time_named(std::string_view name) {
+  if (name == "max") return OverTime::maximum;
+  if (name == "min") return OverTime::minimum;
+  if (name == "mean") return OverTime::mean;
+  throw Error(Kind::usage, "over time: expected max, min or mean, found " + std::string(name));
+}
+
+mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind, std::optional<store::Flow> flow) {
+  const std::vector<store::StepInfo> all = steps_of_flow(path, flow);
+  mesh::Dataset dataset = open(path, {flow, {}});
+  if (!dataset.unstructured)
+    throw Error(Kind::unsupported, "values over time are for meshes of triangles, which stay the same")
+        .at(path.string());
+  const char* names[] = {"max", "min", "mean"};
+  dataset.header.attributes["over_time"] = std::string(names[static_cast<std::size_t>(kind)]);
+  dataset.read = [path, kind, last = dataset.read, all](int part, const mesh::Request& request) {
+    mesh::Part out = last(part, request);
+    if (store::recognise(path) && !out.fields.empty()) require_one_mesh(path, all, last);
+    for (mesh::Field& field : out.fields) reduce_field(path, all, kind, part, field);
+    return out;
+  };
+  return dataset;
+}
+
+}  // namespace octavo::step

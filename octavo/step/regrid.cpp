@@ -1,0 +1,321 @@
+#include "octavo/step/regrid.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/tree/prune.hpp"
+#include "octavo/mesh/tree/tree_index.hpp"
+
+namespace octavo::step {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::Octree;
+
+mesh::Request only_trees() {
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  return request;
+}
+
+Octree merged(const mesh::Dataset& source, const std::vector<mesh::Part>& parts) {
+  mesh::Part whole = mesh::merge(parts);
+  const Octree& tree = mesh::octree_of(whole);
+  for (auto level = static_cast<std::size_t>(source.header.unfolded); level < tree.owned.size(); ++level)
+    if (tree.owned[level].count() != tree.owned[level].size())
+      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
+                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
+                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
+          .at(source.path);
+  return std::get<Octree>(std::move(whole.mesh));
+}
+
+/// What the parts of a regridded step share.
+struct Shared {
+  mesh::Dataset source;
+  mesh::Header header;
+  mesh::Regrid plan;
+  mesh::DepthFirst walk;
+  std::vector<std::int64_t> bounds;         ///< part p owns the cells of numbers [bounds[p], bounds[p + 1])
+  std::vector<std::vector<int>> source_of;  ///< the source parts with cells of each part
+};
+
+std::vector<std::int64_t> part_bounds(std::int64_t cells, std::int64_t each) {
+  const std::int64_t parts = each <= 0 ? 1 : (cells + each - 1) / each;
+  std::vector<std::int64_t> bounds;
+  for (std::int64_t p = 0; p <= parts; ++p) bounds.push_back(cells * p / parts);
+  return bounds;
+}
+
+std::size_t part_of(const Shared& shared, std::int64_t number) {
+  return static_cast<std::size_t>(std::upper_bound(shared.bounds.begin(), shared.bounds.end(), number) -
+                                  shared.bounds.begin() - 1);
+}
+
+/// The new part's own cells, to level index `deepest`.
+Octree own_tree(const Shared& shared, std::size_t part, int deepest) {
+  Octree tree = shared.plan.tree;
+  for (std::size_t level = 0; level < tree.owned.size(); ++level) {
+    const auto& numbers = shared.walk.number[level];
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] < shared.bounds[part] || numbers[i] >= shared.bounds[part + 1]) tree.owned[level].set(i, false);
+  }
+  if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
+  return tree;
+}
+
+/// Where values are made: for each new cell, numbered over the levels, the parts that need a value of it. Sorted.
+using Needs = std::vector<std::pair<std::size_t, std::size_t>>;
+Needs list_needs(const Shared& shared) {
+  Needs needs;
+  if (shared.plan.fills == 0 || shared.bounds.size() == 2) return needs;
+  const auto offsets = mesh::level_offsets(shared.plan.tree);
+  for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) {
+    const Octree own = own_tree(shared, p, mesh::num_levels(shared.plan.tree));
+    const auto needed = mesh::cells_to_complete(shared.plan, own, own.owned);
+    for (std::size_t level = 0; level < needed.size(); ++level)
+      needed[level].for_each_set([&](std::size_t i) { needs.emplace_back(offsets[level] + i, p); });
+  }
+  std::sort(needs.begin(), needs.end());
+  return needs;
+}
+
+/// Parts that own, or need to make values, a new cell that shares something with an owned cell of this source part.
+std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, const Octree& source) {
+  const mesh::Regrid& plan = shared.plan;
+  const mesh::TreeIndex index(plan.tree);
+  const auto offsets = mesh::level_offsets(plan.tree);
+  std::set<std::size_t> fed;
+  const auto feed = [&](int level, const mesh::Index3& at) {
+    const auto cell = index.find(level, at);
+    if (!cell) return;
+    const auto l = static_cast<std::size_t>(level);
+    if (needs.empty()) fed.insert(part_of(shared, shared.walk.number[l][*cell]));
+    const std::size_t number = offsets[l] + *cell;
+    for (auto need = std::lower_bound(needs.begin(), needs.end(), std::pair(number, std::size_t{0}));
+         need != needs.end() && need->first == number; ++need)
+      fed.insert(need->second);
+  };
+  std::vector<mesh::Coordinate> at = mesh::root_coordinates(source);
+  for (int level = 0; level < mesh::num_levels(source); ++level) {
+    if (level > 0) at = mesh::child_coordinates(source, level - 1, at);
+    if (level < plan.first) continue;
+    const int finer = std::max(0, plan.shift - level);
+    source.owned[static_cast<std::size_t>(level)].for_each_set([&](std::size_t i) {
+      if (finer > 0 && source.refined[static_cast<std::size_t>(level)][i]) return;
+      const mesh::IndexBox cells =
+          mesh::refined_box(mesh::cells_of(source, at[i]), std::int64_t{1} << finer, source.dim);
+      mesh::for_each_row(mesh::blocks_touching(plan.tree, mesh::flat(cells, source.dim)),
+                         [&](const mesh::Index3& row, std::int64_t n) {
+                           for (std::int64_t x = 0; x < n; ++x)
+                             feed(std::max(0, level - plan.shift), {row[0] + x, row[1], row[2]});
+                         });
+    });
+  }
+  return fed;
+}
+
+/// The new part's tree: its own cells, what is needed to make their values, and what closes it.
+mesh::Extract part_tree(const Shared& shared, std::size_t part, int deepest) {
+  Octree tree = own_tree(shared, part, deepest);
+  if (shared.plan.fills == 0 || shared.bounds.size() == 2) return mesh::prune(tree);
+  const auto owned = tree.owned;
+  tree.owned = mesh::cells_to_complete(shared.plan, tree, owned);
+  mesh::Extract extract = mesh::prune(tree);
+  for (std::size_t level = 0; level < extract.tree.owned.size(); ++level)
+    for (std::size_t i = 0; i < extract.source[level].size(); ++i)
+      extract.tree.owned[level].set(i, owned[level][extract.source[level][i]]);
+  return extract;
+}
+
+bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring); }
+
+std::vector<mesh::Field> read_fields(const Shared& shared, std::size_t part, const Octree& tree,
+                                     const std::vector<std::size_t>& asked) {
+  const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
+  const bool made = shared.plan.fills != 0 || shared.plan.means != 0;
+  const auto all = made ? with_partners(shared.header.fields, shared.plan.fill.specific, asked) : asked;
+  std::vector<mesh::Field> fields;
+  mesh::Request wanted;
+  wanted.fields = std::vector<std::string>{};
+  for (std::size_t f : all) {
+    fields.push_back(mesh::make_field(shared.header.fields[f], values));
+    wanted.fields->push_back(shared.header.fields[f].name);
+  }
+  base::BitArray known(values);
+  for (int source : shared.source_of[part])
+    mesh::scatter(shared.source.read(source, wanted), shared.plan, tree, fields, known);
+  if (made) mesh::complete(shared.plan, tree, fields, known);
+  std::vector<mesh::Field> out;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::binary_search(asked.begin(), asked.end(), all[i])) out.push_back(std::move(fields[i]));
+  return out;
+}
+
+mesh::Part read_part(const Shared& shared, int number, const mesh::Request& request) {
+  if (number < 0 || static_cast<std::size_t>(number) + 1 >= shared.bounds.size())
+    throw Error(Kind::usage, "no part " + std::to_string(number));
+  const auto p = static_cast<std::size_t>(number);
+  const std::int64_t deepest = std::int64_t{request.max_level} - shared.header.level_origin;
+  mesh::Extract extract =
+      part_tree(shared, p, static_cast<int>(std::clamp<std::int64_t>(deepest, -1, mesh::num_levels(shared.plan.tree))));
+  mesh::Part part{.index = number, .mesh = {}, .fields = {}, .particles = {}};
+  const auto asked = mesh::select_fields(shared.header, request.fields);
+  if (!asked.empty()) part.fields = read_fields(shared, p, extract.tree, asked);
+  part.mesh = std::move(extract.tree);
+  return part;
+}
+
+void set_header(Shared& shared) {
+  mesh::Header& header = shared.header;
+  header = shared.source.header;
+  header.roots = shared.plan.tree.roots;
+  header.block = shared.plan.tree.block;
+  header.unfolded = 0;
+  header.level_origin = 1;
+  mesh::forget_levels(header);
+}
+
+/// Values are made of vectors on faces, of no other field that is not of cells.
+void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octree& source) {
+  const auto refuse = [](const mesh::FieldInfo& field, const std::string& why) {
+    throw Error(Kind::unsupported, why).at("field " + field.name).hint("leave it out with --field");
+  };
+  const int coarsest = coarsest_leaf(source);
+  for (const mesh::FieldInfo& field : header.fields) {
+    if (field.centring == mesh::Centring::node && plan.fills != 0)
+      refuse(field, "values would have to be made for a field of nodes");
+    // One value for many cells is right for their mean only.
+    if (field.centring != mesh::Centring::cell && coarsest < plan.shift)
+      refuse(field, "values would have to be made for leaves coarser than the coarsest level that is written");
+  }
+  if (plan.fills != 0 || plan.means != 0) mesh::face_vectors(header.fields, header.dim);
+}
+
+bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
+
+/// Ranges along the walk depend on no part of the source, so parts touching a region are found in the trees.
+std::vector<int> parts_touching(const Shared& shared, const mesh::Region&) {
+  std::vector<int> all;
+  for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) all.push_back(static_cast<int>(p));
+  return all;
+}
+
+mesh::Dataset dataset_of(const std::shared_ptr<const Shared>& shared) {
+  mesh::Dataset out;
+  out.format = shared->source.format;
+  out.path = shared->source.path;
+  out.header = shared->header;
+  out.num_parts = static_cast<int>(shared->bounds.size()) - 1;
+  out.bytes = shared->source.bytes;
+  out.notes = shared->source.notes;
+  const Octree& tree = shared->plan.tree;
+  for (int level = 0; level < mesh::num_levels(tree); ++level)
+    out.levels.push_back({mesh::code_level(shared->header, level),
+                          static_cast<std::int64_t>(mesh::num_owned(tree, level)),
+                          static_cast<std::int64_t>(mesh::num_owned_leaves(tree, level))});
+  out.parts_touching = [shared](const mesh::Region& region) { return parts_touching(*shared, region); };
+  out.read = [shared](int part, const mesh::Request& request) { return read_part(*shared, part, request); };
+  out.part_bytes = [shared](int part) {
+    std::int64_t bytes = 0;
+    for (int source : shared->source_of[static_cast<std::size_t>(part)]) bytes += shared->source.part_bytes(source);
+    return bytes;
+  };
+  return out;
+}
+
+bool is_same(const Octree& source, const mesh::Regrid& plan) {
+  return plan.shift == 0 && plan.first == 0 && plan.fills == 0 && plan.tree.block == source.block &&
+         plan.tree.roots == source.roots && plan.tree.refined == source.refined;
+}
+
+}  // namespace
+
+std::vector<mesh::Part> read_trees(const mesh::Dataset& source) {
+  std::vector<mesh::Part> parts;
+  for (int p = 0; p < source.num_parts; ++p) {
+    parts.push_back(source.read(p, only_trees()));
+    parts.back().particles.clear();
+  }
+  return parts;
+}
+
+std::array<double, 3> cell_edges(const mesh::Header& header) {
+  std::array<double, 3> out{1, 1, 1};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double edge =
+        (header.hi[axis] - header.lo[axis]) / static_cast<double>(header.roots[axis] * header.block[axis]);
+    if (edge > 0) out[axis] = edge;
+  }
+  return out;
+}
+
+std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& fields, const mesh::Specific& specific,
+                                       const std::vector<std::size_t>& asked) {
+  const auto any_face = std::any_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(fields[f]); });
+  const auto needed = mesh::with_specific(fields, specific, asked);
+  std::vector<std::size_t> all;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if ((any_face && is_face(fields[f])) || std::binary_search(needed.begin(), needed.end(), f)) all.push_back(f);
+  return all;
+}
+
+Octree whole_tree(const mesh::Dataset& dataset) { return merged(dataset, read_trees(dataset)); }
+
+int coarsest_leaf(const Octree& tree) {
+  for (int level = 0; level < mesh::num_levels(tree); ++level)
+    if (tree.refined[static_cast<std::size_t>(level)].count() != mesh::num_cells(tree, level)) return level;
+  return mesh::num_levels(tree) - 1;
+}
+
+Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
+  const std::vector<mesh::Part> parts = read_trees(source);
+  const Octree whole = merged(source, parts);
+  mesh::RegridOptions how = job.how;
+  how.first = source.header.unfolded;
+  how.periodic = source.header.periodic;
+  how.edge = cell_edges(source.header);
+  if (how.specific == mesh::Specific{}) how.specific = mesh::specific_of(source.header);
+  if (job.from_finest_full) how.root = std::max(how.root, coarsest_leaf(whole));
+  const auto shared = std::make_shared<Shared>();
+  try {
+    shared->plan = mesh::plan_regrid(whole, how);
+  } catch (Error& error) {
+    throw error.at(source.path);
+  }
+  check_made(source.header, shared->plan, whole);
+  Regridded out;
+  out.same_tree = is_same(whole, shared->plan);
+  out.plan = shared->plan;
+  out.plan.tree = {};
+  if (out.same_tree) {
+    out.dataset = source;
+    out.dataset.header.level_origin = 1;
+    return out;
+  }
+  shared->source = source;
+  set_header(*shared);
+  shared->walk = mesh::depth_first(shared->plan.tree);
+  const auto cells = static_cast<std::int64_t>(mesh::num_cells(shared->plan.tree));
+  const auto block = static_cast<std::int64_t>(mesh::block_size(shared->plan.tree));
+  // Means need all that lies below a cell, and faces what lies beside it: these are made where the whole tree is one
+  // part.
+  const bool faces = shared->plan.fills != 0 && has_faces(source.header);
+  const bool one = job.part_cells == 0 || shared->plan.means != 0 || faces;
+  shared->bounds = part_bounds(cells, one ? 0 : std::max<std::int64_t>(1, job.part_cells / block));
+  shared->source_of.resize(shared->bounds.size() - 1);
+  const Needs needs = list_needs(*shared);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (std::size_t fed : parts_fed_by(*shared, needs, mesh::octree_of(parts[p])))
+      shared->source_of[fed].push_back(static_cast<int>(p));
+  out.dataset = dataset_of(shared);
+  return out;
+}
+
+}  // namespace octavo::step

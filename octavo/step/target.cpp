@@ -1,0 +1,125 @@
+#include "octavo/step/target.hpp"
+
+#include <fcntl.h>
+
+#include <cstdio>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/file/whole.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::step {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+namespace {
+
+bool holds_step(const fs::path& out, store::Flow flow, std::int64_t step) {
+  for (const store::StepInfo& info : store::list_steps(out))
+    if (info.flow == flow && info.step == step) return true;
+  return false;
+}
+
+// "run.octavo/" is "run.octavo": a sibling goes beside it, not into it.
+fs::path without_slash(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
+
+bool is_taken(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+bool is_empty_folder(const fs::path& path) { return fs::is_directory(path) && fs::is_empty(path); }
+
+/// The sibling, free of what a killed job left: some writers make theirs as NAME.partial, too.
+Target beside(const fs::path& out, bool replaces, Claim claim) {
+  fs::path partial = out;
+  partial += ".partial";
+  fs::path of_partial = partial;
+  of_partial += ".partial";
+  for (const fs::path& left : {partial, of_partial}) {
+    std::error_code error;
+    fs::remove_all(left, error);
+    if (error) throw base::system_error("remove what an interrupted job left", error.value()).at(left.string());
+  }
+  return {out, partial, false, replaces, std::move(claim)};
+}
+
+/// Two that change places in one step: whenever the process dies, one of them has the name.
+void exchange(const fs::path& partial, const fs::path& out) {
+  if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) == 0) return;
+  // A file system that cannot: for a moment the old one is at NAME.replaced only.
+  fs::path old = out;
+  old += ".replaced";
+  fs::remove_all(old);
+  file::rename(out, old);
+  file::rename(partial, out);
+  file::rename(old, partial);
+}
+
+}  // namespace
+
+Target prepare_target(const fs::path& given, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
+                      store::Flow flow) {
+  const fs::path out = without_slash(given);
+  Claim claim(out);
+  if (!is_taken(out)) return beside(out, false, std::move(claim));
+  if (is_empty_folder(out)) return beside(out, true, std::move(claim));
+  const bool is_store = store::recognise(out);
+  if (append && is_store) {
+    for (const std::int64_t step : steps)
+      if (holds_step(out, flow, step))
+        throw Error(Kind::usage, "the store already has step " + std::to_string(step)).at(out.string());
+    return {out, out, true, false, std::move(claim)};
+  }
+  if (!overwrite)
+    throw Error(Kind::usage, "the output exists")
+        .at(out.string())
+        .hint(is_store ? "--append adds steps to it, -f replaces it" : "choose another name");
+  if (!is_store && fs::is_directory(out))
+    throw Error(Kind::usage, "-f replaces a store only, and this directory is none").at(out.string());
+  return beside(out, true, std::move(claim));
+}
+
+Target prepare_native_target(const fs::path& given, bool overwrite) {
+  const fs::path out = without_slash(given);
+  Claim claim(out);
+  if (!is_taken(out)) return beside(out, false, std::move(claim));
+  if (!overwrite) throw Error(Kind::usage, "the output exists").at(out.string()).hint("-f replaces it");
+  if (!is_empty_folder(out)) formats::open(out);
+  return beside(out, true, std::move(claim));
+}
+
+void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes) {
+  std::string fields;
+  for (const auto& [field, bound] : dataset.lossy) fields += (fields.empty() ? "" : ", ") + field + " (" + bound + ")";
+  if (fields.empty()) return;
+  const std::string what = "the step was stored with a loss: " + fields;
+  if (!lossy_ok)
+    throw Error(Kind::usage, what + ". A run that goes on from it is another run")
+        .at(dataset.path)
+        .hint("--lossy-ok writes it all the same");
+  notes.push_back(what);
+}
+
+void finish_target(const Target& target) {
+  if (target.appends) return;
+  file::sync_all(target.path);
+  if (target.replaces)
+    exchange(target.path, target.out);
+  else
+    file::rename_new(target.path, target.out);
+  file::sync_directory(fs::absolute(target.out).parent_path());
+  std::error_code ignored;
+  if (target.replaces) fs::remove_all(target.path, ignored);
+}
+
+void discard_target(const Target& target) noexcept {
+  std::error_code ignored;
+  if (!target.appends) fs::remove_all(target.path, ignored);
+}
+
+}  // namespace octavo::step

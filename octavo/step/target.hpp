@@ -1,0 +1,40 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/step/new_file.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::step {
+
+/// The place where an output is written. A new output is written as NAME.partial and renamed once it is whole. Appended
+/// steps go to the store itself, where each appears whole or not at all. While this object lives, no other job writes
+/// the same output.
+struct Target {
+  std::filesystem::path out, path;
+  bool appends = false;   ///< steps are appended: `path` is the output itself
+  bool replaces = false;  ///< an output of that name exists and is replaced at the end
+  Claim claim;
+};
+
+/// Removes the remains of a killed job. Throws Error(usage) if `out` exists and neither overwrite nor append is set, if
+/// that flow holds one of the steps already, if `out` is something other than a store, or if another job writes it.
+Target prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
+                      bool append, store::Flow flow = store::Flow::analysis);
+
+/// The same for a native output. With overwrite, the existing output must be one that Octavo can open.
+Target prepare_native_target(const std::filesystem::path& out, bool overwrite);
+
+/// Call it for an output that a code goes on from. Throws Error(usage) if the step's values are not exactly those of
+/// its simulation (it was stored with a loss); with lossy_ok it adds a note instead.
+void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes);
+
+/// Syncs the output and gives it its name.
+void finish_target(const Target& target);
+
+/// Removes the unfinished output of a failed job.
+void discard_target(const Target& target) noexcept;
+
+}  // namespace octavo::step

@@ -1,0 +1,111 @@
+#include "octavo/store/read/opened.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// Bit for bit: a time that is NaN agrees with itself.
+std::vector<std::byte> header_bytes(const OpenedSegment& segment) {
+  Table only;
+  only.header = segment.table.header;
+  only.widths = segment.table.widths;
+  return to_bytes(only);
+}
+
+void add_species(const Table& table, std::vector<mesh::SpeciesInfo>& all) {
+  for (const mesh::SpeciesInfo& info : table.species) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == info.name; });
+    if (known == all.end())
+      all.push_back(info);
+    else if (known->attributes != info.attributes)
+      throw Error(Kind::corrupt, "segments disagree on the attributes of species " + info.name);
+    else
+      known->count += info.count;
+  }
+}
+
+void check_headers(const OpenedStep& step, std::size_t first) {
+  const auto expected = header_bytes(step.segments[first]);
+  for (const OpenedSegment& segment : step.segments)
+    if (!segment.table.parts.empty() && header_bytes(segment) != expected)
+      throw Error(Kind::corrupt, "segments disagree on the step's header or fields")
+          .at(byte_range(segment.path, segment.footer.table.offset, segment.footer.table.length));
+}
+
+void order_parts(OpenedStep& step) {
+  for (std::size_t s = 0; s < step.segments.size(); ++s)
+    for (std::size_t row = 0; row < step.segments[s].table.parts.size(); ++row) step.parts.push_back({s, row});
+  const auto index = [&](const PartPlace& place) { return part_row(step, place).index; };
+  std::sort(step.parts.begin(), step.parts.end(),
+            [&](const PartPlace& a, const PartPlace& b) { return index(a) < index(b); });
+  for (std::size_t i = 1; i < step.parts.size(); ++i)
+    if (index(step.parts[i]) == index(step.parts[i - 1]))
+      throw Error(Kind::corrupt, "part " + std::to_string(index(step.parts[i])) + " is in the step twice");
+}
+
+}  // namespace
+
+OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place) {
+  const Subfile& subfile = scan.subfiles[place.subfile];
+  const Committed& commit = subfile.commits[place.commit];
+  OpenedSegment segment{subfile.path, commit.footer, commit.at, {}};
+  const file::File file = file::open_read(subfile.path);
+  const auto bytes = read_extent(file, commit.footer.table, "table of the segment");
+  try {
+    segment.table = parse_table(bytes, commit.footer);
+  } catch (Error& error) {
+    throw error.at(byte_range(subfile.path, commit.footer.table.offset, commit.footer.table.length));
+  }
+  return segment;
+}
+
+OpenedStep join_segments(const StepFound& found, std::vector<OpenedSegment> segments) {
+  OpenedStep step;
+  step.flow = found.flow;
+  step.step = found.step;
+  step.attempt = found.attempt;
+  step.segments = std::move(segments);
+  std::size_t first = 0;
+  while (first + 1 < step.segments.size() && step.segments[first].table.parts.empty()) ++first;
+  check_headers(step, first);
+  step.header = step.segments[first].table.header;
+  for (const OpenedSegment& segment : step.segments) add_species(segment.table, step.species);
+  order_parts(step);
+  return step;
+}
+
+OpenedStep open_segments(const Scan& scan, const StepFound& found) {
+  try {
+    std::vector<OpenedSegment> segments;
+    for (const SegmentPlace& place : found.segments) segments.push_back(open_segment(scan, place));
+    return join_segments(found, std::move(segments));
+  } catch (Error& error) {
+    throw error.at(name_of(found));
+  }
+}
+
+Fetch fetch_from(const file::File& file) {
+  return [&file](const StreamRow& stream) {
+    if (stream.stored_checksum == 0) {
+      std::vector<std::byte> bytes(static_cast<std::size_t>(stream.stored_bytes));
+      file::pread_all(file, stream.offset, bytes);
+      return bytes;
+    }
+    return read_extent(file, {stream.offset, stream.stored_bytes, stream.stored_checksum}, "stored bytes");
+  };
+}
+
+Source source_of(const file::File& file) {
+  return {fetch_from(file),
+          [&file](std::uint64_t offset, std::span<std::byte> out) { file::pread_all(file, offset, out); },
+          {}};
+}
+
+}  // namespace octavo::store

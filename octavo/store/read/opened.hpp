@@ -1,0 +1,49 @@
+#pragma once
+#include "octavo/store/read/part.hpp"
+#include "octavo/store/read/scan.hpp"
+
+namespace octavo::store {
+
+/// A segment with its table.
+struct OpenedSegment {
+  std::filesystem::path path;
+  Footer footer;
+  Extent at;  ///< the footer
+  Table table;
+};
+
+struct PartPlace {
+  std::size_t segment = 0, row = 0;
+};
+
+/// A complete step of which all tables have been read and agree.
+struct OpenedStep {
+  Flow flow = Flow::analysis;
+  std::int64_t step = 0;
+  Attempt attempt{};
+  std::vector<OpenedSegment> segments;
+  std::vector<PartPlace> parts;  ///< by contributor, ascending
+  mesh::Header header;
+  std::vector<mesh::SpeciesInfo> species;  ///< counts of all parts
+};
+
+/// Reads the table of one segment. Throws Error(corrupt) with the place.
+OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place);
+/// Brings segments together. Throws Error(corrupt) where their headers disagree or a contributor is there twice.
+OpenedStep join_segments(const StepFound& step, std::vector<OpenedSegment> segments);
+OpenedStep open_segments(const Scan& scan, const StepFound& step);
+
+/// Streams from an open subfile, checked against their stored checksums.
+Fetch fetch_from(const file::File& file);
+/// The same, and values that are stored as they are straight from the file into their place.
+Source source_of(const file::File& file);
+
+inline const PartRow& part_row(const OpenedStep& step, const PartPlace& place) {
+  return step.segments[place.segment].table.parts[place.row];
+}
+/// Bytes on disk of the segment: streams, table, footer.
+inline std::uint64_t segment_bytes(const Footer& footer, const Extent& at) {
+  return at.offset + at.length - footer.begin;
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,390 @@
+#include "octavo/store/read/part.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
+#include "octavo/mesh/tree/prune.hpp"
+#include "octavo/store/bounds.hpp"
+#include "octavo/store/pack.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::BitArray;
+using base::Error;
+using base::Kind;
+
+Error differs(const std::string& what, std::uint64_t expected, std::uint64_t found) {
+  return Error(Kind::corrupt, what + ": expected " + std::to_string(expected) + ", found " + std::to_string(found));
+}
+
+void check_raw(const StreamRow& stream, std::uint64_t found) {
+  if (found != stream.raw_checksum) throw Error(Kind::corrupt, "checksum of the decoded values differs");
+}
+
+void check_raw(const StreamRow& stream, std::span<const std::byte> values, std::size_t scalar) {
+  if (stream.raw_checksum != 0) check_raw(stream, checksum_little_endian(values, scalar));
+}
+
+void check_taken(const StreamRow& stream, std::size_t taken) {
+  if (taken != stream.stored_bytes) throw differs("bytes that decoding took", stream.stored_bytes, taken);
+}
+
+// Runs work, naming the stream in what it throws.
+template <class Work>
+void within(const Table& table, const StreamRow& stream, Work&& work) {
+  try {
+    work();
+  } catch (Error& error) {
+    throw error.at(describe(table, stream));
+  }
+}
+
+// ------------------------------------------------------------------ mesh
+
+// One level after another; `size_of_level` says how many bits the next has, or throws: nothing is allocated before it
+// is known to be right.
+template <class SizeOfLevel>
+std::vector<BitArray> decode_bits(const StreamRow& stream, const Fetch& fetch, std::size_t count,
+                                  SizeOfLevel&& size_of_level) {
+  const auto stored = fetch(stream);
+  std::vector<BitArray> levels;
+  std::vector<std::byte> raw;
+  std::size_t taken = 0;
+  for (std::size_t l = 0; l < count; ++l) {
+    BitArray level(size_of_level(l, levels));
+    taken += codec::decode_bits(std::span<const std::byte>(stored).subspan(taken), level);
+    pack_bits(level, raw);
+    levels.push_back(std::move(level));
+  }
+  check_taken(stream, taken);
+  if (stream.raw_checksum != 0) check_raw(stream, base::checksum(raw));
+  return levels;
+}
+
+void check_counts(const mesh::Octree& tree, const PartRow& part) {
+  for (std::size_t l = 0; l < part.cells.size(); ++l) {
+    const int level = static_cast<int>(l);
+    const std::string where = " on level index " + std::to_string(l);
+    if (num_owned(tree, level) != part.owned[l])
+      throw differs("owned cells" + where, part.owned[l], num_owned(tree, level));
+    if (num_owned_leaves(tree, level) != part.leaves[l])
+      throw differs("owned leaves" + where, part.leaves[l], num_owned_leaves(tree, level));
+  }
+}
+
+mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& fetch) {
+  mesh::Octree tree;
+  tree.dim = table.header.dim;
+  tree.roots = table.header.roots;
+  tree.block = table.header.block;
+  const std::size_t levels = part.cells.size();
+  const StreamRow& refinement = table.streams[part.first_stream];
+  const StreamRow& ownership = table.streams[part.first_stream + 1];
+  // Level 0 has the roots' cells; every other as many as its parents have children.
+  const auto size_of_level = [&](std::size_t l, const std::vector<BitArray>& refined) {
+    const std::uint64_t expected = l == 0 ? part.cells[0] : refined[l - 1].count() * family_size(tree);
+    if (expected != part.cells[l]) throw differs("cells of level index " + std::to_string(l), part.cells[l], expected);
+    return static_cast<std::size_t>(expected);
+  };
+  within(table, refinement, [&] {
+    tree.refined = decode_bits(refinement, fetch, levels - 1, size_of_level);
+    tree.refined.emplace_back(size_of_level(levels - 1, tree.refined));
+  });
+  within(table, ownership, [&] {
+    tree.owned =
+        decode_bits(ownership, fetch, levels, [&](std::size_t l, const auto&) { return tree.refined[l].size(); });
+  });
+  validate(tree);
+  check_counts(tree, part);
+  return tree;
+}
+
+// ------------------------------------------------------------------ fields
+
+// A field's values on levels 0 to `deepest`, and where each level begins.
+struct Values {
+  mesh::ScalarType type = mesh::ScalarType::float64;
+  std::span<std::byte> bytes;
+  std::size_t width = 1;
+  std::vector<std::size_t> offsets;  // in cells
+  const NeighbourSource* neighbours = nullptr;
+  std::span<std::byte> levels(std::size_t first, std::size_t last) const {
+    const std::size_t cell = width * mesh::size_of(type);
+    return bytes.subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
+  }
+  template <class T>
+  std::span<T> level(std::size_t l) const {
+    const auto of_level = levels(l, l);
+    return {reinterpret_cast<T*>(of_level.data()), of_level.size() / sizeof(T)};
+  }
+};
+
+using Parents = std::vector<std::vector<std::uint32_t>>;
+
+codec::Neighbours neighbours_for(std::span<const std::byte> stored, const Values& values) {
+  if (values.neighbours == nullptr || !*values.neighbours || !codec::needs_neighbours(stored)) return {};
+  return (*values.neighbours)();
+}
+
+template <class T>
+std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
+                         std::size_t family) {
+  codec::Context<T> context;
+  context.width = values.width;
+  if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
+  context.neighbours = neighbours_for(stored, values);
+  return codec::decode(stored, context, values.level<T>(level));
+}
+
+std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
+                         std::size_t family) {
+  switch (values.type) {
+    case mesh::ScalarType::float64: return decode_level<double>(stored, values, level, parents, family);
+    case mesh::ScalarType::float32: return decode_level<float>(stored, values, level, parents, family);
+    default: return codec::decode_integers(stored, mesh::size_of(values.type), values.levels(level, level));
+  }
+}
+
+// Raw streams have a checksum of all their values only: those that nobody asked for are read for it.
+void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const Values& values, std::size_t family) {
+  const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
+  Values whole;
+  std::vector<std::byte> memory(values.offsets[last + 1] * values.width * mesh::size_of(values.type));
+  whole.type = values.type;
+  whole.bytes = memory;
+  whole.width = values.width;
+  whole.offsets = values.offsets;
+  whole.neighbours = values.neighbours;
+  const Parents none(last + 1);
+  std::size_t taken = 0;
+  for (std::size_t level = first; level <= last; ++level)
+    taken += decode_level(stored.subspan(taken), whole, level, none, family);
+  check_taken(stream, taken);
+  check_raw(stream, whole.levels(first, last), mesh::size_of(whole.type));
+}
+
+// Levels [first_level, deepest] of the stream; the raw checksum can be checked where that is all of it.
+void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, std::size_t deepest, Values& values,
+                   const Parents& parents, std::size_t family) {
+  const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
+  std::size_t taken = 0;
+  for (std::size_t level = first; level <= std::min(last, deepest); ++level)
+    taken += decode_level(stored.subspan(taken), values, level, parents, family);
+  if (last > deepest) {
+    if (stream.stored_checksum == 0 && stream.raw_checksum != 0) check_whole(stored, stream, values, family);
+    return;
+  }
+  check_taken(stream, taken);
+  check_raw(stream, values.levels(first, last), mesh::size_of(values.type));
+}
+
+// What is read at once, and summed while it is in the second-level cache.
+constexpr std::size_t tile_bytes = std::size_t{256} << 10;
+
+// Reads a level that is stored as it is. False: its head is not that of such a level.
+bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byte> values, std::size_t scalar,
+                bool integers, base::RunningChecksum* sum) {
+  const auto expected = codec::raw_head(integers, scalar, values.size() / scalar);
+  std::vector<std::byte> head(expected.size());
+  read_to(offset, head);
+  if (head != expected) return false;
+  offset += head.size();
+  const std::size_t tile = sum == nullptr ? values.size() : tile_bytes;
+  for (std::size_t begin = 0; begin < values.size(); begin += tile) {
+    const auto part = values.subspan(begin, std::min(tile, values.size() - begin));
+    read_to(offset + begin, part);
+    if (sum != nullptr) sum->add(part);
+  }
+  offset += values.size();
+  return true;
+}
+
+// Reads a stream whose values are stored as they are straight into place. False: it is to be decoded.
+bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t deepest, const Values& values) {
+  const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
+  if (!read_to || stream.stored_checksum != 0 || last > deepest || std::endian::native != std::endian::little)
+    return false;
+  const std::size_t scalar = mesh::size_of(values.type);
+  const bool integers = mesh::is_integer(values.type);
+  std::uint64_t expected = values.levels(first, last).size();
+  for (std::size_t level = first; level <= last; ++level)
+    expected += codec::raw_head(integers, scalar, values.levels(level, level).size() / scalar).size();
+  if (expected != stream.stored_bytes) return false;
+  std::optional<base::RunningChecksum> sum;
+  if (stream.raw_checksum != 0) sum.emplace();
+  std::uint64_t offset = stream.offset;
+  for (std::size_t level = first; level <= last; ++level)
+    if (!read_level(read_to, offset, values.levels(level, level), scalar, integers, sum ? &*sum : nullptr))
+      return false;
+  if (sum) check_raw(stream, sum->value());
+  return true;
+}
+
+// The caller's memory for a field, or the field's own.
+std::span<std::byte> memory_for(mesh::Field& field, std::size_t bytes, const Place& place) {
+  if (place) {
+    const auto given = place(field.info, bytes);
+    if (!given.empty() && given.size() != bytes)
+      throw Error(Kind::usage, "memory for a field: expected " + std::to_string(bytes) + " bytes, found " +
+                                   std::to_string(given.size()))
+          .at("field " + field.info.name);
+    if (!given.empty()) return given;
+  }
+  field.bytes.resize(bytes);
+  return field.bytes;
+}
+
+std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const mesh::Octree& tree,
+                                       const std::vector<std::size_t>& chosen, std::size_t deepest,
+                                       const Source& source) {
+  std::vector<mesh::Field> fields;
+  if (chosen.empty()) return fields;
+  const Parents parents = parents_of(tree);
+  auto offsets = level_offsets(tree);
+  for (std::size_t index : chosen) {
+    Values values;
+    values.width = static_cast<std::size_t>(table.widths[index]);
+    values.offsets = offsets;
+    values.neighbours = &source.neighbours;
+    mesh::Field field{table.header.fields[index], {}};
+    values.type = field.info.type;
+    values.bytes = memory_for(field, offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
+    for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+      const StreamRow& stream = table.streams[s];
+      if (stream.kind != StreamKind::field || stream.index != index ||
+          static_cast<std::size_t>(stream.first_level) > deepest)
+        continue;
+      within(table, stream, [&] {
+        if (!read_in_place(source.read_to, stream, deepest, values))
+          decode_stream(source.fetch(stream), stream, deepest, values, parents, family_size(tree));
+      });
+    }
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+// ------------------------------------------------------------------ particles
+
+mesh::Field decode_attribute(const mesh::FieldInfo& info, std::uint64_t count, const StreamRow& stream,
+                             std::span<const std::byte> stored) {
+  const auto width = static_cast<std::size_t>(info.components);
+  mesh::Field field = mesh::make_field(info, static_cast<std::size_t>(count) * width);
+  const std::size_t scalar = mesh::size_of(info.type);
+  std::size_t taken = 0;
+  if (info.type == mesh::ScalarType::float64) {
+    taken = codec::decode(stored, codec::Context<double>{{}, {}, 1, width}, field.as<double>());
+  } else if (info.type == mesh::ScalarType::float32) {
+    taken = codec::decode(stored, codec::Context<float>{{}, {}, 1, width}, field.as<float>());
+  } else {
+    taken = codec::decode_integers(stored, scalar, field.bytes);
+  }
+  check_taken(stream, taken);
+  check_raw(stream, field.bytes, scalar);
+  return field;
+}
+
+std::vector<mesh::Particles> decode_particles(const Table& table, const PartRow& part, const Fetch& fetch) {
+  std::vector<mesh::Particles> all;
+  for (std::size_t s = 0; s < table.species.size(); ++s) {
+    mesh::Particles particles{table.species[s].name, static_cast<std::int64_t>(part.particles[s]), {}};
+    for (const mesh::FieldInfo& info : table.species[s].attributes) particles.attributes.push_back({info, {}});
+    all.push_back(std::move(particles));
+  }
+  const auto places = attribute_places(table.species);
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (stream.kind != StreamKind::particles) continue;
+    const AttributePlace place = places[stream.index];
+    mesh::Field& field = all[place.species].attributes[place.attribute];
+    within(table, stream,
+           [&] { field = decode_attribute(field.info, part.particles[place.species], stream, fetch(stream)); });
+  }
+  return all;
+}
+
+// ------------------------------------------------------------------ detail
+
+std::size_t deepest_level(const mesh::Header& header, const mesh::Request& request, const PartRow& part) {
+  const int asked = mesh::level_index(header, request.max_level);
+  return static_cast<std::size_t>(std::clamp(asked, 0, static_cast<int>(part.cells.size()) - 1));
+}
+
+// Branches whose owned cells were all below `deepest` are padding now: they go, as from any pruned part.
+void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std::vector<std::uint64_t>& widths) {
+  mesh::Extract pruned = mesh::prune(tree);
+  if (num_cells(pruned.tree) == num_cells(tree)) return;
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    fields[f].bytes = mesh::gather(tree, pruned, fields[f].bytes,
+                                   static_cast<std::size_t>(widths[f]) * mesh::size_of(fields[f].info.type));
+  tree = std::move(pruned.tree);
+}
+
+// The decoded streams that the request asks for must fit the memory: a large size in a file must not make us swap.
+void check_memory(const Table& table, const PartRow& part, std::size_t deepest, const mesh::Request& request,
+                  const std::vector<std::size_t>& chosen) {
+  std::uint64_t bytes = 0;
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    const bool wanted = stream.kind == StreamKind::particles ? request.particles
+                        : stream.kind == StreamKind::field
+                            ? static_cast<std::size_t>(stream.first_level) <= deepest &&
+                                  std::find(chosen.begin(), chosen.end(), stream.index) != chosen.end()
+                            : true;
+    if (wanted) bytes += std::min(stream.raw_bytes, std::numeric_limits<std::uint64_t>::max() - bytes);
+  }
+  base::need_memory(bytes, "reading a part");
+}
+
+mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {
+  const auto chosen = mesh::select_fields(table.header, request.fields);
+  const std::size_t deepest = deepest_level(table.header, request, row);
+  check_memory(table, row, deepest, request, chosen);
+  mesh::Part part;
+  part.index = row.index;
+  mesh::Octree tree = decode_tree(table, row, source.fetch);
+  part.fields = decode_fields(table, row, tree, chosen, deepest, source);
+  if (deepest + 1 < row.cells.size()) {
+    if (source.place) throw Error(Kind::usage, "fields are read into place only to their finest level");
+    tree = mesh::truncate(tree, static_cast<int>(deepest)).tree;
+    std::vector<std::uint64_t> widths;
+    for (std::size_t index : chosen) widths.push_back(table.widths[index]);
+    prune_again(tree, part.fields, widths);
+  }
+  part.mesh = std::move(tree);
+  if (request.particles) part.particles = decode_particles(table, row, source.fetch);
+  return part;
+}
+
+}  // namespace
+
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
+  const PartRow& part = table.parts[row];
+  try {
+    return read_part(table, part, request, source);
+  } catch (Error& error) {
+    throw error.at("part " + std::to_string(part.index));
+  } catch (const std::bad_alloc&) {
+    throw Error(Kind::no_space, "out of memory").at("part " + std::to_string(part.index));
+  }
+}
+
+void check_part(const Table& table, std::size_t row, const mesh::Part& part) {
+  const PartRow& expected = table.parts[row];
+  const Bounds bounds = bounds_of(std::get<mesh::Octree>(part.mesh), domain_of(table.header));
+  if (bounds.lo != expected.lo || bounds.hi != expected.hi)
+    throw Error(Kind::corrupt, "the table's bounding box is not that of the owned cells")
+        .at("part " + std::to_string(expected.index));
+  if (bounds.keys != expected.keys)
+    throw Error(Kind::corrupt, "the table's curve keys are not those of the owned leaves")
+        .at("part " + std::to_string(expected.index));
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,373 @@
+#include "octavo/store/read/scan.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::store {
+
+const char* const marker_name = "octavo.json";
+const char* const marker_text =
+    "{\"format\": \"octavo\", \"about\": \"steps of AMR simulations; docs/format.md of Octavo says what every byte "
+    "means\"}\n";
+
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_missing = 64;  // steps that are looked for, and told of
+
+std::vector<fs::path> entries(const fs::path& directory) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+    paths.push_back(it->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw base::system_error("list the directory", error.value()).at(directory.string());
+  // data.1000 follows data.999.
+  std::sort(paths.begin(), paths.end(), [](const fs::path& a, const fs::path& b) {
+    const auto x = a.string(), y = b.string();
+    return std::make_tuple(x.size(), std::cref(x)) < std::make_tuple(y.size(), std::cref(y));
+  });
+  return paths;
+}
+
+std::vector<fs::path> subfile_paths(const fs::path& store) {
+  std::vector<fs::path> paths;
+  for (Flow flow : {Flow::analysis, Flow::checkpoint})
+    for (const fs::path& directory : flow_directories(store, flow))
+      for (const fs::path& path : entries(directory))
+        if (is_subfile_name(path.filename().string())) paths.push_back(path);
+  return paths;
+}
+
+std::string hex(const Attempt& attempt) {
+  std::string text;
+  for (std::size_t i = 0; i < 4; ++i)
+    for (int shift : {4, 0}) text += "0123456789abcdef"[std::to_integer<unsigned>(attempt[i]) >> shift & 15];
+  return text;
+}
+
+// ------------------------------------------------------------------ segments make steps
+
+using Key = std::tuple<Flow, std::int64_t, Attempt>;
+
+std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
+  std::map<Key, StepFound> found;
+  for (std::size_t s = 0; s < subfiles.size(); ++s)
+    for (std::size_t c = 0; c < subfiles[s].commits.size(); ++c) {
+      const Footer& footer = subfiles[s].commits[c].footer;
+      StepFound& step = found[{footer.flow, footer.step, footer.attempt}];
+      step.flow = footer.flow;
+      step.step = footer.step;
+      step.attempt = footer.attempt;
+      if (footer.segment == 0) step.order = footer.order;
+      step.segments.push_back({s, c});
+    }
+  std::vector<StepFound> steps;
+  for (auto& [key, step] : found) steps.push_back(std::move(step));
+  return steps;
+}
+
+// Complete: each of the segments that every footer speaks of, once.
+void complete(const std::vector<Subfile>& subfiles, StepFound& step) {
+  const auto footer = [&](const SegmentPlace& place) -> const Footer& {
+    return subfiles[place.subfile].commits[place.commit].footer;
+  };
+  std::stable_sort(step.segments.begin(), step.segments.end(),
+                   [&](const SegmentPlace& a, const SegmentPlace& b) { return footer(a).segment < footer(b).segment; });
+  step.complete = static_cast<int>(step.segments.size()) == footer(step.segments[0]).segments;
+  for (std::size_t i = 0; i < step.segments.size(); ++i) {
+    const Footer& segment = footer(step.segments[i]);
+    step.complete = step.complete && segment.segment == static_cast<int>(i) &&
+                    segment.segments == static_cast<int>(step.segments.size());
+  }
+}
+
+// A later attempt at the same number supersedes; so does, for all larger numbers, a step that continues an earlier one.
+void supersede(const Scan& scan, std::vector<StepFound>& steps) {
+  for (const StepFound& later : steps) {
+    if (!later.complete) continue;
+    const auto& continues = committed(scan, later.segments[0]).footer.continues;
+    for (StepFound& earlier : steps) {
+      if (earlier.flow != later.flow || !earlier.complete || earlier.order >= later.order) continue;
+      if (earlier.step == later.step || (continues && earlier.step > continues->step)) earlier.superseded = true;
+    }
+  }
+}
+
+// Ascending. Of more than there are subfiles the first: not for all of them can there be one.
+std::vector<int> segments_lacking(const Scan& scan, const StepFound& step) {
+  std::vector<int> lacking;
+  const int segments = committed(scan, step.segments[0]).footer.segments;
+  auto next = step.segments.begin();  // by segment number
+  for (int segment = 0; segment < segments && lacking.size() <= scan.subfiles.size(); ++segment) {
+    while (next != step.segments.end() && committed(scan, *next).footer.segment < segment) ++next;
+    if (next == step.segments.end() || committed(scan, *next).footer.segment != segment) lacking.push_back(segment);
+  }
+  return lacking;
+}
+
+std::string missing_segments(const Scan& scan, const StepFound& step) {
+  constexpr std::size_t most_shown = 8;
+  const std::vector<int> lacking = segments_lacking(scan, step);
+  if (lacking.empty()) return "a segment twice";
+  std::string text = "segment ";
+  for (std::size_t i = 0; i < std::min(lacking.size(), most_shown); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(lacking[i]);
+  return text + " of " + std::to_string(committed(scan, step.segments[0]).footer.segments);
+}
+
+// ------------------------------------------------------------------ what is lost
+
+// Orders of one flow's complete steps.
+std::set<std::uint64_t> complete_orders(const Scan& scan, Flow flow) {
+  std::set<std::uint64_t> orders;
+  for (const StepFound& step : scan.steps)
+    if (step.flow == flow && step.complete) orders.insert(step.order);
+  return orders;
+}
+
+std::vector<std::uint64_t> missing_from(const std::vector<OrderRange>& ranges,
+                                        const std::set<std::uint64_t>& complete) {
+  std::vector<std::uint64_t> missing;
+  for (const OrderRange& range : ranges)
+    for (std::uint64_t order = range.first; order <= range.last && missing.size() < most_missing; ++order)
+      if (!complete.contains(order)) missing.push_back(order);
+  return missing;
+}
+
+// Returns the missing orders between complete steps that the mark does not know. A missing order there may be a step
+// whose writer was interrupted, which leaves an incomplete step or a file behind; if there are as many of these as
+// missing orders, it returns none.
+std::vector<std::uint64_t> gaps(const Scan& scan, Flow flow, const std::set<std::uint64_t>& complete) {
+  if (complete.empty()) return {};
+  const std::uint64_t known = scan.marks[static_cast<std::size_t>(flow)].known;
+  const auto missing = missing_from({{std::max(known + 1, *complete.begin()), *complete.rbegin()}}, complete);
+  const auto is_left = [&](const StepFound& step) {
+    return step.flow == flow && !step.complete && (step.order == 0 || step.order > known);
+  };
+  const auto left = std::count_if(scan.steps.begin(), scan.steps.end(), is_left) +
+                    std::count_if(scan.subfiles.begin(), scan.subfiles.end(), was_being_made);
+  return std::ssize(missing) <= left ? std::vector<std::uint64_t>{} : missing;
+}
+
+// Whether the branch of the step is abandoned: a later run went on from a step before it.
+bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
+  for (const StepFound& later : scan.steps) {
+    if (later.flow != flow || !later.complete || later.order < order) continue;
+    const auto& continues = committed(scan, later.segments[0]).footer.continues;
+    if (!continues) continue;
+    const auto from = std::find_if(scan.steps.begin(), scan.steps.end(), [&](const StepFound& step) {
+      return step.flow == flow && step.complete && step.attempt == continues->attempt;
+    });
+    if (from == scan.steps.end() || from->order < order) return true;
+  }
+  return false;
+}
+
+// Finds the incomplete step of this order. If its segment 0 is missing, its order is not known; it is then the
+// incomplete step whose number lies between those of the complete steps around this order.
+StepFound* remains_of(Scan& scan, Flow flow, std::uint64_t order) {
+  const auto is_left = [&](const StepFound& step) { return step.flow == flow && !step.complete && !step.lost; };
+  const StepFound *before = nullptr, *after = nullptr;
+  for (StepFound& step : scan.steps) {
+    if (step.flow != flow) continue;
+    if (is_left(step) && step.order == order) return &step;
+    if (!step.complete) continue;
+    if (step.order < order && (before == nullptr || step.order > before->order)) before = &step;
+    if (step.order > order && (after == nullptr || step.order < after->order)) after = &step;
+  }
+  for (StepFound& step : scan.steps)
+    if (is_left(step) && step.order == 0 && (before == nullptr || step.step > before->step) &&
+        (after == nullptr || step.step < after->step))
+      return &step;
+  return nullptr;
+}
+
+std::string describe_lost(const Scan& scan, Flow flow, std::uint64_t order) {
+  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+  const bool newest = mark.newest_step && !mark.orders.empty() && order == mark.orders.back().last;
+  return to_string(flow) +
+         (newest ? " step " + std::to_string(*mark.newest_step) : " step of order " + std::to_string(order)) +
+         " is lost: " + (contains(mark, order) ? "it was durable" : "a later step is complete") +
+         ", and nothing of it is there";
+}
+
+void find_lost(Scan& scan, Flow flow) {
+  const auto complete = complete_orders(scan, flow);
+  std::vector<std::uint64_t> missing = missing_from(scan.marks[static_cast<std::size_t>(flow)].orders, complete);
+  for (std::uint64_t order : gaps(scan, flow, complete)) missing.push_back(order);
+  for (std::uint64_t order : missing) {
+    if (is_abandoned(scan, flow, order)) continue;
+    if (StepFound* left = remains_of(scan, flow, order))
+      left->lost = true;
+    else
+      scan.damage.push_back(
+          {(scan.store / to_string(flow)).string(), describe_lost(scan, flow, order), FindingKind::lost});
+  }
+  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+  if (mark.is_there && mark.orders.empty() && complete.empty())
+    scan.damage.push_back({durable_mark(scan.store, flow).string(),
+                           "the flow has had a durable step, and none is complete", FindingKind::lost});
+}
+
+void report_incomplete(Scan& scan) {
+  for (const StepFound& step : scan.steps) {
+    const fs::path directory = scan.subfiles[step.segments[0].subfile].path.parent_path();
+    const std::string which = name_of(step) + ", attempt " + hex(step.attempt);
+    if (step.superseded) {
+      scan.notes.push_back(which + " is superseded by a later one");
+    } else if (!step.complete) {
+      const std::string what = which + " is incomplete: " + missing_segments(scan, step);
+      if (step.lost)
+        scan.damage.push_back({directory.string(), what + " is lost", FindingKind::lost});
+      else
+        scan.notes.push_back(what + " was not committed; its writer was interrupted or failed");
+    }
+  }
+}
+
+void collect_damage(Scan& scan) {
+  std::error_code ignored;
+  const bool is_store = fs::exists(scan.store / marker_name, ignored) ||
+                        std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
+                                    [](const Subfile& subfile) { return subfile.head.has_value(); });
+  for (const Subfile& subfile : scan.subfiles) {
+    if (was_being_made(subfile) && is_store) {
+      scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted, or it was emptied");
+      continue;
+    }
+    scan.damage.insert(scan.damage.end(), subfile.damage.begin(), subfile.damage.end());
+  }
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    if (scan.marks[static_cast<std::size_t>(flow)].is_damaged)
+      scan.damage.push_back({durable_mark(scan.store, flow).string(), "the mark has other bytes than were written"});
+}
+
+}  // namespace
+
+bool is_subfile_name(const std::string& name) {
+  constexpr std::string_view prefix = "data.";
+  return name.size() >= prefix.size() + 3 && name.compare(0, prefix.size(), prefix) == 0 &&
+         std::all_of(name.begin() + prefix.size(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool was_being_made(const Subfile& subfile) { return !subfile.head && subfile.size <= head_size; }
+
+bool ever_had_steps(const Scan& scan, Flow flow) {
+  return scan.marks[static_cast<std::size_t>(flow)].is_there ||
+         std::any_of(scan.steps.begin(), scan.steps.end(),
+                     [&](const StepFound& step) { return step.flow == flow && step.complete; });
+}
+
+std::string to_string(Flow flow) { return flow == Flow::analysis ? "analysis" : "checkpoint"; }
+
+std::string note_of(const Finding& finding) {
+  return (finding.kind == FindingKind::lost ? "lost: " : "damage: ") + finding.where + ": " + finding.what;
+}
+
+std::string name_of(const StepFound& step) { return to_string(step.flow) + " step " + std::to_string(step.step); }
+
+std::string subfile_name(int subfile) {
+  std::string number = std::to_string(subfile);
+  if (number.size() < 3) number.insert(0, 3 - number.size(), '0');
+  return "data." + number;
+}
+
+std::vector<fs::path> flow_directories(const fs::path& store, Flow flow) {
+  std::vector<fs::path> directories{store / to_string(flow)};
+  for (const fs::path& path : entries(directories[0]))
+    if (std::error_code ignored; !is_subfile_name(path.filename().string()) && fs::is_directory(path, ignored))
+      directories.push_back(path);
+  return directories;
+}
+
+fs::path directory_of(const fs::path& store, Flow flow, std::int64_t step) {
+  if (flow == Flow::analysis) return store / "analysis";
+  std::string number = std::to_string(step);
+  if (number.size() < 9) number.insert(number[0] == '-' ? 1 : 0, 9 - number.size(), '0');
+  return store / "checkpoint" / number;
+}
+
+fs::path store_of(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return path;
+  if (path.filename() == marker_name) return path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path directory = fs::absolute(path).parent_path();
+  const bool in_flow = directory.filename() == "analysis" || directory.filename() == "checkpoint";
+  return in_flow ? directory.parent_path() : directory.parent_path().parent_path();
+}
+
+bool recognise(const fs::path& path) {
+  std::error_code ignored;
+  try {
+    fs::path subfile = path;
+    if (fs::is_directory(path, ignored)) {
+      if (fs::is_regular_file(path / marker_name, ignored)) return true;
+      const auto paths = subfile_paths(path);
+      if (paths.empty()) return false;
+      subfile = paths[0];
+    } else if (!fs::is_regular_file(path, ignored)) {
+      return false;
+    } else if (path.filename() == marker_name) {
+      return true;
+    }
+    std::array<std::byte, 8> magic{};
+    const std::size_t got = file::pread_some(file::open_read(subfile), 0, magic);
+    return has_magic(std::span<const std::byte>(magic).first(got));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void check_version(const fs::path& store) {
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    for (const fs::path& directory : flow_directories(store, flow))
+      for (const fs::path& path : entries(directory)) {
+        if (!is_subfile_name(path.filename().string())) continue;
+        try {
+          Sector sector{};
+          file::pread_all(file::open_read(path), 0, sector);
+          parse_head(sector);
+        } catch (Error& error) {
+          if (error.kind() == Kind::unsupported) throw error.at(path.string());
+        }
+        return;
+      }
+}
+
+Scan scan_store(const fs::path& path) {
+  Scan scan;
+  scan.store = store_of(path);
+  std::error_code error;
+  if (!fs::is_directory(scan.store, error))
+    throw base::system_error("open the store", error ? error.value() : ENOENT).at(scan.store.string());
+  // Before the steps: a writer beside this reader may add to them, and then to the mark.
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
+  for (const fs::path& subfile : subfile_paths(scan.store)) scan.subfiles.push_back(read_subfile(subfile));
+  if (scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
+    throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")
+        .at(scan.store.string());
+  auto steps = group_segments(scan.subfiles);
+  for (StepFound& step : steps) complete(scan.subfiles, step);
+  supersede(scan, steps);
+  std::stable_sort(steps.begin(), steps.end(), [](const StepFound& a, const StepFound& b) {
+    return std::tie(a.flow, a.step, a.order) < std::tie(b.flow, b.step, b.order);
+  });
+  scan.steps = std::move(steps);
+  collect_damage(scan);
+  for (Flow flow : {Flow::analysis, Flow::checkpoint}) find_lost(scan, flow);
+  report_incomplete(scan);
+  return scan;
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,312 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
+#include "octavo/base/threads.hpp"
+#include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/triangles.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+__extension__ using Wide = unsigned __int128;
+
+template <class Work>
+void attempt_to(std::vector<Finding>& findings, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    findings.push_back(finding_of(error));
+  }
+}
+
+// ------------------------------------------------------------------ bytes that say nothing
+
+// What lies between referred bytes within a segment, and in the head, is zero.
+void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, std::vector<Finding>& findings) {
+  if (begin >= end) return;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(end - begin));
+  attempt_to(findings, [&] {
+    file::pread_all(file, begin, bytes);
+    if (!all_zero(bytes))
+      throw Error(Kind::corrupt, "padding: expected zeros").at(byte_range(file.path(), begin, end - begin));
+  });
+}
+
+void check_head(const Subfile& subfile, Report& report) {
+  if (!subfile.head) return;
+  attempt_to(report.findings, [&] {
+    const file::File file = file::open_read(subfile.path);
+    for (std::size_t block = 0; block < 3; ++block)
+      check_zero(file, block * sector_block + sector_size, (block + 1) * sector_block, report.findings);
+  });
+  report.bytes += head_size;
+  const auto newest = newest_record(subfile);
+  if (!newest) return;
+  const std::size_t other_place = newest == subfile.records[0] ? 1 : 0;
+  const auto& other = subfile.records[other_place];
+  const std::string where = byte_range(subfile.path, record_place(other_place), sector_size);
+  // A damaged one has been reported already. The commit before is there where a crash came between the two.
+  const bool damaged = std::any_of(subfile.damage.begin(), subfile.damage.end(),
+                                   [&](const Finding& finding) { return finding.where.starts_with(where); });
+  const bool expected = other ? other == newest || other->sequence + 1 == newest->sequence : newest->sequence == 1;
+  if (!damaged && !expected)
+    report.findings.push_back({where, "the other commit record: expected that of commit " +
+                                          std::to_string(newest->sequence) + " or the one before" +
+                                          (other ? ", found another" : ", found none")});
+}
+
+void check_marker(const fs::path& store, Report& report) {
+  const std::string expected = marker_text;
+  attempt_to(report.findings, [&] {
+    const file::File file = file::open_read(store / marker_name);
+    std::string found(expected.size() + 1, '\0');
+    found.resize(file::pread_some(file, 0, std::as_writable_bytes(std::span(found))));
+    report.bytes += found.size();
+    if (found != expected) throw Error(Kind::corrupt, "the store's marker has other bytes").at(file.path().string());
+  });
+}
+
+void check_padding(const OpenedSegment& segment, std::vector<Finding>& findings) {
+  attempt_to(findings, [&] {
+    const file::File file = file::open_read(segment.path);
+    for (const StreamRow& stream : segment.table.streams) {
+      const std::uint64_t end = stream.offset + stream.stored_bytes;
+      check_zero(file, end, align(end), findings);
+    }
+    const std::uint64_t end = segment.footer.table.offset + segment.footer.table.length;
+    check_zero(file, end, segment.at.offset, findings);
+    const std::uint64_t last = segment.at.offset + segment.at.length;
+    check_zero(file, last, align(last), findings);
+  });
+}
+
+// ------------------------------------------------------------------ parts
+
+struct PartJob {
+  const OpenedSegment* segment = nullptr;
+  std::size_t row = 0;
+  std::string step;
+  NeighbourSource neighbours;  // of a mesh that is another step's
+};
+
+struct PartResult {
+  std::vector<Finding> findings;
+  std::uint64_t streams = 0, bytes = 0;
+};
+
+// The stored checksum of every stream, each with a finding of its own; whether all are right.
+bool check_stored(const file::File& file, const PartJob& job, PartResult& result) {
+  const Table& table = job.segment->table;
+  const PartRow& part = table.parts[job.row];
+  const Fetch fetch = fetch_from(file);
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    ++result.streams;
+    result.bytes += table.streams[s].stored_bytes;
+    attempt_to(result.findings, [&] {
+      try {
+        fetch(table.streams[s]);
+      } catch (Error& error) {
+        throw error.at(describe(table, table.streams[s])).at("part " + std::to_string(part.index)).at(job.step);
+      }
+    });
+  }
+  return result.findings.empty();
+}
+
+mesh::Part mesh_of_part(const PartJob& job, const file::File& file) {
+  mesh::Request only;
+  only.fields.emplace();
+  only.particles = true;
+  return decode_part(job.segment->table, job.row, only, source_of(file));
+}
+
+PartResult check_part_of(const PartJob& job) {
+  PartResult result;
+  attempt_to(result.findings, [&] {
+    const file::File file = file::open_read(job.segment->path);
+    if (!check_stored(file, job, result)) return;
+    try {
+      mesh::Request everything;
+      everything.particles = true;
+      const Table& table = job.segment->table;
+      Source source = source_of(file);
+      source.neighbours = job.neighbours;
+      if (!source.neighbours)
+        source.neighbours = neighbours_of_step(
+            table.header, [&] { return mesh_of_part(job, file); }, {}, job.segment->footer.flow);
+      check_part(table, job.row, decode_part(table, job.row, everything, source));
+    } catch (Error& error) {
+      throw error.at(job.segment->path.string()).at(job.step);
+    }
+  });
+  return result;
+}
+
+// ------------------------------------------------------------------ steps
+
+// Owned leaves of a whole domain fill it exactly: their volumes are summed in units of the smallest cell.
+void check_volume(const OpenedStep& step, const std::string& where, std::vector<Finding>& findings) {
+  std::size_t levels = 1;
+  for (const PartPlace& place : step.parts) levels = std::max(levels, part_row(step, place).leaves.size());
+  const auto dim = static_cast<std::size_t>(step.header.dim);
+  const mesh::Index3& roots = step.header.roots;
+  const double full = static_cast<double>(roots[0] * roots[1] * roots[2]);
+  if (dim * (levels - 1) > 90) return;
+  const Wide expected = static_cast<Wide>(roots[0] * roots[1] * roots[2]) << (dim * (levels - 1));
+  Wide sum = 0;
+  double volume = 0;
+  for (const PartPlace& place : step.parts) {
+    const PartRow& part = part_row(step, place);
+    for (std::size_t l = 0; l < part.leaves.size(); ++l) {
+      sum += static_cast<Wide>(part.leaves[l]) << (dim * (levels - 1 - l));
+      volume += std::ldexp(static_cast<double>(part.leaves[l]) / full, -static_cast<int>(dim * l));
+    }
+  }
+  const bool whole = step.segments[0].footer.whole_domain;
+  if (whole ? sum != expected : sum > expected)
+    findings.push_back({where, "owned leaves fill " + std::to_string(volume) +
+                                   " of the domain's volume: cells are missing or held twice"});
+}
+
+struct Tables {
+  std::vector<OpenedStep> complete;
+  std::vector<OpenedSegment> others;  // of interrupted attempts: intact all the same
+};
+
+// Opens all tables, those of incomplete steps too: nothing that is referred to goes unread.
+Tables open_tables(const Scan& scan, Report& report) {
+  Tables tables;
+  for (const StepFound& found : scan.steps) {
+    std::vector<OpenedSegment> segments;
+    for (const SegmentPlace& place : found.segments)
+      attempt_to(report.findings, [&] {
+        try {
+          segments.push_back(open_segment(scan, place));
+        } catch (Error& error) {
+          throw error.at(name_of(found));
+        }
+      });
+    if (found.complete && segments.size() == found.segments.size()) {
+      const std::size_t before = report.findings.size();
+      attempt_to(report.findings, [&] { tables.complete.push_back(join_segments(found, segments)); });
+      if (report.findings.size() == before) {
+        check_volume(tables.complete.back(), name_of(found), report.findings);
+        continue;
+      }
+    }
+    std::move(segments.begin(), segments.end(), std::back_inserter(tables.others));
+  }
+  return tables;
+}
+
+// Steps share a mesh, which then is read once.
+using SharedMeshes = std::map<std::tuple<Flow, mesh::Attribute, mesh::Attribute>, NeighbourSource>;
+
+NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& store, SharedMeshes& meshes) {
+  const auto& attributes = segment.table.header.attributes;
+  const auto step = attributes.find(mesh_step_attribute), sum = attributes.find(mesh_checksum_attribute);
+  if (step == attributes.end() || sum == attributes.end()) return {};
+  if (!std::holds_alternative<std::int64_t>(step->second)) return {};  // reading it says what is wrong
+  NeighbourSource& source = meshes[{segment.footer.flow, step->second, sum->second}];
+  if (!source) source = neighbours_of_step(segment.table.header, {}, store, segment.footer.flow);
+  return source;
+}
+
+std::vector<PartJob> jobs_of(const Tables& tables, const fs::path& store) {
+  std::vector<PartJob> jobs;
+  SharedMeshes meshes;
+  const auto add = [&](const OpenedSegment& segment) {
+    const NeighbourSource neighbours = shared_neighbours(segment, store, meshes);
+    const std::string step = to_string(segment.footer.flow) + " step " + std::to_string(segment.footer.step);
+    for (std::size_t row = 0; row < segment.table.parts.size(); ++row)
+      jobs.push_back({&segment, row, step, neighbours});
+  };
+  for (const OpenedStep& step : tables.complete)
+    for (const OpenedSegment& segment : step.segments) add(segment);
+  for (const OpenedSegment& segment : tables.others) add(segment);
+  return jobs;
+}
+
+// Decoded, in bytes.
+std::uint64_t largest_part(const std::vector<PartJob>& jobs) {
+  std::uint64_t largest = 0;
+  for (const PartJob& job : jobs) {
+    const PartRow& row = job.segment->table.parts[job.row];
+    std::uint64_t bytes = 0;
+    for (std::size_t s = row.first_stream; s < row.last_stream; ++s) bytes += job.segment->table.streams[s].raw_bytes;
+    largest = std::max(largest, bytes);
+  }
+  return largest;
+}
+
+// All but streams and the padding around them.
+Tables check_footers(const Scan& scan, Report& report) {
+  report.findings = scan.damage;
+  report.notes = scan.notes;
+  check_marker(scan.store, report);
+  for (const Subfile& subfile : scan.subfiles) check_head(subfile, report);
+  Tables tables = open_tables(scan, report);
+  report.steps = static_cast<int>(tables.complete.size());
+  const auto is_damage = [](const Finding& finding) { return finding.kind == FindingKind::damaged; };
+  if (tables.complete.empty() && tables.others.empty() &&
+      std::any_of(report.findings.begin(), report.findings.end(), is_damage)) {
+    std::string text = "nothing in the store could be opened";
+    for (const Finding& finding : report.findings) text += "\n    " + finding.where + ": " + finding.what;
+    throw Error(Kind::corrupt, text).at(scan.store.string());
+  }
+  return tables;
+}
+
+void check_segments(const Tables& tables, Report& report) {
+  const auto check = [&](const OpenedSegment& segment) {
+    check_padding(segment, report.findings);
+    report.bytes += segment.footer.table.length + segment.at.length;
+  };
+  for (const OpenedStep& step : tables.complete)
+    for (const OpenedSegment& segment : step.segments) check(segment);
+  for (const OpenedSegment& segment : tables.others) check(segment);
+}
+
+}  // namespace
+
+std::string to_string(FindingKind kind) { return kind == FindingKind::lost ? "lost" : "damaged"; }
+
+Report verify_quick(const fs::path& path) {
+  Report report;
+  const Tables tables = check_footers(scan_store(path), report);
+  const auto count = [&](const OpenedSegment& segment) {
+    report.streams += segment.table.streams.size();
+    report.bytes += segment.footer.table.length + segment.at.length;
+  };
+  for (const OpenedStep& step : tables.complete)
+    for (const OpenedSegment& segment : step.segments) count(segment);
+  for (const OpenedSegment& segment : tables.others) count(segment);
+  return report;
+}
+
+Report verify(const fs::path& path, int threads, const base::Progress& progress) {
+  Report report;
+  const Tables tables = check_footers(scan_store(path), report);
+  check_segments(tables, report);
+  const auto jobs = jobs_of(tables, path);
+  base::ordered_for(
+      jobs.size(), base::threads_within_memory(threads, 2 * largest_part(jobs)),
+      [&](std::size_t i) { return check_part_of(jobs[i]); },
+      [&](std::size_t i, PartResult result) {
+        std::move(result.findings.begin(), result.findings.end(), std::back_inserter(report.findings));
+        report.streams += result.streams;
+        report.bytes += result.bytes;
+        if (progress && !progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(jobs.size())))
+          throw Error(Kind::interrupted, "interrupted");
+      });
+  return report;
+}
+
+}  // namespace octavo::store

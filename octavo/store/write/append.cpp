@@ -1,0 +1,185 @@
+#include "octavo/store/write/append.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+#include "octavo/store/read/scan.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// An interrupted maker leaves a file without a head and with nothing behind; anything else without one is damage.
+bool needs_head(const file::File& file) {
+  if (file::size(file) > head_size) return false;
+  std::vector<std::byte> head(head_size);
+  if (file::pread_some(file, 0, head) < head_size) return true;
+  try {
+    parse_head(std::span<const std::byte>(head).first(sector_size));
+    return false;
+  } catch (const Error& error) {
+    if (error.kind() == Kind::unsupported) throw;
+    return true;
+  }
+}
+
+void write_head(const file::File& file, const SegmentPlan& plan) {
+  Head head;
+  head.file = random_attempt();
+  head.flow = plan.flow;
+  std::vector<std::byte> bytes(head_size);
+  const Sector sector = to_sector(head);
+  std::copy(sector.begin(), sector.end(), bytes.begin());
+  file::pwrite_all(file, 0, bytes);
+  if (!plan.sync) return;
+  file::sync(file);
+  file::sync_directory(file.path().parent_path());
+}
+
+bool has_head(const file::File& file, Flow flow) {
+  std::vector<std::byte> head(sector_size);
+  if (file::size(file) < head_size || file::pread_some(file, 0, head) < head.size()) return false;
+  try {
+    return parse_head(head).flow == flow;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// From here on the step that the subfile held is gone: what it is made of is overwritten only after that is on disk.
+void empty_again(const file::File& file, const SegmentPlan& plan) {
+  if (!has_head(file, plan.flow)) return write_head(file, plan);
+  const Records records = read_records(file);
+  if (!all_zero(records[0]) || !all_zero(records[1])) {
+    const std::vector<std::byte> zeros(head_size - sector_block);
+    file::pwrite_all(file, sector_block, zeros);
+    if (plan.sync) file::sync(file);
+  }
+  // A run of more files may have had the slot before.
+  SegmentPlan other = plan;
+  std::error_code ignored;
+  for (other.subfile = plan.segments; plan.segment == 0 && fs::exists(subfile_path(other), ignored); ++other.subfile)
+    file::remove(subfile_path(other));
+}
+
+// Syncing the directory above costs as much as a small step. Of those who write the step the one of segment 0 syncs
+// what it finds, without which the step is not complete; the others what they make.
+void make_directories(const fs::path& path, const SegmentPlan& plan) {
+  std::error_code error;
+  if (plan.sync && plan.segment != 0 && fs::is_directory(path, error)) return;
+  if (plan.sync) return file::make_directories(path);
+  fs::create_directories(path, error);
+  if (error) throw base::system_error("make the directory", error.value()).at(path.string());
+}
+
+std::optional<CommitRecord> record_in(const Sector& sector, bool& damaged) {
+  try {
+    return parse_record(sector);
+  } catch (const Error&) {
+    damaged = true;
+    return {};
+  }
+}
+
+}  // namespace
+
+void write_marker(const fs::path& store) {
+  const fs::path path = store / marker_name;
+  const std::string_view text = marker_text;
+  const file::File file = file::open_write(path);
+  const std::uint64_t size = file::size(file);
+  if (size == text.size()) return;
+  file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+  if (size > text.size()) file::resize(file, text.size());
+  file::sync(file);
+  file::sync_directory(store);
+}
+
+fs::path subfile_path(const SegmentPlan& plan) {
+  const fs::path directory =
+      plan.directory.empty() ? directory_of(plan.store, plan.flow, plan.step) : plan.store / plan.directory;
+  return directory / subfile_name(plan.subfile);
+}
+
+file::File open_subfile(const SegmentPlan& plan) {
+  if (plan.segment == 0 && plan.subfile != 0)
+    throw Error(Kind::usage, "segment 0 of a step goes to the flow's first subfile");
+  const fs::path path = subfile_path(plan);
+  make_directories(path.parent_path(), plan);
+  write_marker(plan.store);
+  file::File file = file::open_write(path);
+  if (!file::try_lock(file)) throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
+  const bool is_new = needs_head(file);
+  if (plan.recycle)
+    empty_again(file, plan);
+  else if (is_new)
+    write_head(file, plan);
+  if (plan.sync && !is_new) file::sync_name(path);
+  return file;
+}
+
+Tail read_tail(const file::File& file) {
+  std::vector<std::byte> head(sector_size);
+  file::pread_all(file, 0, head);
+  Tail tail;
+  tail.file = parse_head(head).file;
+  bool damaged = false;
+  tail.records = read_records(file);
+  const auto a = record_in(tail.records[0], damaged), b = record_in(tail.records[1], damaged);
+  const auto& newest = a && b ? (a->sequence > b->sequence ? a : b) : (a ? a : b);
+  tail.older_place = &newest == &a ? 1 : 0;
+  if (newest) {
+    const auto load = [&](const Link& link) -> std::optional<Footer> {
+      try {
+        return read_footer(file, tail.file, link);
+      } catch (const Error&) {
+        return {};
+      }
+    };
+    const Link link{newest->sequence, newest->footer};
+    tail.order = read_footer(file, tail.file, link).order;
+    tail.sequence = newest->sequence;
+    tail.links = links_after(link, load);
+    tail.end = align(newest->footer.offset + newest->footer.length);
+  }
+  // A damaged record may have been the newest: what it named is kept.
+  if (damaged) tail.end = std::max(tail.end, align(file::size(file)));
+  return tail;
+}
+
+Records read_records(const file::File& file) {
+  Records records{};
+  for (std::size_t place = 0; place < records.size(); ++place) try {
+      file::pread_all(file, record_place(place), records[place]);
+    } catch (const Error& error) {
+      if (error.kind() != Kind::unreadable) throw;
+      records[place].fill(std::byte{0xFF});
+    }
+  return records;
+}
+
+void put_back_records(const fs::path& subfile, const Records& records) {
+  const file::File file = file::open_write(subfile);
+  for (std::size_t place = 0; place < records.size(); ++place)
+    file::pwrite_all(file, record_place(place), records[place]);
+  file::sync(file);
+}
+
+std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail) {
+  if (plan.segment != 0) return 0;
+  if (plan.order_before) return *plan.order_before + 1;
+  std::uint64_t order = std::max(tail.order, plan.after_order);
+  const fs::path own = subfile_path(plan);
+  std::error_code ignored;
+  for (const fs::path& directory : flow_directories(plan.store, plan.flow)) {
+    const fs::path path = directory / subfile_name(0);
+    if (path == own || !fs::exists(path, ignored)) continue;
+    for (const Committed& commit : read_subfile(path).commits) order = std::max(order, commit.footer.order);
+  }
+  return order + 1;
+}
+
+}  // namespace octavo::store

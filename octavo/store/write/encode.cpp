@@ -1,0 +1,514 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "octavo/base/byte_order.hpp"
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/store/bounds.hpp"
+#include "octavo/store/pack.hpp"
+#include "octavo/store/read/triangles.hpp"
+#include "octavo/store/store.hpp"
+#include "octavo/store/write/held.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// The coarse levels of a part are small and read together: they share one stream until it holds this many cells. Every
+// deeper level has its own, so that a reader may stop at any.
+constexpr std::size_t cells_of_first_group = 16384;
+
+struct LevelGroup {
+  std::size_t first = 0, last = 0;
+};
+
+std::vector<LevelGroup> level_groups(const mesh::Octree& tree) {
+  const std::size_t levels = tree.refined.size();
+  std::size_t last = 0;
+  for (std::size_t cells = tree.refined[0].size();
+       last + 1 < levels && cells * block_size(tree) < cells_of_first_group;)
+    cells += tree.refined[++last].size();
+  std::vector<LevelGroup> groups{{0, last}};
+  for (std::size_t level = last + 1; level < levels; ++level) groups.push_back({level, level});
+  return groups;
+}
+
+// Everything the fields of a part have in common.
+struct Layout {
+  const mesh::Octree& tree;
+  std::vector<std::size_t> offsets;                 // of each level's first cell
+  std::vector<std::vector<std::uint32_t>> parents;  // per level; empty for level 0 and for blocks
+  std::vector<LevelGroup> groups;
+  codec::Neighbours neighbours;                    // of level 0
+  std::vector<std::vector<std::uint8_t>> counted;  // per level: whether a cell's error counts, which is 1
+};
+
+// The leaves of a level, whose errors are to cancel: they make up integrals. Where it has none, what a reader of this
+// level takes for them.
+std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t level) {
+  const base::BitArray &owned = tree.owned[level], &refined = tree.refined[level];
+  const bool leaves = num_owned_leaves(tree, static_cast<int>(level)) > 0;
+  std::vector<std::uint8_t> counted(owned.size(), 0);
+  owned.for_each_set([&](std::size_t cell) { counted[cell] = leaves && refined[cell] ? 0 : 1; });
+  return counted;
+}
+
+Layout layout_of(const mesh::Octree& tree, const codec::Neighbours& neighbours, bool encodes) {
+  Layout layout{tree, level_offsets(tree), {}, level_groups(tree), neighbours, {}};
+  if (!encodes) return layout;
+  layout.parents = parents_of(tree);
+  for (std::size_t level = 0; level < tree.refined.size(); ++level)
+    layout.counted.push_back(counted_cells(tree, level));
+  return layout;
+}
+
+void finish(Stream& stream) {
+  stream.stored_checksum = base::checksum(stream.bytes);
+  stream.stored_bytes = stream.bytes.size();
+}
+
+std::size_t bytes_of(const Values& values) { return values.size * mesh::size_of(values.info.type); }
+
+// The packed form in one range: the caller's own, or a copy in `memory`. `cells`: of the tree, or particles.
+std::span<const std::byte> packed(const Values& values, std::size_t cells, std::vector<std::byte>& memory) {
+  const std::size_t bytes = bytes_of(values);
+  if (bytes == 0 || (values.data != nullptr && !values.held)) return {values.data, bytes};
+  memory.resize(bytes);
+  if (values.held)
+    spread(values, bytes / cells, memory);
+  else
+    values.pack(0, memory);
+  return memory;
+}
+template <class T>
+std::span<const T> as(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+// Whether the values go to the file as the caller has them.
+bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, bool single_precision) {
+  return settings.method == codec::Method::raw && std::endian::native == std::endian::little &&
+         !(info.type == mesh::ScalarType::float64 && single_precision);
+}
+
+void add_piece(Stream& stream, codec::Piece piece) {
+  stream.stored_bytes += piece.head.size() + piece.bytes;
+  stream.raw->pieces.push_back(std::move(piece));
+}
+
+void add_chunk(Stream& stream, std::size_t count) {
+  const mesh::ScalarType type = stream.raw->values.info.type;
+  const std::size_t bytes = count * mesh::size_of(type);
+  stream.raw_bytes += bytes;
+  add_piece(stream, {codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), bytes});
+}
+
+// The same for a level of which some cells alone have values.
+void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::size_t width) {
+  const Values& values = stream.raw->values;
+  const mesh::ScalarType type = values.info.type;
+  auto held = part_of(*values.held, first, last);
+  for (codec::Range& range : held) range = {range.first * width, range.last * width};
+  const std::size_t count = (last - first) * width;
+  stream.raw_bytes += count * mesh::size_of(type);
+  for (codec::Piece& piece : codec::sparse_chunk(mesh::is_integer(type), mesh::size_of(type), count, held))
+    add_piece(stream, std::move(piece));
+}
+
+// Copies what a raw stream of a whole part refers to.
+void take_values(Stream& stream) {
+  const RawStream raw = *std::exchange(stream.raw, std::nullopt);
+  std::size_t bytes = 0;
+  for (const codec::Piece& piece : raw.pieces) bytes += piece.bytes;
+  std::vector<std::byte> memory;
+  std::span<const std::byte> values;
+  if (raw.values.held) {
+    memory.resize(bytes);
+    if (bytes > 0) raw.values.pack(raw.first, memory);
+    values = memory;
+  } else if (bytes > 0) {
+    values = {raw.values.data + raw.first, bytes};
+  }
+  stream.bytes.reserve(static_cast<std::size_t>(stream.stored_bytes));
+  if (!raw.values.held) stream.raw_checksum = base::checksum(values);
+  for (const codec::Piece& piece : raw.pieces) {
+    stream.bytes.insert(stream.bytes.end(), piece.head.begin(), piece.head.end());
+    stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(piece.bytes));
+    values = values.subspan(piece.bytes);
+  }
+  finish(stream);
+}
+
+// `range`: which of stream_cuts().
+void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
+  stream.codec = mesh::is_integer(values.info.type) ? "integers" : values.held ? "zstd" : "raw";
+  stream.raw.emplace();
+  stream.raw->values = values;
+  stream.raw->checksum = checksum;
+  if (checksum && range < values.checksums.size()) stream.raw->expected = values.checksums[range];
+}
+
+Stream stream_of(StreamKind kind, const LevelGroup& group) {
+  Stream stream;
+  stream.kind = kind;
+  stream.first_level = static_cast<int>(group.first);
+  stream.last_level = static_cast<int>(group.last);
+  return stream;
+}
+
+// ------------------------------------------------------------------ mesh
+
+Stream encode_mesh(StreamKind kind, const std::vector<base::BitArray>& levels, std::size_t count,
+                   codec::Effort effort) {
+  Stream stream = stream_of(kind, {0, levels.size() - 1});
+  if (kind == StreamKind::ownership) stream.field.push_back('?');
+  std::vector<std::byte> raw;
+  for (std::size_t l = 0; l < count; ++l) {
+    codec::encode_bits(levels[l], effort, stream.bytes);
+    pack_bits(levels[l], raw);
+  }
+  stream.codec = "bits";
+  stream.raw_bytes = raw.size();
+  stream.raw_checksum = base::checksum(raw);
+  finish(stream);
+  return stream;
+}
+
+// ------------------------------------------------------------------ fields
+
+// Names a stream by its largest chunk.
+struct LargestChunk {
+  std::size_t values = 0, at = 0;
+  void see(std::size_t n, std::size_t begin) {
+    if (n < values) return;
+    values = n;
+    at = begin;
+  }
+};
+
+template <class T>
+void encode_levels(std::span<const T> values, std::size_t width, const codec::Settings& settings, const Layout& layout,
+                   std::vector<Stream>& streams) {
+  std::vector<T> decoded(values.size());
+  const auto cells = [&](std::span<T> all, std::size_t level) {
+    return all.subspan(layout.offsets[level] * width, (layout.offsets[level + 1] - layout.offsets[level]) * width);
+  };
+  for (const LevelGroup& group : layout.groups) {
+    Stream stream = stream_of(StreamKind::field, group);
+    LargestChunk largest;
+    for (std::size_t level = group.first; level <= group.last; ++level) {
+      const auto out = cells(decoded, level);
+      codec::Context<T> context;
+      context.width = width;
+      if (level == 0) context.neighbours = layout.neighbours;
+      if (!layout.parents[level].empty())
+        context = {cells(decoded, level - 1), layout.parents[level], family_size(layout.tree), width};
+      context.counted = layout.counted[level];
+      largest.see(out.size(), stream.bytes.size());
+      codec::encode(values.subspan(layout.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
+    }
+    const std::size_t begin = layout.offsets[group.first] * width, end = layout.offsets[group.last + 1] * width;
+    const auto raw = std::as_bytes(std::span<const T>(decoded).subspan(begin, end - begin));
+    stream.codec = codec::inspect(std::span<const std::byte>(stream.bytes).subspan(largest.at)).name;
+    stream.raw_bytes = raw.size();
+    stream.raw_checksum = checksum_little_endian(raw, sizeof(T));
+    streams.push_back(std::move(stream));
+  }
+}
+
+void encode_integer_levels(const mesh::FieldInfo& info, std::span<const std::byte> values, std::size_t width,
+                           codec::Effort effort, const Layout& layout, std::vector<Stream>& streams) {
+  const std::size_t scalar = mesh::size_of(info.type);
+  for (const LevelGroup& group : layout.groups) {
+    Stream stream = stream_of(StreamKind::field, group);
+    const auto part = [&](std::size_t first, std::size_t last) {
+      const std::size_t begin = layout.offsets[first] * width * scalar, end = layout.offsets[last] * width * scalar;
+      return values.subspan(begin, end - begin);
+    };
+    for (std::size_t level = group.first; level <= group.last; ++level)
+      codec::encode_integers(part(level, level + 1), scalar, effort, stream.bytes);
+    const auto raw = part(group.first, group.last + 1);
+    stream.codec = "integers";
+    stream.raw_bytes = raw.size();
+    stream.raw_checksum = checksum_little_endian(raw, scalar);
+    streams.push_back(std::move(stream));
+  }
+}
+
+void refer_to_levels(const Values& values, std::size_t width, bool checksum, const Layout& layout,
+                     std::vector<Stream>& streams) {
+  for (std::size_t g = 0; g < layout.groups.size(); ++g) {
+    const LevelGroup& group = layout.groups[g];
+    Stream stream = stream_of(StreamKind::field, group);
+    refer(stream, values, g, checksum);
+    const std::size_t before = layout.offsets[group.first];
+    stream.raw->first =
+        (values.held ? cells_of(part_of(*values.held, 0, before)) : before) * width * mesh::size_of(values.info.type);
+    for (std::size_t level = group.first; level <= group.last; ++level) {
+      const std::size_t first = layout.offsets[level], last = layout.offsets[level + 1];
+      if (values.held)
+        add_sparse_chunk(stream, first, last, width);
+      else
+        add_chunk(stream, (last - first) * width);
+    }
+    streams.push_back(std::move(stream));
+  }
+}
+
+std::vector<float> to_single(const std::string& name, std::span<const double> values) {
+  std::vector<float> singles(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    singles[i] = static_cast<float>(values[i]);
+    if (std::isinf(singles[i]) && std::isfinite(values[i]))
+      throw Error(Kind::usage, "the value " + std::to_string(values[i]) + " does not fit single precision")
+          .at("field " + name)
+          .hint("store it in double precision");
+  }
+  return singles;
+}
+
+std::size_t width_of(const Values& values, const mesh::Octree& tree) {
+  const std::size_t cells = num_cells(tree), width = values.size / cells;
+  if (width == 0 || values.size != width * cells || width % static_cast<std::size_t>(values.info.components) != 0)
+    throw Error(Kind::usage, "expected a whole number of values for each of " + std::to_string(cells) +
+                                 " tree cells, found " + std::to_string(values.size))
+        .at("field " + values.info.name);
+  return width;
+}
+
+const codec::Settings& settings_of(const std::string& name, const EncodeOptions& options) {
+  const auto found = options.field_codec.find(name);
+  return found == options.field_codec.end() ? options.codec : found->second;
+}
+
+void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
+                   bool single_precision, const Layout& layout, std::vector<Stream>& streams) {
+  std::vector<std::byte> memory;
+  const auto bytes = packed(values, num_cells(layout.tree), memory);
+  if (info.type == mesh::ScalarType::float64 && single_precision) {
+    info.type = mesh::ScalarType::float32;
+    const auto singles = to_single(info.name, as<double>(bytes));
+    encode_levels<float>(singles, width, settings, layout, streams);
+  } else if (info.type == mesh::ScalarType::float64) {
+    encode_levels(as<double>(bytes), width, settings, layout, streams);
+  } else if (info.type == mesh::ScalarType::float32) {
+    encode_levels(as<float>(bytes), width, settings, layout, streams);
+  } else {
+    encode_integer_levels(info, bytes, width, settings.effort, layout, streams);
+  }
+}
+
+void encode_field(const Values& values, const EncodeOptions& options, const Layout& layout, EncodedPart& out,
+                  std::vector<Stream>& streams) {
+  const std::size_t width = width_of(values, layout.tree), begin = streams.size();
+  const codec::Settings& settings = settings_of(values.info.name, options);
+  mesh::FieldInfo info = values.info;
+  const bool raw = stays_raw(info, settings, options.single_precision);
+  if (raw)
+    refer_to_levels(values, width, options.checksums, layout, streams);
+  else
+    encode_values(values, info, width, settings, options.single_precision, layout, streams);
+  for (std::size_t s = begin; s < streams.size(); ++s) {
+    streams[s].field = info.name;
+    streams[s].index = out.fields.size();
+    if (!raw) finish(streams[s]);
+  }
+  out.fields.push_back(std::move(info));
+  out.widths.push_back(width);
+}
+
+// ------------------------------------------------------------------ particles
+
+template <class T>
+void encode_plain(std::span<const T> values, std::size_t width, codec::Effort effort, Stream& stream) {
+  std::vector<T> decoded(values.size());
+  codec::Settings lossless;
+  lossless.effort = effort;
+  codec::Context<T> context;
+  context.width = width;
+  codec::encode(values, context, lossless, decoded, stream.bytes);
+  stream.codec = codec::inspect(stream.bytes).name;
+}
+
+Stream encode_attribute(const Values& values, const EncodeOptions& options) {
+  Stream stream = stream_of(StreamKind::particles, {0, 0});
+  const std::size_t scalar = mesh::size_of(values.info.type), width = static_cast<std::size_t>(values.info.components);
+  if (stays_raw(values.info, options.codec, false)) {
+    refer(stream, values, 0, options.checksums);
+    add_chunk(stream, values.size);
+    return stream;
+  }
+  const codec::Effort effort = options.codec.effort;
+  std::vector<std::byte> memory;
+  const auto bytes = packed(values, 1, memory);
+  if (values.info.type == mesh::ScalarType::float64) {
+    encode_plain(as<double>(bytes), width, effort, stream);
+  } else if (values.info.type == mesh::ScalarType::float32) {
+    encode_plain(as<float>(bytes), width, effort, stream);
+  } else {
+    codec::encode_integers(bytes, scalar, effort, stream.bytes);
+    stream.codec = "integers";
+  }
+  stream.raw_bytes = bytes.size();
+  stream.raw_checksum = checksum_little_endian(bytes, scalar);
+  finish(stream);
+  return stream;
+}
+
+void encode_particles(const SpeciesValues& particles, const EncodeOptions& options, std::size_t& index,
+                      EncodedPart& out) {
+  mesh::SpeciesInfo info{particles.species, particles.count, {}};
+  for (const mesh::SpeciesInfo& other : out.species)
+    if (other.name == info.name) throw Error(Kind::usage, "the part has species " + info.name + " twice");
+  for (const Values& values : particles.attributes) {
+    const auto expected = static_cast<std::size_t>(particles.count) * static_cast<std::size_t>(values.info.components);
+    if (particles.count < 0 || values.size != expected)
+      throw Error(Kind::usage, "expected " + std::to_string(expected) + " values, found " + std::to_string(values.size))
+          .at("particles " + particles.species + "/" + values.info.name);
+    if (particles.count > 0) {
+      out.streams.push_back(encode_attribute(values, options));
+      out.streams.back().field = particles.species + "/" + values.info.name;
+      out.streams.back().index = index;
+    }
+    ++index;
+    info.attributes.push_back(values.info);
+  }
+  out.species.push_back(std::move(info));
+}
+
+// ------------------------------------------------------------------ the part
+
+void check(const mesh::Octree& tree, const mesh::Header& header) {
+  validate(tree);
+  if (tree.dim != header.dim || tree.roots != header.roots || tree.block != header.block)
+    throw Error(Kind::usage, "the part's tree has not the dimensions, roots or block of the header");
+}
+
+void count_cells(const mesh::Octree& tree, EncodedPart& out) {
+  for (int level = 0; level < num_levels(tree); ++level) {
+    out.cells.push_back(num_cells(tree, level));
+    out.owned.push_back(num_owned(tree, level));
+    out.leaves.push_back(num_owned_leaves(tree, level));
+  }
+}
+
+EncodedPart encode_part(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {
+  const mesh::Octree* tree = part.tree;
+  check(*tree, header);
+  EncodedPart out;
+  out.index = part.index;
+  out.shape.dim = tree->dim;
+  out.shape.roots = tree->roots;
+  out.shape.block = tree->block;
+  count_cells(*tree, out);
+  const Bounds bounds = bounds_of(*tree, domain_of(header));
+  out.lo = bounds.lo;
+  out.hi = bounds.hi;
+  out.keys = bounds.keys;
+
+  const codec::Effort effort = options.codec.effort;
+  out.streams.push_back(encode_mesh(StreamKind::refinement, tree->refined, tree->refined.size() - 1, effort));
+  out.streams.push_back(encode_mesh(StreamKind::ownership, tree->owned, tree->owned.size(), effort));
+  const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
+    return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
+  });
+  const Layout layout = layout_of(*tree, part.neighbours, encodes);
+  std::vector<Stream> streams;
+  for (const Values& values : part.fields) encode_field(values, options, layout, out, streams);
+  // Coarse groups of all fields first: what a reader of the coarse levels needs is a prefix of the part.
+  std::stable_sort(streams.begin(), streams.end(),
+                   [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });
+  std::move(streams.begin(), streams.end(), std::back_inserter(out.streams));
+  std::size_t index = 0;
+  for (const SpeciesValues& species : part.species) encode_particles(species, options, index, out);
+  return out;
+}
+
+}  // namespace
+
+PartView view_of(const mesh::Part& part) {
+  PartView view;
+  view.index = part.index;
+  view.tree = std::get_if<mesh::Octree>(&part.mesh);
+  if (view.tree == nullptr)
+    throw Error(Kind::unsupported, "stores of version 1.x hold octrees only").at("part " + std::to_string(part.index));
+  const auto values_of = [](const mesh::Field& field) {
+    Values values;
+    values.info = field.info;
+    values.size = field.size();
+    values.data = field.bytes.data();
+    return values;
+  };
+  for (const mesh::Field& field : part.fields) view.fields.push_back(values_of(field));
+  for (const mesh::Particles& particles : part.particles) {
+    SpeciesValues species{particles.species, particles.count, {}};
+    for (const mesh::Field& field : particles.attributes) species.attributes.push_back(values_of(field));
+    view.species.push_back(std::move(species));
+  }
+  return view;
+}
+
+std::vector<std::size_t> stream_cuts(const mesh::Octree& tree) {
+  const auto offsets = level_offsets(tree);
+  std::vector<std::size_t> cuts{0};
+  for (const LevelGroup& group : level_groups(tree)) cuts.push_back(offsets[group.last + 1]);
+  return cuts;
+}
+
+bool has_raw_streams(const EncodedPart& part) {
+  return std::any_of(part.streams.begin(), part.streams.end(), [](const Stream& s) { return s.raw.has_value(); });
+}
+
+namespace {
+
+EncodedPart encode_copy(const mesh::Part& part, const codec::Neighbours& neighbours, const mesh::Header& header,
+                        const EncodeOptions& options) {
+  PartView view = view_of(part);
+  view.neighbours = neighbours;
+  try {
+    check(*view.tree, header);
+  } catch (Error& error) {
+    throw error.at("part " + std::to_string(part.index));
+  }
+  for (Values& values : view.fields)
+    if (stays_raw(values.info, settings_of(values.info.name, options), options.single_precision))
+      leave_out_zeros(values, *view.tree);
+  EncodedPart encoded = encode(view, header, options);
+  for (Stream& stream : encoded.streams)
+    if (stream.raw) take_values(stream);
+  return encoded;
+}
+
+EncodedPart encode_triangles(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  const bool predicts = std::any_of(part.fields.begin(), part.fields.end(), [&](const mesh::Field& field) {
+    const codec::Method method = settings_of(field.info.name, options).method;
+    return !is_integer(field.info) && (method == codec::Method::automatic || method == codec::Method::tree);
+  });
+  const mesh::Part folded = fold(part, header.attributes.count(mesh_step_attribute) == 0);
+  if (!predicts) return encode_copy(folded, {}, header, options);
+  const NeighbourSource neighbours = options.neighbours ? options.neighbours : neighbours_of(mesh);
+  return encode_copy(folded, neighbours(), header, options);
+}
+
+}  // namespace
+
+EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  const bool triangles = std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header);
+  return triangles ? encode_triangles(part, header, options) : encode_copy(part, {}, header, options);
+}
+
+EncodedPart encode(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {
+  try {
+    return encode_part(part, header, options);
+  } catch (Error& error) {
+    throw error.at("part " + std::to_string(part.index));
+  }
+}
+
+}  // namespace octavo::store

@@ -1,0 +1,61 @@
+#include "octavo/telemac/cut/as_serafin.hpp"
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/med/med.hpp"
+#include "octavo/formats/vtkhdf/vtkhdf.hpp"
+#include "octavo/step/to_serafin.hpp"
+#include "octavo/store/store.hpp"
+
+namespace octavo::telemac {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Makes an empty file of a name that was free, and whose name while it is written is: nobody else's is touched.
+fs::path made_of(const std::string& stem) {
+  for (int number = 0;; ++number) {
+    fs::path path = stem + (number == 0 ? "" : "-" + std::to_string(number)) + ".slf";
+    if (fs::exists(fs::symlink_status(path)) || fs::exists(fs::symlink_status(path.string() + ".partial"))) continue;
+    try {
+      file::create(path);
+      return path;
+    } catch (const base::Error& error) {
+      if (error.kind() != base::Kind::usage) throw;  // usage: another process has just made it
+    }
+  }
+}
+
+}  // namespace
+
+AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std::string& stem,
+                     std::vector<std::string>& notes)
+    : path_(given) {
+  bool other = false;
+  base::agree(ranks, [&] {
+    other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || store::recognise(given);
+    if (!other || ranks.rank != 0) return;
+    made_.path = made_of(stem);
+    step::ToSerafinOptions options;
+    options.overwrite = true;  // of the empty file
+    const step::ToSerafinReport report = step::to_serafin(given, made_.path, options);
+    notes.insert(notes.end(), report.notes.begin(), report.notes.end());
+  });
+  if (other) path_ = base::all_gather(ranks, made_.path.string()).at(0);
+}
+
+AsSerafin::Made::~Made() {
+  std::error_code ignored;
+  if (!path.empty()) fs::remove(path, ignored);
+}
+
+InputsAsSerafin::InputsAsSerafin(const base::Ranks& ranks, const fs::path& path, const fs::path& prefix,
+                                 const PartitionOptions& given)
+    : options(given) {
+  const auto stem = [&](const std::string& name) { return prefix.string() + name + ".whole"; };
+  mesh = made.emplace_back(ranks, path, stem("GEO"), notes).path();
+  for (auto& [name, also] : options.also) also = made.emplace_back(ranks, also, stem(name), notes).path();
+}
+
+}  // namespace octavo::telemac

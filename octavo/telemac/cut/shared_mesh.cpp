@@ -1,0 +1,119 @@
+#include "octavo/telemac/cut/shared_mesh.hpp"
+
+#include <algorithm>
+
+namespace octavo::telemac {
+namespace {
+
+namespace serafin = formats::serafin;
+using base::Error;
+using base::Kind;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Every point must be in an element: bits for those who own the points.
+void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& used) {
+  std::vector<std::vector<std::int32_t>> to(job.size());
+  for (const std::int32_t point : used) to[job.owner_of_point(point)].push_back(point);
+  const auto mine = base::exchange(job.ranks, std::move(to));
+  base::agree(job.ranks, [&] {
+    const auto [first, last] = base::share(job.points, job.ranks.rank, job.ranks.size);
+    std::vector<bool> seen(at(last - first), false);
+    for (const std::int32_t point : mine) seen[at(point - first)] = true;
+    const auto unused = std::find(seen.begin(), seen.end(), false);
+    if (unused != seen.end())
+      throw Error(Kind::corrupt,
+                  "point " + std::to_string(first + (unused - seen.begin()) + 1) + " belongs to no element")
+          .at(job.series.file->path().string());
+  });
+}
+
+}  // namespace
+
+PointSet::PointSet(std::span<const std::int32_t> corners, std::int32_t points) : first_((at(points) >> bits) + 2, 0) {
+  std::vector<bool> has(at(points), false);
+  for (const std::int32_t point : corners) has[at(point)] = true;
+  points_.reserve(at(std::count(has.begin(), has.end(), true)));
+  for (std::int32_t point = 0; point < points; ++point) {
+    if (at(point) % (std::size_t{1} << bits) == 0)
+      first_[at(point) >> bits] = static_cast<std::int32_t>(points_.size());
+    if (has[at(point)]) points_.push_back(point);
+  }
+}
+
+Places read_places(const serafin::Series& series, PointSet set) {
+  Places places{std::move(set), {}, {}};
+  const auto& points = places.set.points();
+  constexpr std::int32_t batch = 1 << 16;
+  const std::int32_t total = serafin::plane_points(series.header);
+  std::vector<double> some;
+  for (const int axis : {0, 1}) {
+    auto& kept = axis == 0 ? places.x : places.y;
+    kept.reserve(points.size());
+    for (std::int32_t first = 0; first < total; first += batch) {
+      const auto begin = std::lower_bound(points.begin(), points.end(), first);
+      const auto end = std::lower_bound(begin, points.end(), std::int64_t{first} + batch);
+      if (begin == end) continue;
+      some.resize(at(std::min(batch, total - first)));
+      serafin::read_coordinates(series, axis, first, some);
+      for (auto point = begin; point != end; ++point) kept.push_back(some[at(*point - first)]);
+    }
+  }
+  return places;
+}
+
+Block read_block(const SharedJob& job) {
+  const auto [first, last] = base::share(job.elements, job.ranks.rank, job.ranks.size);
+  Block block;
+  block.first = first;
+  base::agree(job.ranks, [&, first = first, last = last] {
+    block.triangles = serafin::read_triangles(job.series, first, last - first);
+    block.places = read_places(job.series, PointSet(block.triangles, job.points));
+  });
+  require_all_used(job, block.places.set.points());
+  return block;
+}
+
+partition::Turns find_turns(const SharedJob& job, const Block& block) {
+  const auto x = [&](std::int32_t point) { return block.places.x[block.places.set.of(point)]; };
+  const auto y = [&](std::int32_t point) { return block.places.y[block.places.set.of(point)]; };
+  partition::Turns mine = partition::find_turns(block.triangles, x, y), all;
+  if (mine.clockwise > 0) mine.first += static_cast<std::int32_t>(block.first);
+  for (const partition::Turns& turns : base::gather(job.ranks, std::vector{mine})) {
+    if (all.clockwise == 0) all.first = turns.first;
+    all.clockwise += turns.clockwise;
+    all.counter_clockwise += turns.counter_clockwise;
+  }
+  return all;
+}
+
+std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of) {
+  std::vector<std::vector<Moved>> to(job.size());
+  for (std::size_t e = 0; e < part_of.size(); ++e) {
+    const std::int32_t* corners = &block.triangles[3 * e];
+    to[job.owner_of_part(part_of[e])].push_back({part_of[e],
+                                                 static_cast<std::int32_t>(block.first + static_cast<std::int64_t>(e)),
+                                                 {corners[0], corners[1], corners[2]}});
+  }
+  block = {};
+  auto mine = base::exchange(job.ranks, std::move(to));
+  std::sort(mine.begin(), mine.end());
+  return mine;
+}
+
+void add_places(const SharedJob& job, std::vector<Growing>& pieces) {
+  std::vector<std::int32_t> points;
+  for (const Growing& growing : pieces)
+    points.insert(points.end(), growing.piece.points.begin(), growing.piece.points.end());
+  base::agree(job.ranks, [&] {
+    const Places places = read_places(job.series, PointSet(points, job.points));
+    for (Growing& growing : pieces)
+      for (const std::int32_t point : growing.piece.points) {
+        const std::size_t i = places.set.of(point);
+        growing.piece.x.push_back(places.x[i]);
+        growing.piece.y.push_back(places.y[i]);
+      }
+  });
+}
+
+}  // namespace octavo::telemac

@@ -1,0 +1,129 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "octavo/partition/contour.hpp"
+#include "octavo/telemac/cut/cut_mesh.hpp"
+#include "octavo/telemac/cut/partition.hpp"
+#include "octavo/telemac/files/piece.hpp"
+
+/// A mesh that ranks share while they cut it: elements by blocks, then by parts; edges and points of the parts' borders
+/// meet where their points are owned, by blocks. All functions but those on one piece are collective.
+namespace octavo::telemac {
+
+/// Some points of a mesh, ascending, and where each stands among them.
+class PointSet {
+ public:
+  PointSet() = default;
+  /// All that stand in `corners`, of `points`.
+  PointSet(std::span<const std::int32_t> corners, std::int32_t points);
+  /// Where a point of the set stands.
+  std::size_t of(std::int32_t point) const {
+    auto i = static_cast<std::size_t>(first_[static_cast<std::size_t>(point) >> bits]);
+    while (points_[i] < point) ++i;
+    return i;
+  }
+  bool has(std::int32_t point) const { return std::binary_search(points_.begin(), points_.end(), point); }
+  const std::vector<std::int32_t>& points() const { return points_; }
+
+ private:
+  static constexpr int bits = 4;  ///< a position is kept for every 16 numbers
+  std::vector<std::int32_t> points_;
+  std::vector<std::int32_t> first_;
+};
+
+/// Coordinates of a set's points.
+struct Places {
+  PointSet set;
+  std::vector<double> x, y;
+};
+
+/// Reads the coordinates through, and keeps those. Not collective.
+Places read_places(const formats::serafin::Series& series, PointSet set);
+
+/// What all know.
+struct SharedJob {
+  const base::Ranks& ranks;
+  const formats::serafin::Series& series;
+  const PartitionOptions& options;
+  std::int32_t points = 0;
+  std::int64_t elements = 0;
+  PieceWriter::Own own;
+  std::size_t size() const { return static_cast<std::size_t>(ranks.size); }
+  std::size_t owner_of_part(std::int32_t part) const { return base::owner(part, options.parts, ranks.size); }
+  std::size_t owner_of_element(std::int32_t element) const { return base::owner(element, elements, ranks.size); }
+  std::size_t owner_of_point(std::int32_t point) const { return base::owner(point, points, ranks.size); }
+};
+
+/// An element on its way to its part.
+struct Moved {
+  std::int32_t part, element;
+  std::array<std::int32_t, 3> corners;
+  bool operator<(const Moved& other) const { return part != other.part ? part < other.part : element < other.element; }
+};
+
+/// An edge of an element of this rank's parts. Local element numbers count from 0.
+struct Edge {
+  std::int32_t low, high, from, part, element, side;
+  bool operator<(const Edge& other) const {
+    return std::tie(low, high, part, element) < std::tie(other.low, other.high, other.part, other.element);
+  }
+  bool same(const Edge& other) const { return low == other.low && high == other.high; }
+};
+
+/// A piece that is being made, with the data needed until it is whole.
+struct Growing {
+  Piece piece;
+  std::vector<std::int32_t> behind;        ///< elements of the part behind each side, local from 0; -1: none of them
+  std::vector<Edge> border;                ///< edges of one element of the part
+  std::map<std::int32_t, PieceHalo> halo;  ///< by local element from 0
+  /// The local number, from 1, of a point that several parts have.
+  std::int32_t local(std::int32_t point) const {
+    const auto found = std::lower_bound(border_points.begin(), border_points.end(), std::pair(point, std::int32_t{0}));
+    return found->second;
+  }
+  std::vector<std::pair<std::int32_t, std::int32_t>> border_points;  ///< point, local number; ascending
+};
+
+/// One rank's block of elements; the mesh has as many blocks as there are ranks.
+struct Block {
+  std::int64_t first = 0;
+  std::vector<std::int32_t> triangles;  ///< shape (elements of the block, 3), points from 0
+  Places places;                        ///< of those points
+};
+/// Throws Error(corrupt) if a point belongs to no element.
+Block read_block(const SharedJob& job);
+/// Counts which way the elements of all ranks' blocks turn, clockwise or not. Collective.
+partition::Turns find_turns(const SharedJob& job, const Block& block);
+/// Sends each element to the rank that owns its part; returns the elements of this rank's parts. `part_of` gives the
+/// part of each element of the block.
+std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of);
+/// Makes this rank's pieces: numbers their points and elements, and finds the edges that border on other parts.
+std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements);
+/// Fills in the pieces' halos, and counts the cut edges that meet on this rank. Returns all edges of the mesh's
+/// boundary, on every rank; they have part numbers in place of element numbers.
+std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vector<Growing>& pieces,
+                                                  std::int64_t& cut_edges);
+/// Fills in which parts share which points. Returns the number of points that this rank owns.
+std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces);
+/// Puts the lines of a boundary file in order along edges that have part numbers in place of element numbers. `from`
+/// names the file, for errors. Throws Error(corrupt). Not collective.
+CutBoundary link_boundary(std::vector<formats::serafin::BoundaryPoint> lines, std::vector<double> x,
+                          std::vector<double> y, std::span<const partition::BoundaryEdge> edges,
+                          const std::string& from);
+/// Fills in the boundary. If its edges make no lines, the error names an element that turns the other way (`turns`).
+void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
+                  const partition::Turns& turns, std::vector<Growing>& pieces, PartitionReport& report);
+/// Fills in the points' coordinates.
+void add_places(const SharedJob& job, std::vector<Growing>& pieces);
+
+}  // namespace octavo::telemac

@@ -1,0 +1,56 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/telemac/cut/side_files.hpp"
+
+namespace octavo::telemac {
+
+/// A text file line by line, for messages that name the line.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& path);
+  /// The next line, of any contents.
+  std::string next();
+  /// So many numbers, over as many lines as it takes, as list-directed READ takes them; up to `most` where the line of
+  /// the last one has more.
+  std::vector<double> numbers(std::size_t count, std::size_t most = 0);
+  base::Error error(const std::string& message) const;
+  /// A point of the mesh, from 1 in the file: from 0.
+  std::int32_t point(double value, std::int32_t points) const;
+  /// Of 32 bits.
+  std::int32_t integer(double value) const;
+  /// A count in [0, most].
+  std::int32_t count(double value, std::int32_t most) const;
+
+ private:
+  std::filesystem::path path_;
+  std::ifstream in_;
+  std::size_t number_ = 0;
+};
+
+/// Parts and local numbers (from 1) of some points.
+class LocalNumbers {
+ public:
+  /// Collective; all want the same.
+  LocalNumbers(std::vector<std::int32_t> wanted, const SideParts& parts);
+  /// By part, ascending.
+  const std::vector<std::pair<std::int32_t, std::int32_t>>& at(std::int32_t point) const { return of_.at(point); }
+  /// 0: the part has it not.
+  std::int32_t in(std::int32_t point, std::int32_t part) const;
+
+ private:
+  std::map<std::int32_t, std::vector<std::pair<std::int32_t, std::int32_t>>> of_;
+};
+
+/// A line of integers, as Fortran lists them.
+std::string integer_line(const std::vector<std::int32_t>& values);
+
+}  // namespace octavo::telemac

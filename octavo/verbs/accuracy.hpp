@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "octavo/codec/codec.hpp"
+
+namespace octavo::verbs {
+
+/// A bound as a user states it. `range_relative` is measured against max - min of the whole field of the step, so its
+/// absolute bound is known only after a first pass over the input.
+struct Accuracy {
+  enum class Kind : std::uint8_t { lossless, absolute, range_relative, pointwise_relative } kind = Kind::lossless;
+  double value = 0;
+  bool operator==(const Accuracy&) const = default;
+};
+
+/// Reads "lossless", "abs:E", "range:E" or "point:E". Throws Error(usage) for anything else, and for E not finite and >
+/// 0.
+Accuracy parse_accuracy(const std::string& text);
+
+/// The same text again, the shortest that is read as this.
+std::string to_string(const Accuracy& accuracy);
+
+/// What the codec is told. `range` is max - min of the field, needed for range_relative only: where it is 0 or not
+/// finite there is nothing to be relative to, and the field stays lossless.
+codec::Bound bound_of(const Accuracy& accuracy, double range);
+
+}  // namespace octavo::verbs

@@ -1,0 +1,516 @@
+#include "octavo/verbs/convert.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/tree/prune.hpp"
+#include "octavo/step/target.hpp"
+#include "octavo/store/durable.hpp"
+#include "octavo/store/read/triangles.hpp"
+#include "octavo/verbs/scope.hpp"
+
+namespace octavo::verbs {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+
+namespace {
+
+constexpr int default_per_file = 64;
+
+// ------------------------------------------------------------------ what to do: one source is one step of the store
+
+struct Source {
+  fs::path path;
+  std::int64_t step = 0;  ///< number in the new store
+  std::function<mesh::Dataset()> open;
+};
+
+/// Every step of every input. Numbers are the inputs' own where all have one and no two are the same.
+std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
+  std::vector<Source> sources;
+  for (const fs::path& path : inputs) {
+    if (store::recognise(path)) {
+      for (const store::StepInfo& info : store::list_steps(path))
+        sources.push_back({path, info.step, [path, info] { return step::open(path, {info.flow, info.step}); }});
+    } else if (formats::format_of(path).times != nullptr) {
+      const std::vector<store::StepInfo> all = step::steps(path);
+      for (const store::StepInfo& info : all)
+        sources.push_back({path, info.step, [path, info] { return step::open(path, {{}, info.step}); }});
+      // A geometry: its mesh, and the names of its variables.
+      if (all.empty() && step::open(path).unstructured) sources.push_back({path, 0, [path] { return step::open(path); }});
+    } else {
+      const auto number = step::step_number(step::open(path)).value_or(static_cast<std::int64_t>(sources.size()));
+      sources.push_back({path, number, [path] { return step::open(path); }});
+    }
+  }
+  if (sources.empty())
+    throw Error(Kind::corrupt, "no complete step to convert").at(inputs.empty() ? "no input" : inputs[0].string());
+  std::stable_sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.step < b.step; });
+  for (std::size_t i = 1; i < sources.size(); ++i)
+    if (sources[i].step == sources[i - 1].step)
+      throw Error(Kind::usage, "two inputs are step " + std::to_string(sources[i].step) + " of one store: " +
+                                   sources[i - 1].path.string() + " and " + sources[i].path.string())
+          .hint("convert them to stores of their own");
+  return sources;
+}
+
+/// Which parts go to which file, and which rank writes it.
+struct Plan {
+  std::vector<int> parts;
+  int per_file = 1;
+  int files = 1;
+  int ranks = 1;
+
+  std::vector<int> parts_of(int file) const {
+    const auto first = static_cast<std::size_t>(file) * static_cast<std::size_t>(per_file);
+    const auto last = std::min(parts.size(), first + static_cast<std::size_t>(per_file));
+    return {parts.begin() + static_cast<std::ptrdiff_t>(first), parts.begin() + static_cast<std::ptrdiff_t>(last)};
+  }
+  int rank_of(int file) const { return static_cast<int>(static_cast<std::int64_t>(file) * ranks / files); }
+};
+
+Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
+  Plan plan;
+  plan.ranks = options.ranks.size;
+  plan.parts = mesh::parts_of(dataset, options.region, options.max_level);
+  if (plan.parts.empty())
+    throw Error(Kind::usage, "the region holds no cell: " + mesh::to_string(*options.region, dataset.header.dim))
+        .at(dataset.path);
+  const int count = static_cast<int>(plan.parts.size());
+  plan.per_file = options.per_file > 0 ? std::min(options.per_file, count)
+                                       : std::min(default_per_file, (count + plan.ranks - 1) / plan.ranks);
+  plan.files = (count + plan.per_file - 1) / plan.per_file;
+  return plan;
+}
+
+// ------------------------------------------------------------------ reading one part
+
+mesh::Request request_of(const ConvertOptions& options) {
+  mesh::Request request;
+  request.fields = options.fields;
+  if (options.max_level) request.max_level = *options.max_level;
+  request.particles = options.particles;
+  return request;
+}
+
+void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
+  if (!std::holds_alternative<mesh::Octree>(part.mesh))
+    throw Error(Kind::unsupported, "a region of a mesh of triangles cannot be cut out");
+  auto& tree = std::get<mesh::Octree>(part.mesh);
+  mesh::clip(tree, header, region);
+  const mesh::Extract extract = mesh::prune(tree);
+  for (mesh::Field& field : part.fields)
+    field.bytes = mesh::gather(
+        tree, extract, field.bytes,
+        mesh::block_size(tree) * static_cast<std::size_t>(field.info.components) * mesh::size_of(field.info.type));
+  part.mesh = extract.tree;
+  for (mesh::Particles& species : part.particles) mesh::keep(species, mesh::inside(region, header, species));
+}
+
+mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
+  mesh::Part part = dataset.read(index, request_of(options));
+  if (options.region) keep_region(*options.region, dataset.header, part);
+  return part;
+}
+
+// ------------------------------------------------------------------ between ranks
+
+/// As CBOR, which takes names that are not UTF-8.
+std::string to_bytes(const nlohmann::json& facts) {
+  std::string bytes;
+  nlohmann::json::to_cbor(facts, bytes);
+  return bytes;
+}
+
+// ------------------------------------------------------------------ bounds
+
+struct Range {
+  double lo = std::numeric_limits<double>::infinity();
+  double hi = -std::numeric_limits<double>::infinity();
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    lo = std::min(lo, value);
+    hi = std::max(hi, value);
+  }
+};
+
+/// max - min of each named field over all owned cells that will be stored: a pass over the whole input.
+std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const Plan& plan,
+                                           const std::vector<std::string>& names, const ConvertOptions& options) {
+  ConvertOptions pass = options;
+  pass.fields = names;
+  pass.particles = false;
+  std::map<std::string, Range> ranges;
+  std::vector<int> mine;
+  for (int file = 0; file < plan.files; ++file)
+    if (plan.rank_of(file) == options.ranks.rank)
+      for (int part : plan.parts_of(file)) mine.push_back(part);
+  base::agree(options.ranks, [&] {
+    base::ordered_for(
+        mine.size(), options.threads,
+        [&](std::size_t i) {
+          const mesh::Part part = read_part(dataset, mine[i], pass);
+          std::map<std::string, Range> local;
+          for (const mesh::Field& field : part.fields)
+            mesh::visit_values(field, [&](auto values) {
+              for (auto value : values) local[field.info.name].add(static_cast<double>(value));
+            });
+          return local;
+        },
+        [&](std::size_t, std::map<std::string, Range> local) {
+          for (const auto& [name, range] : local) {
+            ranges[name].add(range.lo);
+            ranges[name].add(range.hi);
+          }
+        });
+  });
+  nlohmann::json text = nlohmann::json::object();
+  for (const auto& [name, range] : ranges) text[name] = {range.lo, range.hi};
+  for (const std::string& other : base::all_gather(options.ranks, to_bytes(text))) {
+    const nlohmann::json theirs = nlohmann::json::from_cbor(other);
+    for (const auto& [name, range] : theirs.items())
+      for (const auto& end : range)
+        if (end.is_number()) ranges[name].add(end.get<double>());
+  }
+  std::map<std::string, double> widths;
+  for (const auto& [name, range] : ranges) widths[name] = range.hi - range.lo;
+  return widths;
+}
+
+const Accuracy& accuracy_of(const std::string& field, const ConvertOptions& options) {
+  const auto found = options.field_accuracy.find(field);
+  return found == options.field_accuracy.end() ? options.accuracy : found->second;
+}
+
+store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& plan, const ConvertOptions& options) {
+  const auto chosen = mesh::select_fields(dataset.header, options.fields);
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    mesh::select_fields(dataset.header, std::vector<std::string>{name});
+  std::vector<std::string> need_range;
+  for (std::size_t f : chosen)
+    if (accuracy_of(dataset.header.fields[f].name, options).kind == Accuracy::Kind::range_relative)
+      need_range.push_back(dataset.header.fields[f].name);
+  std::map<std::string, double> ranges;
+  if (!need_range.empty()) ranges = field_ranges(dataset, plan, need_range, options);
+
+  store::EncodeOptions encode;
+  encode.single_precision = options.single_precision;
+  for (std::size_t f : chosen) {
+    const std::string& name = dataset.header.fields[f].name;
+    encode.field_codec[name] = {bound_of(accuracy_of(name, options), ranges[name]), options.effort, options.method};
+  }
+  return encode;
+}
+
+// ------------------------------------------------------------------ writing
+
+/// Whether the store gets all that a step has, to the bit.
+bool is_whole_and_lossless(const ConvertOptions& options) {
+  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
+               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
+  return whole;
+}
+
+/// What has been lost on the way here, for those who would go on from the new store: an attribute that open_step()
+/// reads. (What the new codecs lose, their names tell.)
+void note_losses(mesh::Dataset& dataset, const ConvertOptions& options) {
+  std::map<std::string, std::string> lossy = dataset.lossy;
+  if (options.single_precision && !dataset.unstructured)
+    for (const mesh::FieldInfo& field : dataset.header.fields)
+      if (field.type == mesh::ScalarType::float64) lossy.emplace(field.name, "single precision");
+  std::vector<std::string> lines;
+  for (const auto& [field, bound] : lossy) lines.push_back(field + "=" + bound);
+  dataset.header.attributes.erase(store::lossy_attribute);
+  if (!lines.empty()) dataset.header.attributes[store::lossy_attribute] = std::move(lines);
+}
+
+struct Totals {
+  ConvertReport report;
+  std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
+  std::optional<std::pair<std::int64_t, std::int64_t>> mesh;  ///< of triangles, stored last: its checksum and step
+  store::NeighbourSource neighbours;                          ///< of that mesh
+};
+
+/// A mesh of triangles that the step before had too is not stored again.
+void share_mesh(mesh::Dataset& dataset, std::int64_t step, codec::Method method, Totals& totals) {
+  if (!dataset.unstructured) return;
+  mesh::Request only;
+  only.fields = std::vector<std::string>{};
+  auto mesh = std::get<mesh::Unstructured>(dataset.read(0, only).mesh);
+  const std::int64_t checksum = store::mesh_checksum(mesh);
+  auto& attributes = dataset.header.attributes;
+  attributes.erase(store::mesh_step_attribute);
+  attributes.erase(store::mesh_checksum_attribute);
+  if (totals.mesh && totals.mesh->first == checksum) {
+    attributes[store::mesh_step_attribute] = totals.mesh->second;
+    attributes[store::mesh_checksum_attribute] = checksum;
+  } else {
+    totals.mesh = {checksum, step};
+    totals.neighbours = {};
+    if (method != codec::Method::automatic && method != codec::Method::tree) return;  // the others do not predict
+    // Held once, by all copies of the function, until neighbours are found.
+    const auto kept = std::make_shared<mesh::Unstructured>(std::move(mesh));
+    totals.neighbours = store::neighbours_of([kept] { return std::move(*kept); });
+  }
+}
+
+/// The cut goes to the store with the mesh. One that the input has is left behind.
+void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
+  const bool had_one = dataset.header.attributes.erase(store::cut_attribute) > 0;
+  if (had_one && options.part_of.empty())
+    dataset.notes.emplace_back("its mesh is cut for ranks: the cut is not kept (octavo partition makes one)");
+  if (options.part_of.empty()) return;
+  if (!dataset.unstructured) throw Error(Kind::unsupported, "a cut of a mesh that is not of triangles");
+  dataset.header.attributes[store::cut_attribute] = std::int64_t{options.cut_parts};
+  dataset.read = [read = dataset.read, &options](int index, const mesh::Request& request) {
+    mesh::Part part = read(index, request);
+    if (request.mesh) part.particles.push_back(store::cut_of(options.part_of));
+    if (request.mesh && options.boundary) part.particles.push_back(*options.boundary);
+    return part;
+  };
+}
+
+void count_streams(const store::EncodedPart& part, ConvertReport& report) {
+  ++report.parts;
+  for (const store::Stream& stream : part.streams) {
+    if (stream.field.empty() || stream.field == "?" || stream.field.starts_with("mesh ") ||
+        stream.field.starts_with(mesh::wall_species)) {
+      report.mesh_bytes += stream.stored_bytes;
+    } else {
+      ConvertReport::FieldSize& field = report.fields[stream.field];
+      field.raw += stream.raw_bytes;
+      field.stored += stream.stored_bytes;
+      field.codecs.insert(stream.codec.substr(0, stream.codec.find(' ')));
+    }
+  }
+}
+
+// Returns the order of the step, where it is the step's first file.
+std::uint64_t write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
+                         const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
+  mesh::Header header = dataset.header;
+  header.fields.clear();
+  for (std::size_t f : mesh::select_fields(dataset.header, options.fields))
+    header.fields.push_back(dataset.header.fields[f]);
+  store::SegmentWriter writer(segment, header);
+  const std::vector<int> parts = plan.parts_of(file);
+  base::ordered_for(
+      parts.size(), threads_within_memory(dataset, options.threads),
+      [&](std::size_t i) { return store::encode(read_part(dataset, parts[i], options), header, encode); },
+      [&](std::size_t i, store::EncodedPart part) {
+        count_streams(part, totals.report);
+        writer.add(std::move(part));
+        totals.done += dataset.part_bytes(parts[i]);
+        if (options.progress && !options.progress(totals.done, std::max(totals.done, totals.total)))
+          throw Error(Kind::interrupted, "interrupted");
+      });
+  writer.commit();
+  totals.report.stored_bytes += writer.bytes_written();
+  return writer.order();
+}
+
+store::Attempt shared_attempt(const base::Ranks& ranks) {
+  store::Attempt attempt = store::random_attempt();
+  std::string text(reinterpret_cast<const char*>(attempt.data()), attempt.size());
+  text = base::all_gather(ranks, text)[0];
+  std::transform(text.begin(), text.end(), attempt.begin(), [](char c) { return static_cast<std::byte>(c); });
+  return attempt;
+}
+
+/// Reads again what this rank has written and adds up its errors.
+void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t step, const fs::path& store,
+                    const ConvertOptions& options, Totals& totals) {
+  const mesh::Dataset stored = step::open(store, {options.flow, step});
+  ConvertOptions pass = options;
+  pass.particles = false;
+  std::vector<std::size_t> mine;  // places in plan.parts, which are the parts of the store
+  for (std::size_t place = 0; place < plan.parts.size(); ++place)
+    if (plan.rank_of(static_cast<int>(place) / plan.per_file) == options.ranks.rank) mine.push_back(place);
+  base::ordered_for(
+      mine.size(), options.threads,
+      [&](std::size_t i) {
+        mesh::Request request;
+        request.particles = false;
+        const mesh::Part given = read_part(dataset, plan.parts[mine[i]], pass);
+        return errors_of(given, stored.read(static_cast<int>(mine[i]), request));
+      },
+      [&](std::size_t, const std::map<std::string, Errors>& errors) {
+        for (const auto& [name, more] : errors) {
+          auto& of_field = totals.report.fields[name].errors;
+          if (!of_field) of_field.emplace();
+          add(*of_field, more);
+        }
+      });
+}
+
+/// Nothing of the step is left out, and its mesh stays.
+bool is_whole(const ConvertOptions& options) {
+  return !options.region && !options.max_level && !options.fields && options.particles && options.reshape.block == 0 &&
+         options.reshape.refine == 0;
+}
+
+/// With what its code needs beside fields and particles, where the step can be given back to it.
+mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
+  mesh::Dataset dataset = step::reshape(source.open(), options.reshape);
+  if (!dataset.carry || !is_whole(options)) return dataset;
+  dataset.carry(dataset.header);
+  const auto why = dataset.header.attributes.find("amrex/not kept");
+  if (why != dataset.header.attributes.end())
+    dataset.notes.push_back("a checkpoint of its code can not be made of the store: " +
+                            std::get<std::string>(why->second));
+  return dataset;
+}
+
+void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
+  mesh::Dataset dataset;
+  Plan plan;
+  base::agree(options.ranks, [&] {
+    dataset = open_source(source, options);
+    if (is_whole_and_lossless(options)) dataset = mesh::with_walls_as_species(dataset);
+    note_losses(dataset, options);
+    plan = make_plan(dataset, options);
+    totals.total = 0;
+    for (int file = 0; file < plan.files; ++file)
+      if (plan.rank_of(file) == options.ranks.rank)
+        for (int part : plan.parts_of(file)) totals.total += dataset.part_bytes(part);
+    totals.done = 0;
+  });
+  store::EncodeOptions encode;
+  // Collective inside where a range is asked for: every rank enters with the same options and the same headers.
+  encode = encode_options(dataset, plan, options);
+  base::agree(options.ranks, [&] {
+    share_mesh(dataset, source.step, options.method, totals);
+    encode.neighbours = totals.neighbours;
+    // Now, while no values are in memory, by the ranks that have some.
+    if (encode.neighbours && totals.total > 0) encode.neighbours();
+    add_cut(dataset, options);
+  });
+  store::SegmentPlan segment;
+  segment.store = out;
+  segment.flow = options.flow;
+  segment.step = source.step;
+  segment.attempt = shared_attempt(options.ranks);
+  segment.segments = plan.files;
+  segment.whole_domain = !options.region;
+  std::optional<std::uint64_t> order;
+  base::agree(options.ranks, [&] {
+    for (int file = 0; file < plan.files; ++file) {
+      if (plan.rank_of(file) != options.ranks.rank) continue;
+      segment.subfile = segment.segment = file;
+      const std::uint64_t in_file = write_file(dataset, plan, file, segment, encode, options, totals);
+      if (file == 0) order = in_file;
+    }
+  });
+  base::agree(options.ranks, [&] {
+    if (order) store::note_durable(out, options.flow, *order, source.step);
+  });
+  if (options.measure)
+    base::agree(options.ranks, [&] { measure_errors(dataset, plan, source.step, out, options, totals); });
+  totals.report.input_bytes += static_cast<std::uint64_t>(dataset.bytes);
+  ++totals.report.steps;
+  auto& notes = totals.report.notes;
+  for (const std::string& text : dataset.notes) {
+    std::string note = source.path.string() + ": " + text;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  }
+}
+
+// ------------------------------------------------------------------ reports of all ranks
+
+std::string to_text(const ConvertReport& report) {
+  nlohmann::json text{{"parts", report.parts}, {"stored", report.stored_bytes}, {"mesh", report.mesh_bytes}};
+  for (const auto& [name, size] : report.fields) {
+    text["fields"][name] = {size.raw, size.stored, size.codecs, nullptr};
+    if (size.errors) text["fields"][name][3] = to_numbers(*size.errors);
+  }
+  return to_bytes(text);
+}
+
+void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
+  const auto all = base::all_gather(ranks, to_text(report));
+  report.parts = 0;
+  report.stored_bytes = report.mesh_bytes = 0;
+  report.fields.clear();
+  for (const std::string& text : all) {
+    const auto other = nlohmann::json::from_cbor(text);
+    report.parts += other["parts"].get<int>();
+    report.stored_bytes += other["stored"].get<std::uint64_t>();
+    report.mesh_bytes += other["mesh"].get<std::uint64_t>();
+    if (!other.contains("fields")) continue;
+    for (const auto& [name, size] : other["fields"].items()) {
+      ConvertReport::FieldSize& field = report.fields[name];
+      field.raw += size[0].get<std::uint64_t>();
+      field.stored += size[1].get<std::uint64_t>();
+      field.codecs.merge(size[2].get<std::set<std::string>>());
+      if (size[3].is_null()) continue;
+      std::vector<double> numbers;  // text has no infinity
+      for (const auto& number : size[3])
+        numbers.push_back(number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>());
+      if (!field.errors) field.errors.emplace();
+      add(*field.errors, errors_from(numbers));
+    }
+  }
+}
+
+/// One goes on from a checkpoint.
+void refuse_lossy_checkpoint(const ConvertOptions& options) {
+  if (options.flow == store::Flow::checkpoint && !is_whole_and_lossless(options))
+    throw Error(Kind::usage, "a checkpoint is whole and lossless")
+        .hint("leave out --field, --roi, --level, --codec, --precision and --no-particles");
+}
+
+ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out, const ConvertOptions& asked) {
+  refuse_lossy_checkpoint(asked);
+  ConvertOptions options = asked;
+  options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
+  std::optional<step::Target> target;  // of rank 0
+  base::agree(options.ranks, [&] {
+    std::vector<std::int64_t> steps;
+    for (const Source& source : sources) steps.push_back(source.step);
+    if (options.ranks.rank == 0)
+      target.emplace(step::prepare_target(out, steps, options.overwrite, options.append, options.flow));
+  });
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
+
+  Totals totals;
+  try {
+    for (const Source& source : sources) write_step(source, path, options, totals);
+    base::agree(options.ranks, [&] {
+      if (target) step::finish_target(*target);
+    });
+  } catch (...) {
+    if (target) step::discard_target(*target);
+    throw;
+  }
+  sum_over_ranks(options.ranks, totals.report);
+  for (auto& [name, field] : totals.report.fields)
+    if (name.find('/') == std::string::npos) field.accuracy = accuracy_of(name, options);
+  return totals.report;
+}
+
+}  // namespace
+
+ConvertReport convert(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {
+  std::vector<Source> sources;
+  base::agree(options.ranks, [&] { sources = list_sources(inputs); });
+  return write_all(sources, out, options);
+}
+
+ConvertReport convert(const mesh::Dataset& dataset, std::int64_t step, const fs::path& out,
+                      const ConvertOptions& options) {
+  return write_all({{dataset.path, step, [&] { return dataset; }}}, out, options);
+}
+
+}  // namespace octavo::verbs

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "octavo/base/error.hpp"
+#include "octavo/verbs/diff/diff_pieces.hpp"
+#include "octavo/verbs/triangles.hpp"
+
+namespace octavo::verbs::detail {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+/// A variable of both sides: names in A and B.
+using SharedName = std::pair<std::string, std::string>;
+
+bool has_field(const mesh::Header& header, const std::string& name) {
+  return std::any_of(header.fields.begin(), header.fields.end(),
+                     [&](const mesh::FieldInfo& field) { return field.name == name; });
+}
+
+std::vector<SharedName> shared_names(const mesh::Header& a, const mesh::Header& b, const DiffOptions& options,
+                                     const Rules& rules, DiffReport& report) {
+  std::vector<SharedName> shared;
+  std::vector<std::string> taken;
+  for (const mesh::FieldInfo& field : a.fields) {
+    const auto renamed = options.names.find(field.name);
+    const std::string other = renamed == options.names.end() ? field.name : renamed->second;
+    taken.push_back(other);
+    if (rules.ignored(field.name)) continue;
+    if (has_field(b, other)) {
+      shared.emplace_back(field.name, other);
+    } else {
+      report.only[0].push_back(field.name);
+      differ(report, "variable " + field.name + " is in A only");
+    }
+  }
+  for (const mesh::FieldInfo& field : b.fields)
+    if (std::find(taken.begin(), taken.end(), field.name) == taken.end() && !rules.ignored(field.name)) {
+      report.only[1].push_back(field.name);
+      differ(report, "variable " + field.name + " is in B only");
+    }
+  return shared;
+}
+
+bool same_triangles(const mesh::Unstructured& a, const mesh::Unstructured& b, DiffReport& report) {
+  if (a.x.size() != b.x.size() || a.planes != b.planes) {
+    differ(report, "the meshes differ: " + std::to_string(a.x.size()) + " points on " + std::to_string(a.planes) +
+                       " planes and " + std::to_string(b.x.size()) + " on " + std::to_string(b.planes) +
+                       "; no values are compared");
+    return false;
+  }
+  if (a.connectivity != b.connectivity) {
+    const auto text = std::string("the triangles are others, or in another order");
+    report.notes.push_back(text + ": values are compared point by point");
+  }
+  double largest = 0;
+  for (std::size_t i = 0; i < a.x.size(); ++i)
+    largest = std::max({largest, std::fabs(a.x[i] - b.x[i]), std::fabs(a.y[i] - b.y[i])});
+  if (largest > 0)
+    report.notes.push_back("points have other places, by up to " + std::to_string(largest) +
+                           ": values are compared point by point");
+  return true;
+}
+
+}  // namespace
+
+void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options, const Rules& rules,
+                 DiffReport& report) {
+  if (!a.unstructured || !b.unstructured)
+    throw Error(Kind::usage, "a mesh of triangles and one of cells have nothing to compare");
+  std::vector<std::string> in_a, in_b;
+  for (const auto& [first, second] : shared_names(a.header, b.header, options, rules, report)) {
+    in_a.push_back(first);
+    in_b.push_back(second);
+  }
+  const PointValues x = read_points(a, in_a), y = read_points(b, in_b);
+  report.reads = {1, 1};
+  report.held = 2;
+  if (!same_triangles(x.mesh, y.mesh, report)) return;
+  report.cells = static_cast<std::int64_t>(x.mesh.x.size()) * x.mesh.planes;
+  std::vector<mesh::CurveKey> keys(static_cast<std::size_t>(report.cells));
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i].high = i;
+  for (std::size_t f = 0; f < in_a.size(); ++f) {
+    std::vector<analysis::PairSums> sums(1);
+    analysis::count_pairs(x.fields[f], y.fields[f], keys, {}, sums[0]);
+    const auto& info = a.header.fields[mesh::select_fields(a.header, std::vector{in_a[f]})[0]];
+    report.variables.push_back(judge(rules, in_a[f], info.unit, analysis::figures_of(sums, {1.0})));
+    if (!report.variables.back().within) differ(report, "variable " + in_a[f] + " differs");
+  }
+}
+
+}  // namespace octavo::verbs::detail

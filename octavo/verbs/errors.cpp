@@ -1,0 +1,148 @@
+#include "octavo/verbs/errors.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::verbs {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::vector<double> as_doubles(const mesh::Field& field) {
+  return mesh::visit_values(field, [](auto values) {
+    std::vector<double> result(values.size());
+    std::transform(values.begin(), values.end(), result.begin(), [](auto v) { return static_cast<double>(v); });
+    return result;
+  });
+}
+
+/// Adds errors one after another, those of one level of one component.
+struct Run {
+  Errors& errors;
+  double volume;
+  bool has_last = false;
+  double last = 0;
+
+  void add(double given, double found) {
+    if (!std::isfinite(given) || !std::isfinite(found)) {
+      const bool same = given == found || (std::isnan(given) && std::isnan(found));
+      if (!same) errors.largest = errors.largest_ratio = infinity;
+      return;
+    }
+    const double error = found - given, size = std::abs(error);
+    ++errors.count;
+    errors.largest = std::max(errors.largest, size);
+    if (size > 0) errors.largest_ratio = std::max(errors.largest_ratio, given == 0 ? infinity : size / std::abs(given));
+    errors.weight += volume;
+    errors.weighted += volume * error;
+    errors.weighted_squares += volume * error * (volume * error);
+    errors.sum += error;
+    errors.squares += error * error;
+    if (has_last) {
+      errors.products += last * error;
+      errors.pair_sum += last + error;
+      ++errors.pairs;
+    }
+    last = error;
+    has_last = true;
+  }
+};
+
+void add_leaves(const mesh::Octree& tree, std::size_t components, std::span<const double> given,
+                std::span<const double> found, Errors& errors) {
+  const std::size_t block = mesh::block_size(tree);
+  std::size_t first = 0;
+  for (std::size_t level = 0; level < tree.refined.size(); ++level) {
+    const base::BitArray &refined = tree.refined[level], &owned = tree.owned[level];
+    for (std::size_t component = 0; component < components; ++component) {
+      Run run{errors, std::ldexp(1.0, -tree.dim * static_cast<int>(level))};
+      owned.for_each_set([&](std::size_t cell) {
+        if (refined[cell]) return;
+        for (std::size_t i = (first + cell) * block; i < (first + cell + 1) * block; ++i)
+          run.add(given[i * components + component], found[i * components + component]);
+      });
+    }
+    first += refined.size();
+  }
+}
+
+Errors errors_of(const mesh::Part& part, const mesh::Field& given, const mesh::Field& found) {
+  const std::vector<double> before = as_doubles(given), after = as_doubles(found);
+  const auto components = static_cast<std::size_t>(given.info.components);
+  if (before.size() != after.size())
+    throw base::Error(base::Kind::corrupt,
+                      "expected " + std::to_string(before.size()) + " values, found " + std::to_string(after.size()))
+        .at("field " + given.info.name);
+  Errors errors;
+  if (const auto* tree = std::get_if<mesh::Octree>(&part.mesh)) {
+    add_leaves(*tree, components, before, after, errors);
+    return errors;
+  }
+  for (std::size_t component = 0; component < components; ++component) {
+    Run run{errors, 1};
+    for (std::size_t i = component; i < before.size(); i += components) run.add(before[i], after[i]);
+  }
+  return errors;
+}
+
+}  // namespace
+
+double Errors::mean() const { return weight > 0 ? weighted / weight : 0; }
+double Errors::standard_error() const { return weight > 0 ? std::sqrt(weighted_squares) / weight : 0; }
+
+double Errors::autocorrelation() const {
+  if (count == 0 || pairs == 0) return 0;
+  const double average = sum / static_cast<double>(count);
+  const double variance = squares / static_cast<double>(count) - average * average;
+  const double covariance = (products - average * pair_sum) / static_cast<double>(pairs) + average * average;
+  return variance > 0x1p-40 * average * average ? covariance / variance : 0;
+}
+
+void add(Errors& to, const Errors& more) {
+  to.count += more.count;
+  to.largest = std::max(to.largest, more.largest);
+  to.largest_ratio = std::max(to.largest_ratio, more.largest_ratio);
+  to.weight += more.weight;
+  to.weighted += more.weighted;
+  to.weighted_squares += more.weighted_squares;
+  to.sum += more.sum;
+  to.squares += more.squares;
+  to.products += more.products;
+  to.pair_sum += more.pair_sum;
+  to.pairs += more.pairs;
+}
+
+std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found) {
+  const auto *before = std::get_if<mesh::Octree>(&given.mesh), *after = std::get_if<mesh::Octree>(&found.mesh);
+  const bool same_kind = (before != nullptr) == (after != nullptr);
+  if (!same_kind || (before != nullptr && !(*before == *after)))
+    throw base::Error(base::Kind::corrupt, "the mesh in the store is not the one that was written");
+  std::map<std::string, Errors> errors;
+  for (const mesh::Field& field : given.fields) {
+    const auto same = [&](const mesh::Field& other) { return other.info.name == field.info.name; };
+    const auto other = std::find_if(found.fields.begin(), found.fields.end(), same);
+    if (other == found.fields.end())
+      throw base::Error(base::Kind::corrupt, "the store lacks a field that was written").at("field " + field.info.name);
+    errors[field.info.name] = errors_of(given, field, *other);
+  }
+  return errors;
+}
+
+std::vector<double> to_numbers(const Errors& e) {
+  return {static_cast<double>(e.count), e.largest, e.largest_ratio, e.weight,   e.weighted,
+          e.weighted_squares,           e.sum,     e.squares,       e.products, e.pair_sum,
+          static_cast<double>(e.pairs)};
+}
+
+Errors errors_from(const std::vector<double>& n) {
+  return {static_cast<std::int64_t>(n[0]), n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9],
+          static_cast<std::int64_t>(n[10])};
+}
+
+}  // namespace octavo::verbs

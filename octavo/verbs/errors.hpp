@@ -1,0 +1,44 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// How far the values of a store are from those that it was made of.
+namespace octavo::verbs {
+
+/// Errors are stored less given values, in the field's unit, at owned leaves or at points. Values that are not finite
+/// are left out where they came back as they were.
+struct Errors {
+  std::int64_t count = 0;    ///< errors
+  double largest = 0;        ///< magnitude; infinite where a value that is not finite became another
+  double largest_ratio = 0;  ///< magnitude over that of the given value; infinite where a zero became another value
+  double weight = 0;         ///< volumes, each in units of a coarsest cell; of points 1
+  double weighted = 0;       ///< sum of error * volume
+  double weighted_squares = 0;
+  double sum = 0, squares = 0;
+  double products = 0;  ///< sum of error * next error, the next leaf in memory of the same part and level
+  double pair_sum = 0;  ///< sum of error + next error
+  std::int64_t pairs = 0;
+
+  /// Weighted by volume.
+  double mean() const;
+  /// The mean's, if errors are independent: sqrt(sum of (volume * error)^2) / sum of volumes.
+  double standard_error() const;
+  /// Of lag 1: correlation of an error with the next. 0 where all errors are the same.
+  double autocorrelation() const;
+};
+
+void add(Errors& to, const Errors& more);
+
+/// Errors of each field of one part. Throws Error(corrupt) where the part that was found has another mesh or other
+/// fields.
+std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found);
+
+/// As numbers, for other ranks.
+std::vector<double> to_numbers(const Errors& errors);
+Errors errors_from(const std::vector<double>& numbers);
+
+}  // namespace octavo::verbs

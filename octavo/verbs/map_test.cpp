@@ -1,0 +1,205 @@
+#include "octavo/verbs/map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+
+#include "octavo/base/error.hpp"
+#include "octavo/verbs/sample/sample.hpp"
+#include "tests/support/thread_ranks.hpp"
+
+namespace octavo::verbs {
+namespace {
+
+const mesh::Dataset& small_sample() {
+  static const mesh::Dataset dataset = sample({.domains = 13, .level_min = 4, .level_max = 6, .seed = 3});
+  return dataset;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+TEST(Map, has_the_same_bits_for_any_number_of_threads_and_ranks) {
+  MapOptions options{.field = "velocity_x", .weight = "density", .kind = analysis::Projection::mean, .pixels = 45};
+  for (const auto& region :
+       {std::optional<mesh::Region>{}, std::optional<mesh::Region>{mesh::Box{{0.3, 0.7, 0}, {0.8, 1.2, 0.4}}}})
+    for (auto kind : {analysis::Projection::mean, analysis::Projection::integral, analysis::Projection::minimum}) {
+      options.region = region;
+      options.kind = kind;
+      options.threads = 1;
+      options.ranks = {};
+      const Map expected = map(small_sample(), options);
+      options.threads = 3;
+      EXPECT_TRUE(same_bits(map(small_sample(), options).values, expected.values));
+      for (int size : {2, 3, 5, 20}) {
+        std::atomic<int> same = 0;
+        testing::run_ranks(size, [&](const base::Ranks& ranks) {
+          MapOptions mine = options;
+          mine.ranks = ranks;
+          same += same_bits(map(small_sample(), mine).values, expected.values) ? 1 : 0;
+        });
+        EXPECT_EQ(same, size) << "ranks that have the image of one process";
+      }
+    }
+}
+
+TEST(Map, reads_only_the_parts_fields_and_levels_it_needs) {
+  mesh::Dataset dataset = small_sample();
+  std::vector<int> parts;
+  std::mutex mutex;
+  dataset.read = [&](int part, const mesh::Request& request) {
+    const std::lock_guard lock(mutex);
+    parts.push_back(part);
+    EXPECT_EQ(request.fields, (std::vector<std::string>{"pressure", "density"}));
+    EXPECT_EQ(request.max_level, 5);
+    EXPECT_FALSE(request.particles);
+    return small_sample().read(part, request);
+  };
+  const mesh::Region corner = mesh::Box{{0, 0, 0}, {0.1, 0.1, 0.1}};
+  const Map found = map(dataset, {.field = "pressure",
+                                  .weight = "density",
+                                  .kind = analysis::Projection::mean,
+                                  .region = corner,
+                                  .max_level = 5,
+                                  .threads = 1});
+  EXPECT_EQ(parts, dataset.parts_touching(corner));
+  EXPECT_EQ(parts, found.parts);
+  EXPECT_LT(parts.size(), 6U);
+  std::int64_t bytes = 0;
+  for (int part : parts) bytes += dataset.part_bytes(part);
+  EXPECT_EQ(found.bytes_read, bytes);
+  EXPECT_EQ(found.selection, "box:0,0,0:0.1,0.1,0.1, level <= 5");
+}
+
+TEST(Map, a_region_has_the_pixels_of_the_whole_where_it_fits_them) {
+  // The same cells through fewer parts, levels all: a quarter of the window, a half of the depth, at the same scale.
+  const Map near = map(small_sample(), {.field = "density", .region = mesh::Box{{0, 0, 0}, {1, 1, 0.5}}, .pixels = 32});
+  const Map far = map(small_sample(), {.field = "density", .region = mesh::Box{{0, 0, 0.5}, {1, 1, 1}}, .pixels = 32});
+  const Map whole = map(small_sample(), {.field = "density", .pixels = 32});
+  const Map quarter =
+      map(small_sample(), {.field = "density", .region = mesh::Box{{0.5, 0, 0}, {1, 0.5, 1}}, .pixels = 16});
+  for (std::size_t y = 0; y < 32; ++y)
+    for (std::size_t x = 0; x < 32; ++x) {
+      const std::size_t p = y * 32 + x;
+      EXPECT_NEAR(near.values[p] + far.values[p], whole.values[p], 1e-13 * whole.values[p]);
+      if (y < 16 && x >= 16) {
+        EXPECT_NEAR(quarter.values[y * 16 + x - 16], whole.values[p], 1e-13 * whole.values[p]);
+      }
+    }
+}
+
+TEST(Map, along_an_axis_that_the_data_lack_shows_the_values_themselves) {
+  SampleOptions two;
+  two.dim = 2;
+  two.level_min = 3;
+  two.level_max = 3;
+  const mesh::Dataset step = sample(two);
+  const Map along_z = map(step, {.field = "density", .axis = 2, .pixels = 8});
+  EXPECT_TRUE(along_z.flat);
+  EXPECT_EQ(along_z.unit, "code_mass/code_length**3");
+  const Map highest = map(step, {.field = "density", .axis = 2, .kind = analysis::Projection::maximum, .pixels = 8});
+  ASSERT_EQ(along_z.values.size(), 64U);
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_NEAR(along_z.values[i], highest.values[i], 1e-12 * highest.values[i]);
+  EXPECT_FALSE(map(step, {.field = "density", .axis = 1, .pixels = 8}).flat);
+}
+
+TEST(Map, says_what_it_shows) {
+  const Map found =
+      map(small_sample(),
+          {.field = "density", .axis = 1, .region = mesh::Sphere{{0.5, 0.5, 0.5}, 0.25}, .shape = {{20, 10}}});
+  EXPECT_EQ(found.nx, 20U);
+  EXPECT_EQ(found.ny, 10U);
+  EXPECT_EQ(found.values.size(), 200U);
+  EXPECT_EQ(found.axis, "y");
+  EXPECT_EQ(found.axes, (std::array<std::string, 2>{"x", "z"}));
+  EXPECT_EQ(found.kind, "integral");
+  EXPECT_EQ(found.unit, "code_mass/code_length**3*code_length");
+  EXPECT_EQ(found.lo, (std::array<double, 2>{0.25, 0.25}));
+  EXPECT_EQ(found.hi, (std::array<double, 2>{0.75, 0.75}));
+  EXPECT_EQ(found.time, small_sample().header.time);
+  EXPECT_TRUE(std::isnan(found.values[0]));  // the corner of the window is not in the sphere
+  EXPECT_FALSE(std::isnan(found.values[5 * 20 + 10]));
+}
+
+base::Kind kind_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const base::Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "no error";
+  return base::Kind::corrupt;
+}
+
+TEST(Map, impossible_requests_are_refused_before_anything_is_read) {
+  mesh::Dataset dataset = small_sample();
+  dataset.read = [](int, const mesh::Request&) -> mesh::Part { throw std::logic_error("read"); };
+  const auto refused = [&](const MapOptions& options) { return kind_of([&] { map(dataset, options); }); };
+  EXPECT_EQ(refused({.field = "densty"}), base::Kind::usage);
+  EXPECT_EQ(refused({.field = "density", .weight = "mass", .kind = analysis::Projection::mean}), base::Kind::usage);
+  EXPECT_EQ(refused({.field = "density", .axis = 4}), base::Kind::usage);
+  EXPECT_EQ(refused({.field = "density", .shape = {{0, 7}}}), base::Kind::usage);
+  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{}; };
+  EXPECT_EQ(refused({.field = "density", .region = mesh::Box{}}), base::Kind::usage);
+}
+
+TEST(Map, every_rank_gets_the_error_of_one) {
+  mesh::Dataset dataset = small_sample();
+  dataset.read = [](int part, const mesh::Request& request) {
+    if (part == 11) throw base::Error(base::Kind::corrupt, "torn");
+    return small_sample().read(part, request);
+  };
+  std::atomic<int> corrupt = 0;
+  testing::run_ranks(4, [&](const base::Ranks& ranks) {
+    corrupt += kind_of([&] { map(dataset, {.field = "density", .threads = 2, .ranks = ranks}); }) == base::Kind::corrupt
+                   ? 1
+                   : 0;
+  });
+  EXPECT_EQ(corrupt, 4);
+}
+
+TEST(Map, stops_when_progress_says_so) {
+  std::vector<std::int64_t> seen;
+  const base::Progress progress = [&](std::int64_t done, std::int64_t total) {
+    EXPECT_EQ(total, 13);
+    seen.push_back(done);
+    return done < 3;
+  };
+  MapOptions options;
+  options.field = "density";
+  options.threads = 2;
+  options.progress = progress;
+  EXPECT_EQ(kind_of([&] { map(small_sample(), options); }), base::Kind::interrupted);
+  EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TEST(Map, npy_has_a_padded_header_and_the_rows_from_below) {
+  Map image;
+  image.nx = 3;
+  image.ny = 2;
+  image.values = {1, 2, 3, 4, 5, NAN};
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "octavo_map_test.npy";
+  write_npy(path, image);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes(std::filesystem::file_size(path), ' ');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::filesystem::remove(path);
+  ASSERT_EQ(bytes.size() % 64, (6 * sizeof(double)) % 64);
+  EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  const auto header =
+      static_cast<std::size_t>(static_cast<unsigned char>(bytes[8]) | static_cast<unsigned char>(bytes[9]) << 8);
+  EXPECT_EQ(bytes.size(), 10 + header + 6 * sizeof(double));
+  const std::string text = bytes.substr(10, header);
+  EXPECT_TRUE(text.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"));
+  EXPECT_EQ(text.back(), '\n');
+  EXPECT_EQ(std::memcmp(bytes.data() + 10 + header, image.values.data(), 6 * sizeof(double)), 0);
+  EXPECT_EQ(kind_of([&] { write_npy("/nowhere/at/all.npy", image); }), base::Kind::unreadable);
+}
+
+}  // namespace
+}  // namespace octavo::verbs

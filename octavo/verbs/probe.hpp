@@ -1,0 +1,31 @@
+#pragma once
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/store/store.hpp"
+
+/// Series over time at places of a mesh of triangles.
+namespace octavo::verbs {
+
+struct ProbeOptions {
+  std::vector<std::array<double, 2>> places;         ///< [code length]
+  std::optional<std::vector<std::string>> fields{};  ///< nothing: all
+  int plane = -1;                                    ///< of 3-D meshes, from 0 at the bottom; -1: the uppermost
+  std::optional<store::Flow> flow{};                 ///< of a store; nothing: the one that open() takes
+};
+/// Values at places, linear within their triangle.
+struct ProbeSeries {
+  std::vector<std::string> fields, units;
+  std::vector<double> times;
+  std::vector<double> values;  ///< [place][field][time]; NaN outside of the mesh
+  std::vector<char> inside;    ///< [place]
+};
+/// Of all steps, of a store those of one flow. Of a SERAFIN file three values a place, field and step
+/// are read, and the mesh once; of others a field of a step and part. A place on the border of parts is in the first of
+/// them. Throws Error(unsupported) for meshes of cells, or that change from step to step.
+ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options);
+
+}  // namespace octavo::verbs

@@ -1,0 +1,336 @@
+#include "octavo/verbs/repack.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/step/recut.hpp"
+#include "octavo/step/target.hpp"
+#include "octavo/store/durable.hpp"
+#include "octavo/store/pack.hpp"
+#include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/triangles.hpp"
+#include "octavo/store/write/copy_segment.hpp"
+
+namespace octavo::verbs {
+namespace {
+
+using base::Error;
+using base::Kind;
+namespace fs = std::filesystem;
+
+// ------------------------------------------------------------------ which steps
+
+bool asked_for(const store::StepFound& step, const RepackOptions& options) {
+  return listed(step) && (!options.flow || step.flow == *options.flow) &&
+         (options.steps.empty() || std::count(options.steps.begin(), options.steps.end(), step.step) > 0);
+}
+
+std::vector<store::StepFound> choose_steps(const store::Scan& scan, const RepackOptions& options) {
+  std::vector<store::StepFound> steps;
+  std::copy_if(scan.steps.begin(), scan.steps.end(), std::back_inserter(steps),
+               [&](const store::StepFound& step) { return asked_for(step, options); });
+  for (const std::int64_t number : options.steps)
+    if (std::none_of(steps.begin(), steps.end(), [&](const store::StepFound& step) { return step.step == number; }))
+      throw Error(Kind::usage, "there is no complete step " + std::to_string(number))
+          .at(scan.store.string())
+          .hint("octavo ls lists the steps");
+  if (steps.empty()) throw Error(Kind::usage, "there is no complete step to repack").at(scan.store.string());
+  return steps;
+}
+
+std::vector<std::string> notes_of(const store::Scan& scan) {
+  std::vector<std::string> notes = scan.notes;
+  for (const store::Finding& finding : scan.damage) notes.push_back(finding.where + ": " + finding.what);
+  return notes;
+}
+
+// ------------------------------------------------------------------ parts as they are
+
+store::EncodedPart copy_part(const store::OpenedStep& step, const store::PartPlace& place) {
+  const store::OpenedSegment& segment = step.segments[place.segment];
+  const file::File file = file::open_read(segment.path);
+  return store::encoded_part(segment, place.row, store::fetch_from(file));
+}
+
+// ------------------------------------------------------------------ new parts
+
+/// The bound that a codec's name tells ("tree/2 point:0.002"; numbers in names are exact).
+codec::Bound bound_in(const std::string& name) {
+  const auto number_after = [&](const char* word) {
+    const std::size_t at = name.find(word);
+    return at == std::string::npos ? 0.0 : std::strtod(name.c_str() + at + std::strlen(word), nullptr);
+  };
+  if (const double value = number_after(" abs:"); value > 0) return {codec::BoundKind::absolute, value};
+  if (const double value = number_after(" point:"); value > 0) return {codec::BoundKind::pointwise_relative, value};
+  return {};
+}
+
+/// How each field was stored: with its bound, if any of its streams tells one.
+store::EncodeOptions encoding_of(const store::OpenedStep& step, codec::Effort effort) {
+  store::EncodeOptions options;
+  options.codec.effort = effort;
+  for (const store::OpenedSegment& segment : step.segments)
+    for (const store::StreamRow& stream : segment.table.streams) {
+      if (stream.kind != store::StreamKind::field) continue;
+      const codec::Bound bound = bound_in(segment.table.codecs[stream.codec]);
+      if (bound.kind == codec::BoundKind::lossless) continue;
+      options.field_codec[store::name_of(segment.table, stream)] = {bound, effort, codec::Method::automatic};
+    }
+  return options;
+}
+
+/// Whether a stream decodes to what the field has.
+bool gives_back(const store::Stream& stream, const mesh::Field& field, const std::vector<std::size_t>& offsets) {
+  const std::size_t cell = field.bytes.size() / offsets.back();
+  const std::size_t begin = offsets[static_cast<std::size_t>(stream.first_level)] * cell;
+  const std::size_t end = offsets[static_cast<std::size_t>(stream.last_level) + 1] * cell;
+  const auto bytes = std::span<const std::byte>(field.bytes).subspan(begin, end - begin);
+  return store::checksum_little_endian(bytes, mesh::size_of(field.info.type)) == stream.raw_checksum;
+}
+
+struct NewPart {
+  store::EncodedPart part;
+  int made_lossless = 0;
+};
+
+NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store::EncodeOptions options) {
+  NewPart out{store::encode(part, header, options), 0};
+  if (options.field_codec.empty()) return out;
+  const auto offsets = level_offsets(octree_of(part));
+  for (const store::Stream& stream : out.part.streams)
+    if (stream.kind == store::StreamKind::field && !gives_back(stream, part.fields[stream.index], offsets))
+      out.made_lossless += static_cast<int>(options.field_codec.erase(stream.field));
+  if (out.made_lossless > 0) out.part = store::encode(part, header, options);
+  return out;
+}
+
+// ------------------------------------------------------------------ one step
+
+/// Which new parts go to which file, and which rank writes it.
+struct Files {
+  int parts = 0, per_file = 1, files = 1, ranks = 1;
+  int rank_of(int file) const { return static_cast<int>(std::int64_t{file} * ranks / files); }
+  int first(int file) const { return file * per_file; }
+  int count(int file) const { return std::min(per_file, parts - first(file)); }
+};
+
+Files plan_files(int parts, const RepackOptions& options) {
+  Files plan;
+  plan.parts = parts;
+  plan.per_file = options.per_file > 0 ? options.per_file : std::max(1, parts);
+  plan.files = std::max(1, (parts + plan.per_file - 1) / plan.per_file);
+  plan.ranks = options.ranks.size;
+  return plan;
+}
+
+store::Attempt shared_attempt(const base::Ranks& ranks) {
+  store::Attempt attempt = store::random_attempt();
+  const std::string mine(reinterpret_cast<const char*>(attempt.data()), attempt.size());
+  std::memcpy(attempt.data(), base::all_gather(ranks, mine)[0].data(), attempt.size());
+  return attempt;
+}
+
+struct Run {
+  const RepackOptions& options;
+  RepackReport report;
+  std::int64_t done = 0, total = 0;
+
+  void count() {
+    ++report.parts;
+    ++done;
+    if (options.progress && !options.progress(done, total)) throw Error(Kind::interrupted, "interrupted");
+  }
+};
+
+/// A step, and what its new parts are made from.
+struct Work {
+  store::OpenedStep step;
+  Files files;
+  bool keep = true;
+  mesh::Dataset dataset;
+  step::Recut recut;
+  store::EncodeOptions encoding;
+};
+
+/// A mesh of triangles may be another step's, which must come along.
+void require_mesh(const store::OpenedStep& step, const std::vector<store::StepFound>& chosen) {
+  const auto mesh = step.header.attributes.find(store::mesh_step_attribute);
+  if (mesh == step.header.attributes.end()) return;
+  const auto* number = std::get_if<std::int64_t>(&mesh->second);
+  for (const store::StepFound& other : chosen)
+    if (number != nullptr && other.step == *number && other.flow == step.flow) return;
+  throw Error(Kind::usage, "the mesh of step " + std::to_string(step.step) + " is stored with step " +
+                               (number != nullptr ? std::to_string(*number) : "?") + ", which is left out")
+      .hint("repack both");
+}
+
+Work prepare(const store::Scan& scan, const store::StepFound& found, const std::vector<store::StepFound>& chosen,
+             const RepackOptions& options) {
+  Work work;
+  base::agree(options.ranks, [&] {
+    work.step = store::open_segments(scan, found);
+    require_mesh(work.step, chosen);
+  });
+  const int parts = static_cast<int>(work.step.parts.size());
+  work.keep = options.domains == 0 || options.domains == parts;
+  if (!work.keep && store::has_triangles(work.step.header))
+    throw Error(Kind::unsupported, "a mesh of triangles keeps its parts: expected " + std::to_string(parts) +
+                                       ", found " + std::to_string(options.domains))
+        .hint("convert it to a store of one part");
+  work.files = plan_files(work.keep ? parts : options.domains, options);
+  if (work.keep) return work;
+  base::agree(options.ranks, [&] {
+    work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
+    if (work.dataset.unstructured)
+      throw Error(Kind::unsupported, "a mesh of triangles stays one domain").at(work.dataset.path);
+  });
+  work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
+  work.encoding = encoding_of(work.step, options.effort);
+  return work;
+}
+
+void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Run& run) {
+  for (int i = 0; i < work.files.count(file); ++i) {
+    writer.add(copy_part(work.step, work.step.parts[static_cast<std::size_t>(work.files.first(file) + i)]));
+    ++run.report.parts_copied;
+    run.count();
+  }
+}
+
+void make_parts(const Work& work, int file, step::Recutter& recutter, int threads, store::SegmentWriter& writer,
+                Run& run) {
+  base::ordered_for(
+      static_cast<std::size_t>(work.files.count(file)), threads,
+      [&](std::size_t i) {
+        const mesh::Part part = recutter.part(work.files.first(file) + static_cast<int>(i));
+        return encode_exactly(part, work.step.header, work.encoding);
+      },
+      [&](std::size_t, NewPart part) {
+        run.report.made_lossless += part.made_lossless;
+        writer.add(std::move(part.part));
+        run.count();
+      });
+}
+
+void write_step(const Work& work, const fs::path& target, int threads, Run& run) {
+  store::SegmentPlan segment;
+  segment.store = target;
+  segment.flow = work.step.flow;
+  segment.step = work.step.step;
+  segment.attempt = shared_attempt(run.options.ranks);
+  segment.segments = work.files.files;
+  segment.whole_domain = std::all_of(work.step.segments.begin(), work.step.segments.end(),
+                                     [](const store::OpenedSegment& s) { return s.footer.whole_domain; });
+  std::optional<std::uint64_t> order;
+  base::agree(run.options.ranks, [&] {
+    step::Recutter recutter(work.dataset, work.recut, threads);
+    for (int file = 0; file < work.files.files; ++file) {
+      if (work.files.rank_of(file) != run.options.ranks.rank) continue;
+      segment.subfile = segment.segment = file;
+      store::SegmentWriter writer(segment, work.step.header);
+      if (work.keep)
+        copy_parts(work, file, writer, run);
+      else
+        make_parts(work, file, recutter, threads, writer, run);
+      writer.commit();
+      if (file == 0) order = writer.order();
+      run.report.stored_bytes += writer.bytes_written();
+    }
+    run.report.parts_read += recutter.reads();
+  });
+  base::agree(run.options.ranks, [&] {
+    if (order) store::note_durable(target, segment.flow, *order, segment.step);
+  });
+}
+
+// ------------------------------------------------------------------ the whole
+
+/// Where the new store is put together: never under its own name.
+step::Target prepare_sibling(const fs::path& in, const fs::path& out, const store::Scan& scan,
+                             const RepackOptions& options) {
+  std::error_code ignored;
+  if (fs::equivalent(in, out, ignored) && !scan.damage.empty())
+    throw Error(Kind::corrupt,
+                "the store is damaged, and repacking it in place would drop what is left of the damage: " +
+                    scan.damage.front().what)
+        .at(scan.damage.front().where)
+        .hint("write to another store");
+  return step::prepare_target(out, {}, options.overwrite, false);
+}
+
+/// What the other ranks have written.
+void sum_over_ranks(const base::Ranks& ranks, RepackReport& report) {
+  const std::array<std::int64_t, 5> mine{report.parts, report.parts_copied, report.parts_read,
+                                         static_cast<std::int64_t>(report.stored_bytes), report.made_lossless};
+  std::array<std::int64_t, 5> sum{};
+  for (const std::string& text :
+       base::all_gather(ranks, std::string(reinterpret_cast<const char*>(mine.data()), sizeof mine)))
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      std::int64_t value = 0;
+      std::memcpy(&value, text.data() + i * sizeof value, sizeof value);
+      sum[i] += value;
+    }
+  report.parts = static_cast<int>(sum[0]);
+  report.parts_copied = static_cast<int>(sum[1]);
+  report.parts_read = static_cast<int>(sum[2]);
+  report.stored_bytes = static_cast<std::uint64_t>(sum[3]);
+  report.made_lossless = static_cast<int>(sum[4]);
+}
+
+/// How many new parts this rank will write.
+std::int64_t count_parts(const store::Scan& scan, const std::vector<store::StepFound>& steps,
+                         const RepackOptions& options) {
+  std::int64_t total = 0;
+  for (const store::StepFound& step : steps) {
+    int parts = options.domains;
+    if (parts == 0)
+      for (const store::SegmentPlace& place : step.segments) parts += committed(scan, place).footer.parts;
+    const Files files = plan_files(parts, options);
+    for (int file = 0; file < files.files; ++file)
+      if (files.rank_of(file) == options.ranks.rank) total += files.count(file);
+  }
+  return total;
+}
+
+}  // namespace
+
+RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptions& options) {
+  const fs::path out = asked.has_filename() ? asked : asked.parent_path();
+  const int threads = options.ranks.size > 1 && options.threads == 0 ? 1 : base::thread_count(options.threads);
+  Run run{options, {}, 0, 0};
+  store::Scan scan;
+  std::vector<store::StepFound> steps;
+  std::optional<step::Target> target;  // of rank 0
+  base::agree(options.ranks, [&] {
+    if (options.domains < 0) throw Error(Kind::usage, "domains: expected at least 1");
+    if (!store::recognise(in)) throw Error(Kind::usage, "only a store can be repacked").at(in.string());
+    scan = store::scan_store(store::store_of(in));
+    steps = choose_steps(scan, options);
+    run.total = count_parts(scan, steps, options);
+  });
+  base::agree(options.ranks, [&] {
+    if (options.ranks.rank == 0) target.emplace(prepare_sibling(scan.store, out, scan, options));
+  });
+  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
+  try {
+    for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), path, threads, run);
+    base::agree(options.ranks, [&] {
+      if (target) step::finish_target(*target);
+    });
+  } catch (...) {
+    if (target) step::discard_target(*target);
+    throw;
+  }
+  run.report.steps = static_cast<int>(steps.size());
+  run.report.notes = notes_of(scan);
+  sum_over_ranks(options.ranks, run.report);
+  return run.report;
+}
+
+}  // namespace octavo::verbs

@@ -1,0 +1,155 @@
+#include "octavo/verbs/triangles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "octavo/analysis/triangles.hpp"
+#include "octavo/base/error.hpp"
+
+namespace octavo::verbs::detail {
+namespace {
+
+using analysis::Projection;
+using base::Error;
+using base::Kind;
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+// ------------------------------------------------------------------ statistics
+
+/// A point of a plane, and what of the mesh it stands for.
+struct PointWeights {
+  std::vector<double> size;  ///< area, or volume [code length^dim]
+  std::vector<double> z;     ///< of planes
+};
+
+PointWeights weights_of(const PointValues& values, const std::vector<double>* elevation) {
+  PointWeights out;
+  out.size = analysis::point_areas(values.mesh);
+  if (elevation == nullptr) return out;
+  const std::size_t points = out.size.size();
+  out.z = *elevation;
+  std::vector<double> heights = analysis::point_heights(values.mesh, *elevation);
+  for (std::size_t i = 0; i < heights.size(); ++i) heights[i] *= out.size[i % points];
+  out.size = std::move(heights);
+  return out;
+}
+
+std::vector<char> points_in(const mesh::Dataset& dataset, const mesh::Unstructured& mesh, const PointWeights& weights,
+                            const std::optional<mesh::Region>& region) {
+  std::vector<char> chosen(weights.size.size(), 1);
+  if (!region) return chosen;
+  const mesh::Header& header = dataset.header;
+  const mesh::Domain domain = mesh::domain_of(header);
+  const double unit = header.hi[0] - header.lo[0];
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::size_t point = i % mesh.x.size();
+    const double z = weights.z.empty() ? header.lo[2] : weights.z[i];
+    chosen[i] = mesh::contains(
+        *region, domain,
+        {(mesh.x[point] - header.lo[0]) / unit, (mesh.y[point] - header.lo[1]) / unit, (z - header.lo[2]) / unit});
+  }
+  return chosen;
+}
+
+analysis::Extreme extreme_at(const mesh::Unstructured& mesh, const PointWeights& weights, std::size_t i, double value) {
+  const std::size_t point = i % mesh.x.size();
+  return {value, 0, {mesh.x[point], mesh.y[point], weights.z.empty() ? 0 : weights.z[i]}};
+}
+
+analysis::Summary summary_of(const std::vector<double>& values, const mesh::Unstructured& mesh,
+                             const PointWeights& weights, const std::vector<char>& chosen) {
+  analysis::Summary out;
+  analysis::Sum sum, integral, size;
+  out.min.value = out.max.value = none;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (chosen[i] == 0) continue;
+    ++out.cells;
+    out.nan += std::isnan(values[i]) ? 1 : 0;
+    out.inf += std::isinf(values[i]) ? 1 : 0;
+    if (!std::isfinite(values[i])) continue;
+    if (!(values[i] >= out.min.value)) out.min = extreme_at(mesh, weights, i, values[i]);
+    if (!(values[i] <= out.max.value)) out.max = extreme_at(mesh, weights, i, values[i]);
+    sum.add(values[i]);
+    integral.add(values[i] * weights.size[i]);
+    size.add(weights.size[i]);
+  }
+  const std::int64_t finite = out.cells - out.nan - out.inf;
+  out.sum = sum.value();
+  out.integral = integral.value();
+  out.mean = finite > 0 ? out.sum / static_cast<double>(finite) : none;
+  out.volume_mean = size.value() > 0 ? out.integral / size.value() : none;
+  return out;
+}
+
+}  // namespace
+
+PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields) {
+  if (dataset.num_parts != 1)
+    throw Error(Kind::unsupported, "a mesh of triangles in " + std::to_string(dataset.num_parts) + " parts: expected 1")
+        .at(dataset.path);
+  mesh::Request request;
+  request.fields = fields;
+  mesh::Part part = dataset.read(0, request);
+  PointValues out{std::move(std::get<mesh::Unstructured>(part.mesh)), {}};
+  for (const std::string& name : fields)
+    for (const mesh::Field& field : part.fields)
+      if (field.info.name == name) {
+        out.fields.push_back(mesh::to_doubles(field));
+        break;
+      }
+  return out;
+}
+
+std::string elevation_field(const mesh::Header& header) {
+  if (header.fields.empty() || header.fields[0].type == mesh::ScalarType::int32)
+    throw Error(Kind::unsupported, "planes without an elevation: expected it as the first variable");
+  return header.fields[0].name;
+}
+
+void map_triangles(const mesh::Dataset& dataset, const MapOptions& options, const analysis::Frame& frame, Map& result) {
+  if (options.axis != 2)
+    throw Error(Kind::unsupported,
+                "meshes of triangles are seen along z, not along " + std::string(1, "xyz"[frame.axis]));
+  if (frame.kind == Projection::mean && !options.weight.empty())
+    throw Error(Kind::unsupported, "means of planes are weighted by height only");
+  const bool needs_height = dataset.header.dim == 3 && !analysis::is_extreme(frame.kind);
+  std::vector<std::string> names{options.field};
+  if (!options.mask.empty()) names.push_back(options.mask);
+  if (needs_height) names.push_back(elevation_field(dataset.header));
+  const PointValues read = read_points(dataset, names);
+  const std::span<const double> elevation =
+      needs_height ? std::span<const double>(read.fields.back()) : std::span<const double>();
+  const std::vector<double> values = analysis::flatten(read.mesh, read.fields[0], elevation, frame.kind);
+  std::vector<double> mask;
+  if (!options.mask.empty()) mask = analysis::flatten(read.mesh, read.fields[1], {}, Projection::maximum);
+  result.values = analysis::draw(read.mesh, values, mask, options.above, frame);
+  if (dataset.header.dim == 2) result.kind = "value";
+}
+
+analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
+                                         const std::optional<mesh::Region>& region) {
+  std::vector<std::string> names = fields;
+  const bool planes = dataset.header.dim == 3;
+  if (planes) names.push_back(elevation_field(dataset.header));
+  const PointValues read = read_points(dataset, names);
+  const PointWeights weights = weights_of(read, planes ? &read.fields.back() : nullptr);
+  const std::vector<char> chosen = points_in(dataset, read.mesh, weights, region);
+  analysis::Statistics out;
+  out.leaves = std::count(chosen.begin(), chosen.end(), 1);
+  analysis::Sum size;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i] != 0) size.add(weights.size[i]);
+  out.volume = size.value();
+  out.levels = {{0, out.leaves, out.volume}};
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const auto& info = dataset.header.fields[mesh::select_fields(dataset.header, std::vector{fields[f]})[0]];
+    const analysis::Summary all = summary_of(read.fields[f], read.mesh, weights, chosen);
+    out.fields.push_back({info.name, info.unit, all, {{0, all}}});
+  }
+  return out;
+}
+
+}  // namespace octavo::verbs::detail

@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "octavo/verbs/map.hpp"
+#include "octavo/verbs/stats.hpp"
+
+/// Maps and statistics of meshes of triangles (Dataset::unstructured).
+namespace octavo::verbs::detail {
+
+/// A dataset read for some fields, as doubles.
+struct PointValues {
+  mesh::Unstructured mesh;
+  std::vector<std::vector<double>> fields;  ///< in the order asked for
+};
+PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields);
+
+/// The field that has the elevation of each plane: the first one, in SERAFIN. Error(unsupported) where there is none.
+std::string elevation_field(const mesh::Header& header);
+
+/// As map() says; `frame` and `result` (all but the values) are ready.
+void map_triangles(const mesh::Dataset& dataset, const MapOptions& options, const analysis::Frame& frame, Map& result);
+analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
+                                         const std::optional<mesh::Region>& region);
+
+}  // namespace octavo::verbs::detail
