@@ -61,6 +61,9 @@ struct Part {
   Mesh mesh;
   std::vector<Field> fields;
   std::vector<Particles> particles;
+  /// Bytes by name that mean something to the code alone: the state of a rank's random numbers ... They belong to the
+  /// part that they were written with.
+  std::map<std::string, std::vector<std::byte>> opaque{};
 };
 
 /// What to read of a part.
@@ -70,6 +73,7 @@ struct Request {
                                                     ///< refined cells of this level become leaves
   bool particles = false;
   bool mesh = true;  ///< false: the mesh of an unstructured part may stay empty
+  bool opaque = false;
 };
 
 /// About how many bytes of memory a part takes, all of it read.

@@ -16,13 +16,17 @@ enum class ScalarType : std::uint8_t {
   int16 = 4,
   int8 = 5,
   uint64 = 6,
-  uint8 = 7
+  uint8 = 7,
+  uint32 = 8,
+  boolean = 9,   ///< NumPy's "bool": a byte, 0 or 1
+  float16 = 10,  ///< IEEE 754 binary16
+  bfloat16 = 11  ///< the upper half of a float32
 };
 
 std::size_t size_of(ScalarType type) noexcept;
 /// NumPy's name: "float64", "int32" ...
 std::string_view name_of(ScalarType type) noexcept;
-/// The inverse of name_of; throws Error(corrupt) for any other text.
+/// The inverse of name_of; throws Error(unsupported) for any other text.
 ScalarType scalar_type(std::string_view name);
 
 template <class T>
@@ -59,9 +63,15 @@ template <>
 inline ScalarType scalar_type_of<std::uint8_t>() {
   return ScalarType::uint8;
 }
+template <>
+inline ScalarType scalar_type_of<std::uint32_t>() {
+  return ScalarType::uint32;
+}
 
+/// Floats of 16 bits. C++20 has no type for them: their values are read widened to float, or as bytes.
+constexpr bool is_half(ScalarType type) noexcept { return type == ScalarType::float16 || type == ScalarType::bfloat16; }
 constexpr bool is_integer(ScalarType type) noexcept {
-  return type != ScalarType::float64 && type != ScalarType::float32;
+  return type != ScalarType::float64 && type != ScalarType::float32 && !is_half(type);
 }
 
 /// Where on a cell a value stands.
@@ -85,8 +95,9 @@ struct Field {
   std::vector<std::byte> bytes;
 
   std::size_t size() const noexcept { return bytes.size() / size_of(info.type); }
-  /// All values as they are stored. Throws Error(usage) unless T is the field's type, `info.type`; to_doubles() takes
-  /// any type. (A store written with `single_precision` holds float64 fields as float32.)
+  /// All values as they are stored. T is the field's type, `info.type`, or std::uint8_t for booleans. Throws
+  /// Error(usage) for another T, Error(unsupported) for floats of 16 bits; to_doubles() takes any type. (A store
+  /// written with `single_precision` holds float64 fields as float32.)
   template <class T>
   std::span<const T> as() const {
     check_type(scalar_type_of<T>());
@@ -101,7 +112,8 @@ struct Field {
 
  private:
   void check_type(ScalarType wanted) const {
-    if (info.type != wanted) refuse_type(wanted);
+    const bool byte = info.type == ScalarType::boolean && wanted == ScalarType::uint8;
+    if (info.type != wanted && !byte) refuse_type(wanted);
   }
   [[noreturn]] void refuse_type(ScalarType wanted) const;
 };
@@ -113,8 +125,11 @@ Field make_field(FieldInfo info, std::size_t size);
 std::vector<double> to_doubles(const Field& field);
 /// Turns a float32 field into a float64 one; a field of another type stays as it is.
 void widen(Field& field);
+/// The values of a field of 16-bit floats, exactly.
+std::vector<float> half_values(const Field& field);
 
-/// Calls f with a typed span of the field's values: visit_values(field, [](auto values) { ... }).
+/// Calls f with a typed span of the field's values: visit_values(field, [](auto values) { ... }). Booleans are given as
+/// bytes; floats of 16 bits as a copy in float, which is gone when f returns.
 template <class F>
 decltype(auto) visit_values(const Field& field, F&& f) {
   switch (field.info.type) {
@@ -125,6 +140,12 @@ decltype(auto) visit_values(const Field& field, F&& f) {
     case ScalarType::int16: return f(field.as<std::int16_t>());
     case ScalarType::int8: return f(field.as<std::int8_t>());
     case ScalarType::uint64: return f(field.as<std::uint64_t>());
+    case ScalarType::uint32: return f(field.as<std::uint32_t>());
+    case ScalarType::float16:
+    case ScalarType::bfloat16: {
+      const std::vector<float> values = half_values(field);
+      return f(std::span<const float>(values));
+    }
     default: return f(field.as<std::uint8_t>());
   }
 }

@@ -1,7 +1,9 @@
 #include "octavo/store/footer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 
 #include "octavo/base/error.hpp"
 #include "octavo/store/cbor.hpp"
@@ -14,6 +16,9 @@ using base::Kind;
 
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+
+// docs/format.md, "Features". Whoever adds one makes the reader understand it.
+constexpr std::array<std::string_view, 1> known_features{"triangles"};
 
 cbor::Value number(std::uint64_t value) { return {static_cast<std::int64_t>(value)}; }
 cbor::Value identity(const Identity& bytes) { return {cbor::Bytes{{bytes.begin(), bytes.end()}, -1}}; }
@@ -72,15 +77,46 @@ std::vector<Link> parse_links(const cbor::Map& map, const Footer& footer, const 
 void check_places(const Footer& footer, const Extent& at) {
   const Extent& table = footer.table;
   if (footer.begin < head_size || footer.begin > table.offset || table.offset > at.offset ||
-      table.length > at.offset - table.offset || align(table.offset + table.length) != at.offset)
+      table.length > at.offset - table.offset)
     throw Error(Kind::corrupt, "footer: segment from byte " + std::to_string(footer.begin) + ", table of " +
                                    std::to_string(table.length) + " bytes at " + std::to_string(table.offset) +
                                    ": they do not stand before the footer");
 }
 
+std::vector<std::string> parse_features(const cbor::Map& map) {
+  std::vector<std::string> features;
+  for (const cbor::Value& name : cbor::array(cbor::at(map, "must_understand"), "must_understand"))
+    features.push_back(cbor::text(name, "must_understand"));
+  return features;
+}
+
 }  // namespace
 
+std::vector<std::string> unknown_features(const Footer& footer) {
+  std::vector<std::string> unknown;
+  for (const std::string& feature : footer.must_understand)
+    if (std::find(known_features.begin(), known_features.end(), feature) == known_features.end())
+      unknown.push_back(feature);
+  return unknown;
+}
+
+std::string describe_unknown(const std::vector<std::string>& features, const Program& writer) {
+  std::string names;
+  for (const std::string& feature : features) names += (names.empty() ? "\"" : ", \"") + feature + "\"";
+  return "it needs " + names + ", which this Octavo does not know; it was written by " + writer.name + " " +
+         writer.version;
+}
+
+void check_understood(const Footer& footer) {
+  const std::vector<std::string> unknown = unknown_features(footer);
+  if (unknown.empty()) return;
+  throw Error(Kind::unsupported, "the step cannot be read: " + describe_unknown(unknown, footer.writer))
+      .hint("a newer Octavo");
+}
+
 std::vector<std::byte> to_bytes(const Footer& footer) {
+  cbor::Array features;
+  for (const std::string& feature : footer.must_understand) features.push_back({feature});
   cbor::Value continues{std::monostate{}};
   if (footer.continues)
     continues = {cbor::Map{{"step", {footer.continues->step}}, {"attempt", identity(footer.continues->attempt)}}};
@@ -99,6 +135,8 @@ std::vector<std::byte> to_bytes(const Footer& footer) {
                       {"whole_domain", {footer.whole_domain}},
                       {"time", {footer.time}},
                       {"parts", {std::int64_t{footer.parts}}},
+                      {"writer", {cbor::Map{{"name", {footer.writer.name}}, {"version", {footer.writer.version}}}}},
+                      {"must_understand", {std::move(features)}},
                       {"begin", number(footer.begin)},
                       {"table", {table}},
                       {"previous", links(footer.previous)}};
@@ -114,7 +152,8 @@ Footer parse_footer(std::span<const std::byte> bytes, const Extent& at) {
   Footer footer;
   footer.file = identity(map, "file");
   const std::string flow = cbor::text(map, "flow");
-  if (flow != "checkpoint" && flow != "analysis") throw Error(Kind::corrupt, "footer: unknown flow \"" + flow + "\"");
+  if (flow != "checkpoint" && flow != "analysis")
+    throw Error(Kind::unsupported, "footer: unknown flow \"" + flow + "\"");
   footer.flow = flow == "analysis" ? Flow::analysis : Flow::checkpoint;
   footer.sequence = static_cast<std::uint64_t>(cbor::integer(map, "sequence", 1, largest));
   footer.step = cbor::integer(map, "step", smallest, largest);
@@ -130,6 +169,9 @@ Footer parse_footer(std::span<const std::byte> bytes, const Extent& at) {
   footer.whole_domain = cbor::boolean(map, "whole_domain");
   footer.time = cbor::real(map, "time");
   footer.parts = static_cast<int>(cbor::integer(map, "parts", 0, most));
+  const cbor::Map& writer = cbor::map(cbor::at(map, "writer"), "writer");
+  footer.writer = {cbor::text(writer, "name"), cbor::text(writer, "version")};
+  footer.must_understand = parse_features(map);
   footer.begin = unsigned_integer(map, "begin");
   const cbor::Map& table = cbor::map(cbor::at(map, "table"), "table");
   footer.table = {unsigned_integer(table, "offset"), unsigned_integer(table, "length"),

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "octavo/store/layout.hpp"
@@ -15,6 +16,12 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
+/// The program that wrote a segment.
+struct Program {
+  std::string name, version;
+  bool operator==(const Program&) const = default;
+};
+
 /// What a segment says of itself: small, so that listing the steps of a store costs little. The rest is in its table.
 struct Footer {
   Identity file{};
@@ -23,19 +30,30 @@ struct Footer {
   std::int64_t step = 0;
   Attempt attempt{};
   int segment = 0, segments = 1;
-  std::uint64_t order = 0;  ///< of segment 0: larger than that of every step committed to the flow before
+  std::uint64_t order = 0;  ///< of segment 0: one more than that of the step committed to the flow before
   std::optional<StepId> continues;
   bool whole_domain = false;
   double time = 0;  ///< [code time]
   int parts = 0;
+  Program writer;
+  /// Features without which the segment cannot be read, by name, ascending. Of the base format: none.
+  std::vector<std::string> must_understand;
   std::uint64_t begin = 0;     ///< the segment's first byte; its last is the footer's
   Extent table;                ///< ends where the footer begins, alignment apart
   std::vector<Link> previous;  ///< the footers 1, 2, 4, 8 ... commits ago: one lost footer cuts nothing off
   bool operator==(const Footer&) const = default;
 };
 
+/// Names in `must_understand` that this Octavo does not know.
+std::vector<std::string> unknown_features(const Footer& footer);
+/// What to say of them: "it needs "triangles of 4 corners", which ...".
+std::string describe_unknown(const std::vector<std::string>& features, const Program& writer);
+/// Throws Error(unsupported) if there are any.
+void check_understood(const Footer& footer);
+
 std::vector<std::byte> to_bytes(const Footer& footer);
-/// Throws Error(corrupt). `at` is where the footer is: nothing it refers to lies behind.
+/// Throws Error(corrupt), or Error(unsupported) for a flow that this Octavo does not know. `at` is where the footer is:
+/// nothing it refers to lies behind.
 Footer parse_footer(std::span<const std::byte> bytes, const Extent& at);
 
 /// The links of a footer that follows `newest`: needs a few older footers, which `load` reads (nothing: damaged).

@@ -6,6 +6,7 @@
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/store/read/triangles.hpp"
+#include "tests/support/rewrite_segment.hpp"
 #include "tests/support/store_fixture.hpp"
 
 // tests/golden holds one small store for each kind of content and each version that was ever released, and beside it
@@ -63,6 +64,10 @@ json described(const mesh::Part& part) {
   for (const mesh::Particles& species : part.particles)
     for (const mesh::Field& field : species.attributes)
       out["particles"][species.species + "/" + field.info.name] = hexadecimal(field);
+  for (const auto& [name, bytes] : part.opaque) {
+    const mesh::FieldInfo info{name, "", mesh::ScalarType::uint8, mesh::Centring::cell, 1, 0};
+    out["opaque"][name] = hexadecimal(mesh::Field{info, bytes});
+  }
   return out;
 }
 
@@ -70,8 +75,10 @@ json described(const fs::path& store) {
   json out{{"steps", json::array()}};
   for (const StepInfo& info : list_steps(store)) {
     json parts = json::array();
-    for (const mesh::Part& part : testing::read_all(open_step(store, info.flow, info.step)))
-      parts.push_back(described(part));
+    const mesh::Dataset dataset = open_step(store, info.flow, info.step);
+    mesh::Request all;
+    all.particles = all.opaque = true;
+    for (int part = 0; part < dataset.num_parts; ++part) parts.push_back(described(dataset.read(part, all)));
     out["steps"].push_back(
         {{"flow", to_string(info.flow)}, {"step", info.step}, {"time", info.time}, {"parts", std::move(parts)}});
   }
@@ -131,6 +138,63 @@ void make_blocks(const fs::path& store) {
   options.block = {1, 1, 1};
   options.roots = {5, 1, 1};
   write_durable_step(random_step(7, options), store, plan_of(1, 2));
+}
+
+mesh::Field bytes_field(mesh::ScalarType type, std::size_t values) {
+  mesh::Field field =
+      mesh::make_field({std::string(mesh::name_of(type)), "", type, mesh::Centring::cell, 1, 0}, values);
+  for (std::size_t i = 0; i < field.bytes.size(); ++i)
+    field.bytes[i] = static_cast<std::byte>(type == mesh::ScalarType::boolean ? i % 3 == 0 : (i * i + i) % 61);
+  return field;
+}
+
+/// Raw values of all types, summed and not, opaque bytes; a slot that held another step before, subfiles in directories
+/// of directories, and streams that begin anywhere.
+void make_layouts(const fs::path& store) {
+  StepOptions options;
+  options.dim = 2;
+  options.cells = 40;
+  Step step = random_step(8, options);
+  for (mesh::Part& part : step.parts) {
+    const std::size_t cells = num_cells(std::get<mesh::Octree>(part.mesh));
+    for (int type = 0; type < 12; ++type)
+      part.fields.push_back(bytes_field(static_cast<mesh::ScalarType>(type), cells));
+    part.opaque["state"].assign(static_cast<std::size_t>(100 + part.index), static_cast<std::byte>(part.index));
+  }
+  step.parts[1].opaque["seed"] = {std::byte{1}, std::byte{2}};
+  for (const mesh::Field& field : step.parts[0].fields) step.header.fields.push_back(field.info);
+  step.header.fields.erase(step.header.fields.begin(), step.header.fields.begin() + 3);
+  EncodeOptions raw;
+  raw.codec.method = codec::Method::raw;
+  SegmentPlan slot = plan_of(50, 1, 2);
+  slot.flow = Flow::checkpoint;
+  slot.directory = "checkpoint/slot.000";
+  write_durable_step(step, store, slot, raw);
+  DurableMark mark = read_mark(store, Flow::checkpoint);
+  drop(mark, 1);
+  write_mark(store, Flow::checkpoint, mark, true);
+  slot = plan_of(51, 2);
+  slot.flow = Flow::checkpoint;
+  slot.directory = "checkpoint/slot.000";
+  slot.recycle = true;
+  slot.after_order = 1;
+  raw.checksums = false;
+  slot.store = store;
+  SegmentWriter writer(slot, step.header);
+  for (const mesh::Part& part : step.parts) writer.add(encode(view_of(part), step.header, raw));
+  writer.commit();
+  note_durable(store, slot.flow, writer.order(), slot.step);
+  SegmentPlan fanned = plan_of(1234567, 3);
+  fanned.flow = Flow::checkpoint;
+  write_durable_step(step, store, fanned);
+  fanned.store = store;
+  const fs::path path = subfile_path(fanned);
+  testing::rewrite_table(path, [&](Table& table, testing::SegmentBytes& segment) {
+    StreamRow& last = table.streams.back();
+    segment.stream.resize(3 + last.stored_bytes);
+    file::pread_all(file::open_read(path), last.offset, std::span(segment.stream).subspan(3));
+    last.offset = segment.end + 3;
+  });
 }
 
 /// Two planes of 12 x 9 points, moved a little; places and values are sums of few binary digits.
@@ -194,8 +258,11 @@ void make_triangles(const fs::path& store) {
 TEST(Golden, DISABLED_writes_a_new_store) {
   const char* name = std::getenv("OCTAVO_NEW_GOLDEN");
   ASSERT_NE(name, nullptr) << "OCTAVO_NEW_GOLDEN says what to call them";
-  const std::map<std::string, void (*)(const fs::path&)> makers{
-      {"lossless", make_lossless}, {"bounded", make_bounded}, {"blocks", make_blocks}, {"triangles", make_triangles}};
+  const std::map<std::string, void (*)(const fs::path&)> makers{{"lossless", make_lossless},
+                                                                {"bounded", make_bounded},
+                                                                {"blocks", make_blocks},
+                                                                {"triangles", make_triangles},
+                                                                {"layouts", make_layouts}};
   for (const auto& [kind, make] : makers) {
     const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
     if (fs::exists(directory)) continue;  // golden files are for ever

@@ -117,7 +117,8 @@ Head parse_head(std::span<const std::byte> sector) {
   if (size != head_size)
     throw Error(Kind::corrupt,
                 "size of the head: expected " + std::to_string(head_size) + ", found " + std::to_string(size));
-  if (flow > 1) throw Error(Kind::corrupt, "flow: expected 0 or 1, found " + std::to_string(flow));
+  if (flow > 1)
+    throw Error(Kind::unsupported, "flow: expected 0 or 1, found " + std::to_string(flow)).hint("a newer Octavo");
   head.flow = static_cast<Flow>(flow);
   if (!all_zero(sector.subspan(in.position, checked_bytes - in.position)))
     throw Error(Kind::unsupported, "the head says something that this Octavo does not know").hint("a newer Octavo");

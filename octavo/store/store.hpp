@@ -67,6 +67,12 @@ struct Values {
 /// About what a range of cells held costs: fewer bytes of zeros are better stored.
 inline constexpr std::size_t bytes_of_range = 64;
 
+/// Bytes by name that belong to a part: mesh::Part::opaque.
+struct OpaqueBytes {
+  std::string name;
+  std::span<const std::byte> bytes;
+};
+
 struct SpeciesValues {
   std::string species;
   std::int64_t count = 0;
@@ -79,7 +85,8 @@ struct PartView {
   const mesh::Octree* tree = nullptr;
   std::vector<Values> fields;
   std::vector<SpeciesValues> species;
-  codec::Neighbours neighbours{};  ///< of the values of level 0, where those are at the points of a mesh
+  std::vector<OpaqueBytes> opaque{};  ///< names distinct
+  codec::Neighbours neighbours{};     ///< of the values of level 0, where those are at the points of a mesh
 };
 /// A view of the part, which must stay where it is. Throws Error(unsupported) for a mesh other than an octree.
 PartView view_of(const mesh::Part& part);
@@ -87,8 +94,9 @@ PartView view_of(const mesh::Part& part);
 /// Where the streams of a field are cut: number of cells before each, and of all.
 std::vector<std::size_t> stream_cuts(const mesh::Octree& tree);
 
-/// What a stream holds.
-enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3 };
+/// What a stream holds. A later Octavo may write others, which readers skip.
+enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3, opaque = 4 };
+constexpr bool is_known(StreamKind kind) noexcept { return kind <= StreamKind::opaque; }
 
 /// Values that are stored as they are: heads of chunks in memory, the values still where the caller has them.
 struct RawStream {
@@ -102,9 +110,10 @@ struct RawStream {
 /// One stream of a part: its bytes as they go to disk and what the table says of them.
 struct Stream {
   StreamKind kind = StreamKind::field;
-  std::size_t index = 0;  ///< of the part's fields, or of the attributes of its species one after another
-  std::string field;    ///< "" the tree's refinement bits, "?" its ownership bits, else a field or "species/attribute"
-  int first_level = 0;  ///< level indices of this level group [first, last]
+  std::size_t index = 0;  ///< of the part's fields, of the attributes of its species one after another, or of `opaque`
+  std::string field;      ///< "" the tree's refinement bits, "?" its ownership bits, a field, "species/attribute", or
+                          ///< the name of opaque bytes
+  int first_level = 0;    ///< level indices of this level group [first, last]
   int last_level = 0;
   std::uint64_t raw_bytes = 0;     ///< decoded size
   std::uint64_t raw_checksum = 0;  ///< of the decoded values, little-endian
@@ -125,6 +134,7 @@ struct EncodedPart {
   std::vector<mesh::FieldInfo> fields;              ///< as stored
   std::vector<std::uint64_t> widths;                ///< per field: values a tree cell
   std::vector<mesh::SpeciesInfo> species;           ///< counts of this part
+  std::vector<std::string> opaque{};                ///< names
   std::vector<Stream> streams;
 };
 
@@ -217,16 +227,25 @@ struct StepInfo {
   Attempt attempt{};
   std::uint64_t bytes = 0;  ///< on disk
   int parts = 0;
+  std::string writer{};  ///< program and version: "Octavo 0.1.0"
+  /// Features of the step that this Octavo does not know: it cannot be opened. Empty: none.
+  std::vector<std::string> unknown{};
 };
 
-/// The complete steps, by flow, then step. Damaged or incomplete ones are left out and described in `notes` if given.
+/// The complete steps, by flow, then step, also those that this Octavo cannot open. Damaged or incomplete ones are left
+/// out and described in `notes` if given.
 std::vector<StepInfo> list_steps(const std::filesystem::path& store, std::vector<std::string>* notes = nullptr);
 
 /// Opens a complete step; nothing given: the newest of the analysis flow, else of the checkpoint flow. Reads footers
 /// only. Dataset::read reads and checks exactly the streams that the request needs. Throws Error(corrupt) with the list
-/// of what is damaged where no complete step is left.
+/// of what is damaged where no complete step is left, Error(unsupported) if the step has features that this Octavo does
+/// not know: an older step is never taken in its place.
 mesh::Dataset open_step(const std::filesystem::path& store, std::optional<Flow> flow = {},
                         std::optional<std::int64_t> step = {});
+
+/// The opaque bytes of a step, by part; of all parts that have some, ascending. What mesh::Part::opaque was.
+std::map<int, std::map<std::string, std::vector<std::byte>>> read_opaque(const std::filesystem::path& store, Flow flow,
+                                                                         std::int64_t step);
 
 /// One row per stream of a step, without its bytes: what `octavo ls` shows.
 struct StreamInfo {
@@ -241,8 +260,9 @@ struct StreamInfo {
 std::vector<StreamInfo> list_streams(const std::filesystem::path& store, Flow flow, std::int64_t step);
 
 enum class FindingKind : std::uint8_t {
-  damaged,  ///< bytes are not what was written
-  lost      ///< a durable step is missing or lacks segments
+  damaged,     ///< bytes are not what was written
+  lost,        ///< a durable step is missing or lacks segments
+  unsupported  ///< a step has features that this Octavo does not know: no damage
 };
 
 /// Something wrong in a store: where (file, byte, part, field), and what was expected and found.

@@ -153,7 +153,7 @@ TEST(Store, checkpoints_have_directories_of_their_own) {
   write_step(random_step(1), dir / "s", plan);
   plan.step = 80;
   write_step(random_step(2), dir / "s", plan);
-  EXPECT_TRUE(std::filesystem::exists(dir / "s" / "checkpoint" / "000000040" / "data.001"));
+  EXPECT_TRUE(std::filesystem::exists(dir / "s" / "checkpoint" / "000" / "000" / "000000040" / "data.001"));
   EXPECT_EQ(list_steps(dir / "s").size(), 2u);
   EXPECT_TRUE(same_parts(read_all(open_step(dir / "s")), random_step(2).parts));
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());

@@ -167,6 +167,7 @@ std::string byte_range(const fs::path& path, std::uint64_t offset, std::uint64_t
 Finding finding_of(const Error& error) {
   if (error.kind() == Kind::no_space) throw error;
   Finding finding{"", error.message()};
+  if (error.kind() == Kind::unsupported) finding.kind = FindingKind::unsupported;
   for (const std::string& place : error.places())
     finding.where = place + (finding.where.empty() ? "" : ", ") + finding.where;
   return finding;

@@ -14,6 +14,7 @@ using base::Error;
 using base::Kind;
 
 constexpr std::int64_t most_int = std::numeric_limits<int>::max();
+constexpr std::int64_t most_kind = 255;
 
 const std::vector<std::string> centring_names{"cell", "face_x", "face_y", "face_z", "node", "particle"};
 
@@ -37,17 +38,25 @@ std::array<T, 3> triple(const cbor::Map& map, std::string_view key) {
   return out;
 }
 
+cbor::Array from_texts(const std::vector<std::string>& all) {
+  cbor::Array texts;
+  for (const std::string& text : all) texts.push_back({text});
+  return texts;
+}
+
+std::vector<std::string> parse_texts(const cbor::Map& map, std::string_view key) {
+  std::vector<std::string> texts;
+  for (const cbor::Value& text : cbor::array(cbor::at(map, key), key)) texts.push_back(cbor::text(text, key));
+  return texts;
+}
+
 struct AttributeWriter {
   cbor::Value operator()(std::int64_t value) const { return {value}; }
   cbor::Value operator()(double value) const { return {value}; }
   cbor::Value operator()(const std::string& value) const { return {value}; }
   cbor::Value operator()(const std::vector<std::int64_t>& values) const { return cbor::column(values); }
   cbor::Value operator()(const std::vector<double>& values) const { return cbor::column(values); }
-  cbor::Value operator()(const std::vector<std::string>& values) const {
-    cbor::Array texts;
-    for (const std::string& text : values) texts.push_back({text});
-    return {std::move(texts)};
-  }
+  cbor::Value operator()(const std::vector<std::string>& values) const { return {from_texts(values)}; }
 };
 
 mesh::Attribute parse_attribute(const cbor::Value& value, const std::string& name) {
@@ -77,10 +86,15 @@ mesh::FieldInfo parse_field(const cbor::Map& map) {
   mesh::FieldInfo info;
   info.name = cbor::text(map, "name");
   info.unit = cbor::text(map, "unit");
-  info.type = mesh::scalar_type(cbor::text(map, "type"));
+  try {
+    info.type = mesh::scalar_type(cbor::text(map, "type"));
+  } catch (Error& error) {
+    throw error.at("field " + info.name);
+  }
   const std::string centring = cbor::text(map, "centring");
   const auto found = std::find(centring_names.begin(), centring_names.end(), centring);
-  if (found == centring_names.end()) throw inconsistent("unknown centring \"" + centring + "\"");
+  if (found == centring_names.end())
+    throw Error(Kind::unsupported, "unknown centring \"" + centring + "\"").at("field " + info.name);
   info.centring = static_cast<mesh::Centring>(found - centring_names.begin());
   info.components = static_cast<int>(cbor::integer(map, "components", 1, static_cast<std::int64_t>(most_width)));
   info.ghost = static_cast<int>(cbor::integer(map, "ghost", 0, 1024));
@@ -281,7 +295,7 @@ void parse_streams(const cbor::Map& map, Table& table) {
   table.streams.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     StreamRow& stream = table.streams[i];
-    stream.kind = static_cast<StreamKind>(small(kind[i], 3, "kind of stream"));
+    stream.kind = static_cast<StreamKind>(small(kind[i], most_kind, "kind of stream"));
     stream.index = static_cast<std::size_t>(index[i]);
     stream.first_level = small(first[i], most_levels - 1, "first level");
     stream.last_level = small(last[i], most_levels - 1, "last level");
@@ -308,6 +322,8 @@ std::string name_of(const Table& table, const StreamRow& stream) {
   if (stream.kind == StreamKind::refinement) return "";
   if (stream.kind == StreamKind::ownership) return "?";
   if (stream.kind == StreamKind::field) return table.header.fields[stream.index].name;
+  if (stream.kind == StreamKind::opaque) return table.opaque[stream.index];
+  if (!is_known(stream.kind)) return "kind " + std::to_string(static_cast<int>(stream.kind));
   const AttributePlace place = attribute_places(table.species)[stream.index];
   const mesh::SpeciesInfo& species = table.species[place.species];
   return species.name + "/" + species.attributes[place.attribute].name;
@@ -317,31 +333,30 @@ std::string describe(const Table& table, const StreamRow& stream) {
   if (stream.kind == StreamKind::refinement) return "refinement of the mesh";
   if (stream.kind == StreamKind::ownership) return "ownership of cells";
   if (stream.kind == StreamKind::particles) return "particles " + name_of(table, stream);
+  if (stream.kind == StreamKind::opaque) return "bytes " + name_of(table, stream);
+  if (!is_known(stream.kind)) return "stream of " + name_of(table, stream);
   return "field " + name_of(table, stream) + ", level indices " + std::to_string(stream.first_level) + "-" +
          std::to_string(stream.last_level);
 }
 
 std::vector<std::byte> to_bytes(const Table& table) {
-  cbor::Array codecs;
-  for (const std::string& name : table.codecs) codecs.push_back({name});
-  const cbor::Map map{{"header", {from_header(table)}},
-                      {"species", {from_species(table.species)}},
-                      {"codecs", {std::move(codecs)}},
-                      {"parts", {from_parts(table)}},
-                      {"streams", {from_streams(table)}}};
+  const cbor::Map map{{"header", {from_header(table)}},       {"species", {from_species(table.species)}},
+                      {"opaque", {from_texts(table.opaque)}}, {"codecs", {from_texts(table.codecs)}},
+                      {"parts", {from_parts(table)}},         {"streams", {from_streams(table)}}};
   std::vector<std::byte> out;
   cbor::write({map}, out);
   return out;
 }
 
 Table parse_table(std::span<const std::byte> bytes, const Footer& footer) {
+  check_understood(footer);
   const cbor::Value value = cbor::parse(bytes);
   const cbor::Map& map = cbor::map(value, "table");
   Table table;
   parse_header(cbor::map(cbor::at(map, "header"), "header"), table);
   parse_species(cbor::array(cbor::at(map, "species"), "species"), table);
-  for (const cbor::Value& name : cbor::array(cbor::at(map, "codecs"), "codecs"))
-    table.codecs.push_back(cbor::text(name, "codec"));
+  table.opaque = parse_texts(map, "opaque");
+  table.codecs = parse_texts(map, "codecs");
   parse_streams(cbor::map(cbor::at(map, "streams"), "streams"), table);
   parse_parts(cbor::map(cbor::at(map, "parts"), "parts"), static_cast<std::size_t>(footer.parts), table);
   check_table(table, footer);

@@ -14,6 +14,7 @@ constexpr std::uint64_t most_cells = std::uint64_t{1} << 32;  ///< of a level: p
 constexpr std::uint64_t most_levels = 33;                     ///< positions of cells are 32 bits
 constexpr std::uint64_t most_width = std::uint64_t{1} << 24;  ///< values a tree cell
 constexpr std::uint64_t most_particles = std::uint64_t{1} << 40;
+constexpr std::uint64_t most_opaque = std::uint64_t{1} << 40;  ///< bytes of one name in a part
 
 /// A part in a table; its streams are `[first_stream, last_stream)`.
 struct PartRow {
@@ -25,7 +26,8 @@ struct PartRow {
   std::size_t first_stream = 0, last_stream = 0;
 };
 
-/// A stream in a table. `index` counts the table's fields, or the attributes of all its species one after another.
+/// A stream in a table. `index` counts the table's fields, the attributes of all its species one after another, or its
+/// names of opaque bytes.
 struct StreamRow {
   StreamKind kind = StreamKind::field;
   std::size_t index = 0;
@@ -41,13 +43,15 @@ struct Table {
   mesh::Header header;                ///< its fields are those stored
   std::vector<std::uint64_t> widths;  ///< per field: values a tree cell
   std::vector<mesh::SpeciesInfo> species;
+  std::vector<std::string> opaque;  ///< names
   std::vector<std::string> codecs;
   std::vector<PartRow> parts;
   std::vector<StreamRow> streams;
 };
 
 std::vector<std::byte> to_bytes(const Table& table);
-/// Throws Error(corrupt) unless every count, level, size and place in it agrees with the rest and with the footer.
+/// Throws Error(unsupported) if the footer, or a type or centring in the table, names something that this Octavo does
+/// not know; Error(corrupt) unless every count, level, size and place in it agrees with the rest and with the footer.
 Table parse_table(std::span<const std::byte> bytes, const Footer& footer);
 
 /// What parse_table asks of its content.
@@ -63,8 +67,14 @@ std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo
 
 /// What a stream's values are called in messages: "field density, levels 0-5".
 std::string describe(const Table& table, const StreamRow& stream);
-/// The name of its values: a field's, "species/attribute", "" (refinement) or "?" (ownership).
+/// The name of its values: a field's, "species/attribute", that of opaque bytes, "" (refinement), "?" (ownership), or
+/// "kind 9" of a kind that is not known.
 std::string name_of(const Table& table, const StreamRow& stream);
+
+/// Whether a field's chunks are those of integers: all but floats of 32 and 64 bits are stored so, bit for bit.
+constexpr bool has_integer_chunks(mesh::ScalarType type) noexcept {
+  return mesh::is_integer(type) || mesh::is_half(type);
+}
 
 /// Bytes of `bits` bits, packed eight to a byte.
 inline std::uint64_t packed_bytes(std::uint64_t bits) { return (bits + 7) / 8; }

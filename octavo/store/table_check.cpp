@@ -49,7 +49,8 @@ std::uint64_t raw_bytes_of(const Table& table, const PartRow& part, const Stream
   return bytes;
 }
 
-// Which streams a part has, and in which order, follows from its counts: only the level groups are the writer's choice.
+// Which streams a part has, and in which order, follows from its counts: the writer chooses the level groups, and may
+// add opaque bytes. Streams of kinds that this Octavo does not know may stand anywhere behind the mesh.
 class StreamOrder {
  public:
   StreamOrder(const Table& table, const PartRow& part) : table_(table), part_(part) {
@@ -65,11 +66,19 @@ class StreamOrder {
       expect(stream.kind == static_cast<StreamKind>(position) && stream.first_level == 0 &&
              stream.last_level == deepest && stream.index == 0);
     } else if (stream.kind == StreamKind::field) {
-      expect(stream.index < next_level_.size() && attribute_ == 0 && next_level_[stream.index] == stream.first_level &&
-             stream.last_level >= stream.first_level && stream.last_level <= deepest);
+      expect(stream.index < next_level_.size() && attribute_ == 0 && next_opaque_ == 0 &&
+             next_level_[stream.index] == stream.first_level && stream.last_level >= stream.first_level &&
+             stream.last_level <= deepest);
       next_level_[stream.index] = stream.last_level + 1;
+    } else if (stream.kind == StreamKind::opaque) {
+      expect(stream.index < table_.opaque.size() && stream.index >= next_opaque_ && stream.first_level == 0 &&
+             stream.last_level == 0 && stream.raw_bytes <= most_opaque);
+      next_opaque_ = stream.index + 1;
+      return;
+    } else if (!is_known(stream.kind)) {
+      return;
     } else {
-      expect(stream.kind == StreamKind::particles && attribute_ < attributes_.size() &&
+      expect(stream.kind == StreamKind::particles && next_opaque_ == 0 && attribute_ < attributes_.size() &&
              stream.index == attributes_[attribute_] && stream.first_level == 0 && stream.last_level == 0);
       ++attribute_;
     }
@@ -90,26 +99,26 @@ class StreamOrder {
   const PartRow& part_;
   std::vector<std::size_t> attributes_;
   std::vector<int> next_level_;
-  std::size_t attribute_ = 0;
+  std::size_t attribute_ = 0, next_opaque_ = 0;
 };
 
 void check_streams(const Table& table, const Footer& footer) {
   std::uint64_t position = footer.begin;
-  if (align(position) != position) throw inconsistent("the segment's first byte is not aligned");
   for (const PartRow& part : table.parts) {
     StreamOrder order(table, part);
     if (part.last_stream - part.first_stream < 2) throw inconsistent("a part without a mesh");
     for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
       const StreamRow& stream = table.streams[s];
-      if (stream.offset != align(position) || stream.offset > footer.table.offset ||
+      if (stream.offset < position || stream.offset > footer.table.offset ||
           stream.stored_bytes > footer.table.offset - stream.offset)
-        throw inconsistent("stream " + std::to_string(s) + " does not follow the one before");
+        throw inconsistent("stream " + std::to_string(s) + " at byte " + std::to_string(stream.offset) +
+                           " does not lie between byte " + std::to_string(position) +
+                           ", where the one before ends, and the table");
       position = stream.offset + stream.stored_bytes;
       order.accept(stream, s - part.first_stream);
     }
     order.finish();
   }
-  if (align(position) != footer.table.offset) throw inconsistent("it does not follow the last stream");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "octavo/analysis/cells.hpp"
 #include "octavo/mesh/clip.hpp"
@@ -215,11 +216,8 @@ void bind_stats(nb::module_& m) {
 nb::object take(mesh::Field&& field) {
   auto* owned = new mesh::Field(std::move(field));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<mesh::Field*>(p); });
-  return mesh::visit_values(*owned, [&](auto values) -> nb::object {
-    using T = std::remove_const_t<typename decltype(values)::element_type>;
-    const std::size_t shape[1] = {values.size()};
-    return nb::cast(nb::ndarray<nb::numpy, T>(const_cast<T*>(values.data()), 1, shape, owner));
-  });
+  const std::size_t shape[1] = {owned->size()};
+  return array_on(owned->info.type, owned->bytes.data(), shape, owner, true);
 }
 
 nb::dict cells(const mesh::Dataset& given, int part, Names fields, std::optional<int> max_level, const Text& region) {

@@ -41,6 +41,8 @@ nb::list steps(const Path& path) {
     row["time"] = info.time;
     row["bytes"] = info.bytes;
     row["parts"] = info.parts;
+    row["writer"] = info.writer;
+    row["unknown"] = info.unknown;
     rows.append(row);
   }
   return rows;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/dataset.hpp"
@@ -59,12 +60,9 @@ nb::list describe_levels(const mesh::Dataset& dataset) {
 
 /// A view on a field's values that keeps the part alive.
 nb::object view(const mesh::Field& field, nb::handle owner) {
-  return mesh::visit_values(field, [&](auto values) -> nb::object {
-    using T = std::remove_const_t<typename decltype(values)::element_type>;
-    const auto components = static_cast<std::size_t>(field.info.components);
-    const std::size_t shape[2] = {values.size() / components, components};
-    return nb::cast(nb::ndarray<nb::numpy, const T>(values.data(), components == 1 ? 1 : 2, shape, owner));
-  });
+  const auto components = static_cast<std::size_t>(field.info.components);
+  const std::size_t shape[2] = {field.size() / components, components};
+  return array_on(field.info.type, field.bytes.data(), {shape, components == 1 ? 1U : 2U}, owner, false);
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "arguments.hpp"
+#include "arrays.hpp"
 #include "graph_cut.hpp"
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
@@ -64,6 +65,9 @@ class Writer {
     }
     writer_.call([&](engine::Writer& writer) { writer.begin_step(*named, step, time); });
     held_.clear();
+  }
+  void put_bytes(const std::string& name, const nb::bytes& bytes) {
+    writer_->put_bytes(name, {static_cast<const std::byte*>(bytes.data()), bytes.size()});
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { writer_->put_attribute(name, std::move(value)); }
   void put_tree(const mesh::Octree& tree) { writer_->put_mesh(tree); }
@@ -136,9 +140,9 @@ class Writer {
 
 std::optional<engine::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
                                        std::optional<std::int64_t> step, std::optional<std::vector<std::string>> fields,
-                                       bool particles, bool keep_parts, int refine, std::optional<mesh::Index3> block,
-                                       bool fill, const std::string& fill_by, std::vector<std::string> per_mass,
-                                       std::optional<std::int64_t> max_box,
+                                       bool particles, bool opaque, bool keep_parts, int refine,
+                                       std::optional<mesh::Index3> block, bool fill, const std::string& fill_by,
+                                       std::vector<std::string> per_mass, std::optional<std::int64_t> max_box,
                                        std::optional<std::vector<std::int64_t>> points, const Settings& settings,
                                        const Path& file) {
   engine::RestartOptions options;
@@ -150,6 +154,7 @@ std::optional<engine::Restart> restart(std::optional<int> comm, const Path& stor
   options.step = step;
   options.fields = std::move(fields);
   options.particles = particles;
+  options.opaque = opaque;
   options.keep_parts = keep_parts;
   options.refine = refine;
   options.block = block;
@@ -172,31 +177,24 @@ nb::object array_of(mesh::Field& field, std::size_t count, int dim, const mesh::
   if (block != mesh::Index3{1, 1, 1})
     for (auto axis = static_cast<std::size_t>(dim); axis-- > 0;) shape.push_back(static_cast<std::size_t>(block[axis]));
   if (field.info.components > 1) shape.push_back(static_cast<std::size_t>(field.info.components));
-  return mesh::visit_values(field, [&](auto values) -> nb::object {
-    using T = std::remove_const_t<typename decltype(values)::element_type>;
-    return nb::cast(
-        nb::ndarray<nb::numpy, T>(reinterpret_cast<T*>(field.bytes.data()), shape.size(), shape.data(), owner));
-  });
+  return array_on(field.info.type, field.bytes.data(), shape, owner, true);
 }
 
 /// A view of shape (z, y, x) of each box.
 nb::list boxes_of(mesh::Field& field, const mesh::Patches& patches, nb::handle owner) {
   nb::list all;
-  mesh::visit_values(field, [&](auto values) {
-    using T = std::remove_const_t<typename decltype(values)::element_type>;
-    T* at = reinterpret_cast<T*>(field.bytes.data());
-    for (const auto& level : patches.boxes)
-      for (const mesh::IndexBox& box : level) {
-        std::vector<std::size_t> shape;
-        std::size_t cells = 1;
-        for (auto axis = static_cast<std::size_t>(patches.dim); axis-- > 0;) {
-          shape.push_back(static_cast<std::size_t>(box.hi[axis] - box.lo[axis]));
-          cells *= shape.back();
-        }
-        all.append(nb::cast(nb::ndarray<nb::numpy, T>(at, shape.size(), shape.data(), owner)));
-        at += cells;
+  std::byte* at = field.bytes.data();
+  for (const auto& level : patches.boxes)
+    for (const mesh::IndexBox& box : level) {
+      std::vector<std::size_t> shape;
+      std::size_t bytes = mesh::size_of(field.info.type);
+      for (auto axis = static_cast<std::size_t>(patches.dim); axis-- > 0;) {
+        shape.push_back(static_cast<std::size_t>(box.hi[axis] - box.lo[axis]));
+        bytes *= shape.back();
       }
-  });
+      all.append(array_on(field.info.type, at, shape, owner, true));
+      at += bytes;
+    }
   return all;
 }
 
@@ -278,6 +276,16 @@ nb::dict neighbours(std::optional<int> comm, const engine::Restart& start) {
   return out;
 }
 
+nb::dict opaque_of(const engine::Restart& start) {
+  nb::dict all;
+  for (const auto& [rank, named] : start.opaque) {
+    nb::dict of_rank;
+    for (const auto& [name, bytes] : named) of_rank[nb::cast(name)] = nb::bytes(bytes.data(), bytes.size());
+    all[nb::cast(rank)] = of_rank;
+  }
+  return all;
+}
+
 // ------------------------------------------------------------------ the module
 
 void bind_writer(nb::module_& m) {
@@ -288,6 +296,7 @@ void bind_writer(nb::module_& m) {
            nb::arg("resumed_from").none())
       .def("begin_step", &Writer::begin_step)
       .def("put_attribute", &Writer::put_attribute)
+      .def("put_bytes", &Writer::put_bytes)
       .def("put_mesh", &Writer::put_tree)
       .def("put_mesh", &Writer::put_patches)
       .def("put_boxes", &Writer::put_boxes)
@@ -348,11 +357,12 @@ void bind_restart(nb::module_& m) {
           "fields", &fields_of,
           "{name: array over all tree cells, breadth first}; of triangles over points, or (planes, points); of Patches "
           "{name: [array of a box, ...]}: views that can be written.")
+      .def_prop_ro("opaque", &opaque_of, "{rank: {name: bytes}} of the run that wrote the step.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
       .def_ro("notes", &engine::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
-        nb::arg("fields").none(), nb::arg("particles"), nb::arg("keep_parts"), nb::arg("refine"),
+        nb::arg("fields").none(), nb::arg("particles"), nb::arg("opaque"), nb::arg("keep_parts"), nb::arg("refine"),
         nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("per_mass"), nb::arg("max_box").none(),
         nb::arg("points").none(), nb::arg("settings"), nb::arg("file"));
 }

@@ -32,7 +32,9 @@ __all__ = ["Header", "Octree", "Patches", "Writer", "neighbours", "restart"]
 Path = str | os.PathLike[str]
 Attribute = int | float | str | np.ndarray | Sequence[int] | Sequence[float] | Sequence[str]
 
-_TYPES = {"float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint8"}
+_TYPES = {
+    "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint8", "bool"
+}  # fmt: skip
 
 
 class Writer(MeshWriter):
@@ -69,6 +71,11 @@ class Writer(MeshWriter):
     def put_attribute(self, name: str, value: Attribute) -> None:
         """A number, a text, or a one-dimensional array or list of either; the same on all ranks."""
         self._put(f"attribute {name}", lambda: self._writer.put_attribute(name, _plain(value)))
+
+    def put_bytes(self, name: str, data: bytes) -> None:
+        """Bytes of this rank alone, which mean something to the program only: the state of its random numbers ... Start
+        with `restart(..., opaque=True)` to have them back."""
+        self._put(f"bytes {name}", lambda: self._writer.put_bytes(name, bytes(data)))
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:
         """Several attributes."""
@@ -108,8 +115,8 @@ class Writer(MeshWriter):
 
         def put() -> None:
             if self._boxes and isinstance(array, (list, tuple)):
-                return self._put_boxes(name, [_readable(box) for box in array], unit, centring)
-            values, places = _readable(array), order
+                return self._put_boxes(name, [_readable(box, store=True) for box in array], unit, centring)
+            values, places = _readable(array, store=True), order
             if self._planes > 1 and values.ndim == 2:
                 values = values.reshape(-1)
             if places is not None:
@@ -126,7 +133,7 @@ class Writer(MeshWriter):
         position_y and position_z [code length]. Read, kept and lent as fields are."""
 
         def put(name: str, array: np.ndarray) -> None:
-            values = _readable(array)
+            values = _readable(array, store=True)
             shaped = _with_block(values, 1, (1,))
             self._writer.put_particles(species, name, shaped, values.dtype.name, (units or {}).get(name, ""))
 
@@ -155,7 +162,7 @@ class Writer(MeshWriter):
 
 def restart(
     comm: Any, path: Path, *, flow: str = "checkpoint", step: int | None = None, fields: Sequence[str] | None = None,
-    particles: bool = True, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
+    particles: bool = True, opaque: bool = False, keep_parts: bool = True, refine: int = 0, block: Sequence[int] | None = None,
     fill: bool | str = False, per_mass: Sequence[str] = (), as_patches: bool = False, max_box: int = 64,
     points: Sequence[int] | np.ndarray | None = None, options: Path | None = None, **settings: Any,
 ) -> Any:  # fmt: skip
@@ -167,6 +174,9 @@ def restart(
     `id` for the Writer of the run that goes on. Arrays are views that can be written. Shares have equal numbers of
     leaves along the Hilbert curve; as many ranks as parts, and each gets the part of its number, unless `keep_parts` is
     false. Without `step` it is the newest that is complete and undamaged; what was passed over is in `notes`.
+
+    `opaque`: `opaque` of the result is {rank: {name: bytes}}, as put_bytes took them, by rank of the run that wrote the
+    step: of this rank's number alone where there are as many, else of all.
 
     `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors on
     faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header is
@@ -189,7 +199,7 @@ def restart(
     longer = None if block is None else [*block, *[1] * (3 - len(block))]
     names = [fields] if isinstance(fields, str) else fields
     return _mpi().restart(
-        _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, keep_parts,
+        _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, opaque, keep_parts,
         refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", list(per_mass),
         max_box if as_patches else None,
         None if points is None else [int(point) for point in points], _texts(settings), os.fspath(options or ""),
@@ -270,10 +280,10 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _readable(array: Any) -> np.ndarray:
-    """The array itself where it can be read in place, else a copy."""
+def _readable(array: Any, store: bool = False) -> np.ndarray:
+    """The array itself where it can be read in place, else a copy. Stores hold booleans; other formats hold bytes."""
     values = np.asarray(array)
-    if values.dtype == bool:
+    if values.dtype == bool and not store:
         values = values.view("uint8")
     if values.dtype.name not in _TYPES:
         raise UsageError(f"no values of type {values.dtype}", [], "there are " + ", ".join(sorted(_TYPES)))

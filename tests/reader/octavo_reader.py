@@ -29,12 +29,28 @@ _spec.loader.exec_module(chunk)
 HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMI2\r\n"
 BLOCK, SECTOR = 4096, 512
 HEAD_SIZE = 3 * BLOCK
-REFINEMENT, OWNERSHIP, FIELD, PARTICLES = range(4)
+REFINEMENT, OWNERSHIP, FIELD, PARTICLES, OPAQUE = range(5)
+FEATURES = {"triangles"}
+TYPES = {
+    "float64",
+    "float32",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint64",
+    "uint32",
+    "uint8",
+    "bool",
+}
+CENTRINGS = {"cell", "face_x", "face_y", "face_z", "node", "particle"}
 COLUMN_TYPES = {64: "<u1", 69: "<u2", 70: "<u4", 71: "<u8", 79: "<i8", 86: "<f8"}
 
 Commit = namedtuple("Commit", "path footer offset length")
 Step = namedtuple("Step", "flow step attempt time header species segments parts")
-Part = namedtuple("Part", "index refined owned fields particles")
+Part = namedtuple("Part", "index refined owned fields particles opaque")
 
 
 class Damage(Exception):
@@ -42,7 +58,7 @@ class Damage(Exception):
 
 
 class Unsupported(Exception):
-    """A later or earlier version: nothing is known to be wrong."""
+    """Another version, or a name that is not known: nothing is known to be wrong."""
 
 
 def expect(holds, what):
@@ -92,7 +108,9 @@ def read_records(data):
     major, minor, size, identity, flow = unpack_from("<HHI16sB", head)
     if major != 2:
         raise Unsupported(f"version {major}.{minor}")
-    expect(size == HEAD_SIZE and flow < 2 and not any(head[25:]), "the head says something unknown")
+    if flow > 1 or any(head[25:]):
+        raise Unsupported("the head says something unknown")
+    expect(size == HEAD_SIZE, "a head of another size")
     records = []
     for place in (0, 1):
         begin = BLOCK * (place + 1)
@@ -221,7 +239,29 @@ def open_step(commits):
     return Step(*identity, full["header"], species, list(zip(commits, tables, strict=True)), parts)
 
 
+def type_of(field):
+    """The values' type in NumPy, little-endian; bfloat16 as its bits."""
+    name = text(field["type"])
+    if name not in TYPES or text(field["centring"]) not in CENTRINGS:
+        raise Unsupported(f"values of type {name} on {field['centring']}")
+    return np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
+
+
+def check_places(commit, rows):
+    """Streams ascend and do not overlap; what lies between them has no meaning."""
+    at, table = commit.footer["begin"], commit.footer["table"]
+    expect(at >= HEAD_SIZE, "a segment in the head")
+    for stream in (stream for row in rows for stream in row.streams):
+        expect(stream.offset >= at, f"the stream at {stream.offset} begins before the one before ends")
+        at = stream.offset + stream.stored
+    expect(at <= table["offset"], "streams run into the table")
+    expect(table["offset"] + table["length"] <= commit.offset, "the table runs into the footer")
+
+
 def read_table(commit):
+    unknown = {text(name) for name in commit.footer["must_understand"]} - FEATURES
+    if unknown:
+        raise Unsupported(f"a step with features that are not known: {sorted(unknown)}")
     place = commit.footer["table"]
     offset, length, checksum = place["offset"], place["length"], int(place["checksum"][0])
     with open(commit.path, "rb") as file:
@@ -230,6 +270,9 @@ def read_table(commit):
     expect(xxh3(raw) == checksum, f"{commit.path}: the table is damaged")
     table = plain(cbor2.loads(raw))
     table["rows"] = part_rows(table)
+    check_places(commit, table["rows"])
+    for field in [*table["header"]["fields"], *(a for info in table["species"] for a in info["attributes"])]:
+        type_of(field)
     expect(len(table["rows"]) == commit.footer["parts"], "the table has not the footer's number of parts")
     return table
 
@@ -307,7 +350,8 @@ def read_part(step, number, neighbours=None, with_fields=True):
         if stream.kind == FIELD and with_fields:
             field = header["fields"][stream.index]
             read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])], neighbours)
-    return Part(row.index, refined, owned, fields, read_particles(commit.path, table, row))
+    particles, opaque = read_particles(commit.path, table, row), read_opaque(commit.path, table, row)
+    return Part(row.index, refined, owned, fields, particles, opaque)
 
 
 def parents_of(refined, block):
@@ -324,7 +368,7 @@ def read_levels(path, stream, field, cells, parents, family, levels, neighbours)
     for level in range(stream.first_level, stream.last_level + 1):
         coarse = levels[-1].ravel() if parents[level] is not None else None
         count, context = cells[level] * width, (coarse, parents[level], family, width)
-        values, size = decode(data, taken, field["type"], count, *context, neighbours)
+        values, size = decode(data, taken, type_of(field), count, *context, neighbours)
         levels.append(values.reshape(cells[level], width))
         taken += size
         raw += values.tobytes()
@@ -333,11 +377,10 @@ def read_levels(path, stream, field, cells, parents, family, levels, neighbours)
 
 def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None):
     """`count` values of a chunk, little-endian, and the bytes that it takes."""
-    if dtype in ("float64", "float32"):
-        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours)
-    form = np.dtype(dtype).newbyteorder("<")
-    raw, size = chunk.decode_integers(data, offset, form.itemsize, count)
-    return np.frombuffer(raw, form), size
+    if dtype.name in ("float64", "float32"):
+        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype.name, neighbours)
+    raw, size = chunk.decode_integers(data, offset, dtype.itemsize, count)
+    return np.frombuffer(raw, dtype), size
 
 
 def read_particles(path, table, row):
@@ -347,17 +390,29 @@ def read_particles(path, table, row):
         particles[text(info["name"])] = {}
         places += [(text(info["name"]), attribute, count) for attribute in info["attributes"]]
     for species, attribute, _ in places:
-        empty = np.zeros((0, attribute["components"]), np.dtype(attribute["type"]).newbyteorder("<"))
+        empty = np.zeros((0, attribute["components"]), type_of(attribute))
         particles[species][text(attribute["name"])] = empty
     for stream in row.streams:
         if stream.kind == PARTICLES:
             species, attribute, count = places[stream.index]
             width = attribute["components"]
             data = read_stream(path, stream)
-            values, taken = decode(data, 0, attribute["type"], count * width, width=width)
+            values, taken = decode(data, 0, type_of(attribute), count * width, width=width)
             check_raw(stream, values.tobytes(), taken)
             particles[species][text(attribute["name"])] = values.reshape(count, width)
     return particles
+
+
+def read_opaque(path, table, row):
+    """{name: bytes}"""
+    opaque = {}
+    for stream in row.streams:
+        if stream.kind == OPAQUE:
+            data = read_stream(path, stream)
+            values, taken = decode(data, 0, np.dtype("uint8"), stream.raw)
+            check_raw(stream, values.tobytes(), taken)
+            opaque[text(table["opaque"][stream.index])] = values.tobytes()
+    return opaque
 
 
 # ------------------------------------------------------------------------------------------------ command

@@ -11,6 +11,7 @@ import xxhash
 
 sys.path.insert(0, str(Path(__file__).parent))
 import octavo_reader
+import rewrite
 import triangle_reader
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -54,6 +55,7 @@ def test_every_bit_is_as_it_was_written(name):
                 for attribute, values in attributes.items()
             }
             assert particles == part_wanted["particles"]
+            assert {name: data.hex() for name, data in part.opaque.items()} == part_wanted.get("opaque", {})
 
 
 def assert_triangles(mesh, fields, wanted):
@@ -96,6 +98,50 @@ def test_what_a_mark_lists_and_is_gone_is_lost(tmp_path):
     mark.write_bytes(data)
     with pytest.raises(octavo_reader.Damage):
         octavo_reader.read_mark(store, "analysis")
+
+
+def test_all_layouts_are_in_the_golden_stores():
+    store = GOLDEN / "v2.0-layouts" / "run.octavo"
+    steps = octavo_reader.read_store(store)
+    assert [step.step for step in steps] == [51, 1234567]
+    assert (store / "checkpoint/slot.000/data.000").exists() and (
+        store / "checkpoint/001/234/001234567/data.000"
+    ).exists()
+    streams = [[stream for part in step.parts for stream in part[2].streams] for step in steps]
+    assert any(stream.raw_checksum == stream.stored_checksum == 0 for stream in streams[0])
+    assert any(stream.offset % 8 for stream in streams[1])
+    assert {octavo_reader.text(field["type"]) for field in steps[0].header["fields"]} == octavo_reader.TYPES
+    lossless = GOLDEN / "v2.0-lossless" / "run.octavo"
+    assert len(octavo_reader.read_commits(lossless / "analysis" / "data.000")) == 3  # steps appended to one file
+
+
+def copy_changed(tmp_path, edit, name="lossless", file="analysis/data.000"):
+    store = tmp_path / "run.octavo"
+    shutil.copytree(GOLDEN / f"v2.0-{name}" / "run.octavo", store)
+    rewrite.rewrite_segment(store / file, edit)
+    return store
+
+
+def test_an_unknown_feature_is_unsupported_and_an_unknown_kind_is_skipped(tmp_path):
+    store = copy_changed(tmp_path / "a", lambda segment: segment.footer.update(must_understand=["knots"]))
+    with pytest.raises(octavo_reader.Unsupported, match="knots"):
+        read_everything(store)
+    store = copy_changed(tmp_path / "b", rewrite.add_unknown_stream)
+    assert len(read_everything(store)) == 4
+    for old, new in ((b"int16", b"int17"), (b"cell", b"edge")):
+        store = copy_changed(tmp_path / new.decode(), rewrite.replace_text(old, new))
+        with pytest.raises(octavo_reader.Unsupported, match=new.decode()):
+            read_everything(store)
+
+
+def test_streams_must_ascend(tmp_path):
+    def swap(segment):
+        offsets = segment.column("offset")
+        offsets[2], offsets[3] = offsets[3], offsets[2]
+        segment.set_column("offset", offsets)
+
+    with pytest.raises(octavo_reader.Damage, match="before"):
+        read_everything(copy_changed(tmp_path, swap))
 
 
 def write(target, data):

@@ -216,6 +216,20 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   return found;
 }
 
+// Collective.
+void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
+  const int own = own_part(comm, step);
+  ranks::agree(comm, [&] {
+    for (int part = 0; part < num_parts(step); ++part) {
+      if (own >= 0 && part != own) continue;
+      const PartEntry entry = entry_of(step, part);
+      const file::File file = file::open_read(entry.segment->path);
+      auto bytes = store::decode_opaque(entry.segment->table, entry.row, store::fetch_from(file));
+      if (!bytes.empty()) out.opaque.emplace(entry.part().index, std::move(bytes));
+    }
+  });
+}
+
 // Collective. This rank's share of a step, as asked for.
 Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts& step, const RestartOptions& options) {
   if (options.check) ranks::agree(comm, [&] { options.check(step.header); });
@@ -226,6 +240,7 @@ Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts&
     read_triangles(comm, step, store, options, out);
   else
     out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
+  if (options.opaque && !step.output) read_opaque(comm, step, out);
   if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
   if (options.place) ranks::agree(comm, [&] { put_in_place(out.part, options.place); });
   return out;
@@ -282,7 +297,8 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
     } catch (const Error& error) {
       // Thrown alike on all ranks. A request that cannot be met, or memory that is not there, is so for any step.
       const bool damage = error.kind() == Kind::corrupt || error.kind() == Kind::unreadable;
-      if (error.kind() == Kind::usage && ranks::rank_in(comm) == 0) acquit(mine, store);
+      const bool is_sound = error.kind() == Kind::usage || error.kind() == Kind::unsupported;
+      if (is_sound && ranks::rank_in(comm) == 0) acquit(mine, store);
       if (options.step || !damage) throw;
       found.notes.push_back("passed over: " + std::string(error.what()));
     }

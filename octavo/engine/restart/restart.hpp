@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ struct RestartOptions {
   /// points alone. Nothing on any rank: the shares are equal numbers of triangles along the Hilbert curve, with all
   /// their points.
   std::optional<std::vector<std::int64_t>> points{};
+  bool opaque = false;     ///< also Restart::opaque
   bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
   std::filesystem::path
       staging_directory{};  ///< where the run before had local disks; what is only there is drained first
@@ -80,6 +82,9 @@ struct Restart {
   mesh::Part part;
   /// Of triangles cut with a boundary `part` has its lines as a species, all of them on every rank
   /// (store/triangle_boundary.hpp); triangle_neighbours.hpp makes of them, and of the mesh, what a rank needs.
+  /// With options.opaque: what Writer::put_bytes was given, by rank of the run that wrote the step, then by name. As
+  /// many ranks: of this rank's number alone; else of all, for each rank to choose from.
+  std::map<int, std::map<std::string, std::vector<std::byte>>> opaque{};
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
   bool by_points = false;                      ///< triangles: options.points were asked for
   std::vector<std::string> notes{};  ///< what a user should know: damage, steps passed over; the same on all ranks

@@ -137,6 +137,7 @@ store::PartView view_of(const StepJob& job) {
     for (const Source& source : species.attributes) values.attributes.push_back(values_of(source));
     part.species.push_back(std::move(values));
   }
+  for (const auto& [name, bytes] : job.opaque) part.opaque.push_back({name, bytes});
   return part;
 }
 
@@ -179,6 +180,7 @@ mesh::Field copy_of(const StepJob& job, const Source& source) {
 // Patches with their values, to be made a tree: copied once more, in the background.
 mesh::Part copy_part(const StepJob& job) {
   mesh::Part part = without_values(job);
+  part.opaque = job.opaque;
   for (const Source& source : job.fields) part.fields.push_back(copy_of(job, source));
   for (const SpeciesSource& species : job.species) {
     mesh::Particles particles{species.species, species.count, {}};

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -61,6 +62,7 @@ struct StepJob {
   std::optional<TriangleSource> triangles;  ///< fold() makes them a tree, with values of its own
   std::vector<Source> fields;
   std::vector<SpeciesSource> species;
+  std::map<std::string, std::vector<std::byte>> opaque{};
   bool checksums = true;
   /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
   std::function<double()> committed;

@@ -183,7 +183,8 @@ Chore Keeper::taken(const std::string& slot) {
 }
 
 std::string new_directory(std::int64_t step, std::set<std::string>& used) {
-  const std::string name = store::directory_of({}, Flow::checkpoint, step).generic_string();
+  // Few are kept, so that they need no directories of directories, each of which would cost two syncs.
+  const std::string name = store::to_string(Flow::checkpoint) + "/" + store::step_directory(step);
   std::string fresh = name;
   for (int attempt = 2; used.contains(fresh); ++attempt) fresh = name + "." + std::to_string(attempt);
   used.insert(fresh);

@@ -324,6 +324,10 @@ void Writer::put_attribute(const std::string& name, mesh::Attribute value) {
   state_->put("attribute " + name, [&] { state_->job->header.attributes[name] = std::move(value); });
 }
 
+void Writer::put_bytes(const std::string& name, std::span<const std::byte> bytes) {
+  state_->put("bytes " + name, [&] { state_->job->opaque[name].assign(bytes.begin(), bytes.end()); });
+}
+
 void Writer::put_mesh(const mesh::Octree& tree) {
   state_->put("the mesh", [&] { set_mesh(*state_->job, tree); });
 }
@@ -631,8 +635,7 @@ void Writer::State::choose_files(store::SegmentPlan& segment) {
   segment.sync = options.sync_policy == SyncPolicy::step;
   segment.direct_io = options.direct_io;
   if (segment.flow == Flow::analysis) {
-    if (!options.append_analysis)
-      segment.directory = "analysis" / store::directory_of({}, Flow::checkpoint, segment.step).filename();
+    if (!options.append_analysis) segment.directory = "analysis" / store::fanned_out(segment.step);
     return;
   }
   if (options.append_checkpoint) segment.directory = "checkpoint";

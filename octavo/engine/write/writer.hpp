@@ -76,6 +76,9 @@ class Writer {
   /// One attribute of `count` particles of a species; cells of the view are particles.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
+  /// Bytes of this rank alone, by a name that other ranks may use too or not: the state of its random numbers ... A
+  /// copy is made. Restart::opaque gives them back. A rank that puts no mesh has none.
+  void put_bytes(const std::string& name, std::span<const std::byte> bytes);
   /// Reports an error that the caller met in preparing a put. end_step() throws it on all ranks, like the error of a
   /// put.
   void put_error(const base::Error& error);

@@ -24,7 +24,7 @@ std::vector<std::uint64_t> block_shape(const Frame& frame, std::int64_t blocks, 
   return shape;
 }
 
-constexpr std::array<std::pair<mesh::ScalarType, file::hdf5::ItemType>, 8> types{
+constexpr std::array<std::pair<mesh::ScalarType, file::hdf5::ItemType>, 9> types{
     {{mesh::ScalarType::float64, file::hdf5::float64_type},
      {mesh::ScalarType::float32, file::hdf5::float32_type},
      {mesh::ScalarType::int64, file::hdf5::int64_type},
@@ -32,6 +32,7 @@ constexpr std::array<std::pair<mesh::ScalarType, file::hdf5::ItemType>, 8> types
      {mesh::ScalarType::int16, {Class::integer, 2}},
      {mesh::ScalarType::int8, {Class::integer, 1}},
      {mesh::ScalarType::uint64, {Class::integer, 8, false}},
+     {mesh::ScalarType::uint32, {Class::integer, 4, false}},
      {mesh::ScalarType::uint8, file::hdf5::uint8_type}}};
 
 /// That of values in the data set, where a field can have it.

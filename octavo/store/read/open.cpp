@@ -188,7 +188,10 @@ StepInfo info_of(const Scan& scan, const StepFound& step) {
   info.flow = step.flow;
   info.step = step.step;
   info.attempt = step.attempt;
-  info.time = committed(scan, step.segments[0]).footer.time;
+  const Footer& first = committed(scan, step.segments[0]).footer;
+  info.time = first.time;
+  info.writer = first.writer.name + " " + first.writer.version;
+  info.unknown = step.unknown;
   for (const SegmentPlace& place : step.segments) {
     const Committed& commit = committed(scan, place);
     info.bytes += segment_bytes(commit.footer, commit.at);
@@ -228,6 +231,21 @@ mesh::Dataset open_folded(const fs::path& store, Flow flow, std::int64_t step) {
   const Scan scan = scan_store(store);
   std::vector<std::string> notes;
   return dataset_of(scan.store, std::make_shared<const OpenedStep>(choose(scan, flow, step, notes)), {});
+}
+
+std::map<int, std::map<std::string, std::vector<std::byte>>> read_opaque(const fs::path& store, Flow flow,
+                                                                         std::int64_t step) {
+  const Scan scan = scan_store(store);
+  std::vector<std::string> notes;
+  const OpenedStep opened = choose(scan, flow, step, notes);
+  std::map<int, std::map<std::string, std::vector<std::byte>>> all;
+  for (const PartPlace& place : opened.parts) {
+    const OpenedSegment& segment = opened.segments[place.segment];
+    const file::File file = file::open_read(segment.path);
+    auto bytes = decode_opaque(segment.table, place.row, fetch_from(file));
+    if (!bytes.empty()) all.emplace(part_row(opened, place).index, std::move(bytes));
+  }
+  return all;
 }
 
 std::vector<StreamInfo> list_streams(const fs::path& store, Flow flow, std::int64_t step) {

@@ -212,7 +212,7 @@ bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t d
   if (!read_to || stream.stored_checksum != 0 || last > deepest || std::endian::native != std::endian::little)
     return false;
   const std::size_t scalar = mesh::size_of(values.type);
-  const bool integers = mesh::is_integer(values.type);
+  const bool integers = has_integer_chunks(values.type);
   std::uint64_t expected = values.levels(first, last).size();
   for (std::size_t level = first; level <= last; ++level)
     expected += codec::raw_head(integers, scalar, values.levels(level, level).size() / scalar).size();
@@ -334,6 +334,8 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
   for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
     const StreamRow& stream = table.streams[s];
     const bool wanted = stream.kind == StreamKind::particles ? request.particles
+                        : stream.kind == StreamKind::opaque  ? request.opaque
+                        : !is_known(stream.kind)             ? false
                         : stream.kind == StreamKind::field
                             ? static_cast<std::size_t>(stream.first_level) <= deepest &&
                                   std::find(chosen.begin(), chosen.end(), stream.index) != chosen.end()
@@ -368,12 +370,31 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
   const PartRow& part = table.parts[row];
   try {
-    return read_part(table, part, request, source);
+    mesh::Part out = read_part(table, part, request, source);
+    if (request.opaque) out.opaque = decode_opaque(table, row, source.fetch);
+    return out;
   } catch (Error& error) {
     throw error.at("part " + std::to_string(part.index));
   } catch (const std::bad_alloc&) {
     throw Error(Kind::no_space, "out of memory").at("part " + std::to_string(part.index));
   }
+}
+
+std::map<std::string, std::vector<std::byte>> decode_opaque(const Table& table, std::size_t row, const Fetch& fetch) {
+  const PartRow& part = table.parts[row];
+  std::map<std::string, std::vector<std::byte>> all;
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (stream.kind != StreamKind::opaque) continue;
+    within(table, stream, [&] {
+      base::need_memory(stream.raw_bytes, "reading opaque bytes");
+      std::vector<std::byte>& bytes = all[table.opaque[stream.index]];
+      bytes.resize(static_cast<std::size_t>(stream.raw_bytes));
+      check_taken(stream, codec::decode_integers(fetch(stream), 1, bytes));
+      check_raw(stream, bytes, 1);
+    });
+  }
+  return all;
 }
 
 void check_part(const Table& table, std::size_t row, const mesh::Part& part) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct Source {
 /// they decode to against the table. Fields that `place` gave memory for are
 /// in the part without bytes.
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source);
+
+/// The part's opaque bytes, by name.
+std::map<std::string, std::vector<std::byte>> decode_opaque(const Table& table, std::size_t row, const Fetch& fetch);
 
 /// Throws Error(corrupt) unless the part, read in full, is what the table says: counts, box, keys.
 void check_part(const Table& table, std::size_t row, const mesh::Part& part);

@@ -69,6 +69,9 @@ std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
       step.step = footer.step;
       step.attempt = footer.attempt;
       if (footer.segment == 0) step.order = footer.order;
+      for (const std::string& feature : unknown_features(footer))
+        if (std::find(step.unknown.begin(), step.unknown.end(), feature) == step.unknown.end())
+          step.unknown.push_back(feature);
       step.segments.push_back({s, c});
     }
   std::vector<StepFound> steps;
@@ -223,6 +226,9 @@ void report_incomplete(Scan& scan) {
   for (const StepFound& step : scan.steps) {
     const fs::path directory = scan.subfiles[step.segments[0].subfile].path.parent_path();
     const std::string which = name_of(step) + ", attempt " + hex(step.attempt);
+    if (listed(step) && !step.unknown.empty())
+      scan.notes.push_back(name_of(step) + " cannot be opened: " +
+                           describe_unknown(step.unknown, committed(scan, step.segments[0]).footer.writer));
     if (step.superseded) {
       scan.notes.push_back(which + " is superseded by a later one");
     } else if (!step.complete) {
@@ -271,7 +277,10 @@ bool ever_had_steps(const Scan& scan, Flow flow) {
 std::string to_string(Flow flow) { return flow == Flow::analysis ? "analysis" : "checkpoint"; }
 
 std::string note_of(const Finding& finding) {
-  return (finding.kind == FindingKind::lost ? "lost: " : "damage: ") + finding.where + ": " + finding.what;
+  const std::string kind = finding.kind == FindingKind::damaged ? "damage"
+                           : finding.kind == FindingKind::lost  ? "lost"
+                                                                : "not supported";
+  return kind + ": " + finding.where + ": " + finding.what;
 }
 
 std::string name_of(const StepFound& step) { return to_string(step.flow) + " step " + std::to_string(step.step); }
@@ -282,28 +291,60 @@ std::string subfile_name(int subfile) {
   return "data." + number;
 }
 
+namespace {
+
+constexpr int fan_depth = 2;
+
+bool is_fan_name(const std::string& name) {
+  return name.size() == 3 &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+void add_directories(const fs::path& directory, int depth, std::vector<fs::path>& out) {
+  out.push_back(directory);
+  for (const fs::path& path : entries(directory)) {
+    const std::string name = path.filename().string();
+    if (std::error_code ignored; is_subfile_name(name) || !fs::is_directory(path, ignored)) continue;
+    if (depth < fan_depth && is_fan_name(name))
+      add_directories(path, depth + 1, out);
+    else
+      out.push_back(path);
+  }
+}
+
+}  // namespace
+
 std::vector<fs::path> flow_directories(const fs::path& store, Flow flow) {
-  std::vector<fs::path> directories{store / to_string(flow)};
-  for (const fs::path& path : entries(directories[0]))
-    if (std::error_code ignored; !is_subfile_name(path.filename().string()) && fs::is_directory(path, ignored))
-      directories.push_back(path);
+  std::vector<fs::path> directories;
+  add_directories(store / to_string(flow), 0, directories);
   return directories;
 }
 
-fs::path directory_of(const fs::path& store, Flow flow, std::int64_t step) {
-  if (flow == Flow::analysis) return store / "analysis";
+std::string step_directory(std::int64_t step) {
   std::string number = std::to_string(step);
   if (number.size() < 9) number.insert(number[0] == '-' ? 1 : 0, 9 - number.size(), '0');
-  return store / "checkpoint" / number;
+  return number;
+}
+
+fs::path fanned_out(std::int64_t step) {
+  const std::string name = step_directory(step), low = name.substr(name.size() - 8);
+  // A minus sign in front of less than nine digits stands for a zero.
+  std::string digits = (name.size() > 8 && name[name.size() - 9] != '-' ? name.substr(name.size() - 9, 1) : "0") + low;
+  return fs::path(digits.substr(0, 3)) / digits.substr(3, 3) / name;
+}
+
+fs::path directory_of(const fs::path& store, Flow flow, std::int64_t step) {
+  return flow == Flow::analysis ? store / "analysis" : store / "checkpoint" / fanned_out(step);
 }
 
 fs::path store_of(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return path;
   if (path.filename() == marker_name) return path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path directory = fs::absolute(path).parent_path();
-  const bool in_flow = directory.filename() == "analysis" || directory.filename() == "checkpoint";
-  return in_flow ? directory.parent_path() : directory.parent_path().parent_path();
+  fs::path directory = fs::absolute(path).parent_path();
+  const auto is_flow = [&] { return directory.filename() == "analysis" || directory.filename() == "checkpoint"; };
+  for (int up = 0; up <= fan_depth && !is_flow(); ++up) directory = directory.parent_path();
+  return directory.parent_path();
 }
 
 bool recognise(const fs::path& path) {

@@ -19,6 +19,9 @@ struct StepFound {
   bool complete = false;
   bool superseded = false;  ///< by a complete step that was committed later
   bool lost = false;        ///< it was durable, and is not complete
+  /// Features of its segments that this Octavo does not know, each once: it cannot be opened. It counts like any other
+  /// step all the same, so that no older one is taken in its place.
+  std::vector<std::string> unknown;
 };
 
 /// A store as its heads and footers describe it. Nothing else has been read.
@@ -43,7 +46,7 @@ inline const Committed& committed(const Scan& scan, const SegmentPlace& place) {
   return scan.subfiles[place.subfile].commits[place.commit];
 }
 inline bool listed(const StepFound& step) { return step.complete && !step.superseded; }
-/// The finding as one line: "damage: " or "lost: ", then where and what.
+/// The finding as one line: "damage: ", "lost: " or "not supported: ", then where and what.
 std::string note_of(const Finding& finding);
 /// "analysis step 40".
 std::string name_of(const StepFound& step);
@@ -56,9 +59,12 @@ bool was_being_made(const Subfile& subfile);
 /// in its files.
 bool ever_had_steps(const Scan& scan, Flow flow);
 
-/// The directories that a flow's subfiles may be in: its own, and those in it.
+/// The directories that a flow's subfiles may be in: its own, and those below it (docs/format.md, "Directory").
 std::vector<std::filesystem::path> flow_directories(const std::filesystem::path& store, Flow flow);
 
+/// "000000040", and "000/000/000000040", where no directory gets more than a thousand entries.
+std::string step_directory(std::int64_t step);
+std::filesystem::path fanned_out(std::int64_t step);
 /// Directory of the subfiles of a step, and the file's name.
 std::filesystem::path directory_of(const std::filesystem::path& store, Flow flow, std::int64_t step);
 std::string subfile_name(int subfile);

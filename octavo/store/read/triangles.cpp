@@ -34,9 +34,11 @@ std::vector<std::uint32_t> curve_order(const mesh::Unstructured& mesh) {
   return order;
 }
 
-/// Values of all planes, out[k] = in[order[k]] in each; or the other way round.
+/// Values of all planes, of the size of T: out[k] = in[order[k]] in each; or the other way round.
 template <class T>
-void reorder(std::span<const T> in, const std::vector<std::uint32_t>& order, bool back, std::span<T> out) {
+void reorder(const mesh::Field& from, const std::vector<std::uint32_t>& order, bool back, mesh::Field& to) {
+  const std::span in(reinterpret_cast<const T*>(from.bytes.data()), from.size());
+  T* out = reinterpret_cast<T*>(to.bytes.data());
   const std::size_t points = order.size();
   for (std::size_t begin = 0; begin + points <= in.size() && points > 0; begin += points)
     for (std::size_t k = 0; k < points; ++k) {
@@ -53,10 +55,12 @@ mesh::Field reordered(const mesh::Field& field, const std::vector<std::uint32_t>
                                    " points, found " + std::to_string(field.size()))
         .at("field " + field.info.name);
   mesh::Field out = mesh::make_field(field.info, field.size());
-  mesh::visit_values(field, [&](auto values) {
-    using T = std::remove_const_t<typename decltype(values)::element_type>;
-    reorder<T>(values, order, back, out.as<T>());
-  });
+  switch (mesh::size_of(field.info.type)) {
+    case 8: reorder<std::uint64_t>(field, order, back, out); break;
+    case 4: reorder<std::uint32_t>(field, order, back, out); break;
+    case 2: reorder<std::uint16_t>(field, order, back, out); break;
+    default: reorder<std::uint8_t>(field, order, back, out);
+  }
   return out;
 }
 
@@ -257,9 +261,7 @@ mesh::Unstructured mesh_of(const mesh::Part& part, int planes) {
   return mesh;
 }
 
-bool is_integer(const mesh::FieldInfo& info) {
-  return info.type != ScalarType::float64 && info.type != ScalarType::float32;
-}
+bool is_integer(const mesh::FieldInfo& info) { return mesh::is_integer(info.type); }
 
 bool fit_float32(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double x) {
@@ -315,6 +317,7 @@ mesh::Part fold(const mesh::Part& part, bool with_mesh) {
   mesh::Part out;
   out.index = part.index;
   out.mesh = one_cell(mesh.planes, true);
+  out.opaque = part.opaque;
   mesh::Particles points{points_species, static_cast<std::int64_t>(mesh.x.size()), {}};
   points.attributes = {coordinates("x", mesh.x), coordinates("y", mesh.y)};
   const std::vector<std::uint32_t> order = curve_order(mesh);

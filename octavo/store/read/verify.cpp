@@ -73,17 +73,25 @@ void check_marker(const fs::path& store, Report& report) {
   });
 }
 
+// Fewer bytes between two ranges are zero. A writer that aligns streams to more need not write what lies between them.
+constexpr std::uint64_t least_free_gap = 8;
+
 void check_padding(const OpenedSegment& segment, std::vector<Finding>& findings) {
   attempt_to(findings, [&] {
     const file::File file = file::open_read(segment.path);
+    const auto check_gap = [&](std::uint64_t begin, std::uint64_t end) {
+      if (begin + least_free_gap > end) check_zero(file, begin, end, findings);
+    };
+    std::uint64_t position = segment.footer.begin;
     for (const StreamRow& stream : segment.table.streams) {
-      const std::uint64_t end = stream.offset + stream.stored_bytes;
-      check_zero(file, end, align(end), findings);
+      check_gap(position, stream.offset);
+      position = stream.offset + stream.stored_bytes;
     }
-    const std::uint64_t end = segment.footer.table.offset + segment.footer.table.length;
-    check_zero(file, end, segment.at.offset, findings);
+    const Extent& table = segment.footer.table;
+    check_gap(position, table.offset);
+    check_gap(table.offset + table.length, segment.at.offset);
     const std::uint64_t last = segment.at.offset + segment.at.length;
-    check_zero(file, last, align(last), findings);
+    check_zero(file, last, std::min(align(last), file::size(file)), findings);
   });
 }
 
@@ -134,7 +142,7 @@ PartResult check_part_of(const PartJob& job) {
     if (!check_stored(file, job, result)) return;
     try {
       mesh::Request everything;
-      everything.particles = true;
+      everything.particles = everything.opaque = true;
       const Table& table = job.segment->table;
       Source source = source_of(file);
       source.neighbours = job.neighbours;
@@ -184,6 +192,12 @@ struct Tables {
 Tables open_tables(const Scan& scan, Report& report) {
   Tables tables;
   for (const StepFound& found : scan.steps) {
+    if (!found.unknown.empty()) {
+      const Program& writer = committed(scan, found.segments[0]).footer.writer;
+      if (listed(found))
+        report.findings.push_back({name_of(found), describe_unknown(found.unknown, writer), FindingKind::unsupported});
+      continue;
+    }
     std::vector<OpenedSegment> segments;
     for (const SegmentPlace& place : found.segments)
       attempt_to(report.findings, [&] {
@@ -276,7 +290,10 @@ void check_segments(const Tables& tables, Report& report) {
 
 }  // namespace
 
-std::string to_string(FindingKind kind) { return kind == FindingKind::lost ? "lost" : "damaged"; }
+std::string to_string(FindingKind kind) {
+  if (kind == FindingKind::unsupported) return "unsupported";
+  return kind == FindingKind::lost ? "lost" : "damaged";
+}
 
 Report verify_quick(const fs::path& path) {
   Report report;

@@ -49,7 +49,7 @@ Stream stream_of(const Table& table, const StreamRow& row, const Fetch& fetch) {
   stream.bytes = fetch(row);
   stream.stored_bytes = stream.bytes.size();
   stream.stored_checksum = row.stored_checksum;
-  if (row.stored_checksum == 0 && row.raw_checksum != 0) {
+  if (row.stored_checksum == 0 && row.raw_checksum != 0 && is_known(row.kind)) {
     check_values(row, stream.bytes);
     stream.stored_checksum = base::checksum(stream.bytes);
   }
@@ -75,6 +75,7 @@ EncodedPart encoded_part(const OpenedSegment& segment, std::size_t index, const 
   part.fields = table.header.fields;
   part.widths = table.widths;
   part.species = species_of(table, row);
+  part.opaque = table.opaque;
   for (std::size_t s = row.first_stream; s < row.last_stream; ++s) try {
       part.streams.push_back(stream_of(table, table.streams[s], fetch));
     } catch (Error& error) {

@@ -11,6 +11,7 @@
 #include "octavo/store/pack.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/store/table.hpp"
 #include "octavo/store/write/held.hpp"
 
 namespace octavo::store {
@@ -105,7 +106,7 @@ void add_chunk(Stream& stream, std::size_t count) {
   const mesh::ScalarType type = stream.raw->values.info.type;
   const std::size_t bytes = count * mesh::size_of(type);
   stream.raw_bytes += bytes;
-  add_piece(stream, {codec::raw_head(mesh::is_integer(type), mesh::size_of(type), count), bytes});
+  add_piece(stream, {codec::raw_head(has_integer_chunks(type), mesh::size_of(type), count), bytes});
 }
 
 // The same for a level of which some cells alone have values.
@@ -116,7 +117,7 @@ void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::
   for (codec::Range& range : held) range = {range.first * width, range.last * width};
   const std::size_t count = (last - first) * width;
   stream.raw_bytes += count * mesh::size_of(type);
-  for (codec::Piece& piece : codec::sparse_chunk(mesh::is_integer(type), mesh::size_of(type), count, held))
+  for (codec::Piece& piece : codec::sparse_chunk(has_integer_chunks(type), mesh::size_of(type), count, held))
     add_piece(stream, std::move(piece));
 }
 
@@ -146,7 +147,7 @@ void take_values(Stream& stream) {
 
 // `range`: which of stream_cuts().
 void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
-  stream.codec = mesh::is_integer(values.info.type) ? "integers" : values.held ? "zstd" : "raw";
+  stream.codec = has_integer_chunks(values.info.type) ? "integers" : values.held ? "zstd" : "raw";
   stream.raw.emplace();
   stream.raw->values = values;
   stream.raw->checksum = checksum;
@@ -381,6 +382,23 @@ void encode_particles(const SpeciesValues& particles, const EncodeOptions& optio
   out.species.push_back(std::move(info));
 }
 
+// ------------------------------------------------------------------ opaque bytes
+
+void encode_opaque(const OpaqueBytes& opaque, codec::Effort effort, EncodedPart& out) {
+  if (std::find(out.opaque.begin(), out.opaque.end(), opaque.name) != out.opaque.end())
+    throw Error(Kind::usage, "the part has bytes \"" + opaque.name + "\" twice");
+  Stream stream = stream_of(StreamKind::opaque, {0, 0});
+  stream.field = opaque.name;
+  stream.index = out.opaque.size();
+  stream.codec = "integers";
+  stream.raw_bytes = opaque.bytes.size();
+  stream.raw_checksum = base::checksum(opaque.bytes);
+  codec::encode_integers(opaque.bytes, 1, effort, stream.bytes);
+  finish(stream);
+  out.opaque.push_back(opaque.name);
+  out.streams.push_back(std::move(stream));
+}
+
 // ------------------------------------------------------------------ the part
 
 void check(const mesh::Octree& tree, const mesh::Header& header) {
@@ -426,6 +444,7 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   std::move(streams.begin(), streams.end(), std::back_inserter(out.streams));
   std::size_t index = 0;
   for (const SpeciesValues& species : part.species) encode_particles(species, options, index, out);
+  for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, effort, out);
   return out;
 }
 
@@ -436,7 +455,8 @@ PartView view_of(const mesh::Part& part) {
   view.index = part.index;
   view.tree = std::get_if<mesh::Octree>(&part.mesh);
   if (view.tree == nullptr)
-    throw Error(Kind::unsupported, "stores of version 1.x hold octrees only").at("part " + std::to_string(part.index));
+    throw Error(Kind::unsupported, "a part in a store is an octree or triangles")
+        .at("part " + std::to_string(part.index));
   const auto values_of = [](const mesh::Field& field) {
     Values values;
     values.info = field.info;
@@ -450,6 +470,7 @@ PartView view_of(const mesh::Part& part) {
     for (const mesh::Field& field : particles.attributes) species.attributes.push_back(values_of(field));
     view.species.push_back(std::move(species));
   }
+  for (const auto& [name, bytes] : part.opaque) view.opaque.push_back({name, bytes});
   return view;
 }
 

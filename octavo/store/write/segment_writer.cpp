@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <numeric>
 #include <random>
+#include <utility>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/store/read/triangles.hpp"
 #include "octavo/store/streams.hpp"
 #include "octavo/store/table.hpp"
 #include "octavo/store/write/append.hpp"
@@ -18,6 +21,13 @@ constexpr std::size_t buffer_size = std::size_t{1} << 20;
 // Less is not worth a system call.
 constexpr std::uint64_t least_reserved = std::uint64_t{1} << 20;
 
+// Ascending. Whatever is added here, footer.cpp says that this Octavo knows it.
+std::vector<std::string> features_of(const Table& table) {
+  std::vector<std::string> features;
+  if (has_triangles(table.header)) features.emplace_back("triangles");
+  return features;
+}
+
 }  // namespace
 
 Attempt random_attempt() {
@@ -32,9 +42,10 @@ struct SegmentWriter::State {
   file::File file;
   Footer footer;
   Table table;
-  std::uint64_t position = 0;     // in the file, of the next byte
-  std::vector<std::byte> buffer;  // bytes before it that are not in the file yet
-  std::uint64_t recorded = 0;     // end of the last stream in the table
+  std::uint64_t position = 0;             // in the file, of the next byte
+  std::vector<std::byte> buffer;          // bytes before it that are not in the file yet
+  std::uint64_t recorded = 0;             // end of the last stream in the table
+  std::optional<std::uint64_t> reserved;  // where the space reserved last begins
   std::uint64_t written = 0;
   bool failed = false;
   bool record_written = false;
@@ -54,7 +65,8 @@ struct SegmentWriter::State {
   void accept(const EncodedPart& part);
   void add_species(const std::vector<mesh::SpeciesInfo>& species);
   std::vector<std::size_t> attributes_of(const EncodedPart& part) const;
-  void sort_streams(EncodedPart& part) const;
+  std::vector<std::size_t> indices_of(const EncodedPart& part);
+  void sort_streams(EncodedPart& part);
   void add_streams(const EncodedPart& part);
   void commit();
   void write_record(const Sector& record);
@@ -138,25 +150,48 @@ std::vector<std::size_t> SegmentWriter::State::attributes_of(const EncodedPart& 
   return attribute_at;
 }
 
-void SegmentWriter::State::sort_streams(EncodedPart& part) const {
+// The index of each stream in the table.
+std::vector<std::size_t> SegmentWriter::State::indices_of(const EncodedPart& part) {
   const auto attribute_at = attributes_of(part);
-  const auto first_particles = std::find_if(part.streams.begin(), part.streams.end(),
-                                            [](const Stream& stream) { return stream.kind == StreamKind::particles; });
-  std::stable_sort(first_particles, part.streams.end(),
-                   [&](const Stream& a, const Stream& b) { return attribute_at[a.index] < attribute_at[b.index]; });
+  std::vector<std::size_t> indices;
+  for (const Stream& stream : part.streams) {
+    indices.push_back(stream.kind == StreamKind::particles ? attribute_at[stream.index] : stream.index);
+    if (stream.kind != StreamKind::opaque) continue;
+    const std::string& name = part.opaque[stream.index];
+    auto known = std::find(table.opaque.begin(), table.opaque.end(), name);
+    if (known == table.opaque.end()) known = table.opaque.insert(known, name);
+    indices.back() = static_cast<std::size_t>(known - table.opaque.begin());
+  }
+  return indices;
+}
+
+// Attributes and opaque bytes stand in the order of the table's names.
+void SegmentWriter::State::sort_streams(EncodedPart& part) {
+  const auto indices = indices_of(part);
+  std::vector<std::size_t> order(indices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t s) {
+    const StreamKind kind = part.streams[s].kind;
+    const bool sorted = kind == StreamKind::particles || kind == StreamKind::opaque;
+    return std::make_pair(sorted ? kind : StreamKind::refinement, sorted ? indices[s] : 0);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<Stream> streams;
+  for (std::size_t s : order) streams.push_back(std::move(part.streams[s]));
+  part.streams = std::move(streams);
 }
 
 void SegmentWriter::State::add_streams(const EncodedPart& part) {
-  const auto attribute_at = attributes_of(part);
-  for (const Stream& stream : part.streams) {
-    if (stream.offset != align(recorded)) throw Error(Kind::usage, "the part is not where the one before ends");
+  const auto indices = indices_of(part);
+  for (std::size_t s = 0; s < part.streams.size(); ++s) {
+    const Stream& stream = part.streams[s];
+    if (stream.offset < recorded) throw Error(Kind::usage, "the part begins before the end of the one before");
     recorded = stream.offset + stream.stored_bytes;
     auto codec = std::find(table.codecs.begin(), table.codecs.end(), stream.codec);
     if (codec == table.codecs.end()) codec = table.codecs.insert(codec, stream.codec);
-    table.streams.push_back(
-        {stream.kind, stream.kind == StreamKind::particles ? attribute_at[stream.index] : stream.index,
-         stream.first_level, stream.last_level, stream.offset, stream.stored_bytes, stream.raw_bytes,
-         stream.stored_checksum, stream.raw_checksum, static_cast<std::size_t>(codec - table.codecs.begin())});
+    table.streams.push_back({stream.kind, indices[s], stream.first_level, stream.last_level, stream.offset,
+                             stream.stored_bytes, stream.raw_bytes, stream.stored_checksum, stream.raw_checksum,
+                             static_cast<std::size_t>(codec - table.codecs.begin())});
   }
 }
 
@@ -165,7 +200,10 @@ void SegmentWriter::State::add_streams(const EncodedPart& part) {
 void SegmentWriter::State::commit() {
   footer.parts = static_cast<int>(table.parts.size());
   for (PartRow& part : table.parts) part.particles.resize(table.species.size(), 0);
-  if (align(recorded) != position) throw Error(Kind::usage, "space was reserved that no part was written to");
+  if (recorded > position) throw Error(Kind::usage, "a part was written outside of the space reserved");
+  if (reserved && recorded <= *reserved) throw Error(Kind::usage, "space was reserved that no part was written to");
+  footer.writer = {"Octavo", OCTAVO_VERSION};
+  footer.must_understand = features_of(table);
   footer.table = put_block(to_bytes(table));
   const Extent at = put_block(to_bytes(footer));
   pad();
@@ -274,6 +312,7 @@ std::uint64_t SegmentWriter::reserve(std::uint64_t bytes) {
   const std::uint64_t begin = state.position;
   if (bytes >= least_reserved) file::preallocate(state.file, begin + bytes);
   state.position += bytes;
+  if (bytes > 0) state.reserved = begin;
   return begin;
 }
 

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     facts = describe(ds)
     if _core.is_store(arguments.path):
         facts["steps"] = [
-            {"flow": s["flow"], "step": s["step"], "time": s["time"]} for s in _core.steps(arguments.path)
+            {key: s[key] for key in ("flow", "step", "time", "writer", "unknown")} for s in _core.steps(arguments.path)
         ]
     if times := _core.times(arguments.path):
         facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
@@ -100,6 +100,7 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     if facts.get("steps"):
         steps = facts["steps"]
         lines.insert(1, ("steps", f"{len(steps)}: " + ", ".join(f"{s['flow']} {s['step']}" for s in steps[-6:])))
+        lines.insert(2, ("writer", ", ".join(dict.fromkeys(s["writer"] for s in steps))))
     if series := facts.get("series"):
         lines.insert(1, ("steps", f"{series['steps']}, from {series['first']:.10g} to {series['last']:.10g} s"))
         lines[-1] = ("bytes", f"{size(facts['file_bytes'])}, of which {size(facts['bytes'])} for this step")

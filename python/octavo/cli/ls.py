@@ -1,5 +1,5 @@
 """Steps, domains and fields: bytes stored and raw, codecs, ratios. Reads headers or footers only. A step that is damaged is
-named, the others are listed, and the exit code is 1."""
+named, the others are listed, and the exit code is 1; it is 4 for a step that this Octavo does not understand."""
 
 from __future__ import annotations
 
@@ -47,18 +47,22 @@ def by_field(streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
-    from octavo.errors import Damaged
+    from octavo.errors import Damaged, Unsupported
 
     steps = _core.steps(arguments.path)
     if not _core.is_store(arguments.path):
         return _list_native(arguments)
     if arguments.step is not None or arguments.flow is not None:
-        _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly if there is no such step
-        steps = [s for s in steps if arguments.step in (None, s["step"]) and arguments.flow in (None, s["flow"])]
-    listed, damaged = [], []
+        if not any(_matches(s, arguments) for s in steps):
+            _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly that there is no such step
+        steps = [s for s in steps if _matches(s, arguments)]
+    listed, damaged, unsupported = [], [], []
     for step in steps:
         try:
             streams = _core.list_streams(arguments.path, step["flow"], step["step"])
+        except Unsupported as error:
+            unsupported.append({"flow": step["flow"], "step": step["step"], "problem": str(error)})
+            continue
         except Damaged as error:
             if len(damaged) + 1 == len(steps):
                 raise  # nothing is left to list
@@ -66,12 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
             continue
         listed.append({**step, "fields": by_field(streams), **({"streams": streams} if arguments.streams else {})})
     if arguments.json:
-        console.print_json({"path": str(arguments.path), "steps": listed, "damaged": damaged})
+        facts = {"path": str(arguments.path), "steps": listed, "damaged": damaged, "unsupported": unsupported}
+        console.print_json(facts)
     else:
         _print(listed)
     for step in damaged:
         console.say(False, f"{step['flow']} step {step['step']} is damaged and not listed: {step['damage']}")
-    return 1 if damaged else 0
+    for step in unsupported:
+        console.say(False, f"{step['flow']} step {step['step']} is not listed: {step['problem']}")
+    return 1 if damaged else 4 if unsupported else 0
+
+
+def _matches(step: dict[str, Any], arguments: argparse.Namespace) -> bool:
+    return arguments.step in (None, step["step"]) and arguments.flow in (None, step["flow"])
 
 
 def _print(steps: list[dict[str, Any]]) -> None:

@@ -1,11 +1,13 @@
 """Read everything and check it: every checksum, sizes, tree closed, counts consistent. Exit code 1 and a list where a step
-is damaged (its bytes are not what was written) or lost (it was durable, and is not there), 3 where nothing could be opened.
+is damaged (its bytes are not what was written) or lost (it was durable, and is not there), 3 where nothing could be opened,
+4 where all is good but for a step with features that this Octavo does not know.
 Notes tell what is no loss, with exit code 0: a step whose writer was interrupted or failed before it was durable. With
 --quick only footers and tables of a store are read: it finds truncation and lost files, but no flipped bit in a stream."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.cli import options
 
@@ -28,10 +30,10 @@ def run(arguments: argparse.Namespace) -> int:
     findings = report["findings"]
     if arguments.json:
         console.print_json(report)
-        return 1 if findings else 0
+        return _exit_code(findings)
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
-    for kind in ("damaged", "lost"):
+    for kind in ("damaged", "lost", "unsupported"):
         rows = [[f["where"], f["what"]] for f in findings if f["kind"] == kind]
         if rows:
             console.table(f"{arguments.path}: {kind}", ["where", "what"], rows)
@@ -40,4 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.path}: good. {console.number(report['steps'])} steps, "
             f"{console.number(report['streams'])} streams or domains, {console.size(report['bytes'])} read"
         )
-    return 1 if findings else 0
+    return _exit_code(findings)
+
+
+def _exit_code(findings: list[dict[str, Any]]) -> int:
+    if any(finding["kind"] != "unsupported" for finding in findings):
+        return 1
+    return 4 if findings else 0
