@@ -1,6 +1,7 @@
 #include "octavo/store/store.hpp"
 
 #include "bindings.hpp"
+#include "octavo/store/read/index.hpp"
 
 namespace octavo::bindings {
 
@@ -36,6 +37,8 @@ void bind_store(nb::module_& m) {
   m.def("is_store", &store::recognise, nb::arg("path"));
   m.def("list_streams", &streams, nb::arg("path"), nb::arg("flow"), nb::arg("step"),
         "One dict per stream of a step: what is stored, where, and how small.");
+  m.def("rebuild_indexes", &store::rebuild_indexes, nb::arg("store"),
+        "Makes the indexes of a store anew from its subfiles (docs/format.md, Index).");
 }
 
 }  // namespace octavo::bindings

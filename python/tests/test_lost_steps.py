@@ -45,7 +45,7 @@ def expect_lost(run, store: Path, text: str) -> None:
 
 
 def directory(store: Path, step: int) -> Path:
-    return store / "checkpoint" / f"{step:09}"
+    return store / "checkpoint" / "000" / "000" / f"{step:09}"
 
 
 @pytest.mark.parametrize(("rank", "call", "nth"), [(1, "create", 1), (1, "write", 1), (0, "record", 1), (1, "sync", 2)])

@@ -41,7 +41,7 @@ struct TwoSteps {
         if (stream.file.filename() == "data.000") streams.push_back(stream);
     MPI_Barrier(everyone());
   }
-  fs::path file() const { return directory.path() / "checkpoint" / "000000002" / "data.000"; }
+  fs::path file() const { return store::directory_of(directory.path(), Flow::checkpoint, 2) / "data.000"; }
   testing::SharedDirectory directory;
   std::vector<store::StreamInfo> streams;  // on rank 0: of the newer step's first file
 };

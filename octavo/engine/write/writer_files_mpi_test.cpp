@@ -149,7 +149,8 @@ TEST(WriterMpi, options_checkpoint_append_and_analysis_append_say_which_steps_sh
     write_step(writer, Flow::analysis, step);
   }
   writer.close();
-  EXPECT_THAT(names_in(directory.path() / "analysis"), ::testing::ElementsAre("000000001", "000000002"));
+  EXPECT_THAT(names_in(directory.path() / "analysis" / "000" / "000"),
+              ::testing::ElementsAre("000000001", "000000002"));
   EXPECT_EQ(names_in(directory.path() / "checkpoint").size(), static_cast<std::size_t>(size()));
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     for (std::int64_t step : {1, 2}) expect_step(directory.path(), flow, step);

@@ -6,6 +6,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/store/read/index.hpp"
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 
@@ -71,6 +72,17 @@ void check_marker(const fs::path& store, Report& report) {
     report.bytes += found.size();
     if (found != expected) throw Error(Kind::corrupt, "the store's marker has other bytes").at(file.path().string());
   });
+}
+
+// Nobody has to believe an index: one that is wrong is no damage.
+void check_indexes(const Scan& scan, Report& report) {
+  for (Flow flow : {Flow::checkpoint, Flow::analysis}) {
+    const fs::path path = index_path(scan.store, flow);
+    std::error_code ignored;
+    if (!fs::exists(path, ignored) || read_index(scan.store, flow) == index_of(scan, flow)) continue;
+    report.notes.push_back(path.string() +
+                           " is not that of the steps there are; octavo verify --rebuild-index makes it anew");
+  }
 }
 
 // Fewer bytes between two ranges are zero. A writer that aligns streams to more need not write what lies between them.
@@ -265,6 +277,7 @@ Tables check_footers(const Scan& scan, Report& report) {
   report.findings = scan.damage;
   report.notes = scan.notes;
   check_marker(scan.store, report);
+  check_indexes(scan, report);
   for (const Subfile& subfile : scan.subfiles) check_head(subfile, report);
   Tables tables = open_tables(scan, report);
   report.steps = static_cast<int>(tables.complete.size());

@@ -17,6 +17,7 @@ EXAMPLES = ["octavo verify run.octavo", "octavo verify --quick run.octavo", "oct
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="a store, or an output directory")
     parser.add_argument("--quick", action="store_true", help="footers and tables of a store only")
+    parser.add_argument("--rebuild-index", action="store_true", help="make a store's indexes anew before")
     options.add_threads(parser)
     options.add_json(parser)
 
@@ -24,7 +25,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.errors import UsageError
 
+    if arguments.rebuild_index:
+        if not _core.is_store(arguments.path):
+            raise UsageError("only a store has an index")
+        _core.rebuild_indexes(arguments.path)
     with console.Progress("verify", arguments.quiet, unit="parts") as progress:
         report = _core.verify(arguments.path, arguments.threads, progress, arguments.quick)
     findings = report["findings"]

@@ -1,0 +1,150 @@
+"""What other writers may put in a store, judged by the command and the restart: read, skipped or said to be unsupported, never
+taken for damage, and never an older step in its place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import octavo
+
+pytest.importorskip("cbor2")
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "reader"))
+import rewrite
+
+TREE = octavo.Octree([np.array([False])], [np.array([True])])
+
+
+def write(store: Path, **fields) -> Path:
+    """Steps 1 and 2 of the checkpoint flow, of one cell each."""
+    with octavo.Writer(None, store, octavo.Header(roots=(1, 1, 1)), mode="sync", keep_last=0) as writer:
+        for step in (1, 2):
+            writer.begin_step("checkpoint", step, step / 4)
+            writer.put_mesh(TREE)
+            writer.put_field("density", np.array([float(step)]))
+            for name, values in fields.items():
+                writer.put_field(name, values)
+            writer.put_bytes("seed", bytes([step, 255]))
+            writer.end_step()
+    return store
+
+
+@pytest.fixture
+def store(tmp_path) -> Path:
+    pytest.importorskip("mpi4py")
+    return write(tmp_path / "run.octavo")
+
+
+def newest(store: Path) -> Path:
+    return store / "checkpoint" / "000" / "000" / "000000002" / "data.000"
+
+
+def codes(run, store: Path) -> dict[str, int]:
+    words = {
+        "ls": [],
+        "info": [],
+        "verify": [],
+        "map": ["--field", "density", "-o", store.parent / "map.npy"],
+        "stats": [],
+    }
+    return {verb: run(verb, store, *more, check=False).returncode for verb, more in words.items()}
+
+
+def expect_unsupported(run, store: Path, name: str) -> None:
+    assert set(codes(run, store).values()) == {4}
+    for verb in ("ls", "info", "verify"):
+        done = run(verb, store, check=False)
+        assert name in done.stdout + done.stderr
+    for _ in range(2):  # also once a start has failed
+        with pytest.raises(octavo.Unsupported, match=name):
+            octavo.restart(None, store, remember_failed_restarts=True)
+
+
+def test_a_step_with_an_unknown_feature(run, store):
+    rewrite.rewrite_segment(newest(store), lambda segment: segment.footer.update(must_understand=["knots"]))
+    expect_unsupported(run, store, "knots")
+    listed = json.loads(run("ls", store, "--json", check=False).stdout)
+    assert [step["step"] for step in listed["steps"]] == [1] and [step["step"] for step in listed["unsupported"]] == [2]
+    report = json.loads(run("verify", store, "--json", check=False).stdout)
+    assert [finding["kind"] for finding in report["findings"]] == ["unsupported"]
+    assert json.loads(run("info", store, "--step", 1, "--json").stdout)["time"] == 0.25
+    assert octavo.restart(None, store, step=1).step == 1
+    newest(store).write_bytes(newest(store).read_bytes()[:-1])  # damage counts before what is not known
+    assert run("verify", store, check=False).returncode == 1
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"float64", b"float96"), (b"cell", b"edge")])
+def test_an_unknown_type_or_centring(run, store, old, new):
+    rewrite.rewrite_segment(newest(store), rewrite.replace_text(old, new))
+    expect_unsupported(run, store, new.decode())
+
+
+def test_an_unknown_kind_of_stream_and_a_newer_minor_version(run, store):
+    rewrite.rewrite_segment(newest(store), rewrite.add_unknown_stream)
+    rewrite.set_version(newest(store), 2, 9)
+    assert set(codes(run, store).values()) == {0}
+    assert "kind 9" in run("ls", store, "--streams").stdout
+    start = octavo.restart(None, store)
+    assert start.step == 2 and start.fields["density"].tolist() == [2.0]
+
+
+def test_another_major_version(run, store):
+    rewrite.set_version(newest(store), 3, 0)
+    expect_unsupported(run, store, "3.0")
+
+
+def test_the_writer_is_named(run, store):
+    listed = json.loads(run("ls", store, "--json").stdout)
+    assert [step["writer"] for step in listed["steps"]] == [f"Octavo {octavo.__version__}"] * 2
+    assert f"Octavo {octavo.__version__}" in run("info", store).stdout
+
+
+def test_opaque_bytes_come_back(store):
+    assert octavo.restart(None, store, opaque=True).opaque == {0: {"seed": b"\x02\xff"}}
+    assert octavo.restart(None, store, step=1, opaque=True, keep_parts=False).opaque == {0: {"seed": b"\x01\xff"}}
+    assert octavo.restart(None, store).opaque == {}
+
+
+def test_all_types_come_back(run, tmp_path):
+    pytest.importorskip("mpi4py")
+    values = {
+        "flag": np.array([True]),
+        "count": np.array([4000000000], "uint32"),
+        "half": np.array([65504], "float16"),
+    }
+    store = write(tmp_path / "run.octavo", **values)
+    start = octavo.restart(None, store)
+    part = octavo.open(store).part(0)
+    for name, value in values.items():
+        for found in (start.fields[name], part.fields[name]):
+            assert found.dtype == value.dtype and found.tolist() == value.tolist()
+    found = json.loads(run("info", store, "--json").stdout)["fields"]
+    assert {field["name"]: field["dtype"] for field in found} | {
+        "flag": "bool",
+        "count": "uint32",
+        "half": "float16",
+    } == {field["name"]: field["dtype"] for field in found}
+    shown = json.loads(run("stats", store, "--json").stdout)
+    assert "65504" in json.dumps(shown)
+
+
+def test_numpy_has_bfloat16_as_its_bits(tmp_path):
+    store = tmp_path / "run.octavo"
+    shutil.copytree(Path(__file__).parents[2] / "tests" / "golden" / "v2.0-layouts" / "run.octavo", store)
+    ds = octavo.open(store)
+    assert {field["name"]: field["dtype"] for field in ds.fields}["bfloat16"] == "bfloat16"
+    assert ds.part(0).fields["bfloat16"].dtype == np.uint16
+
+
+def test_an_index_can_be_made_anew(run, store):
+    assert run("verify", store, "--rebuild-index").returncode == 0
+    index = store / "checkpoint.index"
+    assert "step 2 order 2 segments 1 in checkpoint/000/000/000000002\n" in index.read_text()
+    index.write_text(index.read_text()[:-5])
+    assert "checkpoint.index" in run("verify", store).stderr
+    assert octavo.restart(None, store).step == 2
