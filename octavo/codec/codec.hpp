@@ -10,8 +10,10 @@
 
 #include "octavo/base/bit_array.hpp"
 
-/// Numbers and bits <-> bytes, on spans. Knows no mesh, no file, no MPI. Every function here is pure, safe on any
-/// thread, and gives the same bytes on any machine (docs/codecs.md).
+/// Turns numbers and bits into bytes and back, on spans (docs/codecs.md).
+/// It may touch the spans that it is given, and base.
+/// It never knows a mesh, a file or MPI: every function is pure, safe on any thread, and gives the same bytes on any
+/// machine.
 namespace octavo::codec {
 
 /// How far a decoded value x' may be from the value x that was given.

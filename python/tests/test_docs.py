@@ -81,3 +81,27 @@ def test_sources_name_pages_that_exist():
                 continue
             for name in re.findall(r"docs/([\w/-]+\.md)", path.read_text(errors="replace")):
                 assert (DOCS / name).exists(), f"{path.relative_to(ROOT)}: no docs/{name}"
+
+
+WALKS = re.findall(r"^\d+\. (.*)$", (ROOT / "octavo" / "README.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("hop", WALKS)
+def test_a_hop_of_a_walk_names_what_is_there(hop):
+    """Files of a hop exist, and the functions that it names before its colon are in one of them."""
+    named = re.findall(r"`([^`]+)`", hop.split(": ")[0])
+    files = [ROOT / name for name in named if "/" in name]
+    assert files and all(path.exists() for path in files), hop
+    text = "".join(path.read_text() for path in files)
+    for name in named:
+        assert "/" in name or re.search(rf"\b{re.escape(name.split('::')[-1])}\(", text), f"{name}: {hop}"
+
+
+def test_the_map_has_every_room_and_folder():
+    text = (ROOT / "octavo" / "README.md").read_text()
+    for room in sorted(path for path in (ROOT / "octavo").iterdir() if path.is_dir()):
+        row = re.search(rf"^\| `{room.name}/` \|([^|]*)\|", text, re.MULTILINE)
+        assert row, room.name
+        assert set(re.findall(r"(\w+)/", row.group(1))) == {path.name for path in room.iterdir() if path.is_dir()}, (
+            room.name
+        )
