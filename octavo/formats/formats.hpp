@@ -9,7 +9,7 @@
 
 /// Foreign formats: one folder each, which reads and writes it, and this table of them.
 /// It may touch mesh, file and base.
-/// It never knows a verb, a store or another format, and never calls MPI.
+/// It never knows a verb or a store, and never calls MPI.
 namespace octavo::formats {
 
 /// A format is a row of functions.
