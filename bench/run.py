@@ -234,7 +234,7 @@ def partition(folder):
 
 
 def apps(folder):
-    """What output costs the simulations of apps/."""
+    """The cost of output in the simulations of apps/."""
     import apps_tables
 
     apps_tables.tables(folder, head, row)

@@ -17,7 +17,7 @@
 
 namespace octavo::blocks {
 
-/// What of a mesh of blocks never changes.
+/// The properties of a mesh of blocks that never change.
 struct Settings {
   euler::Problem problem;
   std::array<int, 3> roots{4, 4, 4};  ///< blocks of level 0 along each axis; beyond dim not looked at

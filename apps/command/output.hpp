@@ -10,7 +10,7 @@
 
 namespace octavo::command {
 
-/// What all runs have in common: where they write, how and how often.
+/// The options that all runs share: where they write, how and how often.
 struct OutputOptions {
   std::filesystem::path store;
   bool off = false;        ///< nothing is written

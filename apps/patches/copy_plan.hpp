@@ -16,7 +16,7 @@ struct Piece {
   Index3 shift{0, 0, 0};  ///< add it for positions in the target
 };
 
-/// What this rank copies, sends and receives, whenever a plan is followed. Made once for a layout of boxes.
+/// The copies and messages of this rank each time the plan is followed. Made once for a layout of boxes.
 struct CopyPlan {
   struct Peer {
     int rank = 0;

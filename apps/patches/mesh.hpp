@@ -31,7 +31,7 @@ struct Mesh {
   std::vector<double> positions;                          ///< of tracers, axis after axis: the same
 };
 
-/// What of a run's mesh never changes.
+/// The properties of a run's mesh that never change.
 struct Settings {
   euler::Problem problem;
   std::array<int, 3> roots{8, 8, 8};  ///< blocks of level 0 along each axis; beyond dim not looked at

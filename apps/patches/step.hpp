@@ -9,7 +9,7 @@
 /// Steps of a hierarchy of patches, to and from Octavo: what does not depend on the physics.
 namespace octavo::patches {
 
-/// What writers want to know of the mesh: a tree of blocks of `shape.block` cells, level 0 its roots.
+/// The header of the mesh, for writers: a tree of blocks of `shape.block` cells, level 0 its roots.
 mesh::Header header_of(const Shape& shape, const std::string& code);
 
 /// The same with as few roots as can be, whole families of blocks below each: every rank has all roots in its tree,

@@ -39,7 +39,7 @@ struct RunOptions {
 std::optional<RunOptions> parse_options(int count, const char* const* words);
 extern const char* const usage_text;
 
-/// What a run has cost; seconds are the slowest rank's, of wall time.
+/// The cost of a run. Seconds are wall time of the slowest rank.
 struct RunReport {
   std::int64_t steps = 0, results = 0;
   double time = 0;                             ///< reached [s]

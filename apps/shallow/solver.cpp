@@ -29,7 +29,7 @@ std::vector<Side> sides_of(const Simulation& simulation, const std::vector<Water
   return sides;
 }
 
-/// What leaves each control volume [m3/s, m4/s2], and the sum over its faces of wave speed times length [m2/s].
+/// The outflow of each control volume [m3/s, m4/s2], and the sum over its faces of wave speed times length [m2/s].
 struct Outflow {
   std::vector<Water> loss;
   std::vector<double> speed;

@@ -47,7 +47,7 @@ struct Way {
 
 using Values = std::vector<std::vector<double>>;
 
-/// What all ways share.
+/// The setting that all ways share.
 struct Place {
   MPI_Comm comm = MPI_COMM_NULL;
   const Setup* setup = nullptr;
@@ -66,7 +66,7 @@ engine::ArrayView view_of(const Problem& problem, std::size_t index);
 /// The engine's options of a way.
 engine::Options engine_options(const Setup& setup, int per_file, bool checksums, engine::Mode mode);
 
-// What the peers' ways are made of.
+// The parts of the peers' ways.
 
 /// A way that writes and reads with these functions, given the file (of this repetition); `shared`: one file for all.
 Way file_way(const Place& place, const std::string& name, bool shared,

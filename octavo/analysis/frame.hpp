@@ -8,7 +8,7 @@
 
 namespace octavo::analysis {
 
-/// What a pixel shows of the cells behind it. `dl` is the path length through a cell, `a` the share of the pixel that
+/// How a pixel combines the cells behind it. `dl` is the path length through a cell, `a` the share of the pixel that
 /// the cell covers.
 enum class Projection : std::uint8_t {
   integral,  ///< sum of value a dl

@@ -9,7 +9,7 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// What can be computed of one part at a time; partial results of parts add up (reduce.hpp). No files, no threads.
+/// Computations on one part at a time; partial results of parts add up (reduce.hpp). No files, no threads.
 namespace octavo::analysis {
 
 /// Which cells take part: the owned leaves; with `max_level`, the owned leaves down to it and the owned refined cells

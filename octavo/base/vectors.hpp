@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What is compiled for several instruction sets, of which a program takes the widest that its machine has.
+/// Functions compiled for several instruction sets. A program takes the widest that its machine has.
 namespace octavo::base {
 
 struct Vectors {

@@ -133,7 +133,7 @@ void try_cells(const AbsoluteGrid<T>& grid, const Draft<T>& draft, std::size_t f
     tried[i] = static_cast<double>(grid.finish(tried[i]));
 }
 
-/// What the cell of a value is called beside the cell of the common one, and what that is called.
+/// The number of a value's cell once the common value has a cell of its own, and the number of that cell.
 template <class T>
 std::int64_t beside_common(const PointwiseGrid<T>& grid, std::int64_t index, bool negative) {
   return grid.grid.common.beside(index, negative);
@@ -309,8 +309,8 @@ Small small_values(const AbsoluteGrid<T>& grid, const Draft<T>& draft, const Lat
   return small;
 }
 
-/// Of small values of the heavier sign those that share the sum of all: as few of the largest as may, without that any
-/// becomes more than twice what it is, else all. The least of them.
+/// The least of the small values of the heavier sign that share the sum of all. These are as few of the largest as
+/// possible such that none more than doubles; if that fails, all of them.
 inline double least_that_share(const Small& small, double bound) {
   std::vector<double> sizes = small.sizes[small.sum < 0 ? 1 : 0];
   std::sort(sizes.begin(), sizes.end(), std::greater<>());
@@ -343,7 +343,7 @@ void gather_small(const AbsoluteGrid<T>& grid, const Small& small, Draft<T>& dra
   lattice.common = share;
 }
 
-/// What of the counted values moves with the grid; the error of the others.
+/// Marks the counted values that move with the grid. Returns the error of the others.
 template <class T>
 double mark_moving(const Lattice& lattice, Draft<T>& draft) {
   if (draft.all_plain) {

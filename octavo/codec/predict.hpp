@@ -37,7 +37,7 @@ struct Expected {
 
 enum class Base : std::uint8_t { previous = 0, parent = 1, fitted_index = 2, fitted_value = 3 };
 
-/// What a value at a point of a mesh is expected to be, of the points near[k] = a, b, c visited before (docs/codecs.md,
+/// How a value at a point of a mesh is predicted from the points near[k] = a, b, c visited before (docs/codecs.md,
 /// "Neighbours").
 enum class Across : std::uint8_t {
   none = 0,

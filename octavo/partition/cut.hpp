@@ -141,7 +141,7 @@ struct HaloElement {
 /// All of the mesh, by element. Memory: that of the elements around shared points.
 std::vector<HaloElement> find_halo(Connectivity connectivity, const PartVector& part_of, const SharedPoints& shared);
 
-/// What cutting costs: edges between elements of different parts, and balance.
+/// The cost of a cut: edges between elements of different parts, and balance.
 struct Quality {
   std::int64_t cut_edges = 0;
   std::int64_t fewest = 0, most = 0;  ///< elements a part

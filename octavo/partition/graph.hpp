@@ -11,8 +11,8 @@
 /// on.
 namespace octavo::partition {
 
-/// What lies behind each element's sides (points 1-2, 2-3, 3-1), shape (elements, 3): elements, -1 where there is
-/// nothing. Of an edge of more than two elements the first two are paired. Memory: 12 bytes an element, and 4 a point
+/// The element behind each side of each element (points 1-2, 2-3, 3-1), shape (elements, 3); -1 if there is none. At an
+/// edge of more than two elements the first two are paired. Memory: 12 bytes an element, and 4 a point
 /// meanwhile.
 std::vector<std::int32_t> find_behind(Connectivity connectivity, std::int32_t points);
 

@@ -5,7 +5,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/verbs/cross.hpp"
 
-/// What the fuzzers of block and patch formats do with an output that could be read.
+/// The fuzzers of block and patch formats call this with an output that could be read.
 namespace octavo::testing {
 
 /// Writes it as an output of some code, on a finer mesh or with made cells as the flags say, and removes that again.

@@ -25,7 +25,7 @@ struct Done {
   std::string bytes;
 };
 
-/// What a process asked of the file system since start().
+/// The requests of a process to the file system since start().
 struct FileLog {
   std::vector<Done> done;
 

@@ -162,7 +162,7 @@ void apply(const Tree& tree, const Change& change, bool first) {
   }
 }
 
-/// Of the first tree; what is attached to members stays, and is replaced with the next change.
+/// Undoes the change in the first tree. Attachments of members stay; the next change replaces them.
 void undo(const Tree& tree, const Tree& other, const Change& change) {
   const hid_t member = member_of(tree, change.member);
   if (change.object) {
@@ -216,7 +216,7 @@ Growing::State::~State() {
   id.reset();
 }
 
-// What is new comes first, from the end of the file on; last, the superblock.
+// New bytes come first, from the end of the file on; the superblock comes last.
 void Growing::State::emit(const Tree& tree, bool sync) {
   check(H5Fflush((*id)(), H5F_SCOPE_LOCAL), "put the file together");
   const std::vector<std::byte> begin = superblock(overlay.file, place_of(tree.root()), overlay.end);
@@ -316,7 +316,7 @@ std::uint64_t Growing::add(const std::string& member, const Values& member_value
                "make values");
   const haddr_t at = H5Dget_offset(set());
   if (at == HADDR_UNDEF) throw failure("find room for values");
-  // What describes a step that failed may be there still, to be written.
+  // The description of a failed step may still wait to be written.
   forget(state_->overlay, at, H5Dget_storage_size(set()));
   state_->changes.push_back({member, groups[0].name, member_values, step});
   return at;

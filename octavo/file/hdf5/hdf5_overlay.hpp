@@ -26,9 +26,9 @@ struct Overlay {
 };
 
 void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes);
-/// What was put there is gone: the bytes are somebody else's, who writes them on disk.
+/// Drops the bytes that were put there: another writer owns them and writes them to disk.
 void forget(Overlay& overlay, std::uint64_t at, std::uint64_t size);
-/// What is neither changed nor on disk is 0.
+/// Bytes that are neither changed nor on disk are 0.
 void get(const Overlay& overlay, std::uint64_t at, std::span<std::byte> out);
 
 /// To be opened with: a list of access properties, which the overlay must outlive, and so the file opened with it.

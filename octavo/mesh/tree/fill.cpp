@@ -412,7 +412,7 @@ std::optional<std::string> right_of(const std::string& name) {
 
 // -------------------------------------------------------------------------------------------------------------- means
 
-/// Of all children, or of those at the side that the value stands on.
+/// The mean of all children, or of those at the side on which the value stands.
 template <class T>
 T mean_below(const Octree& tree, const Side& side, const Family& family, const T* values) {
   double sum = 0;

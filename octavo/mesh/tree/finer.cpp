@@ -36,7 +36,7 @@ std::vector<BitArray> nothing_owned(const Octree& tree) {
   return owned;
 }
 
-/// Of a refinement of `tree` and others: what `tree` owned, and what lies below that from `level` on.
+/// The cells of `refined` (a refinement of `tree` and others) that `tree` owned, and those below them from `level` on.
 std::vector<BitArray> owned_by(const Octree& tree, const Octree& refined, int level) {
   std::vector<BitArray> owned = nothing_owned(refined);
   const TreeIndex index(tree);

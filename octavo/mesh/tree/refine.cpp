@@ -18,7 +18,7 @@ Octree refined_tree(const Octree& tree, const Where& where) {
   Octree out{tree.dim, tree.roots, tree.block, {}, {}};
   const auto levels = static_cast<std::size_t>(num_levels(tree));
   std::vector<Coordinate> at = root_coordinates(tree);
-  // Of each new cell of the level: the old one's number, or none.
+  // The old number of each new cell of the level, or none.
   constexpr std::size_t none = ~std::size_t{0};
   std::vector<std::size_t> old(at.size());
   for (std::size_t i = 0; i < old.size(); ++i) old[i] = i;

@@ -57,9 +57,9 @@ void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::ve
 void scatter(const Octree& from, const std::vector<Field>& values, const Regrid& plan, const Octree& tree,
              std::vector<Field>& fields, base::BitArray& known);
 
-/// What scatter left out: cells on levels above `first` get the mean of the 2^dim cells below them (summed in double
-/// precision, in their order), others theirs from the cell above them and its neighbours: fill_down and form_means.
-/// On a piece of the new tree these must be there: see cells_to_complete.
+/// Fills the cells that scatter left out. Cells on levels above `first` get the mean of the 2^dim cells below them
+/// (summed in double precision, in their order), others get values from the cell above them and its neighbours:
+/// fill_down and form_means. A piece of the new tree must hold these cells: see cells_to_complete.
 void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const base::BitArray& known);
 
 /// The cells of the new tree of which complete() needs values to make those of `owned` (bits as those of `tree`, the
