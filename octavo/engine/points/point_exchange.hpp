@@ -20,9 +20,9 @@ struct Ordered {
   auto operator<=>(const Ordered&) const = default;
 };
 
-/// Collective. Of the items of all ranks in order, `bounds[i]` come before the i-th bound: how many of this rank's do.
-/// `sorted` is ascending, `bounds` the same on all ranks. Bit after bit of key and number: 72 reductions of so many
-/// integers.
+/// Of the ordered items of all ranks, `bounds[i]` come before the i-th bound. Returns how many of them this rank has.
+/// Collective. `sorted` is ascending, `bounds` the same on all ranks. Bit after bit of key and number: 72 reductions of
+/// so many integers.
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds);
 

@@ -13,7 +13,7 @@
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/store_fixture.hpp"
 
-// What happens to those who share a file with a process that dies, or that is slow.
+// Ranks that share a file with a process that dies, or that is slow.
 namespace octavo::engine {
 namespace {
 

@@ -52,7 +52,7 @@ struct LocalSegment {
 /// In order of flow, order and segment. Nothing where there is no such directory.
 std::vector<LocalSegment> list_local(const std::filesystem::path& root);
 
-/// What the ranks tell each other of a local segment.
+/// A message between ranks about a local segment.
 struct LocalRow {
   LocalName name;
   std::int64_t step = 0;
@@ -73,7 +73,7 @@ enum class Fate : std::uint8_t {
   incomplete,  ///< segments of its step are on hosts that are not here, or were never written
   abandoned    ///< the store has gone on without it: another run wrote later steps
 };
-/// Pure. What shall become of each local segment, all hosts' together.
+/// Decides the fate of each local segment, all hosts' together. Pure.
 std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredRow> stored);
 
 }  // namespace octavo::engine

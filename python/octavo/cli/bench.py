@@ -119,7 +119,7 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def _add_last(parser: argparse.ArgumentParser) -> None:
-    """What all verbs have, also behind the kind; a default here would undo what was said before it."""
+    """The options of all verbs, also behind the kind. A default here would undo an option before the kind."""
     options.add_json(parser)
     parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
