@@ -30,7 +30,7 @@ enum class SyncPolicy : std::uint8_t {
 };
 
 /// The options for writing. Every option has a test that names it; files and variables use the same names, see
-/// read_options() and docs/engine.md.
+/// read_options() and docs/options.md.
 struct Options {
   // Files. The data of a step is the same whatever these are.
   int contributors_per_file = 1;  ///< ranks of one host that share a file, at most; 0: all of the host

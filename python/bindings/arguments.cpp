@@ -18,7 +18,7 @@ MPI_Comm comm_from(std::optional<int> handle) {
   if (initialized == 0 || finalized != 0)
     throw Error(Kind::usage, finalized != 0 ? "MPI has been finalised"
                                             : "MPI has not been started in the library that octavo was built with")
-        .hint("mpi4py must use the same MPI library: docs/engine.md, Python");
+        .hint("mpi4py must use the same MPI library: docs/languages.md, Python");
   const MPI_Comm comm = handle ? MPI_Comm_f2c(*handle) : MPI_COMM_WORLD;
   if (comm == MPI_COMM_NULL) throw Error(Kind::usage, "the communicator is null");
   return comm;

@@ -104,7 +104,7 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
                         help="ranks of a node that share a file; all: one file a node (1,all; async: 1)")  # fmt: skip
     parser.add_argument("--codec", default="raw", help="raw, lossless, abs:E or point:E")
     parser.add_argument("--option", type=setting, action="append", default=[], metavar="NAME=VALUE",
-                        help="any option of the engine (docs/engine.md); may be repeated")  # fmt: skip
+                        help="any option of the engine (docs/options.md); may be repeated")  # fmt: skip
     parser.add_argument("--only", type=options.names, default=[], metavar="NAME,...", help=_ONLY[kind == "async"])
     if kind == "write":
         parser.add_argument("--mode", type=modes, default=["sync"], metavar="M,...", help="sync, background, auto")
