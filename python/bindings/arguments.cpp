@@ -36,7 +36,7 @@ engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type)
   std::int64_t packed = 1;
   bool is_packed = true;
   for (std::size_t axis = 5; axis-- > 0;) {
-    // What an axis of one entry says has no meaning.
+    // The stride of an axis with one entry has no meaning.
     strides[axis] = buffer.shape[axis] > 1 ? buffer.strides[axis] / buffer.itemsize : packed;
     is_packed = is_packed && strides[axis] == packed;
     packed *= buffer.shape[axis];

@@ -131,7 +131,7 @@ TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
   EXPECT_EQ(step::open(folder / "plain.octavo").header.attributes.count(store::cut_attribute), 0U);
 }
 
-/// What partitioning says, and that all files of the folder stay as they were.
+/// The message of the partition. Checks that all files of the folder stay as they were.
 std::string refusal(const fs::path& folder, const fs::path& mesh, const PartitionOptions& options) {
   std::map<fs::path, std::string> before;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
