@@ -10,6 +10,7 @@
 #include "octavo/engine/step/group.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/ranks/ranks.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/store_fixture.hpp"
 

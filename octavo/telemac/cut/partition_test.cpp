@@ -14,6 +14,7 @@
 #include "octavo/step/new_file.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/store/read/triangles.hpp"
+#include "octavo/telemac/telemac.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
