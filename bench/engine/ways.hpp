@@ -41,7 +41,7 @@ struct Way {
   std::function<void(int repetition)> prepare{};  ///< makes way for the files of this repetition
   std::function<Detail()> write{};
   std::function<void()> read{};
-  std::function<void()> check{};   ///< what was read is what was written; throws Error(corrupt)
+  std::function<void()> check{};   ///< compares the values read with those written; throws Error(corrupt)
   std::function<void()> finish{};  ///< removes its files
 };
 

@@ -365,7 +365,7 @@ struct Forecast {
   Response response;
   Sliced sliced;
   std::array<Drift, 2> drift;
-  double natural = 0;     ///< what a sum of errors would be if they were independent
+  double natural = 0;     ///< the sum of errors if they were independent
   std::size_t heavy = 0;  ///< the sign whose values weigh more
   /// Not where nothing moves, nor where sums overflow.
   bool can_tell() const { return natural > 0 && std::isfinite(natural) && std::isfinite(sliced.fixed); }

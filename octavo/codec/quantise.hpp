@@ -78,7 +78,7 @@ struct Inserted {
   static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
   std::int64_t cell = nowhere;
   bool negative = false;
-  double magnitude = 0, reach = 0;  ///< what is nearer is expected in this cell
+  double magnitude = 0, reach = 0;  ///< nearer values are expected in this cell
   explicit operator bool() const { return cell != nowhere; }
   /// The number of the cell q of the grid after the insertion. Cells of the other sign keep their numbers.
   std::int64_t beside(std::int64_t q, bool of_negative) const {

@@ -14,7 +14,7 @@ constexpr std::size_t num_slices = 256;
 
 /// Sums over values of one sign by where in a step they stand, in slices of it.
 struct Slices {
-  std::array<double, num_slices> weight{};  ///< what an error of a whole unit counts, of all values there
+  std::array<double, num_slices> weight{};  ///< weight of an error of a whole unit, of all values there
   double squares = 0;                       ///< sum of the squares of all weights
 };
 

@@ -97,8 +97,7 @@ struct Dataset {
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
   std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
-  std::vector<std::string>
-      notes;  ///< what a user should know of this reading ("no descriptor: variables are var1 ...")
+  std::vector<std::string> notes;  ///< remarks on this reading for the user ("no descriptor: variables are var1 ...")
 
   /// The parts that can hold a cell touching the region, ascending; from headers alone.
   std::function<std::vector<int>(const Region&)> parts_touching;

@@ -65,7 +65,7 @@ struct StepJob {
   /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
   std::function<double()> committed;
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
-  std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
+  std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group is told
 };
 
 inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }

@@ -25,7 +25,7 @@ store::Attempt attempt_of(const store::Attempt& run, std::int64_t number);
 struct LocalName {
   store::Flow flow = store::Flow::checkpoint;
   std::uint64_t order = 0;  ///< of the step in its flow: `base` + 1 + its number in the run
-  std::uint64_t base = 0;   ///< what the largest order of the store was when the run began
+  std::uint64_t base = 0;   ///< the largest order of the store when the run began
   store::Attempt run{};
   int segment = 0;
   bool operator==(const LocalName&) const = default;

@@ -150,7 +150,7 @@ void apply(const Tree& tree, const Change& change, bool first) {
   put_values(member, change.member_values);
   if (!change.object) {
     const Id object(H5Oopen(member, change.step.c_str(), H5P_DEFAULT), H5Oclose, "open \"" + change.step + "\"");
-    check(H5Oincr_refcount(object()), "keep a step");  // what the other tree shows stays
+    check(H5Oincr_refcount(object()), "keep a step");  // objects that the other tree shows stay
     check(H5Ldelete(member, change.step.c_str(), H5P_DEFAULT), "drop a step");
     return;
   }

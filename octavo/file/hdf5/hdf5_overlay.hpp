@@ -19,7 +19,7 @@ namespace octavo::file::hdf5 {
 struct Overlay {
   file::File file;                                            ///< on disk
   std::uint64_t length = 0;                                   ///< as HDF5 sees it
-  std::uint64_t end = 0;                                      ///< of what it has allocated
+  std::uint64_t end = 0;                                      ///< of its allocated bytes
   std::map<std::uint64_t, std::vector<std::byte>> changed{};  ///< by place in the file; they do not overlap
   bool through = false;
   std::optional<base::Error> failed{};  ///< of `through`: why the file is not whole

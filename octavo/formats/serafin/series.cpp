@@ -15,7 +15,7 @@ using base::Kind;
 
 constexpr std::int64_t piece_values = std::int64_t{1} << 16;  // values in memory while they are converted
 
-constexpr double most_coordinate = 1e30;  // what geometry can reckon with: squares of it are finite
+constexpr double most_coordinate = 1e30;  // a limit for geometry: its squares are finite
 
 /// Reads a header word after word, each record's lengths checked.
 struct HeaderReader {

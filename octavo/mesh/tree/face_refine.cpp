@@ -135,7 +135,7 @@ class Interior {
   /// From what the divergence lacks to the potential: the operator is diagonal in Walsh functions.
   void solve(std::array<double, 8>& values) const {
     walsh_hadamard(values, dim_);
-    values[0] = 0;  // what lacks sums to zero but for rounding
+    values[0] = 0;  // the missing terms sum to zero but for rounding
     for (std::size_t m = 1; m < std::size_t{1} << dim_; ++m) {
       double eigenvalue = 0;
       for (std::size_t a = 0; a < axes_; ++a)
