@@ -105,3 +105,14 @@ def test_the_map_has_every_room_and_folder():
         assert set(re.findall(r"(\w+)/", row.group(1))) == {path.name for path in room.iterdir() if path.is_dir()}, (
             room.name
         )
+
+
+PROSE = [page for page in PAGES if page.parent != RESULTS and page.name != "format.md"]
+
+
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_sentences_begin_with_their_subject(page):
+    """No sentence begins with "What", "Of" ... that is not a question."""
+    text = re.sub(r"```.*?```|^    [^\n]*$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    starts = r"(?:^|[.:;]\s+|^[#*-]+ |\| )((?:What|Of|That which|All that|So many|Whoever) [a-z][^.?]*[.?\n])"
+    assert [found for found in re.findall(starts, text, re.MULTILINE) if "?" not in found] == []
