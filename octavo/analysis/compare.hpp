@@ -90,7 +90,7 @@ struct Comparison {
   std::vector<std::vector<PairSums>> variables;  ///< [variable][depth]
 };
 
-/// A comparison of so many variables on nothing.
+/// A comparison of `variables` variables on nothing.
 Comparison empty_comparison(const CommonGrid& grid, std::size_t variables);
 void add(Comparison& to, const Comparison& other);
 
@@ -101,7 +101,7 @@ void add(Comparison& to, const Comparison& other);
 std::size_t compare(const CommonGrid& grid, const PartView& a, const PartView& b, const std::vector<char>& on_faces,
                     std::vector<char>& met, OpenMeans& open, Comparison& to);
 
-/// Puts what `from` has met of cells together with `to`, and counts what is completely met.
+/// Adds the cells that `from` has met to those of `to`, and counts the cells that are met completely.
 void close_means(OpenMeans&& from, const std::vector<char>& on_faces, OpenMeans& to, Comparison& counts);
 
 // ------------------------------------------------------------------ figures

@@ -90,7 +90,7 @@ std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
 
 // ---------------------------------------------------------------------------------------------------- one batch
 
-/// A cell to be drawn: position in the image plane, and what a pixel that it covers wholly gets of it.
+/// A cell to be drawn: position in the image plane, and its contribution to a pixel that it covers wholly.
 struct Stroke {
   std::uint32_t u, v;
   double amount;  ///< value; then times path (integral), or times path and weight (mean)

@@ -10,7 +10,7 @@
 
 namespace octavo::analysis {
 
-/// A sum in twice the precision of a double: what is lost to rounding is kept beside. Hardly depends on the order.
+/// A sum in twice the precision of a double: the rounding error is kept beside. It hardly depends on the order.
 struct Sum {
   double high = 0, low = 0;
   void add(double x) {

@@ -12,7 +12,7 @@
 namespace octavo::analysis {
 
 /// A third of the area of the triangles around each point of one plane [code length^2]: the sum of value times this is
-/// the integral of what is linear in the triangles.
+/// the integral of the function that is linear in the triangles.
 std::vector<double> point_areas(const mesh::Unstructured& mesh);
 
 /// The share of a column's height that each point carries: half the distance to the planes above and below. `elevation`

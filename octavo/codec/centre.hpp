@@ -29,7 +29,7 @@ struct Draft {
   bool all_plain = true;
 };
 
-// ------------------------------------------------------------------ what is different on each grid
+// ------------------------------------------------------------------ differences between the grids
 
 template <class T>
 Response response_of(const PointwiseGrid<T>& grid) {
@@ -113,7 +113,7 @@ void classify(const AbsoluteGrid<T>& grid, Draft<T>& draft) {
   }
 }
 
-/// For `count` values the cell that takes them, as if there were no common one, and what it stands for.
+/// For `count` values the cell that takes them, as if there were no common one, and the value of that cell.
 template <class T>
 void try_cells(const PointwiseGrid<T>& grid, const Draft<T>& draft, std::size_t first, std::size_t count) {
   LogGrid bare = grid.grid;
@@ -262,7 +262,7 @@ void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   }
 }
 
-/// Marks what is common, and what else is most frequent, which stays exact.
+/// Marks the common values, and other most frequent values, which stay exact.
 template <class Grid, class T>
 void mark_frequent(const Grid& grid, Draft<T>& draft, Lattice& lattice) {
   const std::vector<T> frequent = most_frequent(draft.values, draft.counted);
@@ -436,11 +436,11 @@ struct Laid {
   Lattice lattice;
   Grid grid;
   Errors errors;
-  /// Whether their sum is more than a small part of what as many independent ones would have.
+  /// Whether their sum is more than a small part of the sum of as many independent ones.
   bool is_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 0.25 * std::sqrt(errors.squares); }
   /// Whether it is more than chance would have it.
   bool is_far_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 2 * std::sqrt(errors.squares); }
-  /// Off, if it is more than rounding beside what the bound allows: a move of the grid may cure that.
+  /// Whether it is off by more than rounding, compared with the bound: a move of the grid may cure that.
   bool is_off(const Forecast& f) const {
     return is_off() && f.can_tell() && std::abs(errors.sum) > 0x1p-20 * f.natural;
   }
@@ -453,7 +453,7 @@ Laid<Grid> lay(double bound, const Lattice& lattice, const Draft<T>& draft) {
   return laid;
 }
 
-/// Moves the grid by what the errors of the values on it ask, while that helps.
+/// Moves the grid as the errors of the values on it require, as long as that helps.
 template <class Grid, class T>
 void correct(double bound, const Forecast& f, const Draft<T>& draft, Laid<Grid>& laid) {
   const std::size_t sign = f.heavy;

@@ -47,7 +47,7 @@ struct Head {
   std::size_t payload = 0;  ///< bytes after the head
 };
 
-/// A position in the bytes of a chunk. Everything taken is checked; what is not there throws Error(corrupt) at its
+/// A position in the bytes of a chunk. Everything taken is checked; missing bytes throw Error(corrupt) at their
 /// byte.
 class Reader {
  public:

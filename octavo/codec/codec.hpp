@@ -82,7 +82,7 @@ std::size_t decode(std::span<const std::byte> in, const Context<double>& context
 std::size_t decode(std::span<const std::byte> in, const Context<float>& context, std::span<float> out);
 
 /// Whether the chunk at the front of `in` was predicted from neighbours, so that its context must have them. False for
-/// what is no chunk.
+/// bytes that are no chunk.
 bool needs_neighbours(std::span<const std::byte> in);
 
 /// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
@@ -93,7 +93,7 @@ std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, st
 /// decode_integers().
 std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count);
 
-/// A stretch of a chunk whose values the caller has: these bytes, and behind them so many of the values'.
+/// A stretch of a chunk whose values the caller has: these bytes, and behind them this many bytes of values.
 struct Piece {
   std::vector<std::byte> head;
   std::size_t bytes = 0;

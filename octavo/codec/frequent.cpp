@@ -13,7 +13,7 @@ namespace {
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// How often values come, counted by hash: what shares a slot is counted together. `most`: what is the majority there.
+/// How often values come, counted by hash; values in one slot are counted together. `most`: the majority in the slot.
 template <class Bits>
 struct Tally {
   std::array<Bits, 1024> most{};

@@ -2,7 +2,7 @@
 #include "octavo/codec/codec.hpp"
 #include "octavo/codec/grids.hpp"
 
-/// Inside the codec room: what is expected of each value of a chunk, in encoder and decoder alike.
+/// Inside the codec room: the prediction of each value of a chunk, in encoder and decoder alike.
 namespace octavo::codec {
 
 /// Everything that the prediction of each value depends on.

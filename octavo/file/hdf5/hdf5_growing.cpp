@@ -81,7 +81,7 @@ void put_values(hid_t to, const Values& values) {
   }
 }
 
-/// Names an object without counting the name: objects have one name in what the file shows, and must not be changed
+/// Names an object without counting the name: objects have one name in the visible tree, and must not be changed
 /// for the copy's sake.
 void link_uncounted(hid_t object, hid_t in, const std::string& name) {
   check(H5Olink(object, in, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "name \"" + name + "\"");
@@ -180,7 +180,7 @@ struct Growing::State {
   std::string group;
   std::optional<Id> id;
   std::unique_ptr<Tree> shown, other;
-  std::vector<Change> changes, behind;  ///< to come; and what the other tree has not yet
+  std::vector<Change> changes, behind;  ///< to come; and those that the other tree still lacks
   bool broken = false;                  ///< the other tree is neither as it was nor as it should be
   bool doubtful = false;                ///< the disk may show either tree
 
@@ -198,7 +198,7 @@ void Growing::State::open(const std::filesystem::path& path, std::uint64_t align
   const std::byte version = superblock(overlay.file, 0, 0)[8];
   const Id access = overlay_access(overlay);
   check(H5Pset_alignment(access(), 4 * alignment, alignment), "align values");
-  // As those who made the file: old readers take what they made.
+  // The same version as the library that made the file, so that old readers take it.
   const H5F_libver_t latest = version == std::byte{3} ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
   if (version >= std::byte{2}) check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, latest), "choose a version");
   id.emplace(H5Fopen(path.c_str(), H5F_ACC_RDWR, access()), H5Fclose, "open the file");

@@ -20,7 +20,7 @@ struct Flags {
 using Value = std::variant<std::int32_t, Flags, double, std::string>;
 using Values = std::map<std::string, Value>;
 
-/// A group to be made, and what is attached to it.
+/// A group to be made, with its attachments.
 struct NewGroup {
   std::string name;
   Values values;

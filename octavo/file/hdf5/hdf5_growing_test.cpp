@@ -208,7 +208,8 @@ TEST_P(Growth, what_failed_leaves_nothing_in_the_values_of_a_later_step) {
   }
 }
 
-/// The second sync of a commit fails, behind the superblock; then what is written to the superblock, too, if it must.
+/// The second sync of a commit fails, behind the superblock; then the next write of the superblock fails, too, if it
+/// must.
 std::function<file::Verdict(const file::Event&)> failing_last_sync(bool superblock) {
   return [superblock, syncs = 0](const file::Event& event) mutable {
     if (event.operation == Operation::sync) return ++syncs == 2 ? file::Verdict{EIO, 0} : file::Verdict{};

@@ -12,9 +12,9 @@
 
 namespace octavo::file::hdf5 {
 
-/// A file that HDF5 may change without a byte on disk being touched: what it writes stays here until somebody puts it
-/// there, in an order of his own. Or, `through`: what it writes goes to the disk at once, until that fails; what
-/// describes the file stays here from then on, and values are dropped, so that HDF5 (1.10) can close what it has open.
+/// A file that HDF5 may change without touching a byte on disk. Its writes stay here until a caller puts them there, in
+/// the order of his choice. Or, with `through`: its writes go to the disk at once, until that fails. From then on the
+/// description of the file stays here, and values are dropped, so that HDF5 (1.10) can close what it has open.
 /// It would not otherwise, and crash the program at its end.
 struct Overlay {
   file::File file;                                            ///< on disk

@@ -31,7 +31,7 @@ struct Piece {
   Indices at;
 };
 
-/// The tree under construction, and what is known of the cells of its levels.
+/// The tree under construction, and the state of the cells of its levels.
 struct Growth {
   Octree tree;
   std::vector<BitArray> stored;     ///< the patches hold a value

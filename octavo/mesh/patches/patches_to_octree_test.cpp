@@ -235,7 +235,7 @@ TEST(patches_to_octree, no_part_is_larger_than_asked_unless_it_is_one_root) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------- what is refused
+// --------------------------------------------------------------------------------------------------- refused input
 
 Part example(std::vector<IndexBox> fine, int ratio = 2) {
   Patches patches;

@@ -233,7 +233,7 @@ class SpecificFill {
     return sum;
   }
 
-  /// Velocities; how much of the heat is left, and what the kinetic energy of each child is more than the cell's.
+  /// Velocities, the share of the heat that is left, and the excess of each child's kinetic energy over the cell's.
   void fill_velocities(int level, const Family& family) {
     std::array<PerChild, 3> add{};
     double motion = 0;

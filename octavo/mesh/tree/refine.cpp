@@ -63,7 +63,7 @@ Part refine_leaves(const Part& part, const FillOptions& options, const Where& wh
   const std::size_t values = num_cells(plan.tree) * block_size(plan.tree);
   for (const Field& field : part.fields) out.fields.push_back(make_field(field.info, values));
   BitArray known(values);
-  // Also what is not owned: its place is taken, and made values would go to whole families.
+  // Cells that are not owned, too: their place is taken, and made values would go to whole families.
   Octree all = octree_of(part);
   for (BitArray& level : all.owned) level = BitArray(level.size(), true);
   scatter(all, part.fields, plan, plan.tree, out.fields, known);

@@ -41,8 +41,8 @@ struct Regrid {
 ///
 /// Where a block has cells that the source does not hold on its level (the source refines a part of the block above),
 /// or where neighbours differ by more levels than `balance` allows, Error(unsupported) says how many and lists the
-/// first; with `fill` the blocks are completed, and what is unbalanced is refined. The cell that is refined so keeps
-/// its value, which is the mean of what its children get (fill.hpp): sums and means stay what they are.
+/// first; with `fill` the blocks are completed, and unbalanced cells are refined. The cell that is refined so keeps
+/// its value, which is the mean of its children's (fill.hpp): sums and means stay the same.
 /// Error(unsupported) also where no level of the source divides into blocks.
 Regrid plan_regrid(const Octree& source, const RegridOptions& options);
 

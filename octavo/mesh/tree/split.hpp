@@ -41,7 +41,7 @@ Part empty_part(const Header& header, const Request& request);
 /// Throws Error(usage) where a position attribute is missing or not floating-point.
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan);
 
-/// Whether particles with these attributes can be split by position in so many dimensions.
+/// Whether particles with these attributes can be split by position in `dim` dimensions.
 bool have_positions(std::span<const FieldInfo> attributes, int dim);
 /// The particles of each of `count` new parts where they have no positions: equal numbers, to one, in the order they
 /// stand in. The first of `particles` has the number `first` among all `total` of the species. Throws Error(usage)
