@@ -45,7 +45,7 @@ void to_primitives(const Gas& gas, std::size_t size, const double* RESTRICT stat
       out[v * size + i] = velocity;
       pressure[i] -= 0.5 * momentum * velocity;
     }
-  // A pressure that rounding has made negative would be a NaN a step later; the energy stays what it is.
+  // A pressure that rounding has made negative would be a NaN a step later; the energy stays the same.
   for (std::size_t i = 0; i < size; ++i)
     pressure[i] = std::max((gas.gamma - 1) * pressure[i], 1e-14 * std::abs(state[energy * size + i]));
   for (std::size_t v = energy + 1; v < variables; ++v)

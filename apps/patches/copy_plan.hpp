@@ -33,7 +33,7 @@ struct Wanted {
   Piece piece;
 };
 
-/// Collective. Every rank says what it wants of whom.
+/// Every rank says which cells it wants from which rank. Collective.
 CopyPlan plan_copy(MPI_Comm comm, const std::vector<Wanted>& wanted);
 
 /// Collective. All variables of `from`, which `to` has too. Both may be the same list, as long as no cell is written

@@ -93,7 +93,7 @@ engine::RestartOptions restart_options(const Mesh& mesh);
 /// Collective. Mesh, state and tracers of a checkpoint of either mesh.
 void restore(Mesh& mesh, const engine::Restart& restart);
 
-/// Computes what is no variable, into `mesh.derived`.
+/// Computes the fields that are no variables, into `mesh.derived`.
 void derive(Mesh& mesh, std::span<const euler::OutputField> fields);
 
 /// Collective, but for the writer's puts. Arrays stay until the next call.

@@ -33,7 +33,7 @@ struct RunOptions {
   std::string native;  ///< also flash, amrex or amrex-checkpoint
   std::int64_t native_every = 0;
   std::filesystem::path native_prefix = "run";
-  std::filesystem::path report;  ///< JSON of what the end of the run says
+  std::filesystem::path report;  ///< JSON of the last report of the run
   bool quiet = false;
   engine::Options engine{};
 };

@@ -35,7 +35,7 @@ struct RunOptions {
   bool json = false;  ///< the report, as one JSON object
 };
 
-/// Throws Error(usage) for what is unknown, missing or contradictory. "--help" gives nothing.
+/// Throws Error(usage) for unknown, missing or contradictory options. "--help" gives nothing.
 std::optional<RunOptions> parse_options(int count, const char* const* words);
 extern const char* const usage_text;
 

@@ -1,4 +1,4 @@
-// A simulation that computes and writes in turn, and what it sees of the writing.
+// A simulation that computes and writes in turn, and the share of the writing that it sees.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ std::int64_t rounds_for(MPI_Comm comm, double seconds) {
   return static_cast<std::int64_t>(static_cast<double>(trial) * seconds / took);
 }
 
-/// How a run writes a step, waits until it is written, and what it does at its end. All empty: it does not write.
+/// How a run writes a step, waits until it is written, and ends. All empty: it does not write.
 struct Output {
   std::function<void(int step)> write{};
   std::function<void()> wait{};

@@ -33,8 +33,8 @@ struct Detail {
   double copying = 0;   ///< of those: copying into staging
 };
 
-/// One way to put a step into files and to get it back. A row of functions; all are collective, and write and read are
-/// what is timed. `missing` says why a way cannot be taken here.
+/// One way to put a step into files and to get it back. A row of functions; all are collective, and only write and
+/// read are timed. `missing` says why a way cannot be taken here.
 struct Way {
   std::string name;
   std::string missing{};

@@ -10,7 +10,7 @@
 /// Seeded random patches, and slow, plain ways to look at patches and trees cell by cell.
 namespace octavo::testing {
 
-/// Level, then position: what a value belongs to.
+/// The cell of a value: level, then position.
 using CellKey = std::array<std::int64_t, 4>;
 using CellValues = std::map<CellKey, double>;
 
