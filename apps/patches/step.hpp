@@ -16,7 +16,7 @@ mesh::Header header_of(const Shape& shape, const std::string& code);
 /// zeros where it owns nothing, and `raw` stores those too.
 mesh::Header unfolded(mesh::Header header);
 
-/// One box of values, with `ghosts` ghosts on each side.
+/// One box of values, with `ghost` layers of ghosts on each side.
 engine::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost);
 /// A variable where it lies, for put_field(): a view a box, ghosts left out. Good until boxes change.
 std::vector<engine::ArrayView> views_of(const Hierarchy& mesh, int variable);
