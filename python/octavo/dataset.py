@@ -205,7 +205,8 @@ class Selection:
             raise UsageError(
                 "a mesh of triangles has no cells", [self._data.path], "part(0): .x, .y, .triangles, .fields"
             )
-        limit, waiting, held = bytes_of(memory), [], 0
+        limit, held = bytes_of(memory), 0
+        waiting: list[dict[str, np.ndarray]] = []
         for part in self.parts:
             cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
             size = sum(array.nbytes for array in cells.values())
