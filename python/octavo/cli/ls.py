@@ -56,7 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not any(_matches(s, arguments) for s in steps):
             _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly that there is no such step
         steps = [s for s in steps if _matches(s, arguments)]
-    listed, damaged, unsupported = [], [], []
+    listed: list[dict] = []
+    damaged: list[dict] = []
+    unsupported: list[dict] = []
     for step in steps:
         try:
             streams = _core.list_streams(arguments.path, step["flow"], step["step"])
