@@ -15,28 +15,28 @@ namespace fs = std::filesystem;
 // Larger ones are not read: about a million steps.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
-std::string first_line(Flow flow) {
+std::string index_first_line(Flow flow) {
   return "Octavo index of the " + to_string(flow) + " flow; octavo verify --rebuild-index makes it anew.\n";
 }
 
-std::string last_line(std::string_view before) {
+std::string index_last_line(std::string_view before) {
   char text[32];
   const auto sum = static_cast<unsigned long long>(base::checksum(std::as_bytes(std::span(before))));
   std::snprintf(text, sizeof text, "checksum %016llx\n", sum);
   return text;
 }
 
-std::string text_of(const std::vector<IndexedStep>& steps, Flow flow) {
-  std::string text = first_line(flow);
+std::string index_text(const std::vector<IndexedStep>& steps, Flow flow) {
+  std::string text = index_first_line(flow);
   for (const IndexedStep& step : steps)
     text += "step " + std::to_string(step.step) + " order " + std::to_string(step.order) + " segments " +
             std::to_string(step.segments) + " in " + step.directory + "\n";
-  return text + last_line(text);
+  return text + index_last_line(text);
 }
 
 // Takes a word, and the number behind it with a blank, from the front of the line.
 template <class T>
-bool take(std::string_view& line, std::string_view word, T& number) {
+bool take_number(std::string_view& line, std::string_view word, T& number) {
   if (!line.starts_with(word)) return false;
   line.remove_prefix(word.size());
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
@@ -45,26 +45,26 @@ bool take(std::string_view& line, std::string_view word, T& number) {
   return true;
 }
 
-std::optional<IndexedStep> parse_line(std::string_view line) {
+std::optional<IndexedStep> parse_index_line(std::string_view line) {
   IndexedStep step;
   constexpr std::string_view in = "in ";
-  if (!take(line, "step ", step.step) || !take(line, "order ", step.order) || !take(line, "segments ", step.segments) ||
-      !line.starts_with(in))
+  if (!take_number(line, "step ", step.step) || !take_number(line, "order ", step.order) ||
+      !take_number(line, "segments ", step.segments) || !line.starts_with(in))
     return {};
   step.directory = line.substr(in.size());
   return step;
 }
 
-std::optional<std::vector<IndexedStep>> parse(std::string_view text, Flow flow) {
-  const std::string first = first_line(flow);
-  const std::size_t last = last_line({}).size();
+std::optional<std::vector<IndexedStep>> parse_index(std::string_view text, Flow flow) {
+  const std::string first = index_first_line(flow);
+  const std::size_t last = index_last_line({}).size();
   if (text.size() < first.size() + last || !text.starts_with(first)) return {};
-  if (text.substr(text.size() - last) != last_line(text.substr(0, text.size() - last))) return {};
+  if (text.substr(text.size() - last) != index_last_line(text.substr(0, text.size() - last))) return {};
   text = text.substr(first.size(), text.size() - first.size() - last);
   std::vector<IndexedStep> steps;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    const auto step = end == text.npos ? std::nullopt : parse_line(text.substr(0, end));
+    const auto step = end == text.npos ? std::nullopt : parse_index_line(text.substr(0, end));
     if (!step) return {};
     steps.push_back(*step);
     text.remove_prefix(end + 1);
@@ -79,7 +79,7 @@ void write_index(const fs::path& store, Flow flow, const std::vector<IndexedStep
     fs::remove(path, error);
     return;
   }
-  const std::string text = text_of(steps, flow);
+  const std::string text = index_text(steps, flow);
   fs::path fresh = path;
   fresh += ".new";
   {
@@ -115,7 +115,7 @@ std::optional<std::vector<IndexedStep>> read_index(const fs::path& store, Flow f
     if (size > most_bytes) return {};
     std::string text(static_cast<std::size_t>(size), '\0');
     file::pread_all(file, 0, std::as_writable_bytes(std::span(text)));
-    return parse(text, flow);
+    return parse_index(text, flow);
   } catch (const base::Error&) {
     return {};
   }
