@@ -212,7 +212,7 @@ TEST(hold_all_roots, puts_zeros_where_no_root_was_held) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Octree tree = testing::random_octree(seed, {.roots = {3, 3, 3}, .max_cells = 2000});
     testing::own_randomly(tree, 0.03, seed);
-    const Field field = testing::random_field(tree, {.name = "a", .unit = ""}, seed);
+    const Field field = testing::random_field(tree, {.name = "a", .unit = "", .type = ScalarType::uint64}, seed);
     const Extract extract = prune(tree);
     Part part{0, extract.tree, {{field.info, gather(tree, extract, field.bytes, 8)}}, {}};
     hold_all_roots(part);
