@@ -6,6 +6,7 @@
 #include "capi/objects.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace {
@@ -152,7 +153,12 @@ int octavo_restart_open_as(MPI_Comm comm, const char* path, const octavo_restart
       chosen = options_of(checked(options, "options"));
     });
     auto found = engine::restart(comm, path, chosen);
-    if (found) *restart = new octavo_restart{std::move(*found), chosen.flow};
+    if (!found) return;
+    // The caller's level 0 has all roots.
+    ranks::agree(comm, [&] {
+      if (std::holds_alternative<mesh::Octree>(found->part.mesh)) mesh::hold_all_roots(found->part);
+    });
+    *restart = new octavo_restart{std::move(*found), chosen.flow};
   });
 }
 

@@ -12,8 +12,7 @@ namespace octavo::patches {
 /// The header of the mesh, for writers: a tree of blocks of `shape.block` cells, level 0 its roots.
 mesh::Header header_of(const Shape& shape, const std::string& code);
 
-/// The same with as few roots as can be, whole families of blocks below each: every rank has all roots in its tree,
-/// zeros where it owns nothing, and `raw` stores those too.
+/// The same with as few roots as can be, whole families of blocks below each.
 mesh::Header unfolded(mesh::Header header);
 
 /// One box of values, with `ghost` layers of ghosts on each side.

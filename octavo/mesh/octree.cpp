@@ -1,8 +1,11 @@
 #include "octavo/mesh/octree.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 
@@ -20,10 +23,10 @@ std::string expected_found(std::size_t expected, std::size_t found) {
 }
 
 // The product of three positive numbers, or 0 where it does not fit.
-std::size_t product(const Index3& n) {
-  std::size_t all = 1;
+std::int64_t product(const Index3& n) {
+  std::int64_t all = 1;
   for (std::int64_t i : n)
-    if (__builtin_mul_overflow(all, static_cast<std::size_t>(i), &all)) return 0;
+    if (__builtin_mul_overflow(all, i, &all)) return 0;
   return all;
 }
 
@@ -53,6 +56,24 @@ void check_positions(const Octree& tree) {
   }
 }
 
+std::string to_string(const RootInterval& interval) {
+  return "[" + std::to_string(interval.begin) + ", " + std::to_string(interval.end) + ")";
+}
+
+void check_held(const Octree& tree) {
+  std::int64_t before = -1;
+  const auto all = product(tree.roots);
+  for (const RootInterval& interval : tree.held) {
+    if (interval.begin <= before || interval.end <= interval.begin || interval.end > all)
+      throw Error(Kind::corrupt, "held roots: expected ascending intervals that do not touch, below " +
+                                     std::to_string(all) + ", found " + to_string(interval) +
+                                     (before < 0 ? "" : " after one up to " + std::to_string(before)));
+    before = interval.end;
+  }
+  if (tree.held == RootIntervals{{0, all}})
+    throw Error(Kind::corrupt, "held roots: expected an empty list for all roots, found " + to_string(tree.held[0]));
+}
+
 void check_bits(const BitArray& bits, const std::string& name, std::size_t level) {
   const auto& words = bits.words();
   if (words.size() != (bits.size() + 63) / 64)
@@ -68,7 +89,7 @@ void check_level(const Octree& tree, std::size_t level, std::size_t expected) {
   const BitArray& refined = tree.refined[level];
   if (refined.size() != expected)
     throw Error(Kind::corrupt, "number of cells: " + expected_found(expected, refined.size())).at(at_level(level));
-  if (refined.empty()) throw Error(Kind::corrupt, "a level without cells").at(at_level(level));
+  if (refined.empty() && level > 0) throw Error(Kind::corrupt, "a level without cells").at(at_level(level));
   if (tree.owned[level].size() != expected)
     throw Error(Kind::corrupt, "number of ownership bits: " + expected_found(expected, tree.owned[level].size()))
         .at(at_level(level));
@@ -117,15 +138,74 @@ std::size_t num_owned_leaves(const Octree& tree, int level) {
   return n;
 }
 
+RootIntervals held_roots(const Octree& tree) {
+  const bool none = !tree.refined.empty() && tree.refined[0].empty();
+  return none || !tree.held.empty() ? tree.held : RootIntervals{{0, num_roots(tree.roots)}};
+}
+
+void hold(Octree& tree, RootIntervals intervals) {
+  const bool all = intervals == RootIntervals{{0, num_roots(tree.roots)}};
+  tree.held = all ? RootIntervals{} : std::move(intervals);
+}
+
+std::size_t count_roots(const RootIntervals& intervals) {
+  std::int64_t count = 0;
+  for (const RootInterval& interval : intervals) count += interval.end - interval.begin;
+  return static_cast<std::size_t>(count);
+}
+
+void append(RootIntervals& intervals, const RootInterval& interval) {
+  if (!intervals.empty() && intervals.back().end == interval.begin)
+    intervals.back().end = interval.end;
+  else
+    intervals.push_back(interval);
+}
+
+RootIntervals join(const RootIntervals& a, const RootIntervals& b) {
+  RootIntervals sorted, joined;
+  sorted.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(sorted),
+             [](const RootInterval& x, const RootInterval& y) { return x.begin < y.begin; });
+  for (const RootInterval& interval : sorted)
+    if (joined.empty() || joined.back().end < interval.begin)
+      joined.push_back(interval);
+    else
+      joined.back().end = std::max(joined.back().end, interval.end);
+  return joined;
+}
+
+RootIndex::RootIndex(RootIntervals intervals) : intervals_(std::move(intervals)) {
+  std::size_t before = 0;
+  for (const RootInterval& interval : intervals_) {
+    before_.push_back(before);
+    before += static_cast<std::size_t>(interval.end - interval.begin);
+  }
+}
+
+std::optional<std::size_t> RootIndex::find(std::int64_t number) const {
+  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), number,
+                                      [](std::int64_t root, const RootInterval& i) { return root < i.end; });
+  if (after == intervals_.end() || number < after->begin) return {};
+  return before_[static_cast<std::size_t>(after - intervals_.begin())] +
+         static_cast<std::size_t>(number - after->begin);
+}
+
 std::vector<Coordinate> root_coordinates(const Octree& tree) {
+  const RootIntervals held = held_roots(tree);
   std::vector<Coordinate> out;
-  out.reserve(product(tree.roots));
-  const auto nx = static_cast<std::uint32_t>(tree.roots[0]);
-  const auto ny = static_cast<std::uint32_t>(tree.roots[1]);
-  const auto nz = static_cast<std::uint32_t>(tree.roots[2]);
-  for (std::uint32_t z = 0; z < nz; ++z)
-    for (std::uint32_t y = 0; y < ny; ++y)
-      for (std::uint32_t x = 0; x < nx; ++x) out.push_back({x, y, z});
+  out.reserve(count_roots(held));
+  const std::int64_t nx = tree.roots[0], ny = tree.roots[1];
+  for (const RootInterval& interval : held) {
+    std::int64_t x = interval.begin % nx, y = interval.begin / nx % ny, z = interval.begin / nx / ny;
+    for (std::int64_t root = interval.begin; root < interval.end; ++root) {
+      out.push_back({static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)});
+      if (++x < nx) continue;
+      x = 0;
+      if (++y < ny) continue;
+      y = 0;
+      ++z;
+    }
+  }
   return out;
 }
 
@@ -145,7 +225,8 @@ void validate(const Octree& tree) {
   if (tree.owned.size() != tree.refined.size())
     throw Error(Kind::corrupt, "levels of ownership bits: " + expected_found(tree.refined.size(), tree.owned.size()));
   check_positions(tree);
-  std::size_t expected = product(tree.roots);
+  check_held(tree);
+  std::size_t expected = count_roots(held_roots(tree));
   for (std::size_t level = 0; level < tree.refined.size(); ++level) {
     check_level(tree, level, expected);
     expected = tree.refined[level].count() * family_size(tree);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "octavo/base/bit_array.hpp"
@@ -10,11 +11,22 @@ namespace octavo::mesh {
 
 using Index3 = std::array<std::int64_t, 3>;
 
+/// Roots [begin, end): root (i, j, k) of the domain has the number (k * roots[1] + j) * roots[0] + i.
+struct RootInterval {
+  std::int64_t begin = 0, end = 0;
+  bool operator==(const RootInterval&) const = default;
+};
+using RootIntervals = std::vector<RootInterval>;
+
 /// One part's refinement tree, breadth first (the LightAMR model; also VTK's hyper tree grid).
 ///
-/// Level 0 holds `roots[0] * roots[1] * roots[2]` cells, x fastest. The children of the k-th refined cell of a level
-/// are the 2^dim consecutive cells of the next level from k * 2^dim on, x fastest: a *family*. Levels here are indices
-/// from 0; a code's own level number is this index plus `Header::level_origin - Header::unfolded`.
+/// The domain has `roots[0] * roots[1] * roots[2]` roots, x fastest. Level 0 has the roots that the part holds, in the
+/// order of their numbers; memory is needed for these alone. The children of the k-th refined cell of a level are the
+/// 2^dim consecutive cells of the next level from k * 2^dim on, x fastest: a *family*. Levels here are indices from 0;
+/// a code's own level number is this index plus `Header::level_origin - Header::unfolded`.
+///
+/// `held` is empty in two cases. A tree with cells on level 0 then holds all roots of the domain. A tree that holds no
+/// root has one level, without cells. Two trees of the same cells are thus always equal; hold() keeps to this.
 ///
 /// Each tree cell carries `block` values a field, 1x1x1 for cell-based codes, 16x16x16 for a FLASH block kept folded.
 /// In 1-D and 2-D the unused entries of `roots` and `block` are 1.
@@ -24,6 +36,7 @@ struct Octree {
   Index3 block{1, 1, 1};
   std::vector<base::BitArray> refined;  ///< per level; the deepest level has no set bit
   std::vector<base::BitArray> owned;    ///< per level, same sizes: this part answers for the cell
+  RootIntervals held{};                 ///< roots on level 0, ascending and apart; empty: all of them, or none
   bool operator==(const Octree&) const = default;
 };
 
@@ -47,15 +60,41 @@ std::size_t num_owned_leaves(const Octree& tree, int level);
 /// level l has `roots << l` cells along an axis.
 using Coordinate = std::array<std::uint32_t, 3>;
 
-/// Positions of the level-0 cells, x fastest.
+/// All roots of the domain, held or not. @pre the product of the extents fits 63 bits.
+inline std::int64_t num_roots(const Index3& roots) { return roots[0] * roots[1] * roots[2]; }
+/// The roots on level 0 as a list that says all: one interval where the tree holds all roots, none where it holds none.
+RootIntervals held_roots(const Octree& tree);
+/// Sets `held` for such a list (ascending and apart); the levels are the caller's to set.
+void hold(Octree& tree, RootIntervals intervals);
+/// How many roots a list has.
+std::size_t count_roots(const RootIntervals& intervals);
+/// Appends an interval that begins at the last one's end or behind it.
+void append(RootIntervals& intervals, const RootInterval& interval);
+/// The roots that either list has.
+RootIntervals join(const RootIntervals& a, const RootIntervals& b);
+
+/// Finds held roots among the cells of level 0.
+class RootIndex {
+ public:
+  explicit RootIndex(RootIntervals intervals);
+  /// The place on level 0 of the root of that number; nothing where it is not held.
+  std::optional<std::size_t> find(std::int64_t number) const;
+
+ private:
+  RootIntervals intervals_;
+  std::vector<std::size_t> before_;  ///< roots before each interval
+};
+
+/// Positions of the level-0 cells: those of the held roots, x fastest.
 std::vector<Coordinate> root_coordinates(const Octree& tree);
 /// Positions of the cells of `level + 1`, given those of `level`. Walk a tree level by level, keeping two levels.
 std::vector<Coordinate> child_coordinates(const Octree& tree, int level, const std::vector<Coordinate>& coordinates);
 
-/// Throws Error(corrupt) naming the level, the expected and the found value, unless: dim is 1-3; roots and block are
-/// positive, below 2^32 (1 beyond dim); cells of the deepest level have 32-bit positions; level 0 has roots cells; each
-/// level has 2^dim times the refined cells of the one before; the deepest level has no refined cell and no level is
-/// empty; `owned` has the sizes of `refined`; no bit is set past the end of an array.
+/// Throws Error(corrupt) naming the level and what was expected and found, unless: dim is 1-3; roots and block are
+/// positive, below 2^32 (1 beyond dim); cells of the deepest level have 32-bit positions; `held` ascends, is apart,
+/// lies in the domain and is not all of it; level 0 has the held roots' cells; each level has 2^dim times the refined
+/// cells of the one before; the deepest level has no refined cell and no level below level 0 is empty; `owned` has the
+/// sizes of `refined`; no bit is set past the end of an array.
 void validate(const Octree& tree);
 
 }  // namespace octavo::mesh

@@ -180,6 +180,83 @@ TEST(octree, every_kind_of_damage_is_refused_by_name) {
   }
 }
 
+TEST(octree, a_tree_holds_the_roots_that_it_lists) {
+  Octree tree;
+  tree.dim = 2;
+  tree.roots = {4, 3, 1};
+  hold(tree, {{1, 3}, {7, 9}, {11, 12}});
+  tree.refined = tree.owned = {base::BitArray(5)};
+  tree.refined[0].set(2);
+  tree.refined.emplace_back(4);
+  tree.owned.emplace_back(4, true);
+  EXPECT_EQ(refusal(tree), "accepted");
+  const auto at = root_coordinates(tree);
+  EXPECT_EQ(at, (std::vector<Coordinate>{{1, 0, 0}, {2, 0, 0}, {3, 1, 0}, {0, 2, 0}, {3, 2, 0}}));
+  EXPECT_EQ(child_coordinates(tree, 0, at).front(), (Coordinate{6, 2, 0}));
+  const RootIndex index(held_roots(tree));
+  std::vector<std::int64_t> found;
+  for (std::int64_t root = -1; root < 14; ++root)
+    if (const auto place = index.find(root)) {
+      EXPECT_EQ(*place, found.size());
+      found.push_back(root);
+    }
+  EXPECT_EQ(found, (std::vector<std::int64_t>{1, 2, 7, 8, 11}));
+}
+
+TEST(octree, all_roots_and_no_root_are_both_an_empty_list) {
+  Octree tree;
+  tree.roots = {2, 2, 2};
+  tree.refined = tree.owned = {base::BitArray(8)};
+  hold(tree, {{0, 8}});
+  EXPECT_TRUE(tree.held.empty());
+  EXPECT_EQ(refusal(tree), "accepted");
+  EXPECT_EQ(held_roots(tree), (RootIntervals{{0, 8}}));
+  tree.refined = tree.owned = {base::BitArray()};
+  hold(tree, {});
+  EXPECT_EQ(refusal(tree), "accepted");
+  EXPECT_TRUE(held_roots(tree).empty());
+  EXPECT_TRUE(root_coordinates(tree).empty());
+}
+
+TEST(octree, held_roots_that_cannot_be_are_refused) {
+  Octree tree;
+  tree.roots = {4, 2, 1};
+  tree.refined = tree.owned = {base::BitArray(3)};
+  const auto refused = [&](RootIntervals held) {
+    tree.held = std::move(held);
+    return refusal(tree);
+  };
+  EXPECT_EQ(refused({{1, 4}}), "accepted");
+  EXPECT_THAT(refused({{2, 4}, {0, 1}}), HasSubstr("found [0, 1) after one up to 4"));
+  EXPECT_THAT(refused({{0, 2}, {1, 3}}), HasSubstr("found [1, 3) after one up to 2"));
+  EXPECT_THAT(refused({{0, 2}, {2, 3}}), HasSubstr("that do not touch"));
+  EXPECT_THAT(refused({{2, 2}}), HasSubstr("found [2, 2)"));
+  EXPECT_THAT(refused({{-1, 2}}), HasSubstr("found [-1, 2)"));
+  EXPECT_THAT(refused({{6, 9}}), HasSubstr("below 8, found [6, 9)"));
+  EXPECT_THAT(refused({{0, std::int64_t{1} << 62}}), HasSubstr("held roots"));
+  EXPECT_THAT(refused({{0, 8}}), HasSubstr("expected an empty list"));
+  EXPECT_THAT(refused({{0, 4}}), HasSubstr("number of cells: expected 4, found 3"));
+  EXPECT_THAT(refused({}), HasSubstr("number of cells: expected 8, found 3"));
+}
+
+TEST(octree, joined_lists_have_what_either_has) {
+  testing::Random random(5);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::array<RootIntervals, 2> lists;
+    std::array<bool, 40> either{};
+    for (RootIntervals& list : lists)
+      for (std::int64_t root = 0; root < 40; ++root)
+        if (random.chance(0.4)) {
+          append(list, {root, root + 1});
+          either[static_cast<std::size_t>(root)] = true;
+        }
+    RootIntervals expected;
+    for (std::int64_t root = 0; root < 40; ++root)
+      if (either[static_cast<std::size_t>(root)]) append(expected, {root, root + 1});
+    EXPECT_EQ(join(lists[0], lists[1]), expected);
+  }
+}
+
 TEST(octree, damage_names_its_level) {
   Octree tree = lightamr_example();
   tree.owned[2].push_back(true);

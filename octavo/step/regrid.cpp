@@ -26,6 +26,7 @@ mesh::Request only_trees() {
 
 Octree merged(const mesh::Dataset& source, const std::vector<mesh::Part>& parts) {
   mesh::Part whole = mesh::merge(parts);
+  mesh::hold_all_roots(whole);
   const Octree& tree = mesh::octree_of(whole);
   for (auto level = static_cast<std::size_t>(source.header.unfolded); level < tree.owned.size(); ++level)
     if (tree.owned[level].count() != tree.owned[level].size())

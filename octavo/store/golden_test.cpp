@@ -58,7 +58,10 @@ json described_triangles(const mesh::Part& part) {
 json described(const mesh::Part& part) {
   if (std::holds_alternative<mesh::Unstructured>(part.mesh)) return described_triangles(part);
   const auto& tree = std::get<mesh::Octree>(part.mesh);
-  json out{{"index", part.index}, {"refined", bit_texts(tree.refined)}, {"owned", bit_texts(tree.owned)}};
+  json held = json::array();
+  for (const mesh::RootInterval& interval : held_roots(tree)) held.push_back({interval.begin, interval.end});
+  json out{
+      {"index", part.index}, {"held", held}, {"refined", bit_texts(tree.refined)}, {"owned", bit_texts(tree.owned)}};
   out["fields"] = out["particles"] = json::object();
   for (const mesh::Field& field : part.fields) out["fields"][field.info.name] = hexadecimal(field);
   for (const mesh::Particles& species : part.particles)
@@ -197,6 +200,22 @@ void make_layouts(const fs::path& store) {
   });
 }
 
+// Parts that hold some of the roots each, and one that holds none.
+void make_roots(const fs::path& store) {
+  StepOptions options;
+  options.roots = {5, 4, 3};
+  options.cells = 120;
+  options.parts = 5;
+  options.particles = false;
+  Step step = random_step(9, options);
+  mesh::Part none = step.parts[0];
+  none.index = 5;
+  none.mesh = mesh::Octree{.dim = 3, .roots = options.roots, .block = {1, 1, 1}, .refined = {{}}, .owned = {{}}};
+  for (mesh::Field& field : none.fields) field.bytes.clear();
+  step.parts.push_back(std::move(none));
+  write_durable_step(step, store, plan_of(3, 1, 2));
+}
+
 /// Two planes of 12 x 9 points, moved a little; places and values are sums of few binary digits.
 mesh::Part small_triangles(int step) {
   mesh::Unstructured mesh;
@@ -263,6 +282,8 @@ TEST(Golden, DISABLED_writes_a_new_store) {
                                                                 {"blocks", make_blocks},
                                                                 {"triangles", make_triangles},
                                                                 {"layouts", make_layouts}};
+                                                                {"roots", make_roots},
+                                                                {"triangles", make_triangles}};
   for (const auto& [kind, make] : makers) {
     const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
     if (fs::exists(directory)) continue;  // golden files are for ever

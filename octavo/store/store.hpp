@@ -131,6 +131,7 @@ struct EncodedPart {
   int index = 0;
   mesh::Octree shape;                               ///< dim, roots, block only
   std::vector<std::uint64_t> cells, owned, leaves;  ///< per level index: all, owned, owned leaves
+  std::uint64_t intervals = 1;                      ///< of the roots that the part holds
   mesh::Point3 lo{}, hi{};                          ///< bounding box of owned cells, in fractions of the x extent
   mesh::KeyInterval keys;                           ///< Morton keys, 32 bits an axis, of owned leaves; empty if none
   std::vector<mesh::FieldInfo> fields;              ///< as stored

@@ -62,6 +62,33 @@ TEST(Store, keeps_blocks_and_roots) {
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
 }
 
+TEST(Store, a_part_holds_the_roots_that_it_lists_or_none) {
+  StepOptions options;
+  options.roots = {5, 4, 3};
+  options.parts = 7;
+  for (const mesh::Index3& block : {mesh::Index3{1, 1, 1}, mesh::Index3{2, 2, 4}})
+    for (const codec::Method method : {codec::Method::automatic, codec::Method::raw, codec::Method::zstd}) {
+      options.block = block;
+      Step step = random_step(4, options);
+      mesh::Part& none = step.parts[3];
+      auto& tree = std::get<mesh::Octree>(none.mesh);
+      tree.refined = tree.owned = {base::BitArray()};
+      tree.held.clear();
+      for (mesh::Field& field : none.fields) field.bytes.clear();
+      EncodeOptions encoding;
+      encoding.codec.method = method;
+      SegmentPlan plan = plan_of(1, 1, 7);
+      plan.whole_domain = false;
+      TemporaryDirectory dir;
+      write_step(step, dir / "s", plan, encoding);
+      const auto read = read_all(open_step(dir / "s"));
+      EXPECT_TRUE(same_parts(read, step.parts));
+      for (const mesh::Part& part : read) EXPECT_LT(num_cells(std::get<mesh::Octree>(part.mesh), 0), 60U);
+      for (const Finding& finding : verify(dir / "s", 2).findings)
+        ADD_FAILURE() << finding.where << ": " << finding.what;
+    }
+}
+
 // Values of cells that a part does not own become zeros, but in every `keep`-th of them.
 void clear_others(Step& step, std::size_t keep) {
   for (mesh::Part& part : step.parts) {

@@ -187,11 +187,12 @@ void parse_species(const cbor::Array& items, Table& table) {
 using Counts = std::vector<std::uint64_t>;
 
 cbor::Map from_parts(const Table& table) {
-  Counts index, levels, cells, owned, leaves, keys, particles, streams;
+  Counts index, levels, intervals, cells, owned, leaves, keys, particles, streams;
   std::vector<double> boxes;
   for (const PartRow& part : table.parts) {
     index.push_back(static_cast<std::uint64_t>(part.index));
     levels.push_back(part.cells.size());
+    intervals.push_back(part.intervals);
     cells.insert(cells.end(), part.cells.begin(), part.cells.end());
     owned.insert(owned.end(), part.owned.begin(), part.owned.end());
     leaves.insert(leaves.end(), part.leaves.begin(), part.leaves.end());
@@ -201,9 +202,10 @@ cbor::Map from_parts(const Table& table) {
     particles.insert(particles.end(), part.particles.begin(), part.particles.end());
     streams.push_back(part.last_stream - part.first_stream);
   }
-  return {{"index", cbor::column(index)}, {"levels", cbor::column(levels)},       {"cells", cbor::column(cells)},
-          {"owned", cbor::column(owned)}, {"leaves", cbor::column(leaves)},       {"box", cbor::column(boxes)},
-          {"keys", cbor::column(keys)},   {"particles", cbor::column(particles)}, {"streams", cbor::column(streams)}};
+  return {{"index", cbor::column(index)},    {"levels", cbor::column(levels)}, {"intervals", cbor::column(intervals)},
+          {"cells", cbor::column(cells)},    {"owned", cbor::column(owned)},   {"leaves", cbor::column(leaves)},
+          {"box", cbor::column(boxes)},      {"keys", cbor::column(keys)},     {"particles", cbor::column(particles)},
+          {"streams", cbor::column(streams)}};
 }
 
 cbor::Map from_streams(const Table& table) {
@@ -254,8 +256,9 @@ void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
     if (n < 1 || n > most_levels) throw inconsistent("levels: expected 1 to 33, found " + std::to_string(n));
     rows += static_cast<std::size_t>(n);
   }
-  const auto cells = cbor::counts(map, "cells", rows), owned = cbor::counts(map, "owned", rows),
-             leaves = cbor::counts(map, "leaves", rows), keys = cbor::counts(map, "keys", 4 * count),
+  const auto intervals = cbor::counts(map, "intervals", count), cells = cbor::counts(map, "cells", rows),
+             owned = cbor::counts(map, "owned", rows), leaves = cbor::counts(map, "leaves", rows),
+             keys = cbor::counts(map, "keys", 4 * count),
              particles = cbor::counts(map, "particles", count * table.species.size()),
              streams = cbor::counts(map, "streams", count);
   const auto boxes = cbor::reals(map, "box", 6 * count);
@@ -263,6 +266,7 @@ void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
   for (std::size_t p = 0; p < count; ++p) {
     PartRow part;
     part.index = small(index[p], most_int, "part index");
+    part.intervals = intervals[p];
     for (std::size_t l = 0; l < levels[p]; ++l, ++row) {
       part.cells.push_back(cells[row]);
       part.owned.push_back(owned[row]);

@@ -20,6 +20,7 @@ constexpr std::uint64_t most_opaque = std::uint64_t{1} << 40;  ///< bytes of one
 struct PartRow {
   int index = 0;                                    ///< contributor
   std::vector<std::uint64_t> cells, owned, leaves;  ///< per level index
+  std::uint64_t intervals = 1;                      ///< of the roots that the part holds
   mesh::Point3 lo{}, hi{};                          ///< of owned cells, in fractions of the x extent
   mesh::KeyInterval keys;                           ///< Morton keys of owned leaves
   std::vector<std::uint64_t> particles;             ///< per species of the table

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/store/pack.hpp"
 #include "octavo/store/table.hpp"
 
 namespace octavo::store {
@@ -16,9 +17,14 @@ void check_counts(const Table& table, const PartRow& part) {
   const mesh::Index3& roots = table.header.roots;
   const std::uint64_t family = std::uint64_t{1} << table.header.dim;
   std::uint64_t most = static_cast<std::uint64_t>(roots[0] * roots[1] * roots[2]);
+  // Intervals are apart, and have a root each.
+  if (part.intervals > part.cells[0] || part.intervals > most - part.cells[0] + 1 ||
+      (part.intervals == 0 && part.cells[0] > 0))
+    throw inconsistent(std::to_string(part.cells[0]) + " of " + std::to_string(most) + " roots cannot be in " +
+                       std::to_string(part.intervals) + " intervals");
   for (std::size_t l = 0; l < part.cells.size(); ++l) {
     const std::uint64_t cells = part.cells[l];
-    const bool fits = l == 0 ? cells == most : cells >= family && cells % family == 0 && cells <= most;
+    const bool fits = l == 0 ? cells <= most : cells >= family && cells % family == 0 && cells <= most;
     if (!fits || cells > most_cells || part.owned[l] > cells || part.leaves[l] > part.owned[l])
       throw inconsistent("cells of level index " + std::to_string(l) + " cannot be " + std::to_string(cells) + ", " +
                          std::to_string(part.owned[l]) + " owned, " + std::to_string(part.leaves[l]) +
@@ -30,7 +36,7 @@ void check_counts(const Table& table, const PartRow& part) {
 }
 
 std::uint64_t raw_bytes_of(const Table& table, const PartRow& part, const StreamRow& stream) {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = stream.kind == StreamKind::refinement ? part.intervals * bytes_of_interval : 0;
   const std::size_t first = static_cast<std::size_t>(stream.first_level);
   const std::size_t last = static_cast<std::size_t>(stream.last_level);
   if (stream.kind == StreamKind::particles) {

@@ -146,8 +146,17 @@ mesh::Index3 extents(const Extents& values, int dim, const char* name) {
   return all;
 }
 
+using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+using Held = std::optional<Intervals>;
+
+Intervals intervals_of(const mesh::Octree& tree) {
+  Intervals held;
+  for (const mesh::RootInterval& interval : held_roots(tree)) held.emplace_back(interval.begin, interval.end);
+  return held;
+}
+
 mesh::Octree make_octree(const std::vector<Bits>& refined, const std::optional<std::vector<Bits>>& owned, int dim,
-                         const Extents& roots, const Extents& block) {
+                         const Extents& roots, const Extents& block, const Held& held) {
   mesh::Octree tree;
   tree.dim = dim;
   tree.roots = extents(roots, dim, "roots");
@@ -157,6 +166,9 @@ mesh::Octree make_octree(const std::vector<Bits>& refined, const std::optional<s
     tree.owned = to_bits(*owned);
   else
     for (const base::BitArray& level : tree.refined) tree.owned.emplace_back(level.size(), true);
+  mesh::RootIntervals intervals;
+  for (const auto& [begin, end] : held.value_or(Intervals{})) intervals.push_back({begin, end});
+  hold(tree, std::move(intervals));
   try {
     validate(tree);
   } catch (const base::Error& error) {
@@ -170,17 +182,21 @@ void bind_octree(nb::module_& m) {
       .def(
           "__init__",
           [](mesh::Octree* self, const std::vector<Bits>& refined, const std::optional<std::vector<Bits>>& owned,
-             int dim, const Extents& roots,
-             const Extents& block) { new (self) mesh::Octree(make_octree(refined, owned, dim, roots, block)); },
+             int dim, const Extents& roots, const Extents& block,
+             const Held& held) { new (self) mesh::Octree(make_octree(refined, owned, dim, roots, block, held)); },
           nb::arg("refined"), nb::arg("owned") = nb::none(), nb::kw_only(), nb::arg("dim") = 3,
-          nb::arg("roots") = nb::none(), nb::arg("block") = nb::none(),
-          "refined, owned: a bool array a level, coarsest first. Level 0 has the product of `roots` cells, x fastest;\n"
+          nb::arg("roots") = nb::none(), nb::arg("block") = nb::none(), nb::arg("held") = nb::none(),
+          "refined, owned: a bool array a level, coarsest first. Level 0 has the roots of `held`, x fastest: "
+          "ascending\n"
+          "half-open intervals of root numbers, (k * roots[1] + j) * roots[0] + i, that do not touch (nothing: all "
+          "roots);\n"
           "the children of the k-th refined cell of a level are the 2**dim cells from k * 2**dim on of the next; none\n"
           "of the last level is refined. owned: this part answers for the cell (nothing: for all). roots and block\n"
           "have `dim` entries (nothing: 1).")
       .def_ro("dim", &mesh::Octree::dim)
       .def_prop_ro("roots", [](const mesh::Octree& t) { return of_axes(t.roots, t.dim); })
       .def_prop_ro("block", [](const mesh::Octree& t) { return of_axes(t.block, t.dim); })
+      .def_prop_ro("held", &intervals_of, "Intervals [begin, end) of the numbers of the roots on level 0, ascending.")
       .def_prop_ro(
           "cells", [](const mesh::Octree& t) { return num_cells(t); }, "Tree cells of all levels.")
       .def_prop_ro(
@@ -330,6 +346,9 @@ void bind_part(nb::module_& m) {
       .def_prop_ro(
           "particles", [](nb::handle self) { return particles_of(self); },
           "{species: {attribute: array}}; views, not copies.")
+      .def_prop_ro(
+          "held", [](const mesh::Part& part) { return intervals_of(octree_of(part)); },
+          "Intervals [begin, end) of the numbers of the roots on level 0, ascending.")
       .def_prop_ro(
           "refined", [](const mesh::Part& part) { return levels_of(octree_of(part).refined); },
           "Per level: bool array, whether a cell has children.")

@@ -78,7 +78,7 @@ def claim_roots(roots):
         for i in range(len(raw)):
             levels = cells[int(first[i]) : int(last[i]) + 1]
             if kinds[i] == reader.REFINEMENT:
-                raw[i] = sum((int(n) + 7) // 8 for n in levels[:-1])
+                raw[i] = 16 + sum((int(n) + 7) // 8 for n in levels[:-1])
             elif kinds[i] == reader.OWNERSHIP:
                 raw[i] = sum((int(n) + 7) // 8 for n in levels)
             elif kinds[i] == reader.FIELD:
@@ -125,6 +125,24 @@ def test_what_is_claimed_and_not_there_is_damage(small, tmp_path):
     assert code == 3, text
     assert used < 300 << 20
     assert peak(["verify", wrong, "--memory", "8GiB"])[0] == 1
+
+
+@pytest.mark.parametrize("intervals", [0, 2, 1 << 40, (1 << 64) - 1])
+def test_intervals_of_roots_that_cannot_be_are_damage(small, tmp_path, intervals):
+    """The table tells before anything is taken: eight roots, all held, are one interval."""
+
+    def change(table):
+        table["parts"]["intervals"] = cbor2.CBORTag(71, np.array([intervals], "<u8").tobytes())
+        raw = column(table["streams"], "raw")
+        raw[0] = (int(raw[0]) + 16 * (intervals - 1)) % (1 << 64)
+        table["streams"]["raw"] = cbor2.CBORTag(71, raw.tobytes())
+
+    wrong = tmp_path / "wrong.octavo"
+    shutil.copytree(small, wrong)
+    rewrite_table(wrong / "analysis" / "data.000", change)
+    code, text, used = peak(["stats", wrong])
+    assert code == 3 and "intervals" in text, text
+    assert used < 300 << 20
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ COLUMN_TYPES = {64: "<u1", 69: "<u2", 70: "<u4", 71: "<u8", 79: "<i8", 86: "<f8"
 
 Commit = namedtuple("Commit", "path footer offset length")
 Step = namedtuple("Step", "flow step attempt time header species segments parts")
-Part = namedtuple("Part", "index refined owned fields particles opaque")
+Part = namedtuple("Part", "index held refined owned fields particles opaque")
 
 
 class Damage(Exception):
@@ -279,7 +279,7 @@ def read_table(commit):
 
 def part_rows(table):
     """A row a part: its counts by level, where it is, and its streams."""
-    row = namedtuple("PartRow", "index cells owned leaves box keys particles streams")
+    row = namedtuple("PartRow", "index intervals cells owned leaves box keys particles streams")
     parts, streams, species = table["parts"], columns(table["streams"]), len(table["species"])
     rows, level, stream = [], 0, 0
     for p, index in enumerate(parts["index"].tolist()):
@@ -288,6 +288,7 @@ def part_rows(table):
         rows.append(
             row(
                 index,
+                int(parts["intervals"][p]),
                 *counts,
                 parts["box"][6 * p : 6 * p + 6].tolist(),
                 parts["keys"][4 * p : 4 * p + 4].tolist(),
@@ -319,8 +320,24 @@ def check_raw(stream, raw, taken):
     expect(len(raw) == stream.raw and stream.raw_checksum in (0, xxh3(raw)), f"{place} decodes otherwise")
 
 
-def read_bits(data, stream, counts):
-    levels, taken, raw = [], 0, b""
+def read_roots(data, intervals, count, roots):
+    """The held roots [begin, end), ascending, what they take of a stream, and their raw form."""
+    if intervals == 0:
+        expect(count == 0, "cells of level 0 without held roots")
+        return [], 0, b""
+    raw, size = chunk.decode_integers(data, 0, 8, 2 * intervals)
+    held, end = [], 0
+    for gap, length in np.frombuffer(raw, "<u8").reshape(-1, 2).tolist():
+        expect(length > 0 and (gap > 0 or not held), "held roots: an interval is empty or touches the one before")
+        held.append((end + gap, end + gap + length))
+        end = held[-1][1]
+    expect(end <= roots, "held roots beyond the domain")
+    expect(sum(end - begin for begin, end in held) == count, "level 0 has not the held roots' cells")
+    return held, size, bytes(raw)
+
+
+def read_bits(data, stream, counts, taken=0, raw=b""):
+    levels = []
     for count in counts:
         bits, size = chunk.decode_bits(data, taken, count)
         levels.append(bits)
@@ -335,8 +352,9 @@ def read_part(step, number, neighbours=None, with_fields=True):
     _index, segment, row = step.parts[number]
     commit, table = step.segments[segment]
     header, family = table["header"], 2 ** table["header"]["dim"]
-    expect(row.cells[0] == np.prod(header["roots"]), "level 0 has not the roots' cells")
-    refined = read_bits(read_stream(commit.path, row.streams[0]), row.streams[0], row.cells[:-1])
+    data = read_stream(commit.path, row.streams[0])
+    held, taken, raw = read_roots(data, row.intervals, row.cells[0], int(np.prod(header["roots"])))
+    refined = read_bits(data, row.streams[0], row.cells[:-1], taken, raw)
     refined.append(np.zeros(row.cells[-1], bool))
     for above, cells in zip(refined[:-1], row.cells[1:], strict=True):
         expect(above.sum() * family == cells, "a level has not the children of the one above")
@@ -351,7 +369,7 @@ def read_part(step, number, neighbours=None, with_fields=True):
             field = header["fields"][stream.index]
             read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])], neighbours)
     particles, opaque = read_particles(commit.path, table, row), read_opaque(commit.path, table, row)
-    return Part(row.index, refined, owned, fields, particles, opaque)
+    return Part(row.index, held, refined, owned, fields, particles, opaque)
 
 
 def parents_of(refined, block):

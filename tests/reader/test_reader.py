@@ -45,6 +45,7 @@ def test_every_bit_is_as_it_was_written(name):
                 continue
             part = octavo_reader.read_part(step, number)
             assert part.index == part_wanted["index"]
+            assert [list(interval) for interval in part.held] == part_wanted["held"]
             assert bits(part.refined) == part_wanted["refined"]
             assert bits(part.owned) == part_wanted["owned"]
             fields = {name: hexadecimal(levels) for name, levels in part.fields.items()}

@@ -55,6 +55,7 @@ void both(Way& way, store::EncodedPart& part) {
   both(way, part.cells);
   both(way, part.owned);
   both(way, part.leaves);
+  both(way, part.intervals);
   both(way, part.lo);
   both(way, part.hi);
   both(way, part.keys.begin);

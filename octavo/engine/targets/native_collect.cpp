@@ -27,6 +27,11 @@ void both(Way& way, mesh::Octree& tree) {
   engine::both(way, tree.dim);
   engine::both(way, tree.roots);
   engine::both(way, tree.block);
+  tree.held.resize(way.count(tree.held.size(), sizeof(mesh::RootInterval)));
+  for (mesh::RootInterval& interval : tree.held) {
+    engine::both(way, interval.begin);
+    engine::both(way, interval.end);
+  }
   for (auto* levels : {&tree.refined, &tree.owned}) {
     levels->resize(way.count(levels->size(), 1));
     for (base::BitArray& level : *levels) both(way, level);

@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "octavo/base/error.hpp"
@@ -37,11 +38,12 @@ std::vector<std::int64_t> list_cells(FlashStep& step) {
   return list;
 }
 
-// The leaf that holds a position: its index over all levels. Positions beyond the domain count as the nearest in it.
+// The leaf that holds a position: its index over all levels; nothing where the tree does not hold its root. Positions
+// beyond the domain count as the nearest in it.
 class Descent {
  public:
   Descent(const mesh::Octree& tree, const flash::Frame& frame)
-      : tree_(tree), frame_(frame), offsets_(level_offsets(tree)) {
+      : tree_(tree), frame_(frame), roots_(held_roots(tree)), offsets_(level_offsets(tree)) {
     for (const base::BitArray& refined : tree.refined) {
       auto& family = family_.emplace_back(refined.size());
       std::uint32_t next = 0;
@@ -51,7 +53,7 @@ class Descent {
       }
     }
   }
-  std::size_t leaf_at(const mesh::Point3& position) const {
+  std::optional<std::size_t> leaf_at(const mesh::Point3& position) const {
     mesh::Index3 at{0, 0, 0};
     const auto axes = static_cast<std::size_t>(tree_.dim);
     for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -62,8 +64,9 @@ class Descent {
       while (at[axis] > 0 && position[axis] < bound(axis, 0, at[axis])) --at[axis];
       while (at[axis] + 1 < tree_.roots[axis] && position[axis] >= bound(axis, 0, at[axis] + 1)) ++at[axis];
     }
-    auto cell = static_cast<std::size_t>((at[2] * tree_.roots[1] + at[1]) * tree_.roots[0] + at[0]);
-    std::size_t level = 0;
+    const auto root = roots_.find((at[2] * tree_.roots[1] + at[1]) * tree_.roots[0] + at[0]);
+    if (!root) return {};
+    std::size_t cell = *root, level = 0;
     for (; tree_.refined[level][cell]; ++level) {
       std::size_t child = 0;
       for (std::size_t axis = 0; axis < axes; ++axis) {
@@ -82,6 +85,7 @@ class Descent {
   }
   const mesh::Octree& tree_;
   const flash::Frame& frame_;
+  mesh::RootIndex roots_;
   std::vector<std::size_t> offsets_;
   std::vector<std::vector<std::uint32_t>> family_;
 };
@@ -123,7 +127,8 @@ void place_particles(FlashStep& step, std::vector<std::int64_t>& list) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(species.count); ++i) {
     mesh::Point3 at{0, 0, 0};
     for (std::size_t axis = 0; axis < axes; ++axis) at[axis] = positions[axis][i];
-    const std::uint32_t own = own_of_cell[descent.leaf_at(at)];
+    const auto leaf = descent.leaf_at(at);
+    const std::uint32_t own = leaf ? own_of_cell[*leaf] : nobody;
     if (own == nobody)
       throw Error(Kind::usage, "particle " + std::to_string(i) + " at (" + std::to_string(at[0]) + ", " +
                                    std::to_string(at[1]) + ", " + std::to_string(at[2]) +

@@ -50,6 +50,8 @@ class Writer {
   /// the simulation; collective where wall time decides (rank 0's clock), local otherwise.
   bool due(store::Flow flow, std::int64_t step, double time);
   void put_attribute(const std::string& name, mesh::Attribute value);
+  /// This rank's tree, which holds the roots that it lists (`tree.held`): those that it owns or has owned cells below,
+  /// and no others, for all that it holds is stored. A rank may hold none.
   void put_mesh(const mesh::Octree& tree);
   /// The boxes of this rank (disjoint from all others'). They become a tree of the header's roots and block, level 0 of
   /// the patches at tree level index `header.unfolded`: see mesh::plan_patch_tree, which gives the roots. Boxes, and

@@ -14,6 +14,7 @@
 #include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::formats::amrex {
@@ -450,7 +451,8 @@ Octree whole_tree(const mesh::Dataset& dataset, int first) {
     parts.push_back(dataset.read(p, only_trees()));
     parts.back().particles.clear();
   }
-  const mesh::Part whole = mesh::merge(parts);
+  mesh::Part whole = mesh::merge(parts);
+  mesh::hold_all_roots(whole);
   const Octree& tree = mesh::octree_of(whole);
   for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
     if (tree.owned[level].count() != tree.owned[level].size())

@@ -11,6 +11,7 @@
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
 #include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::flash {
 
@@ -29,7 +30,8 @@ mesh::Octree whole_tree(const mesh::Dataset& dataset) {
     parts.push_back(dataset.read(p, request));
     parts.back().particles.clear();
   }
-  const mesh::Part whole = mesh::merge(parts);
+  mesh::Part whole = mesh::merge(parts);
+  mesh::hold_all_roots(whole);
   const mesh::Octree& tree = mesh::octree_of(whole);
   for (std::size_t level = 0; level < tree.owned.size(); ++level)
     if (tree.owned[level].count() != tree.owned[level].size())

@@ -59,7 +59,9 @@ void scatter(Walk& walk, const Wanted& wanted, std::span<const std::uint32_t> fa
                       if (level > 0)
                         std::memcpy(to + first, values.data(), values.size_bytes());
                       else
-                        for (std::size_t c = 0; c < cells; ++c) to[tree.root_cell[first + c]] = values[c];
+                        for (std::size_t c = 0; c < cells; ++c)
+                          if (const std::uint32_t cell = tree.root_cell[first + c]; cell != no_cell)
+                            to[cell] = values[c];
                     });
 }
 

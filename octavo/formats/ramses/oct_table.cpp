@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/oct_table.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -22,16 +23,21 @@ mesh::Octree read_tree_of(const mesh::Dataset& dataset, int part) {
   return std::get<mesh::Octree>(std::move(read.mesh));
 }
 
-std::size_t cell_of_oct(const mesh::Octree& tree, int level, std::size_t oct, unsigned c) {
-  if (level > 0) return (oct << tree.dim) + c;
-  std::size_t cell = 0, stride = 1;
-  for (std::size_t a = 0; a < static_cast<std::size_t>(tree.dim); ++a) {
-    const auto count = static_cast<std::size_t>(tree.roots[a] / 2);
-    cell += stride * (2 * (oct % count) + (c >> a & 1));
-    oct /= count;
-    stride *= 2 * count;
-  }
-  return cell;
+std::vector<TreeOct> root_octs(const mesh::Octree& tree, const std::vector<mesh::Coordinate>& roots) {
+  // The part need not hold all cells of an oct.
+  std::map<std::array<std::uint32_t, 3>, TreeOct> octs;  // by position, z first
+  tree.owned[0].for_each_set([&](std::size_t i) {
+    const auto& [x, y, z] = roots[i];
+    TreeOct& oct = octs[{z / 2, y / 2, x / 2}];
+    oct.at = {x / 2, y / 2, z / 2};
+    const unsigned c = (x & 1) | (y & 1) << 1 | (z & 1) << 2;
+    oct.cells[c] = i;
+    oct.owned = static_cast<std::uint8_t>(oct.owned | 1U << c);
+    oct.refined = static_cast<std::uint8_t>(oct.refined | unsigned{tree.refined[0][i]} << c);
+  });
+  std::vector<TreeOct> out;
+  for (const auto& [at, oct] : octs) out.push_back(oct);
+  return out;
 }
 
 void OctTable::add(int dim, const TreeOct& oct) {

@@ -22,7 +22,7 @@ struct TreeOct {
   mesh::Coordinate at;               ///< in units of its size; on level index 0 that of a coarse cell
   std::uint8_t refined = 0;          ///< a bit a cell
   std::uint8_t owned = 0;            ///< a bit a cell
-  std::array<std::size_t, 8> cells;  ///< among the cells of the level
+  std::array<std::size_t, 8> cells;  ///< among the cells of the level; of level 0 those that are owned alone
 };
 
 /// Throws Error(unsupported) for another kind of mesh.
@@ -30,25 +30,26 @@ const mesh::Octree& tree_of(const mesh::Dataset& dataset, const mesh::Part& part
 /// The tree alone of a part.
 mesh::Octree read_tree_of(const mesh::Dataset& dataset, int part);
 
-/// Position c (x fastest) of oct `oct` as a cell of its level; level 0 has the octs of the coarse cells, x fastest.
-std::size_t cell_of_oct(const mesh::Octree& tree, int level, std::size_t oct, unsigned c);
+/// The octs of the coarse cells of which any cell is owned, x fastest. Their cells are those on level 0.
+std::vector<TreeOct> root_octs(const mesh::Octree& tree, const std::vector<mesh::Coordinate>& roots);
 
 /// Calls f(level index, oct) for the octs of which any cell is owned, from the top down.
 template <class F>
 void for_each_oct(const mesh::Octree& tree, F&& f) {
   std::vector<mesh::Coordinate> coordinates = mesh::root_coordinates(tree);
-  for (int level = 0; level < mesh::num_levels(tree); ++level) {
-    if (level > 0) coordinates = mesh::child_coordinates(tree, level - 1, coordinates);
+  for (const TreeOct& oct : root_octs(tree, coordinates)) f(0, oct);
+  for (int level = 1; level < mesh::num_levels(tree); ++level) {
+    coordinates = mesh::child_coordinates(tree, level - 1, coordinates);
     const auto l = static_cast<std::size_t>(level);
-    for (std::size_t i = 0; i < coordinates.size() >> tree.dim; ++i) {
+    for (std::size_t first = 0; first < coordinates.size(); first += std::size_t{1} << tree.dim) {
       TreeOct oct{};
       for (unsigned c = 0; c < (1U << tree.dim); ++c) {
-        oct.cells[c] = cell_of_oct(tree, level, i, c);
-        oct.refined = static_cast<std::uint8_t>(oct.refined | unsigned{tree.refined[l][oct.cells[c]]} << c);
-        oct.owned = static_cast<std::uint8_t>(oct.owned | unsigned{tree.owned[l][oct.cells[c]]} << c);
+        oct.cells[c] = first + c;
+        oct.refined = static_cast<std::uint8_t>(oct.refined | unsigned{tree.refined[l][first + c]} << c);
+        oct.owned = static_cast<std::uint8_t>(oct.owned | unsigned{tree.owned[l][first + c]} << c);
       }
       if (oct.owned == 0) continue;
-      for (std::size_t a = 0; a < 3; ++a) oct.at[a] = coordinates[oct.cells[0]][a] / 2;
+      for (std::size_t a = 0; a < 3; ++a) oct.at[a] = coordinates[first][a] / 2;
       f(level, oct);
     }
   }

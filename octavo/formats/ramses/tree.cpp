@@ -250,6 +250,9 @@ void renumber(std::vector<std::uint32_t>& family_of_oct, const std::vector<std::
 
 void prune_tree(DomainTree& out) {
   mesh::Extract pruned = mesh::prune(out.tree);
+  std::vector<std::uint32_t> place(out.tree.refined[0].size(), no_cell);
+  for (std::size_t i = 0; i < pruned.source[0].size(); ++i) place[pruned.source[0][i]] = static_cast<std::uint32_t>(i);
+  for (std::uint32_t& cell : out.root_cell) cell = place[cell];
   for (std::size_t level = 1; level < out.tree.refined.size(); ++level) {
     if (level < pruned.source.size())
       renumber(out.family_of_oct[level], pruned.source[level], out.tree.refined[level].size() >> out.tree.dim,

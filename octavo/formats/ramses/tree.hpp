@@ -8,8 +8,9 @@
 
 namespace octavo::formats::ramses {
 
-/// An oct of a file that the tree does not hold.
+/// An oct of a file, or a cell of one, that the tree does not hold.
 inline constexpr std::uint32_t no_family = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t no_cell = no_family;
 
 /// One domain's pruned tree, and where in it each oct of the file went.
 struct DomainTree {
@@ -17,7 +18,7 @@ struct DomainTree {
   /// Per level index, for the octs of that level in file order (list after list, those of the walls left out): the
   /// family that its cells form on that level, or no_family. On level 0 a family is a real coarse cell, x fastest.
   std::vector<std::vector<std::uint32_t>> family_of_oct;
-  /// Level 0 only: cell c of the oct in real coarse cell q is tree cell root_cell[q * 2^dim + c].
+  /// Level 0 only: cell c of the oct in real coarse cell q is tree cell root_cell[q * 2^dim + c], or no_cell.
   std::vector<std::uint32_t> root_cell;
 };
 

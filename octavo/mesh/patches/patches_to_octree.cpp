@@ -146,12 +146,30 @@ void list_pieces_of_others(const Patches& patches, const Patches& others, const 
   }
 }
 
-/// On level 0 a cell's index is its position among the roots.
-void place_on_roots(Piece& piece, const PatchTree& plan) {
-  piece.at.clear();
+/// Calls f(roots) for each row of the roots that a piece lies in.
+template <class F>
+void for_each_root_row(const Piece& piece, const PatchTree& plan, F&& f) {
   for_each_row(piece.coarse, [&](const Index3& start, std::int64_t length) {
-    const std::int64_t index = (start[2] * plan.roots[1] + start[1]) * plan.roots[0] + start[0];
-    for (std::int64_t i = 0; i < length; ++i) piece.at.push_back(static_cast<std::uint32_t>(index + i));
+    const std::int64_t first = (start[2] * plan.roots[1] + start[1]) * plan.roots[0] + start[0];
+    f(RootInterval{first, first + length});
+  });
+}
+
+/// The roots that the pieces lie in: the tree holds no other.
+RootIntervals roots_of(const std::vector<Piece>& pieces, const PatchTree& plan) {
+  RootIntervals rows;
+  for (const Piece& piece : pieces)
+    for_each_root_row(piece, plan, [&](const RootInterval& row) { rows.push_back(row); });
+  std::sort(rows.begin(), rows.end(), [](const RootInterval& a, const RootInterval& b) { return a.begin < b.begin; });
+  return join(rows, {});
+}
+
+/// On level 0 a cell's index is its place among the held roots.
+void place_on_roots(Piece& piece, const RootIndex& roots, const PatchTree& plan) {
+  piece.at.clear();
+  for_each_root_row(piece, plan, [&](const RootInterval& row) {
+    const auto first = static_cast<std::uint32_t>(*roots.find(row.begin));
+    for (std::int64_t i = 0; i < row.end - row.begin; ++i) piece.at.push_back(first + static_cast<std::uint32_t>(i));
   });
 }
 
@@ -196,9 +214,12 @@ Growth grow(std::vector<Piece>& pieces, const PatchTree& plan) {
   growth.tree.dim = plan.dim;
   growth.tree.roots = plan.roots;
   growth.tree.block = plan.block;
-  auto cells = static_cast<std::size_t>(plan.roots[0] * plan.roots[1] * plan.roots[2]);
-  for (Piece& piece : pieces) place_on_roots(piece, plan);
-  for (int level = 0; cells != 0; ++level) {
+  RootIntervals roots = roots_of(pieces, plan);
+  std::size_t cells = count_roots(roots);
+  if (cells <= std::numeric_limits<std::uint32_t>::max())
+    for (const RootIndex index(roots); Piece & piece : pieces) place_on_roots(piece, index, plan);
+  hold(growth.tree, std::move(roots));
+  for (int level = 0; level == 0 || cells != 0; ++level) {
     if (cells > std::numeric_limits<std::uint32_t>::max())
       throw Error(Kind::unsupported, "a tree level of 2^32 cells or more: convert the patches in parts")
           .at("level index " + std::to_string(level));

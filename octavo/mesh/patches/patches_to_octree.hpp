@@ -8,8 +8,8 @@ namespace octavo::mesh {
 
 /// The octree that holds the cells of patches. A tree cell carries `block` of their cells: 1x1x1 gives a cell tree, a
 /// block size a tree of blocks. Level 0 of the patches is tree level index `unfolded`; above it lie levels that the
-/// patches do not have (a domain of 512^3 cells, unfolded 5 times, hangs below 16^3 roots, so that a part of it is
-/// small). Ratio 4 takes two tree levels.
+/// patches do not have (a domain of 512^3 cells, unfolded 5 times, hangs below 16^3 roots). Ratio 4 takes two tree
+/// levels.
 struct PatchTree {
   int dim = 3;
   Index3 roots{1, 1, 1};
@@ -37,8 +37,7 @@ int unfolding_for(const Patches& patches, std::int64_t max_roots);
 /// level 0, and cells that no patch holds under a finer one.
 ///
 /// Owned are cells with a value of the patches, and those with a formed one from level 0 of the patches on, unless it
-/// lacks children. Places that no patch covers (the rest of the domain, if the part is a piece of it) are padded with
-/// zeros.
+/// lacks children. The tree holds the roots that the patches lie in. What no patch covers of these is padding of zeros.
 ///
 /// Throws Error(unsupported) listing places where patches cover only part of a family, so that the refined region is
 /// not made of whole parent cells (blocks), or a mean of values that are not floating-point is needed; Error(usage)

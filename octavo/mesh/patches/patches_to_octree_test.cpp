@@ -122,6 +122,38 @@ TEST(patches_to_octree, and_back_gives_the_same_cells_whatever_the_boxes) {
   }
 }
 
+TEST(patches_to_octree, a_box_of_a_large_level_holds_its_own_roots) {
+  Part part;
+  Patches patches;
+  patches.domain = {{{0, 0, 0}, {1024, 1024, 1024}}};
+  patches.boxes = {{{{8, 4, 2}, {12, 6, 4}}}};
+  part.mesh = patches;
+  part.fields.push_back(make_field({.name = "density", .unit = ""}, 16));
+  for (std::size_t i = 0; i < 16; ++i) part.fields[0].as<double>()[i] = static_cast<double>(i);
+  const Part made = patches_to_octree(part, plan_patch_tree(patches));
+  const Octree& tree = tree_of(made);
+  validate(tree);
+  EXPECT_EQ(tree.held.size(), 4U);
+  EXPECT_EQ(tree.held[1], (RootInterval{(2 * 1024 + 5) * 1024 + 8, (2 * 1024 + 5) * 1024 + 12}));
+  EXPECT_EQ(num_cells(tree), 16U);
+  EXPECT_EQ(made.fields[0].bytes, part.fields[0].bytes);
+  const Part back = octree_to_patches(made, {});
+  EXPECT_EQ(patches_of(back).boxes, patches.boxes);
+  EXPECT_EQ(back.fields[0].bytes, part.fields[0].bytes);
+}
+
+TEST(patches_to_octree, a_part_without_boxes_holds_no_root) {
+  Part part;
+  Patches patches;
+  patches.domain = {{{0, 0, 0}, {64, 64, 64}}};
+  patches.boxes = {{}};
+  part.mesh = patches;
+  part.fields.push_back(make_field({.name = "density", .unit = ""}, 0));
+  const Part made = patches_to_octree(part, plan_patch_tree(patches));
+  validate(tree_of(made));
+  EXPECT_EQ(num_cells(tree_of(made)), 0U);
+}
+
 TEST(patches_to_octree, parts_own_every_cell_once_with_the_values_of_the_whole) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE(seed);

@@ -54,7 +54,8 @@ std::vector<std::size_t> field_widths(std::span<const Part> parts) {
       const std::string place = "part " + std::to_string(part.index) + ", field " + part.fields[f].info.name;
       if (!(part.fields[f].info == first[f].info)) throw Error(Kind::usage, "parts differ in their fields").at(place);
       const std::size_t bytes = part.fields[f].bytes.size();
-      if (widths.size() == f) widths.push_back(cells == 0 ? 0 : bytes / cells);
+      if (widths.size() == f) widths.push_back(0);
+      if (widths[f] == 0 && cells != 0) widths[f] = bytes / cells;
       if (bytes != widths[f] * cells)
         throw Error(Kind::usage, "values of a field: expected " + std::to_string(widths[f] * cells) + " bytes for " +
                                      std::to_string(cells) + " cells, found " + std::to_string(bytes))
@@ -133,13 +134,32 @@ MergedLevel merge_level(std::span<const Part> parts, std::size_t level, std::siz
   return merged;
 }
 
-std::vector<MergedLevel> merge_levels(std::span<const Part> parts) {
+// The roots that any of the parts [first, last) holds.
+RootIntervals joined_roots(std::span<const Part> parts) {
+  if (parts.size() == 1) return held_roots(octree_of(parts[0]));
+  const std::size_t half = parts.size() / 2;
+  return join(joined_roots(parts.first(half)), joined_roots(parts.subspan(half)));
+}
+
+// The part's roots among the merged ones.
+Places root_places(const Octree& tree, const RootIndex& merged) {
+  Places places;
+  places.reserve(num_cells(tree, 0));
+  for (const RootInterval& interval : held_roots(tree)) {
+    const auto first = static_cast<std::uint32_t>(*merged.find(interval.begin));
+    const auto count = static_cast<std::uint32_t>(interval.end - interval.begin);
+    for (std::uint32_t i = 0; i < count; ++i) places.push_back(first + i);
+  }
+  return places;
+}
+
+std::vector<MergedLevel> merge_levels(std::span<const Part> parts, const RootIntervals& roots) {
   const Octree& first = octree_of(parts.front());
-  std::vector<Places> places(parts.size(), Places(num_cells(first, 0)));
-  for (Places& roots : places)
-    for (std::size_t i = 0; i < roots.size(); ++i) roots[i] = static_cast<std::uint32_t>(i);
+  const RootIndex index(roots);
+  std::vector<Places> places;
+  for (const Part& part : parts) places.push_back(root_places(octree_of(part), index));
   std::vector<MergedLevel> levels;
-  for (std::size_t cells = num_cells(first, 0); cells != 0;) {
+  for (std::size_t cells = count_roots(roots); levels.empty() || cells != 0;) {
     levels.push_back(merge_level(parts, levels.size(), cells, places));
     const BitArray& refined = levels.back().refined;
     const auto before = counts_before(refined);
@@ -188,11 +208,13 @@ void check_same_roots(std::span<const Part> parts) {
 Part merge(std::span<const Part> parts) {
   check_same_roots(parts);
   const auto widths = field_widths(parts);
-  std::vector<MergedLevel> levels = merge_levels(parts);
+  const RootIntervals roots = joined_roots(parts);
+  std::vector<MergedLevel> levels = merge_levels(parts, roots);
   Part merged{parts.front().index, {}, {}, merge_particles(parts)};
   for (std::size_t f = 0; f < widths.size(); ++f) merged.fields.push_back(merge_field(parts, f, widths[f], levels));
   const Octree& first = octree_of(parts.front());
-  Octree tree{.dim = first.dim, .roots = first.roots, .block = first.block, .refined = {}, .owned = {}};
+  Octree tree{.dim = first.dim, .roots = first.roots, .block = first.block, .refined = {}, .owned = {}, .held = {}};
+  hold(tree, roots);
   for (MergedLevel& level : levels) {
     tree.refined.push_back(std::move(level.refined));
     tree.owned.push_back(std::move(level.owned));

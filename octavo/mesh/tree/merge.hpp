@@ -10,9 +10,9 @@ const Octree& octree_of(const Part& part);
 /// Throws Error(usage) unless there are parts and all have the same dim, roots and block.
 void check_same_roots(std::span<const Part> parts);
 
-/// One part over the same roots: its tree has every cell that any of `parts` has and refines what any of them refines;
-/// what any owns is owned. Values of a cell are those of the part that owns it, else of the first that has it.
-/// Particles of one species are put one after another, by part. The index is that of the first part.
+/// One part of the same domain: its tree holds every root and has every cell that any of `parts` has and refines what
+/// any of them refines; what any owns is owned. Values of a cell are those of the part that owns it, else of the first
+/// that has it. Particles of one species are put one after another, by part. The index is that of the first part.
 ///
 /// Throws Error(usage) where `parts` is empty or they differ in dim, roots, block, fields or attributes of a species,
 /// or a field's size does not fit its tree; Error(unsupported) for another kind of mesh; Error(corrupt) where one part

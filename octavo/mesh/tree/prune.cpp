@@ -1,5 +1,6 @@
 #include "octavo/mesh/tree/prune.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -164,6 +165,42 @@ std::vector<std::uint32_t> family_cells(const BitArray& families, std::size_t co
   return cells;
 }
 
+// The roots that stay: those that are owned, or refined now that subtrees have gone.
+BitArray kept_roots(const Octree& tree, const BitArray& refined) {
+  BitArray kept = tree.owned[0];
+  for (std::size_t w = 0; w < kept.words().size(); ++w) kept.words()[w] |= refined.words()[w];
+  return kept;
+}
+
+// The set cells of level 0 as roots of the domain.
+RootIntervals roots_of(const Octree& tree, const BitArray& kept) {
+  RootIntervals roots;
+  std::size_t before = 0;
+  for (const RootInterval& held : held_roots(tree)) {
+    const std::size_t end = before + static_cast<std::size_t>(held.end - held.begin);
+    for (std::size_t first = std::min(end, kept.find(true, before)); first < end;) {
+      const std::size_t last = std::min(end, kept.find(false, first));
+      append(roots, {held.begin + static_cast<std::int64_t>(first - before),
+                     held.begin + static_cast<std::int64_t>(last - before)});
+      first = std::min(end, kept.find(true, last));
+    }
+    before = end;
+  }
+  return roots;
+}
+
+// The bits that stand where `kept` is set.
+BitArray pick(const BitArray& bits, const BitArray& kept) {
+  BitArray out(kept.count());
+  std::size_t to = 0;
+  for (std::size_t w = 0; w < kept.words().size(); ++w) {
+    const auto n = static_cast<unsigned>(std::popcount(kept.words()[w]));
+    or_bits_at(out.words(), to, n, extract(bits.words()[w], kept.words()[w]));
+    to += n;
+  }
+  return out;
+}
+
 std::vector<std::uint32_t> all_cells(const BitArray& level) {
   std::vector<std::uint32_t> cells(level.size());
   std::iota(cells.begin(), cells.end(), std::uint32_t{0});
@@ -179,7 +216,7 @@ void check_sizes(const Octree& tree) {
 }
 
 Octree same_shape(const Octree& tree) {
-  return {.dim = tree.dim, .roots = tree.roots, .block = tree.block, .refined = {}, .owned = {}};
+  return {.dim = tree.dim, .roots = tree.roots, .block = tree.block, .refined = {}, .owned = {}, .held = tree.held};
 }
 
 // Copies `count` runs of `run` bytes; a run of known size is a handful of register moves.
@@ -209,9 +246,11 @@ Extract prune(const Octree& tree) {
   const Kept kept = find_kept(tree);
   Extract out{same_shape(tree), {}};
   if (tree.refined.empty()) return out;
-  out.tree.refined.push_back(kept.refined[0]);
-  out.tree.owned.push_back(tree.owned[0]);
-  out.source.push_back(all_cells(tree.refined[0]));
+  const BitArray roots = kept_roots(tree, kept.refined[0]);
+  hold(out.tree, roots_of(tree, roots));
+  out.tree.refined.push_back(pick(kept.refined[0], roots));
+  out.tree.owned.push_back(pick(tree.owned[0], roots));
+  out.source.push_back(base::set_positions(roots));
   for (std::size_t level = 1; level < tree.refined.size(); ++level) {
     const BitArray& families = kept.families[level - 1];
     const std::size_t count = families.count();
@@ -235,6 +274,37 @@ Extract truncate(const Octree& tree, int deepest) {
   }
   if (!out.tree.refined.empty()) out.tree.refined.back() = BitArray(out.tree.refined.back().size());
   return out;
+}
+
+void hold_all_roots(Part& part) {
+  auto& tree = std::get<Octree>(part.mesh);
+  const RootIntervals held = held_roots(tree);
+  const auto all = static_cast<std::size_t>(num_roots(tree.roots)), here = tree.refined[0].size();
+  if (here == all) return;
+  BitArray refined(all), owned(all);
+  std::size_t cell = 0;
+  const auto for_each_root = [&](auto&& f) {
+    cell = 0;
+    for (const RootInterval& interval : held)
+      for (std::int64_t root = interval.begin; root < interval.end; ++root, ++cell) f(static_cast<std::size_t>(root));
+  };
+  for_each_root([&](std::size_t root) {
+    refined.set(root, tree.refined[0][cell]);
+    owned.set(root, tree.owned[0][cell]);
+  });
+  for (Field& field : part.fields) {
+    const std::size_t own = block_size(tree) * static_cast<std::size_t>(field.info.components);
+    const std::size_t width = here == 0 ? own * size_of(field.info.type) : field.bytes.size() / num_cells(tree);
+    std::vector<std::byte> bytes(field.bytes.size() + (all - here) * width);
+    for_each_root(
+        [&](std::size_t root) { std::memcpy(bytes.data() + root * width, field.bytes.data() + cell * width, width); });
+    std::copy(field.bytes.begin() + static_cast<std::ptrdiff_t>(here * width), field.bytes.end(),
+              bytes.begin() + static_cast<std::ptrdiff_t>(all * width));
+    field.bytes = std::move(bytes);
+  }
+  tree.held.clear();
+  tree.refined[0] = std::move(refined);
+  tree.owned[0] = std::move(owned);
 }
 
 std::vector<std::byte> gather(const Octree& old_tree, const Extract& extract, const std::vector<std::byte>& values,

@@ -62,7 +62,7 @@ Flat flatten(const Octree& shape, const std::vector<Cell>& roots) {
   flat.tree.owned.clear();
   std::vector<const Cell*> level;
   for (const Cell& root : roots) level.push_back(&root);
-  while (!level.empty()) {
+  while (!level.empty() || flat.tree.refined.empty()) {
     std::vector<const Cell*> below;
     base::BitArray refined, owned;
     for (const Cell* cell : level) {
@@ -81,7 +81,16 @@ Flat flatten(const Octree& shape, const std::vector<Cell>& roots) {
 Flat pruned_slowly(const Octree& tree) {
   auto roots = grow(tree);
   for (Cell& root : roots) prune_slowly(root);
-  return flatten(tree, roots);
+  std::vector<std::int64_t> numbers;
+  for (const RootInterval& held : held_roots(tree))
+    for (std::int64_t root = held.begin; root < held.end; ++root) numbers.push_back(root);
+  RootIntervals kept;
+  for (const Cell& root : roots)
+    if (root.owned || !root.children.empty()) append(kept, {numbers[root.id], numbers[root.id] + 1});
+  std::erase_if(roots, [](const Cell& root) { return !root.owned && root.children.empty(); });
+  Flat flat = flatten(tree, roots);
+  hold(flat.tree, kept);
+  return flat;
 }
 
 Flat truncated_slowly(const Octree& tree, int deepest) {
@@ -111,13 +120,18 @@ std::size_t num_owned(const Octree& tree) {
   return n;
 }
 
-// Trees owned in all the ways that happen: by stretches of a curve, by chance (sparse, half, dense), all, not at all.
+// Trees owned in all the ways that happen: by stretches of a curve, by chance (sparse, half, dense), all, not at all;
+// and some that hold a part of the roots, of which they own less than before.
 std::vector<Octree> trees(std::uint64_t seed) {
   const Octree whole = testing::random_octree(seed, {.max_cells = 3000});
   std::vector<Octree> all = testing::random_domains(whole, 1 + seed % 5);
   for (double share : {0.0, 0.002, 0.05, 0.5, 1.0}) {
     all.push_back(whole);
     testing::own_randomly(all.back(), share, seed + 1000);
+    if (share == 0.05 || share == 0.5) {
+      all.push_back(prune(all.back()).tree);
+      testing::own_randomly(all.back(), 0.3, seed + 2000);
+    }
   }
   return all;
 }
@@ -171,13 +185,47 @@ TEST(prune, never_turns_an_owned_refined_cell_into_a_leaf) {
   EXPECT_EQ(num_owned_leaves(prune(tree).tree, 0), 0U);
 }
 
-TEST(prune, a_part_that_owns_nothing_keeps_the_roots) {
+TEST(prune, a_part_that_owns_nothing_holds_no_root) {
   Octree tree = testing::random_octree(3, {.dim = 3, .roots = {2, 3, 1}, .max_levels = 4, .refine = 0.7});
   testing::own_randomly(tree, 0, 1);
   const Extract extract = prune(tree);
   EXPECT_EQ(num_levels(extract.tree), 1);
-  EXPECT_EQ(num_cells(extract.tree), 6U);
-  EXPECT_EQ(extract.tree.refined[0].count(), 0U);
+  EXPECT_EQ(num_cells(extract.tree), 0U);
+  EXPECT_TRUE(held_roots(extract.tree).empty());
+  EXPECT_NO_THROW(validate(extract.tree));
+}
+
+TEST(prune, a_root_of_many_costs_one_cell) {
+  Octree tree;
+  tree.roots = {1 << 10, 1 << 10, 1 << 10};
+  hold(tree, {{77, 80}, {1 << 29, (1 << 29) + 1}});
+  tree.refined = {base::BitArray(4)};
+  tree.owned = {base::BitArray(4)};
+  tree.owned[0].set(1);
+  tree.owned[0].set(3);
+  const Octree small = prune(tree).tree;
+  EXPECT_EQ(small.held, (RootIntervals{{78, 79}, {1 << 29, (1 << 29) + 1}}));
+  EXPECT_EQ(root_coordinates(small), (std::vector<Coordinate>{{78, 0, 0}, {0, 0, 512}}));
+}
+
+TEST(hold_all_roots, puts_zeros_where_no_root_was_held) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Octree tree = testing::random_octree(seed, {.roots = {3, 3, 3}, .max_cells = 2000});
+    testing::own_randomly(tree, 0.03, seed);
+    const Field field = testing::random_field(tree, {.name = "a", .unit = "", .type = ScalarType::uint64}, seed);
+    const Extract extract = prune(tree);
+    Part part{0, extract.tree, {{field.info, gather(tree, extract, field.bytes, 8)}}, {}};
+    hold_all_roots(part);
+    const auto& whole = std::get<Octree>(part.mesh);
+    ASSERT_NO_THROW(validate(whole));
+    ASSERT_EQ(num_cells(whole, 0), num_cells(tree, 0));
+    ASSERT_EQ(part.fields[0].bytes.size(), 8 * num_cells(whole));
+    ASSERT_EQ(prune(whole).tree, extract.tree);
+    EXPECT_EQ(gather(whole, prune(whole), part.fields[0].bytes, 8), gather(tree, extract, field.bytes, 8));
+    const auto values = part.fields[0].as<std::uint64_t>();
+    for (std::size_t i = 0; i < num_cells(whole, 0); ++i)
+      EXPECT_TRUE(whole.owned[0][i] || whole.refined[0][i] || values[i] == 0);
+  }
 }
 
 TEST(truncate, equals_dropping_all_that_lies_below) {

@@ -15,14 +15,14 @@ using Where = std::function<bool(int, const Coordinate&)>;
 
 /// The new tree: children of the picked leaves stand where the order of the levels wants them.
 Octree refined_tree(const Octree& tree, const Where& where) {
-  Octree out{tree.dim, tree.roots, tree.block, {}, {}};
+  Octree out{tree.dim, tree.roots, tree.block, {}, {}, tree.held};
   const auto levels = static_cast<std::size_t>(num_levels(tree));
   std::vector<Coordinate> at = root_coordinates(tree);
   // The old number of each new cell of the level, or none.
   constexpr std::size_t none = ~std::size_t{0};
   std::vector<std::size_t> old(at.size());
   for (std::size_t i = 0; i < old.size(); ++i) old[i] = i;
-  for (std::size_t level = 0; !old.empty(); ++level) {
+  for (std::size_t level = 0; level == 0 || !old.empty(); ++level) {
     BitArray refined(old.size()), owned(old.size(), true);
     std::vector<std::size_t> next;
     std::vector<std::size_t> family;

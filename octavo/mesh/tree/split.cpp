@@ -64,7 +64,8 @@ BitArray where_equal(const std::vector<std::uint32_t>& owners, std::uint32_t par
 std::vector<Field> gather_fields(const Octree& tree, const Extract& extract, const std::vector<Field>& fields) {
   std::vector<Field> out;
   for (const Field& field : fields)
-    out.push_back({field.info, gather(tree, extract, field.bytes, field.bytes.size() / num_cells(tree))});
+    out.push_back({field.info,
+                   gather(tree, extract, field.bytes, field.bytes.size() / std::max<std::size_t>(1, num_cells(tree)))});
   return out;
 }
 
@@ -180,14 +181,10 @@ Part empty_part(const Header& header, const Request& request) {
   tree.dim = header.dim;
   tree.roots = header.roots;
   tree.block = header.block;
-  const auto cells = static_cast<std::size_t>(header.roots[0] * header.roots[1] * header.roots[2]);
-  tree.refined = {base::BitArray(cells)};
-  tree.owned = tree.refined;
+  tree.refined = tree.owned = {base::BitArray()};
   Part part;
-  for (const std::size_t field : select_fields(header, request.fields)) {
-    const FieldInfo& info = header.fields[field];
-    part.fields.push_back(make_field(info, cells * block_size(tree) * static_cast<std::size_t>(info.components)));
-  }
+  for (const std::size_t field : select_fields(header, request.fields))
+    part.fields.push_back(make_field(header.fields[field], 0));
   part.mesh = std::move(tree);
   return part;
 }

@@ -34,7 +34,7 @@ std::vector<Part> split(std::span<const Part> parts, const SplitPlan& plan);
 
 /// Whether the part's tree owns a cell.
 bool owns_any(const Part& part);
-/// The part of a rank without a share: the roots of the domain, none of them owned, and zeros for the fields asked for.
+/// The part of a rank without a share: a tree that holds no root, and the fields asked for without values.
 Part empty_part(const Header& header, const Request& request);
 
 /// The particles of each new part, by the key of their position (outside of the domain: that of the nearest cell).

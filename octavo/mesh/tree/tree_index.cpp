@@ -4,7 +4,7 @@
 
 namespace octavo::mesh {
 
-TreeIndex::TreeIndex(const Octree& tree) : tree_(tree) {
+TreeIndex::TreeIndex(const Octree& tree) : tree_(tree), roots_(held_roots(tree)) {
   for (const base::BitArray& refined : tree.refined) {
     std::vector<std::uint32_t>& before = before_.emplace_back();
     before.reserve(refined.words().size());
@@ -29,7 +29,9 @@ std::optional<std::size_t> TreeIndex::find(int level, const Index3& at) const {
     if (at[axis] < 0 || at[axis] >= tree_.roots[axis] << level) return {};
   Index3 root{0, 0, 0};
   for (std::size_t axis = 0; axis < dim; ++axis) root[axis] = at[axis] >> level;
-  auto cell = static_cast<std::size_t>((root[2] * tree_.roots[1] + root[1]) * tree_.roots[0] + root[0]);
+  const auto on_level_0 = roots_.find((root[2] * tree_.roots[1] + root[1]) * tree_.roots[0] + root[0]);
+  if (!on_level_0) return {};
+  std::size_t cell = *on_level_0;
   for (int l = 0; l < level; ++l) {
     if (!tree_.refined[static_cast<std::size_t>(l)][cell]) return {};
     std::size_t child = 0;

@@ -7,7 +7,8 @@
 
 namespace octavo::mesh {
 
-/// Finds cells of a tree by their position, in one step a level; takes one byte for each 16 cells.
+/// Finds cells of a tree by their position, in one step a level; takes one byte for each 16 cells,
+/// and 24 bytes for each interval of held roots.
 class TreeIndex {
  public:
   /// Refers to the tree, which must outlive it.
@@ -22,6 +23,7 @@ class TreeIndex {
 
  private:
   const Octree& tree_;
+  RootIndex roots_;
   std::vector<std::vector<std::uint32_t>> before_;  ///< per level, refined cells before each word
 };
 

@@ -48,15 +48,15 @@ void within(const Table& table, const StreamRow& stream, Work&& work) {
 
 // ------------------------------------------------------------------ mesh
 
-// One level after another; `size_of_level` says how many bits the next has, or throws: nothing is allocated before it
-// is known to be right.
-template <class SizeOfLevel>
-std::vector<BitArray> decode_bits(const StreamRow& stream, const Fetch& fetch, std::size_t count,
+// One level after another; `begin` decodes what stands before them, and says how many bytes it took; `size_of_level`
+// says how many bits the next has, or throws: nothing is allocated before it is known to be right.
+template <class Begin, class SizeOfLevel>
+std::vector<BitArray> decode_bits(const StreamRow& stream, const Fetch& fetch, std::size_t count, Begin&& begin,
                                   SizeOfLevel&& size_of_level) {
   const auto stored = fetch(stream);
   std::vector<BitArray> levels;
   std::vector<std::byte> raw;
-  std::size_t taken = 0;
+  std::size_t taken = begin(stored, raw);
   for (std::size_t l = 0; l < count; ++l) {
     BitArray level(size_of_level(l, levels));
     taken += codec::decode_bits(std::span<const std::byte>(stored).subspan(taken), level);
@@ -87,19 +87,33 @@ mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& f
   const std::size_t levels = part.cells.size();
   const StreamRow& refinement = table.streams[part.first_stream];
   const StreamRow& ownership = table.streams[part.first_stream + 1];
-  // Level 0 has the roots' cells; every other as many as its parents have children.
+  const auto all_roots = static_cast<std::uint64_t>(mesh::num_roots(tree.roots));
+  const auto decode_roots = [&](std::span<const std::byte> stored, std::vector<std::byte>& raw) {
+    if (part.intervals == 0) return std::size_t{0};
+    const auto count = 2 * static_cast<std::size_t>(part.intervals);
+    if (codec::inspect(stored).values != count)
+      throw differs("numbers of the held roots", count, codec::inspect(stored).values);
+    std::vector<std::uint64_t> numbers(count);
+    const std::size_t taken =
+        codec::decode_integers(stored, sizeof(numbers[0]), std::as_writable_bytes(std::span(numbers)));
+    hold(tree, roots_of_numbers(numbers, part.cells[0], all_roots));
+    pack_numbers(numbers, raw);
+    return taken;
+  };
+  const auto nothing = [](std::span<const std::byte>, std::vector<std::byte>&) { return std::size_t{0}; };
+  // Level 0 has the held roots' cells; every other as many as its parents have children.
   const auto size_of_level = [&](std::size_t l, const std::vector<BitArray>& refined) {
     const std::uint64_t expected = l == 0 ? part.cells[0] : refined[l - 1].count() * family_size(tree);
     if (expected != part.cells[l]) throw differs("cells of level index " + std::to_string(l), part.cells[l], expected);
     return static_cast<std::size_t>(expected);
   };
   within(table, refinement, [&] {
-    tree.refined = decode_bits(refinement, fetch, levels - 1, size_of_level);
+    tree.refined = decode_bits(refinement, fetch, levels - 1, decode_roots, size_of_level);
     tree.refined.emplace_back(size_of_level(levels - 1, tree.refined));
   });
   within(table, ownership, [&] {
-    tree.owned =
-        decode_bits(ownership, fetch, levels, [&](std::size_t l, const auto&) { return tree.refined[l].size(); });
+    tree.owned = decode_bits(ownership, fetch, levels, nothing,
+                             [&](std::size_t l, const auto&) { return tree.refined[l].size(); });
   });
   validate(tree);
   check_counts(tree, part);

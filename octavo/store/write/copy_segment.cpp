@@ -69,6 +69,7 @@ EncodedPart encoded_part(const OpenedSegment& segment, std::size_t index, const 
   part.cells = row.cells;
   part.owned = row.owned;
   part.leaves = row.leaves;
+  part.intervals = row.intervals;
   part.lo = row.lo;
   part.hi = row.hi;
   part.keys = row.keys;

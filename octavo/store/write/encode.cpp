@@ -164,11 +164,14 @@ Stream stream_of(StreamKind kind, const LevelGroup& group) {
 
 // ------------------------------------------------------------------ mesh
 
-Stream encode_mesh(StreamKind kind, const std::vector<base::BitArray>& levels, std::size_t count,
-                   codec::Effort effort) {
+// `numbers`: what the stream begins with, if anything.
+Stream encode_mesh(StreamKind kind, const std::vector<base::BitArray>& levels, std::size_t count, codec::Effort effort,
+                   std::span<const std::uint64_t> numbers) {
   Stream stream = stream_of(kind, {0, levels.size() - 1});
   if (kind == StreamKind::ownership) stream.field.push_back('?');
   std::vector<std::byte> raw;
+  if (!numbers.empty()) codec::encode_integers(std::as_bytes(numbers), sizeof(numbers[0]), effort, stream.bytes);
+  pack_numbers(numbers, raw);
   for (std::size_t l = 0; l < count; ++l) {
     codec::encode_bits(levels[l], effort, stream.bytes);
     pack_bits(levels[l], raw);
@@ -274,7 +277,10 @@ std::vector<float> to_single(const std::string& name, std::span<const double> va
 }
 
 std::size_t width_of(const Values& values, const mesh::Octree& tree) {
-  const std::size_t cells = num_cells(tree), width = values.size / cells;
+  const std::size_t cells = num_cells(tree);
+  // Without cells nothing tells but the field: as many as it has with cells, unless there are ghost cells.
+  const std::size_t width =
+      cells == 0 ? block_size(tree) * static_cast<std::size_t>(values.info.components) : values.size / cells;
   if (width == 0 || values.size != width * cells || width % static_cast<std::size_t>(values.info.components) != 0)
     throw Error(Kind::usage, "expected a whole number of values for each of " + std::to_string(cells) +
                                  " tree cells, found " + std::to_string(values.size))
@@ -430,8 +436,11 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   out.keys = bounds.keys;
 
   const codec::Effort effort = options.codec.effort;
-  out.streams.push_back(encode_mesh(StreamKind::refinement, tree->refined, tree->refined.size() - 1, effort));
-  out.streams.push_back(encode_mesh(StreamKind::ownership, tree->owned, tree->owned.size(), effort));
+  const mesh::RootIntervals held = held_roots(*tree);
+  out.intervals = held.size();
+  out.streams.push_back(
+      encode_mesh(StreamKind::refinement, tree->refined, tree->refined.size() - 1, effort, numbers_of_roots(held)));
+  out.streams.push_back(encode_mesh(StreamKind::ownership, tree->owned, tree->owned.size(), effort, {}));
   const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });

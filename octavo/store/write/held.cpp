@@ -72,7 +72,7 @@ void spread(const Values& values, std::size_t cell, std::span<std::byte> out) {
 
 void leave_out_zeros(Values& values, const mesh::Octree& tree) {
   const std::size_t cells = num_cells(tree), bytes = values.size * mesh::size_of(values.info.type);
-  const std::size_t cell = bytes / cells;
+  const std::size_t cell = cells == 0 ? 0 : bytes / cells;
   if (cell == 0 || bytes % cells != 0) return;
   Gather gather{values.data, cell, cells_with_values(tree, {values.data, bytes}, cell), {}};
   // Each range costs a few bytes, and a piece of a write.
