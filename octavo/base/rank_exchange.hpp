@@ -24,6 +24,7 @@ void append(std::vector<T>& values, const std::string& bytes) {
 /// Everybody's values, by rank.
 template <class T>
 std::vector<T> gather(const base::Ranks& ranks, const std::vector<T>& mine) {
+  if (ranks.size == 1) return mine;
   std::vector<T> all;
   for (const std::string& bytes : base::all_gather(ranks, to_bytes(mine))) append(all, bytes);
   return all;
@@ -32,6 +33,7 @@ std::vector<T> gather(const base::Ranks& ranks, const std::vector<T>& mine) {
 /// Sends each rank its values; gives what came, by sender.
 template <class T>
 std::vector<T> exchange(const base::Ranks& ranks, std::vector<std::vector<T>> to) {
+  if (ranks.size == 1) return std::move(to[0]);
   std::vector<std::string> bytes;
   for (auto& values : to) {
     bytes.push_back(to_bytes(values));
