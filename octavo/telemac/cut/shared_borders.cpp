@@ -13,9 +13,10 @@ using base::Kind;
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 Error edge_of_three(const SharedJob& job, std::int32_t low, std::int32_t high) {
-  return Error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(low + 1) + " and " +
-                                  std::to_string(high + 1))
-      .at(job.series.file->path().string());
+  Error error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(low + 1) + " and " +
+                                 std::to_string(high + 1));
+  if (job.series.file) error.at(job.series.file->path().string());  // a step of a store has none
+  return error;
 }
 
 /// Numbers points by first appearance. `local` has a zero for every point of the set, before and after.
