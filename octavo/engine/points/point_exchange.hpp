@@ -21,8 +21,7 @@ struct Ordered {
 };
 
 /// Collective. Of the items of all ranks in order, `bounds[i]` come before the i-th bound: how many of this rank's do.
-/// `sorted` is ascending, `bounds` the same on all ranks. Bit after bit of key and number: 72 reductions of so many
-/// integers.
+/// `sorted` is ascending, `bounds` too, and the same on all ranks.
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds);
 

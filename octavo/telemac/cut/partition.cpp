@@ -59,11 +59,9 @@ partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& 
     quality.most_neighbours = std::max(quality.most_neighbours, static_cast<std::int32_t>(neighbours));
   }
   require_no_empty(empty, job.options);  // all ranks know
-  for (const auto& [edges, points] :
-       base::gather(job.ranks, std::vector<std::array<std::int64_t, 2>>{{cut_edges, shared}})) {
-    quality.cut_edges += edges;
-    quality.shared_points += points;
-  }
+  const auto sums = base::sum<std::int64_t>(job.ranks, {cut_edges, shared});
+  quality.cut_edges = sums[0];
+  quality.shared_points = sums[1];
   return quality;
 }
 
@@ -94,7 +92,7 @@ PartitionOptions with_parts(const base::Ranks& ranks, const fs::path& path, Part
     else
       parts = measure_cut(*options.cut).parts;
   });
-  options.parts = base::gather(ranks, std::vector{parts}).at(0);
+  options.parts = base::from_first(ranks, parts);
   return options;
 }
 
@@ -108,33 +106,12 @@ void require_size_of_cut(const SharedJob& job) {
 
 /// What rank 0 found, on all of them.
 void tell_report(const base::Ranks& ranks, PartitionReport& report) {
-  const auto texts_of_root = [&](std::vector<std::string> texts) {
-    std::string mine;
-    if (ranks.rank == 0)
-      for (const std::string& text : texts) mine += text + '\0';
-    texts.clear();
-    const std::string all = base::all_gather(ranks, mine)[0];
-    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
-      end = all.find('\0', begin);
-      texts.push_back(all.substr(begin, end - begin));
-    }
-    return texts;
-  };
-  report.notes = texts_of_root(std::move(report.notes));
+  report.notes = base::from_first(ranks, report.notes);
   std::vector<std::string> files;
   for (const fs::path& file : report.files) files.push_back(file.string());
-  files = texts_of_root(std::move(files));
+  files = base::from_first(ranks, files);
   report.files.assign(files.begin(), files.end());
-  const partition::Quality& mine = report.quality;
-  std::vector<std::array<std::int64_t, 5>> numbers;
-  if (ranks.rank == 0) numbers = {{mine.fewest, mine.most, mine.cut_edges, mine.shared_points, mine.most_neighbours}};
-  const auto found = base::gather(ranks, numbers).at(0);
-  report.quality = {};
-  report.quality.fewest = found[0];
-  report.quality.most = found[1];
-  report.quality.cut_edges = found[2];
-  report.quality.shared_points = found[3];
-  report.quality.most_neighbours = static_cast<std::int32_t>(found[4]);
+  report.quality = base::from_first(ranks, report.quality);
 }
 
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
@@ -233,7 +210,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   base::agree(ranks, [&] {
     if (ranks.rank == 0) check_sides(options, job.points);  // before pieces are replaced
   });
-  step::NewFiles files(base::all_gather(ranks, step::partial_suffix())[0]);
+  step::NewFiles files(base::from_first(ranks, step::partial_suffix()));
   if (options.write_cut) write_cut(job, files, block, part_of, report);
   const CutMesh mesh = make_cut_mesh(job, std::move(block), std::move(part_of), turns, report);
   write_all(job, files, prefix, mesh, sections, report);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "octavo/telemac/cut/shared_mesh.hpp"
@@ -21,9 +20,8 @@ std::vector<std::int32_t> read_own_numbers(const SharedJob& job, std::int64_t& n
   const auto [first, last] = base::share(job.points, job.ranks.rank, job.ranks.size);
   std::vector<std::int32_t> own(at(last - first));
   base::agree(job.ranks, [&, first = first] { serafin::read_numbers(job.series, first, own); });
-  const auto counts = base::gather(job.ranks, std::vector<std::int64_t>{std::count_if(
-                                                  own.begin(), own.end(), [](std::int32_t n) { return n != 0; })});
-  numbered = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const std::int64_t mine = std::count_if(own.begin(), own.end(), [](std::int32_t n) { return n != 0; });
+  numbered = base::sum(job.ranks, std::vector{mine})[0];
   return own;
 }
 

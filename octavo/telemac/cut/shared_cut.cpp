@@ -177,25 +177,10 @@ class Numbers {
   PartVector own_, strange_;
 };
 
-/// Each rank adds up its share of the numbers: gathered as they are, they would grow with parts times ranks.
-std::vector<std::int64_t> sum_of_all(const SharedJob& job, const std::vector<std::int64_t>& mine) {
-  const auto count = static_cast<std::int64_t>(mine.size());
-  std::vector<std::vector<std::int64_t>> to;
-  for (int rank = 0; rank < job.ranks.size; ++rank) {
-    const auto [first, last] = base::share(count, rank, job.ranks.size);
-    to.emplace_back(mine.begin() + first, mine.begin() + last);
-  }
-  const auto [first, last] = base::share(count, job.ranks.rank, job.ranks.size);
-  const auto came = base::exchange(job.ranks, std::move(to));
-  std::vector<std::int64_t> sums(at(last - first), 0);
-  for (std::size_t i = 0; i < came.size(); ++i) sums[i % sums.size()] += came[i];
-  return base::gather(job.ranks, sums);
-}
-
 std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
   std::vector<std::int64_t> mine(at(job.options.parts), 0);
   for (std::size_t e = 0; 3 * e < dual.behind.size(); ++e) ++mine[at(parts.own(e))];
-  return sum_of_all(job, mine);
+  return base::sum(job.ranks, std::move(mine));
 }
 
 /// Every rank knows all elements along the cuts, and moves them alike.
@@ -226,8 +211,8 @@ PartVector cut_joined(const SharedJob& job, const Block& block) {
     const auto edges = partition::count_edges(
         dual.behind, [&](std::size_t e) { return numbers.own(e); },
         [&](std::int32_t other) { return *numbers.find(other); });
-    numbers.map(partition::join_stretches(partition::add_up(base::gather(job.ranks, edges)), sum_of_all(job, sums),
-                                          job.elements, parts));
+    numbers.map(partition::join_stretches(partition::add_up(base::gather(job.ranks, edges)),
+                                          base::sum(job.ranks, std::move(sums)), job.elements, parts));
   }
   smooth(job, dual, numbers);
   return numbers.take();
@@ -269,7 +254,7 @@ std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVect
   const auto may_move = [&](std::size_t e) { return stays.empty() || !stays[e]; };
   std::vector<std::int64_t> sizes(at(job.options.parts), 0);
   for (std::size_t e = 0; e < part_of.size(); ++e) sizes[at(part_of[e])] += may_move(e);
-  sizes = sum_of_all(job, sizes);
+  sizes = base::sum(job.ranks, std::move(sizes));
   sizes[0] += all_that_stay > 0;
   const auto halvings = partition::plan_halvings(sizes);
   if (halvings.empty()) return 0;
@@ -344,8 +329,7 @@ PartVector cut_block(const SharedJob& job, Block& block, const GraphCut& scotch,
     const std::vector<bool> on = find_boundary_points(job, block);
     stays = put_boundary_first(
         block.triangles, [&](std::int32_t point) { return on[at(point)]; }, part_of);
-    const std::vector<std::int64_t> mine{std::count(stays.begin(), stays.end(), true)};
-    for (const std::int64_t some : base::gather(job.ranks, mine)) along += some;
+    along = base::sum<std::int64_t>(job.ranks, {std::count(stays.begin(), stays.end(), true)})[0];
     require_parts_off_boundary(along, job.elements, job.options);  // all ranks know
     note_boundary_first(along, notes);
   }
