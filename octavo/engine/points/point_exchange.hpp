@@ -20,8 +20,8 @@ struct Ordered {
   auto operator<=>(const Ordered&) const = default;
 };
 
-/// Collective. Of the items of all ranks in order, `bounds[i]` come before the i-th bound: how many of this rank's do.
-/// `sorted` is ascending, `bounds` too, and the same on all ranks.
+/// The i-th bound stands behind `bounds[i]` of the ordered items of all ranks. Returns how many of these this rank has.
+/// `sorted` and `bounds` ascend; `bounds` is the same on all ranks. Collective.
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds);
 
