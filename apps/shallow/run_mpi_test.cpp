@@ -116,7 +116,7 @@ TEST_F(RunMpi, PiecesOfAnyCutAndLayoutGiveTheSameResult) {
       cut.parts = parts;
       cut.method = partition::Method::hilbert;
       cut.layout = layout;
-      if (first()) telemac::partition_serafin(at("mesh.slf"), at(prefix), cut);
+      if (first()) telemac::partition_mesh(at("mesh.slf"), at(prefix), cut);
       MPI_Barrier(everyone_);
       RunOptions from = options(prefix + ".slf");
       from.pieces = at(prefix).string();

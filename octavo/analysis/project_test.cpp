@@ -8,6 +8,7 @@
 
 #include "octavo/analysis/select.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "tests/support/random_octree.hpp"
 
 namespace octavo::analysis {
@@ -225,7 +226,7 @@ TEST(Project, parts_add_up_to_the_whole) {
       Tile sum;
       for (const mesh::Octree& domain : testing::random_domains(tree, 4)) {
         Tile tile = project(part_of(domain, seed), header, frame, "rho", "w", all_levels);
-        add(frame, sum, unpack_tile(pack(tile)));
+        add(frame, sum, base::unpacked<Tile>(base::packed(tile)));
       }
       expect_same(finish(frame, std::move(sum)), image_of(part_of(tree, seed), header, frame, "w"), "parts");
     }
@@ -331,10 +332,6 @@ TEST(Project, impossible_frames_are_refused) {
   EXPECT_THROW(make_frame(header, 0, Projection::mean, std::nullopt, 70000), base::Error);
   EXPECT_THROW(make_frame(header, 0, Projection::mean, mesh::Box{{0, 0, 0}, {1, 1e9, 1}}, 10), base::Error);
   EXPECT_THROW(make_frame(header, 0, Projection::mean, mesh::Sphere{{0.5, 0.5, 0.5}, NAN}, 10), base::Error);
-  EXPECT_THROW(unpack_tile("nonsense"), base::Error);
-  std::string tile = pack(Tile{{0, 0}, {2, 1}, {1, 2}, {}});
-  EXPECT_EQ(unpack_tile(tile).sum, (std::vector<double>{1, 2}));
-  EXPECT_THROW(unpack_tile(std::string_view(tile).substr(0, tile.size() - 9)), base::Error);
 }
 
 }  // namespace

@@ -17,6 +17,12 @@ class OrderedSum {
   struct Piece {
     std::uint64_t first = 0, count = 1;
     T value;
+    template <class Way>
+    friend void both(Way& way, Piece& piece) {
+      both(way, piece.first);
+      both(way, piece.count);
+      both(way, piece.value);
+    }
   };
 
   explicit OrderedSum(Add add) : add_(std::move(add)) {}

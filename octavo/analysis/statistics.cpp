@@ -5,7 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "octavo/analysis/pack.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/tree/merge.hpp"
@@ -238,27 +237,6 @@ void add(PartialStatistics& to, const PartialStatistics& other) {
     to.counts[s] += other.counts[s];
     for (std::size_t a = 0; a < to.particles[s].size(); ++a) add(to.particles[s][a], other.particles[s][a]);
   }
-}
-
-std::string pack(const PartialStatistics& partial) {
-  Packer packer;
-  packer.array(partial.cells);
-  packer.value(partial.fields.size());
-  for (const auto& levels : partial.fields) packer.array(levels);
-  packer.array(partial.counts);
-  for (const auto& attributes : partial.particles) packer.array(attributes);
-  return packer.take();
-}
-
-PartialStatistics unpack_statistics(std::string_view bytes) {
-  Unpacker from(bytes);
-  PartialStatistics partial;
-  partial.cells = from.array<std::int64_t>();
-  const auto fields = from.value<std::size_t>();
-  for (std::size_t f = 0; f < fields; ++f) partial.fields.push_back(from.array<Partial>());
-  partial.counts = from.array<std::int64_t>();
-  for (std::size_t s = 0; s < partial.counts.size(); ++s) partial.particles.push_back(from.array<PartialAttribute>());
-  return partial;
 }
 
 Statistics finish(const PartialStatistics& partial, const mesh::Header& header, const std::vector<std::string>& fields,

@@ -122,10 +122,14 @@ PartialStatistics statistics(const mesh::Part& part, const mesh::Header& header,
 /// Adds what later parts contributed.
 void add(PartialStatistics& to, const PartialStatistics& other);
 
-/// The partial results as bytes, to send them to another process of the same machine type, and back. Error(corrupt)
-/// where they are not that.
-std::string pack(const PartialStatistics& partial);
-PartialStatistics unpack_statistics(std::string_view bytes);
+/// The partial results as bytes between processes of one run (base/pack.hpp).
+template <class Way>
+void both(Way& way, PartialStatistics& partial) {
+  both(way, partial.cells);
+  both(way, partial.fields);
+  both(way, partial.particles);
+  both(way, partial.counts);
+}
 
 Statistics finish(const PartialStatistics& partial, const mesh::Header& header, const std::vector<std::string>& fields,
                   const std::vector<mesh::SpeciesInfo>& species, bool density);

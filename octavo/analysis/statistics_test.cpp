@@ -7,6 +7,7 @@
 
 #include "octavo/analysis/reduce.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "tests/support/random_octree.hpp"
 
 namespace octavo::analysis {
@@ -43,7 +44,8 @@ mesh::Part part_of(const mesh::Octree& tree, std::uint64_t seed) {
 Statistics statistics_of(const std::vector<mesh::Part>& parts, const mesh::Header& header, const Selection& selection) {
   PartialStatistics sum;
   for (const mesh::Part& part : parts)
-    add(sum, unpack_statistics(pack(statistics(part, header, selection, {"density", "v"}, {}, true))));
+    add(sum, base::unpacked<PartialStatistics>(
+                 base::packed(statistics(part, header, selection, {"density", "v"}, {}, true))));
   return finish(sum, header, {"density", "v"}, {}, true);
 }
 
@@ -239,10 +241,10 @@ TEST(Reduce, the_tree_of_a_sum_depends_on_the_parts_alone) {
 
 TEST(Statistics, damaged_partial_results_are_refused) {
   const mesh::Octree tree = testing::random_octree(2);
-  const std::string good = pack(statistics(part_of(tree, 2), header_of(tree), {}, {"v"}, {}, true));
-  EXPECT_NO_THROW(unpack_statistics(good));
+  const std::string good = base::packed(statistics(part_of(tree, 2), header_of(tree), {}, {"v"}, {}, true));
+  EXPECT_NO_THROW(base::unpacked<PartialStatistics>(good));
   for (std::size_t size = 0; size < good.size(); ++size)
-    EXPECT_THROW(unpack_statistics(std::string_view(good).substr(0, size)), base::Error);
+    EXPECT_THROW(base::unpacked<PartialStatistics>(std::string_view(good).substr(0, size)), base::Error);
 }
 
 }  // namespace

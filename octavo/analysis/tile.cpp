@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "octavo/analysis/pack.hpp"
 #include "octavo/base/error.hpp"
 
 namespace octavo::analysis {
@@ -82,27 +81,6 @@ void add(const Frame& frame, Tile& to, Tile&& other) {
   add_rows(frame.kind, other, other.sum, to, to.sum);
   if (frame.kind == Projection::mean) add_rows(frame.kind, other, other.weight, to, to.weight);
   other = Tile{};
-}
-
-std::string pack(const Tile& tile) {
-  Packer packer;
-  packer.value(tile.first);
-  packer.value(tile.size);
-  packer.array(tile.sum);
-  packer.array(tile.weight);
-  return packer.take();
-}
-
-Tile unpack_tile(std::string_view bytes) {
-  Unpacker from(bytes);
-  Tile tile;
-  tile.first = from.value<std::array<std::size_t, 2>>();
-  tile.size = from.value<std::array<std::size_t, 2>>();
-  tile.sum = from.array<double>();
-  tile.weight = from.array<double>();
-  if (tile.sum.size() != tile.size[0] * tile.size[1] || (!tile.weight.empty() && tile.weight.size() != tile.sum.size()))
-    throw Error(Kind::corrupt, "a tile from another process has not the size it says");
-  return tile;
 }
 
 std::vector<double> finish(const Frame& frame, Tile&& tile) {

@@ -23,10 +23,14 @@ void cover(Projection kind, Tile& tile, std::array<std::size_t, 2> first, std::a
 /// Adds what another part contributed.
 void add(const Frame& frame, Tile& to, Tile&& other);
 
-/// The tile as bytes, to send it to another process of the same machine type, and back. Error(corrupt) where they are
-/// not a tile.
-std::string pack(const Tile& tile);
-Tile unpack_tile(std::string_view bytes);
+/// The tile as bytes between processes of one run (base/pack.hpp).
+template <class Way>
+void both(Way& way, Tile& tile) {
+  both(way, tile.first);
+  both(way, tile.size);
+  both(way, tile.sum);
+  both(way, tile.weight);
+}
 
 /// The finished image, pixels[1] rows of pixels[0] values, lowest row first. NaN where no cell is.
 std::vector<double> finish(const Frame& frame, Tile&& tile);

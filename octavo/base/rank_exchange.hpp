@@ -1,17 +1,22 @@
 #pragma once
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "octavo/base/equal_shares.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/base/ranks.hpp"
 
-/// Vectors of plain values between ranks. All of it is collective.
+/// Vectors between ranks. All of it is collective.
 namespace octavo::base {
 
 template <class T>
 std::string to_bytes(const std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 template <class T>
@@ -23,32 +28,64 @@ void append(std::vector<T>& values, const std::string& bytes) {
 
 /// Everybody's values, by rank.
 template <class T>
-std::vector<T> gather(const base::Ranks& ranks, const std::vector<T>& mine) {
+std::vector<T> gather(const Ranks& ranks, const std::vector<T>& mine) {
+  if (ranks.size == 1) return mine;
   std::vector<T> all;
-  for (const std::string& bytes : base::all_gather(ranks, to_bytes(mine))) append(all, bytes);
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    for (const std::string& bytes : all_gather(ranks, to_bytes(mine))) append(all, bytes);
+  } else {
+    for (const std::string& bytes : all_gather(ranks, packed(mine))) {
+      auto some = unpacked<std::vector<T>>(bytes);
+      std::move(some.begin(), some.end(), std::back_inserter(all));
+    }
+  }
   return all;
+}
+
+/// The first rank's value, on all.
+template <class T>
+T from_first(const Ranks& ranks, const T& mine) {
+  return unpacked<T>(all_gather(ranks, ranks.rank == 0 ? packed(mine) : std::string())[0]);
 }
 
 /// Sends each rank its values; gives what came, by sender.
 template <class T>
-std::vector<T> exchange(const base::Ranks& ranks, std::vector<std::vector<T>> to) {
+std::vector<T> exchange(const Ranks& ranks, std::vector<std::vector<T>> to) {
+  if (ranks.size == 1) return std::move(to[0]);
   std::vector<std::string> bytes;
   for (auto& values : to) {
     bytes.push_back(to_bytes(values));
     values = {};
   }
   std::vector<T> all;
-  for (std::string& some : base::all_to_all(ranks, std::move(bytes))) append(all, some);
+  for (std::string& some : all_to_all(ranks, std::move(bytes))) append(all, some);
   return all;
 }
 
-/// [first, last) of `count` things that are a rank's.
-inline std::array<std::int64_t, 2> share(std::int64_t count, std::int64_t rank, std::int64_t size) {
-  return {count * rank / size, count * (rank + 1) / size};
+/// `mine` has as many values on each rank: value by value, add(add(first rank's, second's), third's) ..., on all. Each
+/// rank adds up a share of them where ranks can send each other theirs.
+template <class T, class Add>
+std::vector<T> reduce(const Ranks& ranks, std::vector<T> mine, Add&& add) {
+  if (ranks.size == 1) return mine;
+  const std::size_t values = mine.size();
+  const auto add_up = [&](const std::vector<T>& came, std::size_t count) {
+    std::vector<T> all(came.begin(), came.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = count; i < came.size(); ++i) all[i % count] = add(all[i % count], came[i]);
+    return all;
+  };
+  if (!ranks.all_to_all) return add_up(gather(ranks, mine), values);
+  std::vector<std::vector<T>> to;
+  std::size_t own = 0;
+  for (int rank = 0; rank < ranks.size; ++rank) {
+    const auto [first, last] = share(static_cast<std::int64_t>(values), rank, ranks.size);
+    to.emplace_back(mine.begin() + first, mine.begin() + last);
+    if (rank == ranks.rank) own = to.back().size();
+  }
+  return gather(ranks, add_up(exchange(ranks, std::move(to)), own));
 }
-/// Whose the i-th is.
-inline std::size_t owner(std::int64_t i, std::int64_t count, std::int64_t size) {
-  return static_cast<std::size_t>(((i + 1) * size - 1) / count);
+template <class T>
+std::vector<T> sum(const Ranks& ranks, std::vector<T> mine) {
+  return reduce(ranks, std::move(mine), std::plus<T>());
 }
 
 }  // namespace octavo::base

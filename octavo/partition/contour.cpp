@@ -13,15 +13,13 @@ using base::Kind;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-using Directed = BoundaryEdge;
-
 /// Those of `edges` that only one element has.
-std::vector<Directed> single(std::vector<Directed> edges) {
-  const auto key = [](const Directed& e) { return std::pair(std::min(e.from, e.to), std::max(e.from, e.to)); };
-  std::sort(edges.begin(), edges.end(), [&](const Directed& a, const Directed& b) {
+std::vector<BoundaryEdge> single(std::vector<BoundaryEdge> edges) {
+  const auto key = [](const BoundaryEdge& e) { return std::pair(std::min(e.from, e.to), std::max(e.from, e.to)); };
+  std::sort(edges.begin(), edges.end(), [&](const BoundaryEdge& a, const BoundaryEdge& b) {
     return key(a) != key(b) ? key(a) < key(b) : a.element < b.element;
   });
-  std::vector<Directed> alone;
+  std::vector<BoundaryEdge> alone;
   for (std::size_t i = 0; i < edges.size();) {
     std::size_t end = i + 1;
     while (end < edges.size() && key(edges[end]) == key(edges[i])) ++end;
@@ -33,8 +31,8 @@ std::vector<Directed> single(std::vector<Directed> edges) {
 
 /// Edges both of whose points `holds` says yes to.
 template <class Holds>
-std::vector<Directed> edges_where(Connectivity connectivity, Holds&& holds) {
-  std::vector<Directed> edges;
+std::vector<BoundaryEdge> edges_where(Connectivity connectivity, Holds&& holds) {
+  std::vector<BoundaryEdge> edges;
   for (std::size_t e = 0; e < connectivity.size() / 3; ++e)
     for (std::size_t side = 0; side < 3; ++side) {
       const std::int32_t a = connectivity[3 * e + side], b = connectivity[3 * e + (side + 1) % 3];
@@ -72,7 +70,7 @@ Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int
   const auto position_of = [&](std::int32_t point) {
     const auto found = std::lower_bound(position.begin(), position.end(), std::pair(point, std::int32_t{0}));
     if (found == position.end() || found->first != point)
-      throw off_the_boundary(point, "is on the mesh's boundary, and not among the points given");
+      throw off_the_boundary(point, "is on the mesh's boundary and has no line");
     return found->second;
   };
   Contour contour;
@@ -114,18 +112,24 @@ std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, c
   return ordered;
 }
 
+std::vector<BoundaryEdge> find_boundary_edges(Connectivity connectivity, std::int32_t points) {
+  const std::vector<bool> on = points_on_edges_of_one_element(connectivity, at(points));
+  return single(edges_where(connectivity, [&](std::int32_t p) { return on[at(p)]; }));
+}
+
 std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<const double> x,
                                         std::span<const double> y) {
-  const std::vector<bool> on = points_on_edges_of_one_element(connectivity, x.size());
+  const auto edges = find_boundary_edges(connectivity, static_cast<std::int32_t>(x.size()));
   std::vector<std::int32_t> points;
+  for (const BoundaryEdge& edge : edges) points.push_back(edge.from);
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
   std::vector<double> px, py;
-  for (std::size_t i = 0; i < on.size(); ++i)
-    if (on[i]) {
-      points.push_back(static_cast<std::int32_t>(i));
-      px.push_back(x[i]);
-      py.push_back(y[i]);
-    }
-  return order_boundary(points, trace_contour(connectivity, static_cast<std::int32_t>(x.size()), points), px, py);
+  for (const std::int32_t point : points) {
+    px.push_back(x[at(point)]);
+    py.push_back(y[at(point)]);
+  }
+  return order_boundary(points, link_edges(edges, points), px, py);
 }
 
 }  // namespace octavo::partition

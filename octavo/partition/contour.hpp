@@ -47,6 +47,9 @@ Turns find_turns(Connectivity connectivity, X&& x, Y&& y) {
   }
   return turns;
 }
+/// The edges of one element, by their points. Elements must turn one way.
+std::vector<BoundaryEdge> find_boundary_edges(Connectivity connectivity, std::int32_t points);
+
 /// The points on edges of one element, as their lines run: for a mesh whose numbering of the boundary is lost (a merged
 /// 3-D result has zeros). Lines begin at their south-western point, that of the lowest x + y first.
 std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<const double> x,

@@ -36,6 +36,7 @@ PartVector cut_scotch(Connectivity connectivity, std::int32_t points, std::int32
 /// cell in their order. Memory: 16 bytes an element.
 PartVector cut_hilbert(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                        std::int32_t parts);
+
 /// The curve's cells over a mesh's extent.
 class CurveCells {
  public:
@@ -52,14 +53,6 @@ class CurveCells {
  private:
   double lo_x_, lo_y_, scale_x_, scale_y_;
 };
-/// Over all points.
-CurveCells cells_over(std::span<const double> x, std::span<const double> y);
-
-/// Up to 256 such stretches a part, joined to parts with few edges between them, whose cuts are smoothed (graph.hpp);
-/// sizes stay within 3 hundredths of even ones. Memory: 18 bytes an element.
-PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                      std::int32_t parts);
-
 /// A tree of straight cuts, each across the longest extent (the principal axis) of the elements that it halves. Up to
 /// 2^21 elements, or 64 a part, it knows each of them, and sizes differ by one; larger meshes are sampled: it is made
 /// from that many, evenly taken, and sizes differ by a few per cent (Simon 1991, "Partitioning of unstructured problems
@@ -90,10 +83,6 @@ class InertialCuts {
   PartVector part_of_;
 };
 
-/// All elements by such cuts. Memory: 16 bytes for each of the elements that they are made from.
-PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                        std::int32_t parts);
-
 /// The empty part `to` gets half of the elements of part `from`.
 struct Halving {
   std::int32_t from = 0, to = 0;
@@ -111,12 +100,6 @@ struct PlacedElement {
 /// Carries out a plan of halvings, each cut across the longest extent (the principal axis) of the part. `elements`: all
 /// elements of the parts that are halved, but for those that must stay.
 void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> elements);
-/// Plans and does the halvings for a whole mesh: METIS and Scotch leave parts empty if there are few elements for each
-/// part. Returns the number of parts that were empty. `stays`: marks elements of the first part that must stay there;
-/// empty: there are none.
-std::int64_t fill_empty_parts(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                              std::int32_t parts, PartVector& part_of, const std::vector<bool>& stays = {});
-
 /// Elements by part, each part's in ascending order: part p has elements[first[p]] to elements[first[p + 1]].
 struct PartLists {
   std::vector<std::int64_t> first;
@@ -125,22 +108,6 @@ struct PartLists {
 PartLists list_parts(const PartVector& part_of, std::int32_t parts);
 std::span<const std::int32_t> elements_of(const PartLists& lists, std::int32_t part);
 
-/// Points that elements of several parts have, ascending, with those parts, ascending.
-struct SharedPoints {
-  std::vector<std::int32_t> points;
-  std::vector<std::int64_t> first;  ///< into `parts`; one more than points
-  std::vector<std::int32_t> parts;
-};
-SharedPoints find_shared(Connectivity connectivity, std::int32_t points, const PartVector& part_of);
-
-/// An element with an edge to another part, and what lies behind its three edges (points 1-2, 2-3, 3-1).
-struct HaloElement {
-  std::int32_t element = 0;
-  std::array<std::int32_t, 3> behind{};  ///< elements, -1: nothing
-};
-/// All of the mesh, by element. Memory: that of the elements around shared points.
-std::vector<HaloElement> find_halo(Connectivity connectivity, const PartVector& part_of, const SharedPoints& shared);
-
 /// The cost of a cut: edges between elements of different parts, and balance.
 struct Quality {
   std::int64_t cut_edges = 0;
@@ -148,7 +115,4 @@ struct Quality {
   std::int32_t most_neighbours = 0;   ///< parts that share a point with a part
   std::int64_t shared_points = 0;
 };
-Quality quality_of(const PartLists& lists, const PartVector& part_of, const SharedPoints& shared,
-                   const std::vector<HaloElement>& halo);
-
 }  // namespace octavo::partition

@@ -26,7 +26,19 @@ std::int32_t points_of(const Triangles& mesh) { return static_cast<std::int32_t>
 PartVector cut(Method method, const Triangles& mesh, std::int32_t parts) {
   if (method == Method::metis) return cut_metis(mesh.connectivity, points_of(mesh), parts);
   if (method == Method::scotch) return cut_scotch(mesh.connectivity, points_of(mesh), parts);
-  if (method == Method::inertial) return cut_inertial(mesh.connectivity, mesh.x, mesh.y, parts);
+  if (method == Method::inertial) {
+    std::vector<float> x, y;
+    for (std::size_t e = 0; 3 * e < mesh.connectivity.size(); ++e) {
+      const auto mean = [&](const std::vector<double>& values) {
+        double sum = 0;
+        for (std::size_t k = 0; k < 3; ++k) sum += values[static_cast<std::size_t>(mesh.connectivity[3 * e + k])];
+        return static_cast<float>(sum / 3);
+      };
+      x.push_back(mean(mesh.x));
+      y.push_back(mean(mesh.y));
+    }
+    return InertialCuts(x, y, parts).parts();
+  }
   return cut_hilbert(mesh.connectivity, mesh.x, mesh.y, parts);
 }
 
@@ -38,13 +50,23 @@ std::vector<Method> methods() {
 }
 
 std::int64_t cut_edges(const Triangles& mesh, const PartVector& part_of) {
-  const SharedPoints shared = find_shared(mesh.connectivity, points_of(mesh), part_of);
   std::int64_t sides = 0;
-  for (const HaloElement& element : find_halo(mesh.connectivity, part_of, shared))
-    for (const std::int32_t other : element.behind)
-      sides +=
-          other >= 0 && part_of[static_cast<std::size_t>(other)] != part_of[static_cast<std::size_t>(element.element)];
+  const auto behind = find_behind(mesh.connectivity, points_of(mesh));
+  for (std::size_t i = 0; i < behind.size(); ++i)
+    sides += behind[i] >= 0 && part_of[static_cast<std::size_t>(behind[i])] != part_of[i / 3];
   return sides / 2;
+}
+
+void smooth_cuts(const Triangles& mesh, std::int32_t parts, PartVector& part_of) {
+  const auto behind = find_behind(mesh.connectivity, points_of(mesh));
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(parts), 0);
+  for (const std::int32_t part : part_of) ++sizes[static_cast<std::size_t>(part)];
+  const auto part_at = [&](auto e) { return part_of[static_cast<std::size_t>(e)]; };
+  smooth_in_turns(
+      sizes, [&] { return find_cut(behind, 0, part_at, part_at); },
+      [&](const std::vector<CutElement>& cut) {
+        for (const CutElement& element : cut) part_of[static_cast<std::size_t>(element.element)] = element.part;
+      });
 }
 
 TEST(PartitionSmooth, fewer_edges_are_cut_and_parts_stay_as_large_to_three_hundredths) {
@@ -53,7 +75,7 @@ TEST(PartitionSmooth, fewer_edges_are_cut_and_parts_stay_as_large_to_three_hundr
     const auto parts = static_cast<std::int32_t>(3 + seed);
     PartVector part_of = cut(Method::hilbert, mesh, parts);
     const std::int64_t before = cut_edges(mesh, part_of);
-    smooth_cuts(find_behind(mesh.connectivity, points_of(mesh)), parts, part_of);
+    smooth_cuts(mesh, parts, part_of);
     EXPECT_LT(cut_edges(mesh, part_of), before);
     const PartLists lists = list_parts(part_of, parts);
     const auto even = static_cast<double>(part_of.size()) / parts;
@@ -65,12 +87,12 @@ TEST(PartitionSmooth, fewer_edges_are_cut_and_parts_stay_as_large_to_three_hundr
 TEST(PartitionSmooth, what_cannot_get_better_stays) {
   const Triangles mesh = random_triangles(1, 4, 4);
   PartVector one(mesh.connectivity.size() / 3, 0);
-  smooth_cuts(find_behind(mesh.connectivity, points_of(mesh)), 1, one);
+  smooth_cuts(mesh, 1, one);
   EXPECT_THAT(one, ::testing::Each(0));
   PartVector each(one.size());  // a part an element: none may lose its own
   for (std::size_t e = 0; e < each.size(); ++e) each[e] = static_cast<std::int32_t>(e);
   const PartVector before = each;
-  smooth_cuts(find_behind(mesh.connectivity, points_of(mesh)), static_cast<std::int32_t>(each.size()), each);
+  smooth_cuts(mesh, static_cast<std::int32_t>(each.size()), each);
   EXPECT_EQ(each, before);
 }
 
@@ -87,64 +109,6 @@ TEST(PartitionGraph, elements_behind_sides_are_those_found_by_hand) {
       EXPECT_EQ(behind[i], found == owner.end() ? -1 : found->second);
     }
   }
-}
-
-TEST(PartitionGraph, joined_stretches_cut_fewer_edges_than_stretches_as_long_as_parts) {
-  // A valley that turns back twice, narrower than a part is long: the curve's stretches fall apart there.
-  Triangles mesh = random_triangles(3, 240, 8);
-  for (std::size_t i = 0; i < mesh.x.size(); ++i) {
-    const double turn = std::floor(mesh.x[i] / 80), along = mesh.x[i] - 80 * turn;
-    const bool back = static_cast<int>(turn) % 2 != 0;
-    mesh.x[i] = back ? 80 - along : along;
-    mesh.y[i] = (back ? 8 - mesh.y[i] : mesh.y[i]) + 9 * turn;
-  }
-  constexpr std::int32_t parts = 12;
-  PartVector plain = cut_hilbert(mesh.connectivity, mesh.x, mesh.y, parts);
-  smooth_cuts(find_behind(mesh.connectivity, points_of(mesh)), parts, plain);
-  const PartVector joined = cut_joined(mesh.connectivity, mesh.x, mesh.y, parts);
-  EXPECT_LT(10 * cut_edges(mesh, joined), 7 * cut_edges(mesh, plain));
-  const PartLists lists = list_parts(joined, parts);
-  for (std::int32_t p = 0; p < parts; ++p) {
-    EXPECT_GE(elements_of(lists, p).size(), 309U);
-    EXPECT_LE(elements_of(lists, p).size(), 331U);
-  }
-}
-
-TEST(PartitionGraph, any_number_of_parts_is_filled) {
-  const Triangles mesh = random_triangles(5, 12, 9, true);
-  const auto elements = static_cast<std::int32_t>(mesh.connectivity.size() / 3);
-  for (const std::int32_t parts : {1, 2, 3, 5, 8, 13, 20, 26, 27, 60, 213, elements}) {
-    const PartVector part_of = cut_joined(mesh.connectivity, mesh.x, mesh.y, parts);
-    EXPECT_EQ(std::set<std::int32_t>(part_of.begin(), part_of.end()).size(), static_cast<std::size_t>(parts));
-  }
-}
-
-/// By brute force: points of several parts with those.
-std::map<std::int32_t, std::set<std::int32_t>> shared_by_hand(const Triangles& mesh, const PartVector& part_of) {
-  std::map<std::int32_t, std::set<std::int32_t>> parts;
-  for (std::size_t i = 0; i < mesh.connectivity.size(); ++i) parts[mesh.connectivity[i]].insert(part_of[i / 3]);
-  std::erase_if(parts, [](const auto& entry) { return entry.second.size() < 2; });
-  return parts;
-}
-
-/// By brute force: what lies behind the edges of elements with a cut edge.
-std::map<std::int32_t, std::array<std::int32_t, 3>> halo_by_hand(const Triangles& mesh, const PartVector& part_of) {
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> owner;
-  const auto corner = [&](std::size_t e, std::size_t k) { return mesh.connectivity[3 * e + k % 3]; };
-  for (std::size_t e = 0; e < part_of.size(); ++e)
-    for (std::size_t k = 0; k < 3; ++k) owner[{corner(e, k), corner(e, k + 1)}] = static_cast<std::int32_t>(e);
-  std::map<std::int32_t, std::array<std::int32_t, 3>> halo;
-  for (std::size_t e = 0; e < part_of.size(); ++e) {
-    std::array<std::int32_t, 3> behind{-1, -1, -1};
-    bool is_cut = false;
-    for (std::size_t k = 0; k < 3; ++k)
-      if (const auto found = owner.find({corner(e, k + 1), corner(e, k)}); found != owner.end()) {
-        behind[k] = found->second;
-        is_cut = is_cut || part_of[static_cast<std::size_t>(behind[k])] != part_of[e];
-      }
-    if (is_cut) halo[static_cast<std::int32_t>(e)] = behind;
-  }
-  return halo;
 }
 
 TEST(Cut, every_method_fills_all_parts_and_repeats_itself) {
@@ -203,52 +167,6 @@ TEST(Cut, more_parts_than_elements_or_none_are_refused) {
     for (const std::int32_t parts : {-1, 0, 5}) EXPECT_THROW(cut(method, mesh, parts), Error) << name_of(method);
 }
 
-TEST(Cut, shared_points_and_halo_are_those_found_by_hand) {
-  std::mt19937 random(5);
-  for (std::uint32_t seed = 0; seed < 12; ++seed) {
-    const Triangles mesh = random_triangles(seed, 6, 5, seed % 2 == 0);
-    PartVector part_of(mesh.connectivity.size() / 3);
-    for (auto& part : part_of) part = static_cast<std::int32_t>(random() % (1 + seed));  // as ragged as can be
-    const SharedPoints shared = find_shared(mesh.connectivity, points_of(mesh), part_of);
-    const auto expected = shared_by_hand(mesh, part_of);
-    ASSERT_EQ(shared.points.size(), expected.size());
-    std::size_t i = 0;
-    for (const auto& [point, parts] : expected) {
-      EXPECT_EQ(shared.points[i], point);
-      const std::vector<std::int32_t> found(shared.parts.begin() + shared.first[i],
-                                            shared.parts.begin() + shared.first[i + 1]);
-      EXPECT_EQ(found, std::vector<std::int32_t>(parts.begin(), parts.end()));
-      ++i;
-    }
-    const auto by_hand = halo_by_hand(mesh, part_of);
-    const auto halo = find_halo(mesh.connectivity, part_of, shared);
-    ASSERT_EQ(halo.size(), by_hand.size());
-    std::size_t k = 0;
-    std::int64_t cut_edges = 0;
-    for (const auto& [element, behind] : by_hand) {
-      EXPECT_EQ(halo[k].element, element);
-      EXPECT_EQ(halo[k++].behind, behind);
-      for (const std::int32_t b : behind)
-        cut_edges += b >= 0 && part_of[static_cast<std::size_t>(b)] != part_of[static_cast<std::size_t>(element)];
-    }
-    const Quality quality = quality_of(list_parts(part_of, static_cast<std::int32_t>(1 + seed)), part_of, shared, halo);
-    EXPECT_EQ(2 * quality.cut_edges, cut_edges);
-    EXPECT_EQ(quality.shared_points, static_cast<std::int64_t>(expected.size()));
-    std::map<std::int32_t, std::set<std::int32_t>> neighbours;
-    for (const auto& [point, parts] : expected)
-      for (const std::int32_t a : parts) neighbours[a].insert(parts.begin(), parts.end());
-    std::size_t most = 0;
-    for (const auto& [part, others] : neighbours) most = std::max(most, others.size() - 1);
-    EXPECT_EQ(quality.most_neighbours, static_cast<std::int32_t>(most));
-  }
-}
-
-TEST(Cut, an_edge_of_three_elements_is_refused) {
-  const std::vector<std::int32_t> fan{0, 1, 2, 1, 0, 3, 0, 1, 4};
-  const PartVector part_of{0, 1, 2};
-  EXPECT_THROW(find_halo(fan, part_of, find_shared(fan, 5, part_of)), Error);
-}
-
 TEST(Contour, runs_around_the_mesh_and_its_hole) {
   for (std::uint32_t seed = 0; seed < 8; ++seed) {
     const Triangles mesh = random_triangles(seed, 5, 5, seed % 2 == 0);
@@ -285,6 +203,24 @@ TEST(Contour, a_list_that_is_not_the_boundary_names_a_point) {
   EXPECT_THROW(trace_contour(mesh.connectivity, points_of(mesh), boundary), Error);
 }
 
+std::size_t fill_empty_parts(const Triangles& mesh, std::int32_t parts, PartVector& part_of,
+                             const std::vector<bool>& stays = {}) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(parts), 0);
+  std::vector<PlacedElement> elements;
+  for (std::size_t e = 0; e < part_of.size(); ++e) {
+    if (!stays.empty() && stays[e]) continue;
+    ++sizes[static_cast<std::size_t>(part_of[e])];
+    const auto corner = static_cast<std::size_t>(mesh.connectivity[3 * e]);
+    elements.push_back({static_cast<std::int32_t>(e), part_of[e], static_cast<float>(mesh.x[corner]),
+                        static_cast<float>(mesh.y[corner])});
+  }
+  sizes[0] += !stays.empty();
+  const auto halvings = plan_halvings(sizes);
+  halve_parts(halvings, elements);
+  for (const PlacedElement& element : elements) part_of[static_cast<std::size_t>(element.element)] = element.part;
+  return halvings.size();
+}
+
 TEST(Fill, parts_without_an_element_get_half_of_the_largest) {
   const auto mesh = octavo::testing::random_triangles(3, 6, 4);
   const auto elements = static_cast<std::int32_t>(mesh.connectivity.size() / 3);
@@ -292,12 +228,12 @@ TEST(Fill, parts_without_an_element_get_half_of_the_largest) {
     PartVector part_of(static_cast<std::size_t>(elements), 0);
     for (std::size_t e = 0; e < part_of.size(); e += 3) part_of[e] = parts - 1;
     const PartVector before = part_of;
-    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of), parts - 2);
+    EXPECT_EQ(fill_empty_parts(mesh, parts, part_of), static_cast<std::size_t>(parts - 2));
     const PartLists lists = list_parts(part_of, parts);
     for (std::int32_t part = 0; part < parts; ++part) EXPECT_FALSE(elements_of(lists, part).empty());
     for (std::size_t e = 0; e < part_of.size(); ++e)  // none goes to a part that had some
       EXPECT_TRUE(part_of[e] == before[e] || (part_of[e] > 0 && part_of[e] < parts - 1));
-    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of), 0);
+    EXPECT_EQ(fill_empty_parts(mesh, parts, part_of), static_cast<std::size_t>(0));
   }
 }
 
@@ -309,12 +245,12 @@ TEST(Fill, elements_that_must_stay_in_the_first_part_stay) {
   const auto others = static_cast<std::int32_t>(std::count(stays.begin(), stays.end(), false));
   for (const std::int32_t parts : {2, others / 2, others + 1}) {
     PartVector part_of(static_cast<std::size_t>(elements), 0);
-    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of, stays), parts - 1);
+    EXPECT_EQ(fill_empty_parts(mesh, parts, part_of, stays), static_cast<std::size_t>(parts - 1));
     const PartLists lists = list_parts(part_of, parts);
     for (std::int32_t part = 0; part < parts; ++part) EXPECT_FALSE(elements_of(lists, part).empty());
     for (std::size_t e = 0; e < stays.size(); e += 3) EXPECT_EQ(part_of[e], 0);
     const PartVector before = part_of;
-    EXPECT_EQ(fill_empty_parts(mesh.connectivity, mesh.x, mesh.y, parts, part_of, stays), 0);
+    EXPECT_EQ(fill_empty_parts(mesh, parts, part_of, stays), static_cast<std::size_t>(0));
     EXPECT_EQ(part_of, before);
   }
 }

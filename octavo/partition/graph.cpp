@@ -106,28 +106,4 @@ PartVector join_stretches(const std::vector<GroupEdge>& edges, const std::vector
   return join_to_parts(graph, parts);
 }
 
-PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                      std::int32_t parts) {
-  const auto elements = static_cast<std::int64_t>(connectivity.size() / 3);
-  check_parts(parts, elements);
-  if (parts == 1) return PartVector(at(elements), 0);
-  const std::int32_t stretches = stretches_a_part(elements, parts) * parts;
-  PartVector part_of = cut_hilbert(connectivity, x, y, stretches);
-  const std::vector<std::int32_t> behind = find_behind(connectivity, static_cast<std::int32_t>(x.size()));
-  if (stretches > parts) {
-    const auto edges = count_edges(
-        behind, [&](std::size_t e) { return part_of[e]; }, [&](std::int32_t other) { return part_of[at(other)]; });
-    const CurveCells cells = cells_over(x, y);
-    std::vector<std::int64_t> sums = no_sums(stretches);
-    for (std::size_t e = 0; e < part_of.size(); ++e) {
-      const std::size_t a = at(connectivity[3 * e]), b = at(connectivity[3 * e + 1]), c = at(connectivity[3 * e + 2]);
-      add_cell(sums, part_of[e], cells.cell({x[a], x[b], x[c]}, {y[a], y[b], y[c]}));
-    }
-    const PartVector joined = join_stretches(edges, sums, elements, parts);
-    for (std::int32_t& of : part_of) of = joined[at(of)];
-  }
-  smooth_cuts(behind, parts, part_of);
-  return part_of;
-}
-
 }  // namespace octavo::partition

@@ -84,9 +84,6 @@ std::int64_t smooth(std::vector<CutElement>& cut, std::vector<std::int64_t>& siz
 void smooth_in_turns(std::vector<std::int64_t>& sizes, const std::function<std::vector<CutElement>()>& find,
                      const std::function<void(const std::vector<CutElement>&)>& apply);
 
-/// The same of a whole mesh.
-void smooth_cuts(std::span<const std::int32_t> behind, std::int32_t parts, PartVector& part_of);
-
 // -------------------------------------------------------------------------------------------------------- templates
 
 template <class OfElement, class OfOther>

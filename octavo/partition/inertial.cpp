@@ -8,17 +8,6 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// The middle of an element, as both the cuts and those who ask them have it.
-std::array<float, 2> centre(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                            std::size_t element) {
-  double cx = 0, cy = 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    cx += x[at(connectivity[3 * element + k])];
-    cy += y[at(connectivity[3 * element + k])];
-  }
-  return {static_cast<float>(cx / 3), static_cast<float>(cy / 3)};
-}
-
 }  // namespace
 
 std::int64_t InertialCuts::stride(std::int64_t elements, std::int32_t parts) {
@@ -67,29 +56,6 @@ std::int32_t InertialCuts::part_at(float x, float y) const {
     next = x * cut.dx + y * cut.dy < cut.limit ? cut.near : cut.far;
   }
   return -1 - next;
-}
-
-PartVector cut_inertial(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
-                        std::int32_t parts) {
-  const std::size_t elements = connectivity.size() / 3;
-  check_parts(parts, static_cast<std::int64_t>(elements));
-  const std::size_t stride = at(InertialCuts::stride(static_cast<std::int64_t>(elements), parts));
-  std::vector<float> cx, cy;
-  cx.reserve(elements / stride + 1);
-  cy.reserve(elements / stride + 1);
-  for (std::size_t e = 0; e < elements; e += stride) {
-    const auto [px, py] = centre(connectivity, x, y, e);
-    cx.push_back(px);
-    cy.push_back(py);
-  }
-  const InertialCuts cuts(std::move(cx), std::move(cy), parts);
-  if (stride == 1) return cuts.parts();
-  PartVector part_of(elements);
-  for (std::size_t e = 0; e < elements; ++e) {
-    const auto [px, py] = centre(connectivity, x, y, e);
-    part_of[e] = cuts.part_at(px, py);
-  }
-  return part_of;
 }
 
 }  // namespace octavo::partition

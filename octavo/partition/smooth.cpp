@@ -120,16 +120,4 @@ void smooth_in_turns(std::vector<std::int64_t>& sizes, const std::function<std::
   }
 }
 
-void smooth_cuts(std::span<const std::int32_t> behind, std::int32_t parts, PartVector& part_of) {
-  std::vector<std::int64_t> sizes(at(parts), 0);
-  for (const std::int32_t part : part_of) ++sizes[at(part)];
-  const auto find = [&] {
-    return find_cut(
-        behind, 0, [&](std::size_t e) { return part_of[e]; }, [&](std::int32_t other) { return part_of[at(other)]; });
-  };
-  smooth_in_turns(sizes, find, [&](const std::vector<CutElement>& cut) {
-    for (const CutElement& element : cut) part_of[at(element.element)] = element.part;
-  });
-}
-
 }  // namespace octavo::partition

@@ -112,7 +112,9 @@ std::string from_first(MPI_Comm comm, std::string text) {
   unsigned long long size = text.size();
   MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
   text.resize(static_cast<std::size_t>(size));
-  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, comm);
+  constexpr unsigned long long piece = 1ull << 30;
+  for (unsigned long long at = 0; at < size; at += piece)
+    MPI_Bcast(text.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, 0, comm);
   return text;
 }
 

@@ -11,26 +11,23 @@
 #include <type_traits>
 #include <vector>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::ranks {
 
-/// Where item 0, 1 ... of an even share of `total` items begins: rank r has [begin(r), begin(r + 1)).
-inline std::int64_t share_begin(std::int64_t total, int ranks, int rank) {
-  return total / ranks * rank + total % ranks * rank / ranks;
-}
-/// The rank whose share an item is in.
-inline int share_of(std::int64_t total, int ranks, std::int64_t item) {
-  int low = 0, high = ranks - 1;
-  while (low < high) {
-    const int middle = (low + high + 1) / 2;
-    if (share_begin(total, ranks, middle) <= item)
-      low = middle;
-    else
-      high = middle - 1;
+/// Collective. Adds up what all ranks count, round by round.
+template <class Count>
+std::vector<base::WideKey> find_keys(MPI_Comm comm, base::KeySearch search, Count&& count) {
+  while (!search.done()) {
+    search.begin_round();
+    count(search);
+    MPI_Allreduce(MPI_IN_PLACE, search.counts().data(), static_cast<int>(search.counts().size()), MPI_INT64_T, MPI_SUM,
+                  comm);
+    search.end_round();
   }
-  return low;
+  return search.found();
 }
 
 /// Values that came from all ranks, one rank's after another's.

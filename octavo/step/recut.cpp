@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <functional>
 #include <numeric>
 #include <string>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::step {
@@ -15,7 +17,7 @@ namespace {
 using base::Error;
 using base::Kind;
 using mesh::CurveKey;
-__extension__ using Wide = unsigned __int128;
+using Wide = base::WideKey;
 
 Wide wide(const CurveKey& key) { return Wide{key.high} << 64 | key.low; }
 CurveKey narrow(Wide key) { return {static_cast<std::uint64_t>(key >> 64), static_cast<std::uint64_t>(key)}; }
@@ -55,72 +57,6 @@ mesh::Part read_mesh(const mesh::Dataset& dataset, int part) {
 
 bool is_mine(int part, const base::Ranks& ranks) { return part % ranks.size == ranks.rank; }
 
-// Adds up what all ranks have counted.
-void sum_over_ranks(const base::Ranks& ranks, std::vector<std::int64_t>& counts) {
-  if (ranks.size == 1) return;
-  const auto* bytes = reinterpret_cast<const char*>(counts.data());
-  const auto all = base::all_gather(ranks, std::string(bytes, counts.size() * sizeof(std::int64_t)));
-  std::fill(counts.begin(), counts.end(), 0);
-  for (const std::string& text : all)
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      std::int64_t count = 0;
-      std::memcpy(&count, text.data() + i * sizeof count, sizeof count);
-      counts[i] += count;
-    }
-}
-
-/// The search for one cut: the key that stands at position `target` of all leaves in order.
-struct Cut {
-  std::int64_t target = 0;
-  Wide low = 0;            ///< the key is not below this ...
-  std::int64_t below = 0;  ///< ... before which so many leaves stand
-};
-
-// Every round takes as many bits of all keys as there are counters for. Cuts with one `low` share their counters.
-class CutSearch {
- public:
-  CutSearch(std::vector<Cut> cuts, int bits, std::size_t most_counters)
-      : cuts_(std::move(cuts)), left_(bits), most_counters_(most_counters) {}
-
-  bool done() const { return left_ == 0 || cuts_.empty(); }
-  const std::vector<Cut>& cuts() const { return cuts_; }
-  std::vector<std::int64_t>& counts() { return counts_; }
-
-  void begin_round() {
-    lows_.clear();
-    for (const Cut& cut : cuts_)
-      if (lows_.empty() || lows_.back() != cut.low) lows_.push_back(cut.low);
-    const std::size_t each = std::max<std::size_t>(2, most_counters_ / lows_.size());
-    taken_ = std::min(left_, static_cast<int>(std::bit_width(each)) - 1);
-    counts_.assign(lows_.size() << taken_, 0);
-  }
-  void count(const std::vector<Wide>& leaves) {
-    for (std::size_t i = 0; i < lows_.size(); ++i) {
-      const auto begin = std::lower_bound(leaves.begin(), leaves.end(), lows_[i]);
-      const auto end = std::lower_bound(begin, leaves.end(), lows_[i] + (Wide{1} << left_));
-      for (auto key = begin; key != end; ++key)
-        ++counts_[(i << taken_) + static_cast<std::size_t>((*key - lows_[i]) >> (left_ - taken_))];
-    }
-  }
-  void end_round() {
-    for (Cut& cut : cuts_) {
-      const auto found = std::lower_bound(lows_.begin(), lows_.end(), cut.low) - lows_.begin();
-      const std::size_t first = static_cast<std::size_t>(found) << taken_;
-      std::size_t bucket = 0;
-      while (cut.below + counts_[first + bucket] <= cut.target) cut.below += counts_[first + bucket++];
-      cut.low += Wide{bucket} << (left_ - taken_);
-    }
-    left_ -= taken_;
-  }
-
- private:
-  std::vector<Cut> cuts_;
-  int left_ = 0, taken_ = 0;  // bits of a key not known yet, and those of this round
-  std::size_t most_counters_;
-  std::vector<Wide> lows_;
-  std::vector<std::int64_t> counts_;
-};
-
 mesh::SplitPlan begin_plan(const mesh::Dataset& dataset, int count) {
   mesh::SplitPlan plan;
   plan.dim = dataset.header.dim;
@@ -133,14 +69,10 @@ mesh::SplitPlan begin_plan(const mesh::Dataset& dataset, int count) {
   return plan;
 }
 
-std::vector<Cut> begin_cuts(const mesh::Dataset& dataset, int count) {
+std::int64_t count_leaves(const mesh::Dataset& dataset) {
   std::int64_t total = 0;
   for (const mesh::LevelCount& level : dataset.levels) total += level.leaves;
-  std::vector<Cut> cuts;
-  if (total == 0) return cuts;
-  // Rounded down as a whole, as plan_split does: shares differ by one leaf at most.
-  for (std::int64_t m = 1; m < count; ++m) cuts.push_back({total / count * m + total % count * m / count, 0, 0});
-  return cuts;
+  return total;
 }
 
 /// The first and last key of each old part's cells, as two halves each.
@@ -150,7 +82,7 @@ void gather_spans(const base::Ranks& ranks, std::vector<std::pair<Wide, Wide>>& 
   for (const auto& [first, last] : spans)
     for (const std::uint64_t half : {narrow(first).high, narrow(first).low, narrow(last).high, narrow(last).low})
       halves.push_back(static_cast<std::int64_t>(half));
-  sum_over_ranks(ranks, halves);
+  halves = base::sum(ranks, std::move(halves));
   const auto at = [&](std::size_t i) { return static_cast<std::uint64_t>(halves[i]); };
   for (std::size_t p = 0; p < spans.size(); ++p)
     spans[p] = {wide({at(4 * p), at(4 * p + 1)}), wide({at(4 * p + 2), at(4 * p + 3)})};
@@ -179,7 +111,7 @@ std::map<std::string, std::vector<std::int64_t>> number_particles(const mesh::Da
     }
   });
   for (auto& [name, counts] : numbers) {
-    sum_over_ranks(ranks, counts);
+    counts = base::sum(ranks, std::move(counts));
     std::partial_sum(counts.begin(), counts.end(), counts.begin());
   }
   return numbers;
@@ -230,7 +162,7 @@ std::vector<Recut::Range> ranges_of_particles(const mesh::Dataset& dataset, cons
       ends[2 * static_cast<std::size_t>(p) + 1] = range.last + 1;
     }
   });
-  sum_over_ranks(ranks, ends);
+  ends = base::sum(ranks, std::move(ends));
   std::vector<Recut::Range> ranges;
   for (std::size_t p = 0; p < ends.size(); p += 2)
     ranges.push_back({static_cast<int>(ends[p]), static_cast<int>(ends[p + 1]) - 1});
@@ -280,7 +212,7 @@ Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ran
   const mesh::SplitPlan& plan = recut.plan;
   const auto parts = static_cast<std::size_t>(dataset.num_parts);
   std::vector<std::pair<Wide, Wide>> spans(parts, {0, 0});
-  CutSearch search(begin_cuts(dataset, count), plan.dim * plan.bits, most_counters);
+  base::KeySearch search(base::KeySearch::cuts(count_leaves(dataset), count), plan.dim * plan.bits, most_counters);
   // One round at least: it is where the spans are seen.
   for (bool first = true; first || !search.done(); first = false) {
     if (!search.done()) search.begin_round();
@@ -289,15 +221,16 @@ Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ran
         if (!is_mine(p, ranks)) continue;
         const mesh::Part part = read_mesh(dataset, p);
         const PartKeys keys = keys_of(octree_of(part), plan);
-        if (!search.done()) search.count(keys.leaves);
+        if (!search.done()) search.count(keys.leaves, std::identity(), [](Wide) { return 1; });
         spans[static_cast<std::size_t>(p)] = {keys.first, keys.last};
       }
     });
     if (search.done()) break;
-    sum_over_ranks(ranks, search.counts());
+    search.counts() = base::sum(ranks, std::move(search.counts()));
     base::agree(ranks, [&] { search.end_round(); });
   }
-  for (std::size_t m = 0; m < search.cuts().size(); ++m) recut.plan.bounds[m + 1] = narrow(search.cuts()[m].low);
+  const std::vector<Wide> cuts = search.found();
+  std::transform(cuts.begin(), cuts.end(), recut.plan.bounds.begin() + 1, narrow);
   gather_spans(ranks, spans);
   for (const auto& [first, last] : spans)
     recut.cells.push_back(first > last

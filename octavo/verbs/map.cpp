@@ -111,8 +111,7 @@ Map map(const mesh::Dataset& given, const MapOptions& options) {
                             return analysis::project(dataset.read(part, request), header, frame, options.field,
                                                      options.weight, max_level);
                           },
-                          [&](Tile& to, Tile&& other) { analysis::add(frame, to, std::move(other)); },
-                          [](const Tile& one) { return analysis::pack(one); }, analysis::unpack_tile});
+                          [&](Tile& to, Tile&& other) { analysis::add(frame, to, std::move(other)); }});
   result.values = analysis::finish(frame, std::move(tile));
   return result;
 }

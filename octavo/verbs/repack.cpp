@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/recut.hpp"
@@ -129,12 +129,7 @@ Files plan_files(int parts, const RepackOptions& options) {
   return plan;
 }
 
-store::Attempt shared_attempt(const base::Ranks& ranks) {
-  store::Attempt attempt = store::random_attempt();
-  const std::string mine(reinterpret_cast<const char*>(attempt.data()), attempt.size());
-  std::memcpy(attempt.data(), base::all_gather(ranks, mine)[0].data(), attempt.size());
-  return attempt;
-}
+store::Attempt shared_attempt(const base::Ranks& ranks) { return base::from_first(ranks, store::random_attempt()); }
 
 struct Run {
   const RepackOptions& options;
@@ -266,16 +261,9 @@ step::Target prepare_sibling(const fs::path& in, const fs::path& out, const stor
 
 /// Adds the reports of the other ranks.
 void sum_over_ranks(const base::Ranks& ranks, RepackReport& report) {
-  const std::array<std::int64_t, 5> mine{report.parts, report.parts_copied, report.parts_read,
-                                         static_cast<std::int64_t>(report.stored_bytes), report.made_lossless};
-  std::array<std::int64_t, 5> sum{};
-  for (const std::string& text :
-       base::all_gather(ranks, std::string(reinterpret_cast<const char*>(mine.data()), sizeof mine)))
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      std::int64_t value = 0;
-      std::memcpy(&value, text.data() + i * sizeof value, sizeof value);
-      sum[i] += value;
-    }
+  const auto sum =
+      base::sum<std::int64_t>(ranks, {report.parts, report.parts_copied, report.parts_read,
+                                      static_cast<std::int64_t>(report.stored_bytes), report.made_lossless});
   report.parts = static_cast<int>(sum[0]);
   report.parts_copied = static_cast<int>(sum[1]);
   report.parts_read = static_cast<int>(sum[2]);
@@ -317,7 +305,7 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
   base::agree(options.ranks, [&] {
     if (options.ranks.rank == 0) target.emplace(prepare_sibling(scan.store, out, scan, options));
   });
-  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
+  const fs::path path = base::from_first(options.ranks, target ? target->path.string() : std::string());
   try {
     for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), path, threads, run);
     base::agree(options.ranks, [&] {

@@ -42,10 +42,9 @@ Stats stats(const mesh::Dataset& given, const StatsOptions& options) {
   const auto work = [&](int part) {
     return analysis::statistics(dataset.read(part, request), header, selection, fields, species, density);
   };
-  const PartialStatistics all = sum_parts(
-      result.parts, Workers{threads_within_memory(dataset, options.threads), options.ranks, options.progress},
-      Summation{work, [](PartialStatistics& to, PartialStatistics&& other) { analysis::add(to, other); },
-                [](const PartialStatistics& one) { return analysis::pack(one); }, analysis::unpack_statistics});
+  const PartialStatistics all =
+      sum_parts(result.parts, Workers{threads_within_memory(dataset, options.threads), options.ranks, options.progress},
+                Summation{work, [](PartialStatistics& to, PartialStatistics&& other) { analysis::add(to, other); }});
   result.statistics = analysis::finish(all, header, fields, species, density);
   return result;
 }

@@ -4,9 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "octavo/analysis/pack.hpp"
 #include "octavo/analysis/reduce.hpp"
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/base/threads.hpp"
@@ -20,27 +21,23 @@ struct Workers {
   base::Progress progress;  ///< in parts of this rank
 };
 
-/// How contributions of a kind T are made and put together.
-template <class Work, class Add, class Pack, class Unpack>
+/// How contributions of a kind T are made and put together. T has a `both` (base/pack.hpp).
+template <class Work, class Add>
 struct Summation {
-  Work work;      ///< T work(part), on any thread
-  Add add;        ///< add(T& to, T&& later)
-  Pack pack;      ///< std::string pack(const T&)
-  Unpack unpack;  ///< T unpack(std::string_view)
+  Work work;  ///< T work(part), on any thread
+  Add add;    ///< add(T& to, T&& later)
 };
-template <class Work, class Add, class Pack, class Unpack>
-Summation(Work, Add, Pack, Unpack) -> Summation<Work, Add, Pack, Unpack>;  // clang 14 does not deduce for aggregates
+template <class Work, class Add>
+Summation(Work, Add) -> Summation<Work, Add>;  // clang 14 does not deduce for aggregates
 
 /// Adds the contributions of the parts, shared between ranks in contiguous ranges and between threads one by one. The
 /// same bits for any number of either (see OrderedSum); every rank gets the result, or the same error. Collective.
-template <class Work, class Add, class Pack, class Unpack>
-auto sum_parts(const std::vector<int>& parts, const Workers& workers, const Summation<Work, Add, Pack, Unpack>& how) {
+template <class Work, class Add>
+auto sum_parts(const std::vector<int>& parts, const Workers& workers, const Summation<Work, Add>& how) {
   using T = decltype(how.work(0));
   using Sums = analysis::OrderedSum<T, Add>;
-  const auto share = [&](int rank) {
-    return parts.size() * static_cast<std::size_t>(rank) / static_cast<std::size_t>(workers.ranks.size);
-  };
-  const std::size_t first = share(workers.ranks.rank), count = share(workers.ranks.rank + 1) - first;
+  const auto share = base::share(std::ssize(parts), workers.ranks.rank, workers.ranks.size);
+  const auto first = static_cast<std::size_t>(share[0]), count = static_cast<std::size_t>(share[1]) - first;
   Sums mine(how.add);
   base::agree(workers.ranks, [&] {
     base::ordered_for(
@@ -52,24 +49,11 @@ auto sum_parts(const std::vector<int>& parts, const Workers& workers, const Summ
         });
   });
   if (workers.ranks.size == 1) return mine.take();
-  analysis::Packer packer;
-  for (const auto& piece : mine.pieces()) {
-    packer.value(piece.first);
-    packer.value(piece.count);
-    const std::string bytes = how.pack(piece.value);
-    packer.array(std::vector<char>(bytes.begin(), bytes.end()));
-  }
+  const std::vector<std::string> pieces = base::all_gather(workers.ranks, base::packed(mine.pieces()));
   mine.pieces().clear();
   Sums all(how.add);
-  for (const std::string& bytes : base::all_gather(workers.ranks, packer.take())) {
-    analysis::Unpacker from(bytes);
-    while (!from.empty()) {
-      const auto begin = from.template value<std::uint64_t>();
-      const auto size = from.template value<std::uint64_t>();
-      const auto piece = from.template array<char>();
-      all.push(typename Sums::Piece{begin, size, how.unpack(std::string_view(piece.data(), piece.size()))});
-    }
-  }
+  for (const std::string& some : pieces)
+    for (auto& piece : base::unpacked<std::vector<typename Sums::Piece>>(some)) all.push(std::move(piece));
   return all.take();
 }
 

@@ -371,6 +371,20 @@ void bind_part(nb::module_& m) {
           "1: 2-D; more: values stand plane after plane, from the bottom.");
 }
 
+mesh::Part read_part(const mesh::Dataset& dataset, int part, std::optional<std::vector<std::string>> fields,
+                     std::optional<int> max_level, bool particles) {
+  if (part < 0 || part >= dataset.num_parts)
+    throw base::Error(base::Kind::usage,
+                      "no part " + std::to_string(part) + ": there are " + std::to_string(dataset.num_parts))
+        .at(dataset.path);
+  mesh::Request request;
+  request.fields = std::move(fields);
+  if (max_level) request.max_level = *max_level;
+  request.particles = particles;
+  nb::gil_scoped_release release;
+  return dataset.read(part, request);
+}
+
 void bind_dataset(nb::module_& m) {
   using mesh::Dataset;
   nb::class_<Dataset>(m, "Dataset", "One step of any format, opened: headers are read, values are not.")
@@ -425,23 +439,8 @@ void bind_dataset(nb::module_& m) {
             return mesh::parts_of(d, region, max_level);
           },
           nb::arg("region").none(), nb::arg("max_level").none())
-      .def(
-          "read",
-          [](const Dataset& d, int part, std::optional<std::vector<std::string>> fields, std::optional<int> max_level,
-             bool particles) {
-            if (part < 0 || part >= d.num_parts)
-              throw base::Error(base::Kind::usage,
-                                "no part " + std::to_string(part) + ": there are " + std::to_string(d.num_parts))
-                  .at(d.path);
-            mesh::Request request;
-            request.fields = std::move(fields);
-            if (max_level) request.max_level = *max_level;
-            request.particles = particles;
-            nb::gil_scoped_release release;
-            return d.read(part, request);
-          },
-          nb::arg("part"), nb::arg("fields") = nb::none(), nb::arg("max_level") = nb::none(),
-          nb::arg("particles") = false, "Reads one part, pruned. Releases the GIL.");
+      .def("read", read_part, nb::arg("part"), nb::arg("fields") = nb::none(), nb::arg("max_level") = nb::none(),
+           nb::arg("particles") = false, "Reads one part, pruned. Releases the GIL.");
 }
 
 }  // namespace

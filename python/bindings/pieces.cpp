@@ -1,7 +1,6 @@
 #include "bindings.hpp"
 #include "graph_cut.hpp"
 #include "octavo/telemac/cut/partition.hpp"
-#include "octavo/telemac/cut/partition_ranks.hpp"
 #include "octavo/telemac/cut/refine_triangles.hpp"
 #include "octavo/telemac/merge/merge_pieces.hpp"
 
@@ -49,8 +48,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, std::int32_t parts, con
   const telemac::GraphCut by_ranks = scotch.is_none() ? telemac::GraphCut{} : nb::cast<BoundGraphCut>(scotch).cut;
   {
     nb::gil_scoped_release release;
-    report = among.size > 1 ? telemac::partition_by_ranks(mesh, prefix, options, among, by_ranks)
-                            : telemac::partition_mesh(mesh, prefix, options);
+    report = telemac::partition_mesh(mesh, prefix, options, among, by_ranks);
   }
   nb::dict result;
   result["parts"] = report.parts;

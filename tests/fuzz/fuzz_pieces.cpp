@@ -47,7 +47,7 @@ struct Scratch {
     options.parts = 3;
     options.method = partition::Method::hilbert;
     options.layout = kind % 2 == 0 ? telemac::PieceLayout::concat : telemac::PieceLayout::files;
-    telemac::partition_serafin(path / "whole.slf", path / "T2D", options);
+    telemac::partition_mesh(path / "whole.slf", path / "T2D", options);
     Files files;
     for (const auto& entry : fs::directory_iterator(path))
       files[entry.path().filename().string()] = testing::bytes_of_file(entry);

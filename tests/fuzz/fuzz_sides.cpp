@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::array{&options.boundary, &options.sections, &options.zones, &options.weirs}[data[1] % num_kinds]->emplace(
       scratch.path / "side");
   try {
-    telemac::partition_serafin(scratch.path / "geo.slf", scratch.path / "T2D", options);
+    telemac::partition_mesh(scratch.path / "geo.slf", scratch.path / "T2D", options);
   } catch (const base::Error&) {
     if (size == 2) throw;  // nothing was edited
   }

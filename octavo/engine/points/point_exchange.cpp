@@ -15,16 +15,8 @@ namespace {
 
 constexpr int number_bits = 32, key_bits = 40;
 
-Ordered with_bit(Ordered place, int bit) {
-  if (bit < number_bits)
-    place.number |= std::int64_t{1} << bit;
-  else
-    place.key |= std::uint64_t{1} << (bit - number_bits);
-  return place;
-}
-
-std::size_t before(std::span<const Ordered> sorted, const Ordered& place) {
-  return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), place) - sorted.begin());
+base::WideKey wide(const Ordered& place) {
+  return base::WideKey{place.key} << number_bits | static_cast<base::WideKey>(place.number);
 }
 
 std::vector<int> counts_between(const std::vector<std::size_t>& cuts) {
@@ -82,18 +74,15 @@ std::vector<std::byte> move_words(MPI_Comm comm, const SeriesExchange& exchange,
 
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds) {
-  // For each bound the largest place with no more items before it than wanted.
-  std::vector<Ordered> place(bounds.size());
-  std::vector<std::int64_t> counts(bounds.size());
-  for (int bit = number_bits + key_bits - 1; bit >= 0; --bit) {
-    for (std::size_t i = 0; i < bounds.size(); ++i)
-      counts[i] = static_cast<std::int64_t>(before(sorted, with_bit(place[i], bit)));
-    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_INT64_T, MPI_SUM, comm);
-    for (std::size_t i = 0; i < bounds.size(); ++i)
-      if (counts[i] <= bounds[i]) place[i] = with_bit(place[i], bit);
-  }
+  constexpr std::size_t counters = 4096;
+  const auto found = ranks::find_keys(comm, {bounds, number_bits + key_bits, counters}, [&](base::KeySearch& search) {
+    search.count(sorted, wide, [](const Ordered&) { return 1; });
+  });
   std::vector<std::size_t> cuts;
-  for (const Ordered& at : place) cuts.push_back(before(sorted, at));
+  for (const base::WideKey key : found)
+    cuts.push_back(static_cast<std::size_t>(
+        std::partition_point(sorted.begin(), sorted.end(), [&](const Ordered& place) { return wide(place) < key; }) -
+        sorted.begin()));
   return cuts;
 }
 

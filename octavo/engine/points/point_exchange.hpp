@@ -21,8 +21,7 @@ struct Ordered {
 };
 
 /// The i-th bound stands behind `bounds[i]` of the ordered items of all ranks. Returns how many of these this rank has.
-/// `sorted` is ascending, `bounds` the same on all ranks. It finds key and number bit by bit, by 72 reductions of one
-/// integer a bound. Collective.
+/// `sorted` and `bounds` ascend; `bounds` is the same on all ranks. Collective.
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds);
 

@@ -62,7 +62,7 @@ std::int64_t largest_of_all(MPI_Comm comm, std::int64_t mine) {
 template <class Item>
 std::vector<int> counts_of(const std::vector<Item>& sorted, std::int64_t total, int ranks) {
   std::vector<int> counts(static_cast<std::size_t>(ranks), 0);
-  for (const Item& item : sorted) ++counts[static_cast<std::size_t>(ranks::share_of(total, ranks, item.number))];
+  for (const Item& item : sorted) ++counts[base::owner(item.number, total, ranks)];
   return counts;
 }
 
@@ -136,7 +136,7 @@ void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, Sha
   const ranks::Routed<Point> came = ranks::route<Point>(comm, mine, counts_of(mine, total, ranks));
   std::vector<std::uint8_t> first;
   ranks::agree(comm, [&] {
-    first = keep_lowest(came.values, ranks::share_begin(total, ranks, rank), ranks::share_begin(total, ranks, rank + 1),
+    first = keep_lowest(came.values, base::share_begin(total, ranks, rank), base::share_begin(total, ranks, rank + 1),
                         !mesh.geometry, shared);
   });
   const ranks::Routed<std::uint8_t> owned = ranks::route<std::uint8_t>(comm, first, came.counts);
@@ -214,7 +214,7 @@ std::int64_t share_elements(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t 
   ranks::agree(comm, [&] {
     order_elements(came, numbered);
     if (numbered)
-      check_elements(came, ranks::share_begin(total, ranks, rank), ranks::share_begin(total, ranks, rank + 1));
+      check_elements(came, base::share_begin(total, ranks, rank), base::share_begin(total, ranks, rank + 1));
     for (const Element& element : came) shared.triangles.push_back(element.points);
   });
   auto count = static_cast<std::int64_t>(came.size());

@@ -350,7 +350,7 @@ TEST(TrianglesMpi, a_mesh_that_was_cut_for_as_many_ranks_comes_part_by_part) {
       options.parts = size() + more;
       options.part_of = part_of;
       options.layout = telemac::PieceLayout::octavo;
-      telemac::partition_serafin(folder / "geo.slf", folder / "T2D", options);
+      telemac::partition_mesh(folder / "geo.slf", folder / "T2D", options);
     }
     testing::barrier();
     const Restart from = restart(everyone(), folder / "T2DGEO.octavo", {}).value();

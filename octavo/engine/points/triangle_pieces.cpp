@@ -40,7 +40,7 @@ bool all_agree(MPI_Comm comm, bool mine) {
 
 std::vector<std::int64_t> even_bounds(std::int64_t total, int ranks) {
   std::vector<std::int64_t> bounds;
-  for (int r = 0; r <= ranks; ++r) bounds.push_back(ranks::share_begin(total, ranks, r));
+  for (int r = 0; r <= ranks; ++r) bounds.push_back(base::share_begin(total, ranks, r));
   return bounds;
 }
 

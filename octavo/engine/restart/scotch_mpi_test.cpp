@@ -4,7 +4,7 @@
 
 #include "octavo/engine/restart/scotch.hpp"
 #include "octavo/ranks/world.hpp"
-#include "octavo/telemac/cut/partition_ranks.hpp"
+#include "octavo/telemac/cut/partition.hpp"
 #include "octavo/telemac/merge/merge_pieces.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -57,7 +57,7 @@ telemac::PartitionReport cut(const fs::path& folder, const std::string& prefix, 
   options.parts = 7;
   options.method = method;
   options.boundary = folder / "geo.cli";
-  return telemac::partition_by_ranks(folder / "geo.slf", folder / prefix, options, ranks::world(), cut_by_scotch);
+  return telemac::partition_mesh(folder / "geo.slf", folder / prefix, options, ranks::world(), cut_by_scotch);
 }
 
 TEST(ScotchMpi, ranks_cut_few_edges_and_again_the_same_ones) {
@@ -125,7 +125,7 @@ TEST(ScotchMpi, ranks_without_elements_cut_too) {
   telemac::PartitionOptions options;
   options.parts = 2;
   options.method = partition::Method::scotch;
-  const telemac::PartitionReport report = telemac::partition_by_ranks(shared.path() / "geo.slf", shared.path() / "A",
+  const telemac::PartitionReport report = telemac::partition_mesh(shared.path() / "geo.slf", shared.path() / "A",
                                                                       options, ranks::world(), cut_by_scotch);
   EXPECT_EQ(report.elements, 2);
   EXPECT_EQ(report.quality.cut_edges, 1);

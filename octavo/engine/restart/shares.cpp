@@ -5,8 +5,12 @@
 #include <bit>
 #include <utility>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
+#include "octavo/mesh/pack.hpp"
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/route.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -18,8 +22,11 @@ using mesh::CurveKey;
 // What all ranks know of all parts takes 8 MiB at most, however many parts there are.
 constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
 
-// First keys, and how many leaves each counts for; after sum_up(), how many those before it count for.
-using Leaves = std::vector<std::pair<CurveKey, std::int64_t>>;
+// First keys, and how many leaves each counts for.
+using Leaves = std::vector<std::pair<base::WideKey, std::int64_t>>;
+
+base::WideKey wide(const CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
+CurveKey narrow(base::WideKey key) { return {static_cast<std::uint64_t>(key >> 64), static_cast<std::uint64_t>(key)}; }
 
 // Keys of the owned cells of a part: the centres of all are listed, the leaves are counted.
 void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, int refined, std::vector<CurveKey>& centres,
@@ -31,57 +38,29 @@ void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, int refined
     tree.owned[l].for_each_set([&](std::size_t i) {
       centres.push_back(centre_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
       if (!tree.refined[l][i])
-        leaves.emplace_back(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]),
+        leaves.emplace_back(wide(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i])),
                             depth == plan.bits ? std::int64_t{1} << (plan.dim * refined) : 1);
     });
     if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
   }
 }
 
-CurveKey with_bit(CurveKey key, int bit) {
-  if (bit >= 64)
-    key.high |= std::uint64_t{1} << (bit - 64);
-  else
-    key.low |= std::uint64_t{1} << bit;
-  return key;
-}
-
-// Sorts; a last entry has the sum of all.
-void sum_up(Leaves& leaves) {
+// Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted.
+void find_bounds(MPI_Comm comm, Leaves leaves, mesh::SplitPlan& plan) {
+  constexpr std::size_t counters = 4096;
+  const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
   std::sort(leaves.begin(), leaves.end());
-  std::int64_t sum = 0;
-  for (auto& [key, count] : leaves) sum += std::exchange(count, sum);
-  leaves.emplace_back(CurveKey{~std::uint64_t{0}, ~std::uint64_t{0}}, sum);
-}
-
-std::int64_t below(const Leaves& sums, const CurveKey& key) {
-  return std::lower_bound(sums.begin(), sums.end() - 1, key,
-                          [](const auto& leaf, const CurveKey& k) { return leaf.first < k; })
-      ->second;
-}
-
-// Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted. All bounds
-// are found together, a bit at a time: the largest key that has no more than so many leaves below it.
-void find_bounds(MPI_Comm comm, const Leaves& sums, mesh::SplitPlan& plan) {
-  const auto ranks = static_cast<std::int64_t>(ranks::size_of(comm));
-  auto total = sums.back().second;
+  std::int64_t total = 0;
+  for (const auto& [key, count] : leaves) total += count;
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
-  plan.bounds.assign(static_cast<std::size_t>(ranks) + 1, mesh::curve_end(plan.dim, plan.bits));
+  plan.bounds.assign(ranks + 1, mesh::curve_end(plan.dim, plan.bits));
   plan.bounds[0] = {};
-  if (total == 0 || ranks == 1) return;
-  const auto inner = static_cast<std::size_t>(ranks - 1);
-  std::vector<CurveKey> found(inner);
-  std::vector<std::int64_t> counts(inner);
-  for (int bit = plan.dim * plan.bits - 1; bit >= 0; --bit) {
-    for (std::size_t m = 0; m < inner; ++m) counts[m] = below(sums, with_bit(found[m], bit));
-    MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(inner), MPI_INT64_T, MPI_SUM, comm);
-    for (std::size_t m = 0; m < inner; ++m) {
-      const std::int64_t part = static_cast<std::int64_t>(m) + 1;
-      const std::int64_t target = total / ranks * part + total % ranks * part / ranks;
-      if (counts[m] <= target) found[m] = with_bit(found[m], bit);
-    }
-  }
-  std::copy(found.begin(), found.end(), plan.bounds.begin() + 1);
+  const auto positions = base::KeySearch::cuts(total, static_cast<std::int64_t>(ranks));
+  const auto found = ranks::find_keys(comm, {positions, plan.dim * plan.bits, counters}, [&](base::KeySearch& search) {
+    search.count(
+        leaves, [](const auto& leaf) { return leaf.first; }, [](const auto& leaf) { return leaf.second; });
+  });
+  std::transform(found.begin(), found.end(), plan.bounds.begin() + 1, narrow);
 }
 
 int root_bits_of(const mesh::Header& header) {
@@ -161,8 +140,8 @@ std::vector<int> Shares::parts_of(int rank) const {
 }
 
 Deal deal(int parts, int ranks, int rank) {
-  const auto at = [&](int r) { return static_cast<int>(std::int64_t{parts} * r / ranks); };
-  return {at(rank), at(rank + 1)};
+  const auto [first, last] = base::share(parts, rank, ranks);
+  return {static_cast<int>(first), static_cast<int>(last)};
 }
 
 Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined) {
@@ -184,9 +163,8 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refine
       const auto found = stretches_of(std::move(centres), shares.stretches);
       ranges.insert(ranges.end(), found.begin(), found.end());
     }
-    sum_up(leaves);
   });
-  find_bounds(comm, leaves, shares.plan);
+  find_bounds(comm, std::move(leaves), shares.plan);
   shares.of_part = gather_ranges(comm, ranges, num_parts(step), static_cast<int>(shares.stretches));
   return shares;
 }
@@ -217,7 +195,6 @@ namespace {
 
 // All species of the step, the same list on all ranks, without counts. RAMSES' octs in walls are no particles.
 std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const Deal& mine) {
-  std::string text;
   std::vector<mesh::SpeciesInfo> found;
   ranks::agree(comm, [&] {
     for (int part = mine.first; part < mine.last; ++part)
@@ -227,34 +204,10 @@ std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const 
         if (known == found.end() && info.name != mesh::wall_species) found.push_back({info.name, 0, info.attributes});
       }
   });
-  for (const mesh::SpeciesInfo& info : found) {
-    text += info.name + '\n' + std::to_string(info.attributes.size()) + '\n';
-    for (const mesh::FieldInfo& a : info.attributes)
-      text += a.name + '\n' + a.unit + '\n' + std::string(mesh::name_of(a.type)) + '\n' + std::to_string(a.components) +
-              '\n';
-  }
   std::vector<mesh::SpeciesInfo> all;
-  for (const std::string& other : ranks::ranks_of(comm).all_gather(text)) {
-    std::size_t at = 0;
-    const auto line = [&] {
-      const std::size_t end = other.find('\n', at);
-      return other.substr(std::exchange(at, end + 1), end - at);
-    };
-    while (at < other.size()) {
-      mesh::SpeciesInfo info{line(), 0, {}};
-      for (int left = std::stoi(line()); left > 0; --left) {
-        mesh::FieldInfo a;
-        a.name = line();
-        a.unit = line();
-        a.type = mesh::scalar_type(line());
-        a.components = std::stoi(line());
-        a.centring = mesh::Centring::particle;
-        info.attributes.push_back(std::move(a));
-      }
-      if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == info.name; }))
-        all.push_back(std::move(info));
-    }
-  }
+  for (mesh::SpeciesInfo& info : base::gather(ranks::ranks_of(comm), found))
+    if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == info.name; }))
+      all.push_back(std::move(info));
   return all;
 }
 
@@ -267,41 +220,11 @@ mesh::Particles none_of(const mesh::SpeciesInfo& info) {
 // What this rank has of a species, by the rank that shall have it.
 using Pieces = std::vector<mesh::Particles>;
 
-std::vector<int> offsets_of(const std::vector<int>& counts) {
-  std::vector<int> offsets(counts.size(), 0);
-  for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
-  return offsets;
-}
-
-// Whole attributes travel: rank r's piece of `width` bytes a particle goes to rank r.
-std::vector<std::byte> exchange(MPI_Comm comm, const std::vector<std::int64_t>& send, const Pieces& pieces,
-                                std::size_t attribute, const std::vector<std::int64_t>& receive, std::size_t width) {
-  std::vector<std::byte> out, in;
-  std::vector<int> sent(send.size()), received(receive.size());
-  std::int64_t to_come = 0, to_go = 0;
-  for (std::size_t r = 0; r < send.size(); ++r) {
-    to_go += send[r];
-    to_come += receive[r];
-  }
-  ranks::agree(comm, [&] {
-    if (std::max(to_go, to_come) > std::numeric_limits<int>::max())
-      throw Error(Kind::unsupported, "a rank exchanges more than 2^31 particles at once").hint("more ranks");
-    for (const mesh::Particles& piece : pieces) {
-      const auto& bytes = piece.attributes[attribute].bytes;
-      out.insert(out.end(), bytes.begin(), bytes.end());
-    }
-    in.resize(static_cast<std::size_t>(to_come) * width);
-  });
-  std::copy(send.begin(), send.end(), sent.begin());
-  std::copy(receive.begin(), receive.end(), received.begin());
-  MPI_Datatype value = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &value);
-  MPI_Type_commit(&value);
-  const auto send_at = offsets_of(sent), receive_at = offsets_of(received);
-  MPI_Alltoallv(out.data(), sent.data(), send_at.data(), value, in.data(), received.data(), receive_at.data(), value,
-                comm);
-  MPI_Type_free(&value);
-  return in;
+// Collective. All pieces of an attribute for this rank, one sender's after another's.
+std::vector<std::byte> exchange(const base::Ranks& ranks, Pieces& pieces, std::size_t attribute) {
+  std::vector<std::vector<std::byte>> to;
+  for (mesh::Particles& piece : pieces) to.push_back(std::exchange(piece.attributes[attribute].bytes, {}));
+  return base::exchange(ranks, std::move(to));
 }
 
 // Collective. Particles without positions stay in the order of the parts: equal numbers to each rank.
@@ -352,16 +275,13 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, cons
   std::vector<mesh::Particles> out;
   for (std::size_t s = 0; s < species.size(); ++s) {
     if (!is_placed(s)) pieces[s] = deal_out(comm, unplaced[s]);
-    std::vector<std::int64_t> send, receive(static_cast<std::size_t>(ranks));
-    for (const mesh::Particles& piece : pieces[s]) send.push_back(piece.count);
-    MPI_Alltoall(send.data(), 1, MPI_INT64_T, receive.data(), 1, MPI_INT64_T, comm);
+    std::vector<std::vector<std::int64_t>> counts;
+    for (const mesh::Particles& piece : pieces[s]) counts.push_back({piece.count});
+    const base::Ranks all = ranks::ranks_of(comm);
     mesh::Particles particles = none_of(species[s]);
-    for (std::int64_t count : receive) particles.count += count;
-    for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
-      const mesh::FieldInfo& info = particles.attributes[a].info;
-      const std::size_t width = mesh::size_of(info.type) * static_cast<std::size_t>(info.components);
-      particles.attributes[a].bytes = exchange(comm, send, pieces[s], a, receive, width);
-    }
+    for (const std::int64_t count : base::exchange(all, std::move(counts))) particles.count += count;
+    for (std::size_t a = 0; a < particles.attributes.size(); ++a)
+      particles.attributes[a].bytes = exchange(all, pieces[s], a);
     out.push_back(std::move(particles));
   }
   return out;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
-#include "octavo/engine/values.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/step/open.hpp"
@@ -11,13 +11,6 @@
 #include "octavo/store/read/triangles.hpp"
 
 namespace octavo::engine {
-
-template <class Way>
-void both(Way& way, store::Extent& extent) {
-  both(way, extent.offset);
-  both(way, extent.length);
-  both(way, extent.checksum);
-}
 
 namespace {
 
@@ -55,8 +48,8 @@ std::size_t telling_segment(const StepParts& step) {
   return 0;
 }
 
-std::vector<std::byte> describe(StepParts& step, const std::vector<std::byte>& table) {
-  Put put;
+std::string describe(StepParts& step, const std::vector<std::byte>& table) {
+  base::Put put;
   std::string store = step.scan.store.string();
   std::size_t segments = step.scan.subfiles.size();
   both(put, store);
@@ -73,11 +66,11 @@ std::vector<std::byte> describe(StepParts& step, const std::vector<std::byte>& t
   }
   std::vector<std::byte> copy = table;
   both(put, copy);
-  return std::move(put.bytes);
+  return {reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size()};
 }
 
-StepParts understand(std::span<const std::byte> bytes) {
-  Get get{bytes};
+StepParts understand(const std::string& described) {
+  base::Get get{std::as_bytes(std::span(described))};
   StepParts step;
   std::string text;
   std::size_t segments = 0;
@@ -107,16 +100,6 @@ StepParts understand(std::span<const std::byte> bytes) {
   return step;
 }
 
-std::vector<std::byte> from_first_rank(MPI_Comm comm, std::vector<std::byte> bytes) {
-  unsigned long long size = bytes.size();
-  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
-  bytes.resize(static_cast<std::size_t>(size));
-  constexpr unsigned long long piece = 1ull << 30;
-  for (unsigned long long at = 0; at < size; at += piece)
-    MPI_Bcast(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, comm);
-  return bytes;
-}
-
 // Made, and nothing in it yet.
 bool is_empty_store(const fs::path& path) {
   std::error_code error;
@@ -142,15 +125,15 @@ std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::v
 }
 
 StepParts share_step(MPI_Comm comm, StepParts step) {
-  std::vector<std::byte> bytes;
+  std::string text;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
     const store::OpenedSegment& segment = table_of(step, telling_segment(step));
-    bytes = describe(step, to_bytes(segment.table));
+    text = describe(step, to_bytes(segment.table));
   });
-  bytes = from_first_rank(comm, std::move(bytes));
+  text = ranks::from_first(comm, std::move(text));
   StepParts shared;
-  ranks::agree(comm, [&] { shared = understand(bytes); });
+  ranks::agree(comm, [&] { shared = understand(text); });
   return shared;
 }
 

@@ -6,7 +6,7 @@
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/read/triangles.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
+#include "octavo/telemac/cut/cut_boundary.hpp"
 #include "octavo/telemac/cut/shared_mesh.hpp"
 #include "octavo/telemac/cut/stored_cut.hpp"
 

@@ -118,7 +118,7 @@ TEST(TrianglesMpi, neighbours_and_boundary_are_those_of_the_whole_mesh_whatever_
       options.method = partition::Method::hilbert;
       options.layout = telemac::PieceLayout::octavo;
       if (more < 2) options.boundary = shared.path() / "geo.cli";
-      telemac::partition_serafin(shared.path() / "geo.slf", shared.path() / "T2D", options);
+      telemac::partition_mesh(shared.path() / "geo.slf", shared.path() / "T2D", options);
     }
     testing::barrier();
     RestartOptions without;

@@ -275,7 +275,7 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
   }
   const int ranks = ranks::size_of(comm);
   std::vector<std::int64_t> bounds;
-  for (int r = 0; r <= ranks; ++r) bounds.push_back(ranks::share_begin(share.triangles.back(), ranks, r));
+  for (int r = 0; r <= ranks; ++r) bounds.push_back(base::share_begin(share.triangles.back(), ranks, r));
   const std::vector<std::size_t> cuts = cut_sorted(comm, order, bounds);
   std::vector<int> counts;
   for (std::size_t r = 0; r + 1 < cuts.size(); ++r) counts.push_back(static_cast<int>(cuts[r + 1] - cuts[r]));

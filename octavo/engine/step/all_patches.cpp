@@ -2,26 +2,18 @@
 
 #include <algorithm>
 
-#include "octavo/engine/values.hpp"
+#include "octavo/mesh/pack.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
 
 std::vector<mesh::Patches> gather_patches(MPI_Comm comm, const mesh::Patches* mine) {
   std::string text;
-  ranks::agree(comm, [&] {
-    Put put;
-    mesh::Patches copy = mine == nullptr ? mesh::Patches{} : *mine;
-    both(put, copy);
-    text.assign(reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size());
-  });
+  ranks::agree(comm, [&] { text = base::packed(mine == nullptr ? mesh::Patches{} : *mine); });
   const std::vector<std::string> texts = ranks::ranks_of(comm).all_gather(text);
   std::vector<mesh::Patches> all;
   ranks::agree(comm, [&] {
-    for (const std::string& other : texts) {
-      Get get{std::as_bytes(std::span(other))};
-      both(get, all.emplace_back());
-    }
+    for (const std::string& other : texts) all.push_back(base::unpacked<mesh::Patches>(other));
   });
   return all;
 }

@@ -1,38 +1,11 @@
 #include "octavo/base/error.hpp"
 #include "octavo/engine/step/group.hpp"
-#include "octavo/engine/values.hpp"
+#include "octavo/mesh/pack.hpp"
 
-namespace octavo::engine {
-
-using base::Error;
-using base::Kind;
-
-// Not in an anonymous namespace: they are found from values.hpp by their first argument.
-template <class Way>
-void both(Way& way, mesh::FieldInfo& info) {
-  both(way, info.name);
-  both(way, info.unit);
-  both(way, info.type);
-  both(way, info.centring);
-  both(way, info.components);
-  both(way, info.ghost);
-}
+namespace octavo::store {
 
 template <class Way>
-void both(Way& way, mesh::SpeciesInfo& info) {
-  both(way, info.name);
-  both(way, info.count);
-  both(way, info.attributes);
-}
-
-template <class Way>
-void both(Way& way, mesh::CurveKey& key) {
-  both(way, key.high);
-  both(way, key.low);
-}
-
-template <class Way>
-void both(Way& way, store::Stream& stream) {
+void both(Way& way, Stream& stream) {
   both(way, stream.kind);
   both(way, stream.index);
   both(way, stream.field);
@@ -47,7 +20,7 @@ void both(Way& way, store::Stream& stream) {
 }
 
 template <class Way>
-void both(Way& way, store::EncodedPart& part) {
+void both(Way& way, EncodedPart& part) {
   both(way, part.index);
   both(way, part.shape.dim);
   both(way, part.shape.roots);
@@ -66,15 +39,22 @@ void both(Way& way, store::EncodedPart& part) {
   both(way, part.streams);
 }
 
+}  // namespace octavo::store
+
+namespace octavo::engine {
+
+using base::Error;
+using base::Kind;
+
 std::vector<std::byte> to_message(const store::EncodedPart& part) {
-  Put put;
+  base::Put put;
   // Put only reads: resize(size()) and raw(&value) leave the part as it is.
   both(put, const_cast<store::EncodedPart&>(part));
   return std::move(put.bytes);
 }
 
 store::EncodedPart part_of_message(std::span<const std::byte> bytes) {
-  Get get{bytes};
+  base::Get get{bytes};
   store::EncodedPart part;
   both(get, part);
   if (!get.bytes.empty()) throw Error(Kind::corrupt, "a message between ranks is too long");

@@ -3,13 +3,16 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/engine/targets/native_work.hpp"
-#include "octavo/engine/values.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
 namespace {
+
+using base::Get;
+using base::Put;
 
 // A part travels piece by piece: its tree, one of its fields, or its particles. What is not a field has these numbers.
 constexpr int tree_only = -1, particles_only = -2, nothing_more = -3;
@@ -17,20 +20,20 @@ constexpr int tree_only = -1, particles_only = -2, nothing_more = -3;
 template <class Way>
 void both(Way& way, base::BitArray& bits) {
   std::size_t size = bits.size();
-  engine::both(way, size);
+  both(way, size);
   bits.resize(size);
-  for (std::uint64_t& word : bits.words()) engine::both(way, word);
+  for (std::uint64_t& word : bits.words()) both(way, word);
 }
 
 template <class Way>
 void both(Way& way, mesh::Octree& tree) {
-  engine::both(way, tree.dim);
-  engine::both(way, tree.roots);
-  engine::both(way, tree.block);
+  both(way, tree.dim);
+  both(way, tree.roots);
+  both(way, tree.block);
   tree.held.resize(way.count(tree.held.size(), sizeof(mesh::RootInterval)));
   for (mesh::RootInterval& interval : tree.held) {
-    engine::both(way, interval.begin);
-    engine::both(way, interval.end);
+    both(way, interval.begin);
+    both(way, interval.end);
   }
   for (auto* levels : {&tree.refined, &tree.owned}) {
     levels->resize(way.count(levels->size(), 1));
@@ -87,10 +90,10 @@ std::vector<std::byte> answer(StepJob& job, int wanted) {
   if (wanted >= 0) return packed(job.fields[static_cast<std::size_t>(wanted)]);
   if (wanted == particles_only)
     for (SpeciesSource& species : job.species) {
-      engine::both(put, species.count);
+      both(put, species.count);
       for (const Source& source : species.attributes) {
         std::vector<std::byte> bytes = packed(source);
-        engine::both(put, bytes);
+        both(put, bytes);
       }
     }
   return std::move(put.bytes);
@@ -141,10 +144,10 @@ mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& requ
   Get from{rows};
   for (const SpeciesSource& species : job.species) {
     mesh::Particles particles{species.species, 0, {}};
-    engine::both(from, particles.count);
+    both(from, particles.count);
     for (const Source& source : species.attributes) {
       particles.attributes.push_back({source.info, {}});
-      engine::both(from, particles.attributes.back().bytes);
+      both(from, particles.attributes.back().bytes);
     }
     part.particles.push_back(std::move(particles));
   }

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
-#include "octavo/engine/values.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/read/scan.hpp"
@@ -17,6 +17,7 @@
 
 namespace octavo::engine {
 
+// Found by base::packed.
 template <class Way>
 void both(Way& way, LocalRow& row) {
   both(way, row.name.flow);
@@ -51,16 +52,11 @@ Rows gather(MPI_Comm comm, const std::vector<LocalSegment>& mine) {
   std::vector<LocalRow> rows;
   for (const LocalSegment& segment : mine)
     rows.push_back({segment.name, segment.step, segment.segments, !segment.subfile.empty()});
-  Put put;
-  both(put, rows);
-  const auto texts = ranks::ranks_of(comm).all_gather(
-      std::string(reinterpret_cast<const char*>(put.bytes.data()), mine.empty() ? 0 : put.bytes.size()));
+  const auto texts = ranks::ranks_of(comm).all_gather(base::packed(rows));
   Rows gathered;
   for (std::size_t r = 0; r < texts.size(); ++r) {
     if (static_cast<int>(r) == ranks::rank_in(comm)) gathered.first = gathered.all.size();
-    if (texts[r].empty()) continue;
-    Get get{std::as_bytes(std::span(texts[r]))};
-    both(get, rows);
+    rows = base::unpacked<std::vector<LocalRow>>(texts[r]);
     gathered.all.insert(gathered.all.end(), rows.begin(), rows.end());
   }
   return gathered;
@@ -116,20 +112,6 @@ void follow(const LocalSegment& segment, Fate fate, const fs::path& store, Rescu
   }
 }
 
-std::vector<std::string> notes_of_all(MPI_Comm comm, std::vector<std::string> mine) {
-  Put put;
-  both(put, mine);
-  std::vector<std::string> all;
-  for (const std::string& text : ranks::ranks_of(comm).all_gather(
-           std::string(reinterpret_cast<const char*>(put.bytes.data()), mine.empty() ? 0 : put.bytes.size()))) {
-    if (text.empty()) continue;
-    Get get{std::as_bytes(std::span(text))};
-    both(get, mine);
-    all.insert(all.end(), mine.begin(), mine.end());
-  }
-  return all;
-}
-
 }  // namespace
 
 LocalTier local_tier(MPI_Comm comm, const fs::path& staging_directory, const fs::path& path, int ranks_per_node) {
@@ -164,7 +146,7 @@ Rescue rescue(MPI_Comm comm, const LocalTier& tier, const fs::path& path) {
       out.newest_order = std::max(out.newest_order, rows.all[i].name.order);
   MPI_Bcast(&out.newest_order, 1, MPI_UINT64_T, 0, comm);
   MPI_Allreduce(MPI_IN_PLACE, &out.drained, 1, MPI_INT64_T, MPI_SUM, comm);
-  out.notes = notes_of_all(comm, std::move(out.notes));
+  out.notes = base::gather(ranks::ranks_of(comm), std::move(out.notes));
   return out;
 }
 

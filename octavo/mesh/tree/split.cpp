@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 
@@ -140,7 +141,8 @@ SplitPlan plan_split(std::span<const Part> parts, int count, Curve curve) {
   if (keys.empty()) return plan;
   // Rounded down as a whole: shares differ by one leaf at most.
   for (std::size_t part = 1; part < m; ++part)
-    plan.bounds[part] = keys[keys.size() / m * part + keys.size() % m * part / m];
+    plan.bounds[part] =
+        keys[static_cast<std::size_t>(base::share_begin(std::ssize(keys), count, static_cast<std::int64_t>(part)))];
   return plan;
 }
 
@@ -215,8 +217,8 @@ bool have_positions(std::span<const FieldInfo> attributes, int dim) {
 
 std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count) {
   const auto begin_of = [&](int part) {
-    const std::int64_t at = total / count * part + total % count * part / count;
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(at - first, 0, particles.count));
+    return static_cast<std::size_t>(
+        std::clamp<std::int64_t>(base::share_begin(total, count, part) - first, 0, particles.count));
   };
   std::vector<Particles> out(static_cast<std::size_t>(count), none_like(particles));
   for (std::size_t a = 0; a < particles.attributes.size(); ++a) {

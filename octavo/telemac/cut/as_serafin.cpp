@@ -1,6 +1,7 @@
 #include "octavo/telemac/cut/as_serafin.hpp"
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
@@ -42,7 +43,7 @@ AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std:
     const step::ToSerafinReport report = step::to_serafin(given, made_.path, options);
     notes.insert(notes.end(), report.notes.begin(), report.notes.end());
   });
-  if (other) path_ = base::all_gather(ranks, made_.path.string()).at(0);
+  if (other) path_ = base::from_first(ranks, made_.path.string());
 }
 
 AsSerafin::Made::~Made() {

@@ -4,7 +4,7 @@
 
 #include "octavo/base/progress.hpp"
 #include "octavo/formats/serafin/series.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
+#include "octavo/telemac/files/piece.hpp"
 #include "octavo/telemac/files/piece_files.hpp"
 
 namespace octavo::telemac {

@@ -8,7 +8,7 @@
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/step/new_file.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
+#include "octavo/telemac/files/piece.hpp"
 
 /// Pieces in one MED file: meshes MESH1 to MESHp, as TELEMAC names them, with global numbers from 1 at their points and
 /// the parameters NPTIR1 to NPTIRp; of each variable a field a mesh, called "NAME MESHi", as a field of MED has one

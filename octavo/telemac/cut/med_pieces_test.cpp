@@ -46,7 +46,7 @@ struct MedPiecesOfAMesh : ::testing::Test {
     options.layout = PieceLayout::med;
     options.method = partition::Method::hilbert;
     options.boundary = folder / "a.cli";
-    report = partition_serafin(slf, folder / "T2D", options);
+    report = partition_mesh(slf, folder / "T2D", options);
   }
   PartitionReport report;
 };

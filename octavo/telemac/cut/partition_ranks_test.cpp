@@ -1,5 +1,3 @@
-#include "octavo/telemac/cut/partition_ranks.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
+#include "octavo/telemac/cut/partition.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
@@ -41,7 +40,7 @@ std::vector<std::string> run(int size, const fs::path& mesh, const fs::path& pre
   std::mutex lock;
   octavo::testing::run_ranks(size, [&](const base::Ranks& ranks) {
     try {
-      const PartitionReport mine = partition_by_ranks(mesh, prefix, options, ranks);
+      const PartitionReport mine = partition_mesh(mesh, prefix, options, ranks);
       const std::lock_guard guard(lock);
       if (report != nullptr) *report = mine;
     } catch (const base::Error& error) {
@@ -77,7 +76,7 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
     if (seed != 3) options.boundary = folder / "geo.cli";
     options.also = {{"PRE", folder / "geo.slf"}};
     fs::create_directory(folder / "one");
-    const PartitionReport one = partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+    const PartitionReport one = partition_mesh(folder / "geo.slf", folder / "one/T2D", options);
     const auto expected = contents(folder / "one");
     for (const int size : {1, 2, 3, 4}) {
       const fs::path many = folder / ("many" + std::to_string(size));
@@ -207,7 +206,7 @@ TEST(PartitionRanks, sections_zones_and_weirs_are_those_of_one_process) {
     options.concat_sides = seed % 3 == 2;
     put_sides(folder / ".", f, seed, options);
     fs::create_directory(folder / "one");
-    partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+    partition_mesh(folder / "geo.slf", folder / "one/T2D", options);
     const auto expected = contents(folder / "one");
     EXPECT_TRUE(
         expected.contains("T2DSEU" + std::string(seed == 0              ? ""
@@ -257,7 +256,7 @@ TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
       for (std::size_t now = most; now < mine.size() && !most.compare_exchange_weak(now, mine.size());) continue;
       return ranks.all_gather(mine);
     };
-    partition_by_ranks(folder / "geo.slf", folder / "T2D", options, counting);
+    partition_mesh(folder / "geo.slf", folder / "T2D", options, counting);
   });
   constexpr std::size_t stretches = 80 * 10;  // 80 elements a part, each a stretch
   EXPECT_GT(most, 0U);
@@ -282,7 +281,7 @@ TEST(PartitionRanks, a_store_is_cut_as_the_file_that_it_was) {
   const PartitionOptions& options = given.options;
   fs::create_directory(folder / "one");
   fs::create_directory(folder / "many");
-  partition_serafin(folder / "geo.slf", folder / "one/T2D", options);
+  partition_mesh(folder / "geo.slf", folder / "one/T2D", options);
   EXPECT_THAT(run(3, folder / "geo.octavo", folder / "many/T2D", options), ::testing::Each(""));
   EXPECT_TRUE(contents(folder / "many") == contents(folder / "one"));
 }
@@ -292,7 +291,7 @@ TEST(PartitionRanks, what_is_made_for_the_time_being_replaces_no_file) {
   const TemporaryFolder& folder = given.folder;
   PartitionOptions options = given.options;
   fs::create_directory(folder / "out");
-  partition_serafin(folder / "geo.slf", folder / "out/T2D", options);
+  partition_mesh(folder / "geo.slf", folder / "out/T2D", options);
   for (const char* name : {"GEO.whole.slf", "GEO.whole-1.slf.partial", "PRE.whole.slf"})
     put_file(folder / ("out/T2D" + std::string(name)), name);
   const auto expected = contents(folder / "out");
@@ -365,7 +364,7 @@ TEST(PartitionRanks, a_store_and_a_med_file_of_several_ranks_are_those_of_one_pr
     fs::create_directory(one);
     PartitionReport expected;
     try {
-      expected = partition_serafin(folder / "geo.slf", one / "T2D", options);
+      expected = partition_mesh(folder / "geo.slf", one / "T2D", options);
     } catch (const base::Error& error) {
       if (error.kind() == base::Kind::unsupported) GTEST_SKIP() << error.what();
       throw;
@@ -392,11 +391,9 @@ TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_writt
     options.also = {{"RES", folder / "geo.slf"}, {name, folder / "geo.slf"}};
     const std::string text = std::string("two inputs would have pieces called ") + name;
     EXPECT_THAT(run(2, folder / "geo.slf", folder / "T2D", options), ::testing::Each(HasSubstr(text)));
-    for (auto* job : {&partition_mesh, &partition_serafin}) {
-      const auto error = testing::error_of([&] { job(folder / "geo.slf", folder / "T2D", options); });
-      EXPECT_EQ(error.kind(), base::Kind::usage);
-      EXPECT_THAT(error.what(), HasSubstr(text));
-    }
+    const auto error = testing::error_of([&] { partition_mesh(folder / "geo.slf", folder / "T2D", options); });
+    EXPECT_EQ(error.kind(), base::Kind::usage);
+    EXPECT_THAT(error.what(), HasSubstr(text));
   }
   EXPECT_EQ(contents(folder / ".").size(), 1U);
 }

@@ -107,7 +107,7 @@ TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
   PartitionOptions options;
   options.boundary = data() / "geo_gouttedo.cli";
   options.layout = PieceLayout::files;
-  partition_serafin(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
+  partition_mesh(data() / "geo_gouttedo.slf", folder_.path() / "T2D", options);
   EXPECT_TRUE(bytes_of_file(folder_.path() / "T2DGEO00001-00001") ==
               bytes_of_file(data() / "partel_example_gouttedo_p2" / "T2DGEO00001-00001"));
 }

@@ -12,8 +12,8 @@
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/mesh/triangles/split_triangles.hpp"
 #include "octavo/step/new_file.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
 #include "octavo/telemac/cut/cut_steps.hpp"
+#include "octavo/telemac/cut/shared_mesh.hpp"
 
 namespace octavo::telemac {
 namespace {
@@ -27,7 +27,7 @@ using Edges = std::vector<std::array<std::int32_t, 2>>;
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// A mesh that grows, the edges that its points came from, time by time, and the boundary along its lines.
-struct Growing {
+struct Refined {
   std::vector<std::int32_t> connectivity;
   std::int32_t points = 0;
   std::vector<Edges> edges;
@@ -36,7 +36,7 @@ struct Growing {
 };
 
 /// Values of the first mesh's points become those of the last one's.
-void extend(const Growing& mesh, std::vector<double>& values) {
+void extend(const Refined& mesh, std::vector<double>& values) {
   values.reserve(at(mesh.points));
   for (const Edges& edges : mesh.edges)
     for (const auto& [a, b] : edges) values.push_back((values[at(a)] + values[at(b)]) / 2);
@@ -60,7 +60,7 @@ bool is_coloured(const std::vector<serafin::BoundaryPoint>& lines) {
 }
 
 /// Ranks twice as far apart, and the middles of boundary edges between them. `before`: of the mesh not yet split.
-void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTriangles& split, Growing& mesh) {
+void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTriangles& split, Refined& mesh) {
   std::vector<std::int32_t> on;  // by rank
   for (std::size_t i = 0; i < mesh.rank.size(); ++i)
     if (mesh.rank[i] != 0) on.push_back(static_cast<std::int32_t>(i));
@@ -86,7 +86,7 @@ void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTr
   mesh.conditions = std::move(conditions);
 }
 
-void split_once(Growing& mesh) {
+void split_once(Refined& mesh) {
   mesh::SplitTriangles split = mesh::split_triangles(mesh.connectivity, mesh.points);
   mesh.points += static_cast<std::int32_t>(split.edges.size());
   split_boundary(mesh.connectivity, split, mesh);
@@ -94,21 +94,26 @@ void split_once(Growing& mesh) {
   mesh.edges.push_back(std::move(split.edges));
 }
 
-Growing start(const serafin::Series& series, const RefineOptions& options, std::vector<std::string>& notes) {
+Refined start(const serafin::Series& series, const RefineOptions& options, std::vector<std::string>& notes) {
   if (serafin::planes(series.header) > 1)
     throw Error(Kind::unsupported, "a mesh of prisms: expected triangles").at(series.file->path().string());
-  CutMesh whole = read_cut_mesh(series);
-  std::optional<CutBoundary> boundary;
-  if (options.boundary) boundary = read_cut_boundary(*options.boundary, whole);
-  Growing mesh;
-  mesh.rank = find_ranks(series, boundary ? &*boundary : nullptr, whole, notes);
-  mesh.connectivity = std::move(whole.connectivity);
-  mesh.points = whole.points;
-  if (boundary) mesh.conditions = std::move(boundary->points);
+  const base::Ranks alone;
+  PartitionOptions known;
+  known.boundary = options.boundary;
+  const SharedJob job{alone, series, known, series.header.points, series.header.elements, {}};
+  Block whole = read_block(job);
+  MeshBoundary boundary = find_mesh_boundary(job, partition::find_boundary_edges(whole.triangles, job.points),
+                                             find_turns(job, whole), notes);
+  Refined mesh;
+  mesh.rank.assign(at(job.points), 0);
+  for (const auto& [point, number] : boundary.numbers) mesh.rank[at(point)] = number;
+  mesh.connectivity = std::move(whole.triangles);
+  mesh.points = job.points;
+  if (boundary.lines) mesh.conditions = std::move(boundary.lines->points);
   return mesh;
 }
 
-serafin::Header header_of(const serafin::Series& series, const Growing& mesh) {
+serafin::Header header_of(const serafin::Series& series, const Refined& mesh) {
   if (mesh.connectivity.size() / 3 > at(std::numeric_limits<std::int32_t>::max()))
     throw Error(Kind::unsupported,
                 std::to_string(mesh.connectivity.size() / 3) + " triangles: expected 2147483647 at most");
@@ -120,7 +125,7 @@ serafin::Header header_of(const serafin::Series& series, const Growing& mesh) {
   return header;
 }
 
-void write_mesh(const serafin::Put& put, const serafin::Header& header, const Growing& mesh) {
+void write_mesh(const serafin::Put& put, const serafin::Header& header, const Refined& mesh) {
   constexpr std::size_t batch = 1 << 16;
   std::vector<std::int32_t> some;
   for (std::size_t first = 0; first < mesh.connectivity.size(); first += batch) {
@@ -133,7 +138,7 @@ void write_mesh(const serafin::Put& put, const serafin::Header& header, const Gr
 }
 
 void write_values(const serafin::Put& put, const serafin::Header& header, const serafin::Series& series,
-                  const Growing& mesh, const base::Progress& progress) {
+                  const Refined& mesh, const base::Progress& progress) {
   std::vector<double> values;
   const auto renew = [&] { values.resize(at(series.header.points)); };
   for (const int axis : {0, 1}) {
@@ -162,7 +167,7 @@ void write_values(const serafin::Put& put, const serafin::Header& header, const 
 RefineReport refine_triangles(const fs::path& path, const fs::path& out, const RefineOptions& options) {
   const serafin::Series series = serafin::open_series(path);
   RefineReport report;
-  Growing mesh = start(series, options, report.notes);
+  Refined mesh = start(series, options, report.notes);
   try {
     for (int i = 0; i < options.times; ++i) split_once(mesh);
   } catch (Error& error) {  // its own numbers of the boundary (IPOBO) may be wrong

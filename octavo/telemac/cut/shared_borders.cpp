@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <numeric>
 
+#include "octavo/partition/graph.hpp"
 #include "octavo/telemac/cut/shared_mesh.hpp"
 
 namespace octavo::telemac {
@@ -12,10 +12,11 @@ using base::Kind;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-Error edge_of_three(const SharedJob& job, const Edge& edge) {
-  return Error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(edge.low + 1) + " and " +
-                                  std::to_string(edge.high + 1))
-      .at(job.series.file->path().string());
+Error edge_of_three(const SharedJob& job, std::int32_t low, std::int32_t high) {
+  Error error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(low + 1) + " and " +
+                                 std::to_string(high + 1));
+  if (job.series.file) error.at(job.series.file->path().string());  // a step of a store has none
+  return error;
 }
 
 /// Numbers points by first appearance. `local` has a zero for every point of the set, before and after.
@@ -23,6 +24,7 @@ void number_points(std::span<const Moved> elements, const PointSet& set, std::ve
                    Growing& growing) {
   Piece& piece = growing.piece;
   std::vector<std::size_t> places;
+  piece.connectivity.reserve(3 * elements.size());
   for (const Moved& moved : elements)
     for (const std::int32_t corner : moved.corners) {
       const std::size_t i = set.of(corner);
@@ -47,36 +49,46 @@ void find_border_points(Growing& growing) {
   std::sort(growing.border_points.begin(), growing.border_points.end());
 }
 
-/// Pairs edges within the part; what is left over is its border.
+/// Throws Error(corrupt) if two elements of the part have an edge that a third one has on its border.
+void require_two_elements(const SharedJob& job, const Growing& growing, const std::vector<std::int32_t>& behind) {
+  const std::vector<std::int32_t>& corners = growing.piece.connectivity;
+  const auto ends = [&](std::size_t side) {
+    return std::minmax(corners[side], corners[side % 3 == 2 ? side - 2 : side + 1]);
+  };
+  std::vector<bool> on(growing.piece.points.size() + 1, false);
+  std::vector<std::pair<std::int32_t, std::int32_t>> border;
+  for (const Edge& edge : growing.border) {
+    border.emplace_back(ends(at(3 * edge.element + edge.side)));
+    on[at(border.back().first)] = on[at(border.back().second)] = true;
+  }
+  std::sort(border.begin(), border.end());
+  for (std::size_t side = 0; side < behind.size(); ++side) {
+    if (behind[side] < 0 || !on[at(corners[side])]) continue;
+    const std::pair<std::int32_t, std::int32_t> found = ends(side);
+    if (!std::binary_search(border.begin(), border.end(), found)) continue;
+    const auto [low, high] =
+        std::minmax(growing.piece.points[at(found.first - 1)], growing.piece.points[at(found.second - 1)]);
+    throw edge_of_three(job, low, high);
+  }
+}
+
+/// Finds what lies behind the sides of the part's elements within the part. Sides with nothing behind are its border.
 void find_border(const SharedJob& job, std::span<const Moved> elements, Growing& growing) {
-  struct Side {
-    std::uint64_t key;  ///< lower point, higher point
-    std::int32_t index;
-    bool operator<(const Side& other) const { return key != other.key ? key < other.key : index < other.index; }
-  };
-  std::vector<Side> sides(3 * elements.size());
-  const auto ends = [&](std::int32_t i) {
-    const auto& corners = elements[at(i / 3)].corners;
-    return std::array{corners[at(i % 3)], corners[at((i + 1) % 3)]};
-  };
-  for (std::int32_t i = 0; at(i) < sides.size(); ++i) {
-    const auto [a, b] = ends(i);
-    sides[at(i)] = {static_cast<std::uint64_t>(std::min(a, b)) << 32 | static_cast<std::uint64_t>(std::max(a, b)), i};
-  }
-  std::sort(sides.begin(), sides.end());
-  growing.behind.assign(sides.size(), -1);
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    const auto [a, b] = ends(sides[i].index);
-    const Edge edge{std::min(a, b), std::max(a, b), a, growing.piece.part, sides[i].index / 3, sides[i].index % 3};
-    if (i + 1 == sides.size() || sides[i].key != sides[i + 1].key) {
-      growing.border.push_back(edge);
-      continue;
+  const Piece& piece = growing.piece;
+  // Local numbers begin at 1: one more of them.
+  const auto behind = partition::find_behind(piece.connectivity, static_cast<std::int32_t>(piece.points.size()) + 1);
+  for (std::size_t e = 0; e < elements.size(); ++e) {
+    const std::array<std::int32_t, 3> here{behind[3 * e], behind[3 * e + 1], behind[3 * e + 2]};
+    if (*std::min_element(here.begin(), here.end()) >= 0) continue;
+    const auto element = static_cast<std::int32_t>(e);
+    growing.along.push_back({element, here});
+    for (std::int32_t side = 0; side < 3; ++side) {
+      if (here[at(side)] >= 0) continue;
+      const std::int32_t from = elements[e].corners[at(side)], to = elements[e].corners[at((side + 1) % 3)];
+      growing.border.push_back({std::min(from, to), std::max(from, to), from, piece.part, element, side});
     }
-    if (i + 2 < sides.size() && sides[i].key == sides[i + 2].key) throw edge_of_three(job, edge);
-    growing.behind[at(sides[i].index)] = sides[i + 1].index / 3;
-    growing.behind[at(sides[i + 1].index)] = sides[i].index / 3;
-    ++i;
   }
+  require_two_elements(job, growing, behind);
 }
 
 /// What lies behind a border edge: told to the part that has it.
@@ -85,9 +97,11 @@ struct Behind {
 };
 
 void finish_halo(Growing& growing) {
+  auto along = growing.along.begin();
   for (auto& [element, halo] : growing.halo) {
+    while (along->element < element) ++along;
     for (std::size_t side = 0; side < 3; ++side)
-      if (const std::int32_t behind = growing.behind[at(3 * element) + side]; behind >= 0) {
+      if (const std::int32_t behind = along->elements[side]; behind >= 0) {
         halo.parts[side] = growing.piece.part;
         halo.elements[side] = behind + 1;
       }
@@ -100,11 +114,10 @@ void finish_halo(Growing& growing) {
 std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements) {
   std::vector<Growing> pieces(at(job.own.last - job.own.first));
   base::agree(job.ranks, [&] {
-    std::vector<std::int32_t> corners;
-    corners.reserve(3 * elements.size());
-    for (const Moved& moved : elements) corners.insert(corners.end(), moved.corners.begin(), moved.corners.end());
-    const PointSet set(corners, job.points);
-    corners = {};
+    std::vector<bool> has(at(job.points), false);
+    for (const Moved& moved : elements)
+      for (const std::int32_t corner : moved.corners) has[at(corner)] = true;
+    const PointSet set(has);
     std::vector<std::int32_t> local(set.points().size(), 0);
     std::size_t begin = 0;
     for (std::size_t p = 0; p < pieces.size(); ++p) {
@@ -139,7 +152,7 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
         continue;
       }
       const Edge& b = edges[++i];
-      if (i + 1 < edges.size() && a.same(edges[i + 1])) throw edge_of_three(job, a);
+      if (i + 1 < edges.size() && a.same(edges[i + 1])) throw edge_of_three(job, a.low, a.high);
       answers[job.owner_of_part(a.part)].push_back({a.part, a.element, a.side, b.part, b.element});
       answers[job.owner_of_part(b.part)].push_back({b.part, b.element, b.side, a.part, a.element});
       ++cut_edges;

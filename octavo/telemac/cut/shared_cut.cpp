@@ -125,6 +125,7 @@ PartVector cut_stretches(const SharedJob& job, const Block& block, const partiti
   };
   std::int64_t position = 0;
   std::vector<std::vector<Told>> to(job.size());
+  for (auto& some : to) some.reserve(block.triangles.size() / 3 / job.size() + 1);
   for (const std::uint64_t key : sort_keys(job, keys_of(cells, block), position)) {
     const auto element = static_cast<std::int32_t>(key & 0xffffffffU);
     const auto stretch = static_cast<std::int32_t>(base::owner(position++, job.elements, stretches));
@@ -176,28 +177,13 @@ class Numbers {
   PartVector own_, strange_;
 };
 
-/// Each rank adds up its share of the numbers: gathered as they are, they would grow with parts times ranks.
-std::vector<std::int64_t> sum_of_all(const SharedJob& job, const std::vector<std::int64_t>& mine) {
-  const auto count = static_cast<std::int64_t>(mine.size());
-  std::vector<std::vector<std::int64_t>> to;
-  for (int rank = 0; rank < job.ranks.size; ++rank) {
-    const auto [first, last] = base::share(count, rank, job.ranks.size);
-    to.emplace_back(mine.begin() + first, mine.begin() + last);
-  }
-  const auto [first, last] = base::share(count, job.ranks.rank, job.ranks.size);
-  const auto came = base::exchange(job.ranks, std::move(to));
-  std::vector<std::int64_t> sums(at(last - first), 0);
-  for (std::size_t i = 0; i < came.size(); ++i) sums[i % sums.size()] += came[i];
-  return base::gather(job.ranks, sums);
-}
-
 std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
   std::vector<std::int64_t> mine(at(job.options.parts), 0);
   for (std::size_t e = 0; 3 * e < dual.behind.size(); ++e) ++mine[at(parts.own(e))];
-  return sum_of_all(job, mine);
+  return base::sum(job.ranks, std::move(mine));
 }
 
-/// As partition::smooth_cuts: every rank knows all elements along the cuts, and moves them alike.
+/// Every rank knows all elements along the cuts, and moves them alike.
 void smooth(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
   std::vector<std::int64_t> sizes = sizes_of(job, dual, parts);
   const auto find = [&] {
@@ -225,8 +211,8 @@ PartVector cut_joined(const SharedJob& job, const Block& block) {
     const auto edges = partition::count_edges(
         dual.behind, [&](std::size_t e) { return numbers.own(e); },
         [&](std::int32_t other) { return *numbers.find(other); });
-    numbers.map(partition::join_stretches(partition::add_up(base::gather(job.ranks, edges)), sum_of_all(job, sums),
-                                          job.elements, parts));
+    numbers.map(partition::join_stretches(partition::add_up(base::gather(job.ranks, edges)),
+                                          base::sum(job.ranks, std::move(sums)), job.elements, parts));
   }
   smooth(job, dual, numbers);
   return numbers.take();
@@ -238,26 +224,37 @@ PartVector smoothed(const SharedJob& job, const SharedDual& dual, PartVector par
   return parts.take();
 }
 
-PartVector cut_by_method(const SharedJob& job, const Block& block, const GraphCut& scotch) {
+/// By a method that needs the whole mesh, in one process. METIS takes most of the memory: places wait until it is done.
+PartVector cut_alone(const SharedJob& job, Block& block) {
+  block.places = {};
+  PartVector part_of = job.options.method == partition::Method::metis
+                           ? partition::cut_metis(block.triangles, job.points, job.options.parts)
+                           : partition::cut_scotch(block.triangles, job.points, job.options.parts);
+  block.places = read_places(job.series, PointSet(block.triangles, job.points));
+  return part_of;
+}
+
+PartVector cut_by_method(const SharedJob& job, Block& block, const GraphCut& scotch) {
   if (job.options.parts == 1) return PartVector(block.triangles.size() / 3, 0);
   if (job.options.method == partition::Method::hilbert) return cut_joined(job, block);
   if (job.options.method == partition::Method::inertial) {
     PartVector halves = cut_inertial(job, block);
     return smoothed(job, share_dual(job, block), std::move(halves));
   }
+  if (job.size() == 1) return cut_alone(job, block);
   const SharedDual dual = share_dual(job, block);
   PartVector part_of;
   base::agree(job.ranks, [&] { part_of = scotch(dual, job.options.parts); });
   return smoothed(job, dual, std::move(part_of));  // its parts differ more in size
 }
 
-/// As partition::fill_empty_parts: every rank knows all elements of the parts that give.
+/// Gives parts without an element half of a larger one's: every rank knows all elements of the parts that give.
 std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVector& part_of,
                               const std::vector<bool>& stays, std::int64_t all_that_stay) {
   const auto may_move = [&](std::size_t e) { return stays.empty() || !stays[e]; };
   std::vector<std::int64_t> sizes(at(job.options.parts), 0);
   for (std::size_t e = 0; e < part_of.size(); ++e) sizes[at(part_of[e])] += may_move(e);
-  sizes = sum_of_all(job, sizes);
+  sizes = base::sum(job.ranks, std::move(sizes));
   sizes[0] += all_that_stay > 0;
   const auto halvings = partition::plan_halvings(sizes);
   if (halvings.empty()) return 0;
@@ -277,13 +274,13 @@ std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVect
   return std::ssize(halvings);
 }
 
-/// Marks the points on the boundary: those that the boundary file names, else those whose IPOBO is not 0.
-std::vector<bool> find_boundary_points(const SharedJob& job) {
+/// Marks the points on the boundary: those that the boundary file names, else those whose IPOBO is not 0. If it is zero
+/// everywhere, one process looks for them.
+std::vector<bool> find_boundary_points(const SharedJob& job, const Block& block) {
   std::vector<bool> on(at(job.points), false);
   base::agree(job.ranks, [&] {
-    if (job.options.boundary) {
-      for (const auto& line : formats::serafin::read_boundary(*job.options.boundary, job.points))
-        on[at(line.point - 1)] = true;
+    if (has_boundary(job.options)) {
+      for (const auto& line : lines_of(job)) on[at(line.point - 1)] = true;
       return;
     }
     constexpr std::int32_t batch = 1 << 16;
@@ -293,7 +290,10 @@ std::vector<bool> find_boundary_points(const SharedJob& job) {
       formats::serafin::read_numbers(job.series, first, some);
       for (std::size_t i = 0; i < some.size(); ++i) on[at(first) + i] = some[i] != 0;
     }
-    if (std::find(on.begin(), on.end(), true) == on.end())
+    if (std::find(on.begin(), on.end(), true) != on.end()) return;
+    if (job.size() == 1)
+      for (const auto& edge : partition::find_boundary_edges(block.triangles, job.points)) on[at(edge.from)] = true;
+    else
       throw base::Error(base::Kind::unsupported, "IPOBO is zero everywhere: elements along the boundary are not known")
           .at(job.series.file->path().string())
           .hint("--boundary F.cli");
@@ -320,18 +320,16 @@ PartVector given_cut(const SharedJob& job, const Block& block) {
 
 }  // namespace
 
-PartVector cut_block(const SharedJob& job, const Block& block, const GraphCut& scotch,
-                     std::vector<std::string>& notes) {
+PartVector cut_block(const SharedJob& job, Block& block, const GraphCut& scotch, std::vector<std::string>& notes) {
   if (job.options.cut || job.options.part_of) return given_cut(job, block);
   PartVector part_of = cut_by_method(job, block, scotch);
   std::vector<bool> stays;
   std::int64_t along = 0;
   if (job.options.boundary_first) {
-    const std::vector<bool> on = find_boundary_points(job);
+    const std::vector<bool> on = find_boundary_points(job, block);
     stays = put_boundary_first(
         block.triangles, [&](std::int32_t point) { return on[at(point)]; }, part_of);
-    const std::vector<std::int64_t> mine{std::count(stays.begin(), stays.end(), true)};
-    for (const std::int64_t some : base::gather(job.ranks, mine)) along += some;
+    along = base::sum<std::int64_t>(job.ranks, {std::count(stays.begin(), stays.end(), true)})[0];
     require_parts_off_boundary(along, job.elements, job.options);  // all ranks know
     note_boundary_first(along, notes);
   }

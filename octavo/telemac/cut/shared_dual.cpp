@@ -62,7 +62,10 @@ std::vector<Answer> pair(const SharedJob& job, std::vector<OpenSide> sides) {
 SharedDual share_dual(const SharedJob& job, const Block& block) {
   SharedDual dual;
   dual.first = block.first;
-  dual.behind = partition::find_behind(compact(block), static_cast<std::int32_t>(block.places.set.points().size()));
+  dual.behind =
+      block.places.set.is_whole()
+          ? partition::find_behind(block.triangles, job.points)
+          : partition::find_behind(compact(block), static_cast<std::int32_t>(block.places.set.points().size()));
   auto to = open_sides(job, block, dual.behind);
   for (std::int32_t& behind : dual.behind)
     if (behind >= 0) behind += static_cast<std::int32_t>(block.first);

@@ -1,6 +1,7 @@
 #include "octavo/telemac/cut/shared_mesh.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace octavo::telemac {
 namespace {
@@ -30,14 +31,21 @@ void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& use
 
 }  // namespace
 
-PointSet::PointSet(std::span<const std::int32_t> corners, std::int32_t points) : first_((at(points) >> bits) + 2, 0) {
-  std::vector<bool> has(at(points), false);
-  for (const std::int32_t point : corners) has[at(point)] = true;
+PointSet::PointSet(std::span<const std::int32_t> corners, std::int32_t points)
+    : PointSet([&] {
+        std::vector<bool> has(at(points), false);
+        for (const std::int32_t point : corners) has[at(point)] = true;
+        return has;
+      }()) {}
+
+PointSet::PointSet(const std::vector<bool>& has) {
   points_.reserve(at(std::count(has.begin(), has.end(), true)));
-  for (std::int32_t point = 0; point < points; ++point) {
-    if (at(point) % (std::size_t{1} << bits) == 0)
-      first_[at(point) >> bits] = static_cast<std::int32_t>(points_.size());
-    if (has[at(point)]) points_.push_back(point);
+  const bool whole = points_.capacity() == has.size();
+  if (!whole) first_.assign((has.size() >> bits) + 2, 0);
+  for (std::size_t point = 0; point < has.size(); ++point) {
+    if (!whole && point % (std::size_t{1} << bits) == 0)
+      first_[point >> bits] = static_cast<std::int32_t>(points_.size());
+    if (has[point]) points_.push_back(static_cast<std::int32_t>(point));
   }
 }
 
@@ -87,32 +95,46 @@ partition::Turns find_turns(const SharedJob& job, const Block& block) {
   return all;
 }
 
-std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of) {
+std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::PartVector part_of) {
+  block.places = {};
+  std::vector<std::size_t> next(at(job.options.parts), 0);  // by part: its place among those of its rank
+  for (const std::int32_t part : part_of) ++next[at(part)];
+  std::vector<std::size_t> counts(job.size(), 0);
+  for (std::int32_t part = 0; part < job.options.parts; ++part) {
+    std::size_t& count = counts[job.owner_of_part(part)];
+    count += std::exchange(next[at(part)], count);
+  }
   std::vector<std::vector<Moved>> to(job.size());
+  for (std::size_t rank = 0; rank < to.size(); ++rank) to[rank].resize(counts[rank]);
   for (std::size_t e = 0; e < part_of.size(); ++e) {
     const std::int32_t* corners = &block.triangles[3 * e];
-    to[job.owner_of_part(part_of[e])].push_back({part_of[e],
-                                                 static_cast<std::int32_t>(block.first + static_cast<std::int64_t>(e)),
-                                                 {corners[0], corners[1], corners[2]}});
+    to[job.owner_of_part(part_of[e])][next[at(part_of[e])]++] = {
+        part_of[e],
+        static_cast<std::int32_t>(block.first + static_cast<std::int64_t>(e)),
+        {corners[0], corners[1], corners[2]}};
   }
   block = {};
+  part_of = {};
   auto mine = base::exchange(job.ranks, std::move(to));
-  std::sort(mine.begin(), mine.end());
+  if (job.size() > 1) std::sort(mine.begin(), mine.end());
   return mine;
 }
 
 void add_places(const SharedJob& job, std::vector<Growing>& pieces) {
-  std::vector<std::int32_t> points;
+  std::vector<bool> has(at(job.points), false);
   for (const Growing& growing : pieces)
-    points.insert(points.end(), growing.piece.points.begin(), growing.piece.points.end());
+    for (const std::int32_t point : growing.piece.points) has[at(point)] = true;
   base::agree(job.ranks, [&] {
-    const Places places = read_places(job.series, PointSet(points, job.points));
-    for (Growing& growing : pieces)
+    const Places places = read_places(job.series, PointSet(has));
+    for (Growing& growing : pieces) {
+      growing.piece.x.reserve(growing.piece.points.size());
+      growing.piece.y.reserve(growing.piece.points.size());
       for (const std::int32_t point : growing.piece.points) {
         const std::size_t i = places.set.of(point);
         growing.piece.x.push_back(places.x[i]);
         growing.piece.y.push_back(places.y[i]);
       }
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -12,7 +13,7 @@
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/partition/contour.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
+#include "octavo/telemac/cut/cut_boundary.hpp"
 #include "octavo/telemac/cut/partition.hpp"
 #include "octavo/telemac/files/piece.hpp"
 
@@ -26,8 +27,13 @@ class PointSet {
   PointSet() = default;
   /// All that stand in `corners`, of `points`.
   PointSet(std::span<const std::int32_t> corners, std::int32_t points);
+  /// Those that are marked.
+  explicit PointSet(const std::vector<bool>& has);
+  /// Whether it has all points of the mesh.
+  bool is_whole() const { return first_.empty(); }
   /// Where a point of the set stands.
   std::size_t of(std::int32_t point) const {
+    if (is_whole()) return static_cast<std::size_t>(point);
     auto i = static_cast<std::size_t>(first_[static_cast<std::size_t>(point) >> bits]);
     while (points_[i] < point) ++i;
     return i;
@@ -38,7 +44,7 @@ class PointSet {
  private:
   static constexpr int bits = 4;  ///< a position is kept for every 16 numbers
   std::vector<std::int32_t> points_;
-  std::vector<std::int32_t> first_;
+  std::vector<std::int32_t> first_;  ///< empty: the set is whole
 };
 
 /// Coordinates of a set's points.
@@ -83,7 +89,12 @@ struct Edge {
 /// A piece that is being made, with the data needed until it is whole.
 struct Growing {
   Piece piece;
-  std::vector<std::int32_t> behind;        ///< elements of the part behind each side, local from 0; -1: none of them
+  /// What lies behind the sides of an element of the part: local numbers from 0; -1: none of the part.
+  struct Behind {
+    std::int32_t element = 0;
+    std::array<std::int32_t, 3> elements{};
+  };
+  std::vector<Behind> along;               ///< elements with a side on the part's border, ascending
   std::vector<Edge> border;                ///< edges of one element of the part
   std::map<std::int32_t, PieceHalo> halo;  ///< by local element from 0
   /// The local number, from 1, of a point that several parts have.
@@ -104,9 +115,9 @@ struct Block {
 Block read_block(const SharedJob& job);
 /// Counts which way the elements of all ranks' blocks turn, clockwise or not. Collective.
 partition::Turns find_turns(const SharedJob& job, const Block& block);
-/// Sends each element to the rank that owns its part; returns the elements of this rank's parts. `part_of` gives the
-/// part of each element of the block.
-std::vector<Moved> move_elements(const SharedJob& job, Block block, const partition::PartVector& part_of);
+/// Sends each element to the rank that owns its part; returns the elements of this rank's parts, by part and number.
+/// `part_of` gives the part of each element of the block.
+std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::PartVector part_of);
 /// Makes this rank's pieces: numbers their points and elements, and finds the edges that border on other parts.
 std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements);
 /// Fills in the pieces' halos, and counts the cut edges that meet on this rank. Returns all edges of the mesh's
@@ -115,14 +126,21 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
                                                   std::int64_t& cut_edges);
 /// Fills in which parts share which points. Returns the number of points that this rank owns.
 std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces);
-/// Puts the lines of a boundary file in order along edges that have part numbers in place of element numbers. `from`
-/// names the file, for errors. Throws Error(corrupt). Not collective.
-CutBoundary link_boundary(std::vector<formats::serafin::BoundaryPoint> lines, std::vector<double> x,
-                          std::vector<double> y, std::span<const partition::BoundaryEdge> edges,
-                          const std::string& from);
-/// Fills in the boundary. If its edges make no lines, the error names an element that turns the other way (`turns`).
-void add_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
-                  const partition::Turns& turns, std::vector<Growing>& pieces, PartitionReport& report);
+/// The lines of the boundary file, or those given in its place. Not collective.
+std::vector<formats::serafin::BoundaryPoint> lines_of(const SharedJob& job);
+/// The numbers of boundary points, and the lines of a boundary file if there is one.
+struct MeshBoundary {
+  using Numbered = std::vector<std::pair<std::int32_t, std::int32_t>>;  ///< point, number from 1; by point
+  std::optional<CutBoundary> lines;
+  Numbered numbers;
+};
+/// Numbers points in the order of the boundary file's lines, as partel does. Without a file they have the mesh's own
+/// numbers (IPOBO), or, if these are all zero, their order along `edges`. A note says if the mesh's own numbers were
+/// not taken. If the edges make no lines, the error names an element that turns the other way (`turns`).
+MeshBoundary find_mesh_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
+                                const partition::Turns& turns, std::vector<std::string>& notes);
+/// Fills in the pieces' boundaries. Not collective.
+void add_boundary(const SharedJob& job, const MeshBoundary& boundary, std::vector<Growing>& pieces);
 /// Fills in the points' coordinates.
 void add_places(const SharedJob& job, std::vector<Growing>& pieces);
 

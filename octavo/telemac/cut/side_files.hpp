@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "octavo/base/ranks.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
+#include "octavo/telemac/files/piece.hpp"
 
 /// TELEMAC's text files that name points of the mesh, cut along with it: one text a part, as partel writes them.
 /// Collective; one process cuts with base::Ranks{}. Every process reads the files. Error(corrupt) names file and line.

@@ -43,7 +43,7 @@ class Sides : public ::testing::Test {
     options_.weirs = folder_ / "weirs";
   }
   std::string message() {
-    return message_of([&] { partition_serafin(folder_ / "geo.slf", folder_ / "T2D", options_); });
+    return message_of([&] { partition_mesh(folder_ / "geo.slf", folder_ / "T2D", options_); });
   }
   /// As of V8: groups, of weirs with what breaks them.
   static constexpr const char* weirs =

@@ -8,6 +8,16 @@
 
 namespace octavo::telemac {
 
+/// Lists by part.
+struct Buckets {
+  std::vector<std::int64_t> first;  ///< one more than parts
+  std::vector<std::int32_t> items;
+  std::span<const std::int32_t> of(std::int32_t part) const {
+    const auto begin = static_cast<std::size_t>(first[static_cast<std::size_t>(part)]);
+    return std::span(items).subspan(begin, static_cast<std::size_t>(first[static_cast<std::size_t>(part) + 1]) - begin);
+  }
+};
+
 /// A line of a piece's boundary: the condition at one of its points, and where the boundary line leaves the piece
 /// there.
 struct PieceBoundaryPoint {

@@ -15,7 +15,6 @@
 #include "octavo/step/to_med.hpp"
 #include "octavo/step/to_serafin.hpp"
 #include "octavo/store/read/triangles.hpp"
-#include "octavo/telemac/cut/cut_mesh.hpp"
 #include "octavo/telemac/cut/cut_steps.hpp"
 #include "octavo/telemac/cut/med_pieces.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
@@ -325,15 +324,28 @@ void write_steps(const serafin::Put& put, Record& record, const base::Progress& 
     }
 }
 
-/// A whole mesh from its pieces, for its boundary.
-CutMesh mesh_of(const Pieces& pieces) {
-  CutMesh mesh;
-  mesh.points = pieces.plane_points;
+/// The triangles of one plane, for its boundary.
+struct WholeMesh {
+  std::vector<std::int32_t> connectivity;  ///< shape (elements, 3), points from 0
+  std::vector<double> x, y;                ///< of all points
+};
+
+WholeMesh mesh_of(const serafin::Series& series) {
+  WholeMesh mesh{serafin::read_triangles(series), {}, {}};
+  mesh.x.resize(at(serafin::plane_points(series.header)));
+  mesh.y.resize(mesh.x.size());
+  serafin::read_coordinates(series, 0, 0, mesh.x);
+  serafin::read_coordinates(series, 1, 0, mesh.y);
+  return mesh;
+}
+
+WholeMesh mesh_of(const Pieces& pieces) {
+  WholeMesh mesh;
   each_triangles(pieces, [&](std::span<const std::int32_t> triangles) {
     mesh.connectivity.insert(mesh.connectivity.end(), triangles.begin(), triangles.end());
   });
-  mesh.x.resize(at(mesh.points));
-  mesh.y.resize(at(mesh.points));
+  mesh.x.resize(at(pieces.plane_points));
+  mesh.y.resize(mesh.x.size());
   for (std::size_t p = 0; p < pieces.count(); ++p) {
     serafin::Series here;
     const serafin::Series& series = pieces.series(p, here);
@@ -360,7 +372,7 @@ std::vector<std::int32_t> find_boundary_ranks(const Pieces& pieces, const std::o
     return rank;
   }
   report.notes.push_back("no ranks on the boundary were given: it was found from the mesh");
-  const CutMesh whole = mesh ? read_cut_mesh(*mesh) : mesh_of(pieces);
+  const WholeMesh whole = mesh ? mesh_of(*mesh) : mesh_of(pieces);
   const auto found = partition::find_boundary(whole.connectivity, whole.x, whole.y);
   for (std::size_t k = 0; k < found.size(); ++k) rank[at(found[k])] = static_cast<std::int32_t>(k + 1);
   return rank;

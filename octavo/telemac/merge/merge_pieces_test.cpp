@@ -85,7 +85,7 @@ TEST(MergePieces, what_partition_cut_comes_back_byte_for_byte) {
       const SerafinFixture f = ranked(seed, seed % 3 == 1 ? 4 : 1, seed % 2 == 1);
       const std::string whole = canonical(f, folder / "whole.slf");
       const std::int32_t count = 1 + static_cast<std::int32_t>(seed) * 2;
-      partition_serafin(folder / "whole.slf", folder / "T2D", parts(count, layout));
+      partition_mesh(folder / "whole.slf", folder / "T2D", parts(count, layout));
       MergeOptions options;
       options.mesh = folder / "whole.slf";
       const MergeReport report = merge_pieces({folder / "T2DGEO"}, folder / "merged.slf", options);
@@ -100,7 +100,7 @@ TEST(MergePieces, pieces_of_a_little_endian_file_are_little_endian_as_partel_s) 
   SerafinFixture f = ranked(2);
   f.big_endian = false;
   const std::string little = canonical(f, folder / "little.slf");
-  partition_serafin(folder / "little.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  partition_mesh(folder / "little.slf", folder / "T2D", parts(3, PieceLayout::concat));
   MergeOptions options;
   options.mesh = folder / "little.slf";
   merge_pieces({folder / "T2DGEO-CONCAT"}, folder / "merged.slf", options);
@@ -111,7 +111,7 @@ TEST(MergePieces, every_byte_is_written_once) {
   const TemporaryFolder folder;
   canonical(ranked(4), folder / "whole.slf");
   const auto before = file::counts().bytes_written;
-  const PartitionReport report = partition_serafin(folder / "whole.slf", folder / "T2D", parts(5, PieceLayout::files));
+  const PartitionReport report = partition_mesh(folder / "whole.slf", folder / "T2D", parts(5, PieceLayout::files));
   std::uint64_t bytes = 0;
   for (const fs::path& path : report.files) bytes += fs::file_size(path);
   const auto between = file::counts().bytes_written;
@@ -124,7 +124,7 @@ TEST(MergePieces, without_the_mesh_elements_stand_piece_after_piece_and_the_boun
   const TemporaryFolder folder;
   const SerafinFixture f = ranked(4);
   canonical(f, folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "T2D", parts(5, PieceLayout::files));
+  partition_mesh(folder / "whole.slf", folder / "T2D", parts(5, PieceLayout::files));
   const MergeReport report = merge_pieces({folder / "T2DGEO"}, folder / "merged.slf", {});
   EXPECT_THAT(report.notes, ::testing::ElementsAre(HasSubstr("found from the mesh")));
   const auto whole = serafin::open_series(folder / "whole.slf"), merged = serafin::open_series(folder / "merged.slf");
@@ -153,7 +153,7 @@ TEST(MergePieces, further_results_and_split_are_cut_alike_in_3d) {
   const std::string whole = canonical(thick, folder / "r3d.slf");
   PartitionOptions options = parts(4, PieceLayout::concat);
   options.also = {{"PRE", folder / "r3d.slf"}};
-  partition_serafin(folder / "geo.slf", folder / "T3D", options);
+  partition_mesh(folder / "geo.slf", folder / "T3D", options);
   SplitOptions how;
   split_by_pieces(folder / "r3d.slf", {folder / "T3DGEO"}, folder / "T3DAGAIN", how);
   for (const char* end : {"-CONCAT", "-INDEX"})
@@ -172,7 +172,7 @@ TEST(MergePieces, pieces_missing_damaged_or_of_different_cuts_are_named) {
   const auto cut = [&](std::int32_t count) {
     for (const auto& entry : fs::directory_iterator(folder.path()))
       if (entry.path().filename().string().starts_with("T2D")) fs::remove(entry.path());
-    partition_serafin(folder / "whole.slf", folder / "T2D", parts(count, PieceLayout::files));
+    partition_mesh(folder / "whole.slf", folder / "T2D", parts(count, PieceLayout::files));
   };
   const auto merge = [&] {
     MergeOptions options;
@@ -210,7 +210,7 @@ TEST(MergePieces, pieces_missing_damaged_or_of_different_cuts_are_named) {
 TEST(MergePieces, a_result_is_not_split_by_pieces_of_another_mesh) {
   const TemporaryFolder folder;
   canonical(ranked(1), folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  partition_mesh(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
   SerafinFixture other;
   for (const std::int32_t columns : {3, 12}) {  // fewer points, and more
     other.mesh = octavo::testing::random_triangles(1, columns, 6);
@@ -225,8 +225,8 @@ TEST(MergePieces, a_result_is_not_split_by_pieces_of_another_mesh) {
 TEST(MergePieces, a_prefix_of_two_cuts_is_refused_and_either_can_be_named) {
   const TemporaryFolder folder;
   canonical(ranked(1), folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
-  const PartitionReport newer = partition_serafin(folder / "whole.slf", folder / "T2D", parts(2, PieceLayout::files));
+  partition_mesh(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  const PartitionReport newer = partition_mesh(folder / "whole.slf", folder / "T2D", parts(2, PieceLayout::files));
   const auto error = octavo::testing::error_of([&] { merge_pieces({folder / "T2DGEO"}, folder / "m.slf", {}); });
   EXPECT_EQ(error.kind(), Kind::usage);
   EXPECT_THAT(error.what(), HasSubstr("T2DGEO-CONCAT and"));
@@ -237,7 +237,7 @@ TEST(MergePieces, a_prefix_of_two_cuts_is_refused_and_either_can_be_named) {
 TEST(MergePieces, no_input_is_replaced) {
   const TemporaryFolder folder;
   canonical(ranked(1), folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  partition_mesh(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
   MergeOptions options;
   options.mesh = folder / "whole.slf";
   options.overwrite = true;
@@ -260,17 +260,17 @@ TEST(Partition, what_is_no_piece_is_replaced_on_request_only) {
     PartitionOptions options = parts(3, layout);
     options.boundary = folder / "a.cli";
     for (int time = 0; time < 2; ++time)
-      EXPECT_EQ(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }), "no error");
+      EXPECT_EQ(message_of([&] { partition_mesh(folder / "whole.slf", folder / "T2D", options); }), "no error");
     const fs::path name = layout == PieceLayout::concat ? folder / "T2DCLI-INDEX" : folder / "T2DPAR00002-00001";
     put_file(name, "my own words");
-    EXPECT_THAT(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }),
+    EXPECT_THAT(message_of([&] { partition_mesh(folder / "whole.slf", folder / "T2D", options); }),
                 HasSubstr("exists already, and is no piece"));
     EXPECT_EQ(bytes_of_file(name), "my own words");
     options.overwrite = true;
-    EXPECT_EQ(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }), "no error");
+    EXPECT_EQ(message_of([&] { partition_mesh(folder / "whole.slf", folder / "T2D", options); }), "no error");
   }
   const auto missing = octavo::testing::error_of(
-      [&] { partition_serafin(folder / "whole.slf", folder / "no/T2D", parts(2, PieceLayout::files)); });
+      [&] { partition_mesh(folder / "whole.slf", folder / "no/T2D", parts(2, PieceLayout::files)); });
   EXPECT_EQ(missing.kind(), Kind::usage);
   EXPECT_THAT(missing.what(), HasSubstr("folder of the output"));
 }
@@ -288,7 +288,7 @@ TEST(MergePieces, a_mesh_of_equal_counts_that_is_another_is_named) {
   for (const PieceLayout layout : {PieceLayout::concat, PieceLayout::files}) {
     const TemporaryFolder folder;
     canonical(f, folder / "whole.slf");
-    partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, layout));
+    partition_mesh(folder / "whole.slf", folder / "T2D", parts(3, layout));
     for (const char* text : {"found element", "x of point 10: expected"}) {
       canonical(others(f)[text[0] == 'x' ? 1 : 0], folder / "other.slf");
       MergeOptions options;
@@ -312,7 +312,7 @@ TEST(Partition, a_result_on_another_mesh_of_equal_counts_is_named) {
   options.also = {{"PRE", folder / "pre.slf"}};
   const auto cut = [&](const SerafinFixture& pre) {
     put_file(folder / "pre.slf", serafin_bytes(pre));
-    return message_of([&] { partition_serafin(folder / "geo.slf", folder / "T2D", options); });
+    return message_of([&] { partition_mesh(folder / "geo.slf", folder / "T2D", options); });
   };
   EXPECT_THAT(cut(others(f)[0]), HasSubstr("element 2: expected the points "));
   EXPECT_THAT(cut(others(f)[0]), HasSubstr("pre.slf"));
@@ -333,7 +333,7 @@ TEST(Partition, results_in_another_precision_order_or_of_planes_are_on_the_mesh)
   options.also = {{"PRE", folder / "pre.slf"}};
   const auto cut = [&](const SerafinFixture& pre) {
     put_file(folder / "pre.slf", serafin_bytes(pre));
-    return message_of([&] { partition_serafin(folder / "geo.slf", folder / "T2D", options); });
+    return message_of([&] { partition_mesh(folder / "geo.slf", folder / "T2D", options); });
   };
   SerafinFixture pre = f;
   pre.doubles = false;
@@ -353,7 +353,7 @@ TEST(Partition, results_in_another_precision_order_or_of_planes_are_on_the_mesh)
 TEST(MergePieces, an_index_that_is_cut_or_points_elsewhere_is_named) {
   const TemporaryFolder folder;
   canonical(ranked(1), folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
+  partition_mesh(folder / "whole.slf", folder / "T2D", parts(3, PieceLayout::concat));
   const std::string index = bytes_of_file(folder / "T2DGEO-INDEX");
   const auto merge = [&](const std::string& bytes) {
     put_file(folder / "T2DGEO-INDEX", bytes);
@@ -373,10 +373,10 @@ TEST(MergePieces, a_point_at_two_places_tells_of_different_meshes) {
   const TemporaryFolder folder;
   SerafinFixture f = ranked(1);
   canonical(f, folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "A", parts(2, PieceLayout::files));
+  partition_mesh(folder / "whole.slf", folder / "A", parts(2, PieceLayout::files));
   for (double& x : f.mesh.x) x += 1;
   canonical(f, folder / "whole.slf");
-  partition_serafin(folder / "whole.slf", folder / "B", parts(2, PieceLayout::files));
+  partition_mesh(folder / "whole.slf", folder / "B", parts(2, PieceLayout::files));
   fs::copy_file(folder / "BGEO00001-00001", folder / "AGEO00001-00001", fs::copy_options::overwrite_existing);
   EXPECT_THAT(message_of([&] { merge_pieces({folder / "AGEO"}, folder / "m.slf", {}); }), HasSubstr("different cuts"));
 }
@@ -391,7 +391,7 @@ TEST(Partition, damaged_meshes_and_wrong_wishes_are_named) {
     put_file(folder / "a.cli", cli);
     PartitionOptions options = parts(count, PieceLayout::concat);
     options.boundary = folder / "a.cli";
-    return message_of([&] { partition_serafin(folder / "a.slf", folder / "T2D", options); });
+    return message_of([&] { partition_mesh(folder / "a.slf", folder / "T2D", options); });
   };
   const std::string cli = octavo::testing::boundary_text(boundary);
   EXPECT_EQ(cut(sound, cli), "no error");
@@ -420,7 +420,7 @@ TEST(Partition, damaged_meshes_and_wrong_wishes_are_named) {
   SerafinFixture other;
   other.mesh = octavo::testing::random_triangles(1, 2, 2);
   put_file(folder / "other.slf", serafin_bytes(other));
-  EXPECT_THAT(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }),
+  EXPECT_THAT(message_of([&] { partition_mesh(folder / "whole.slf", folder / "T2D", options); }),
               HasSubstr("a file on another mesh: expected 56 points"));
 }
 
@@ -429,7 +429,7 @@ TEST(Partition, elements_that_turn_clockwise_inside_are_told_of) {
   SerafinFixture f = ranked(1);
   const auto note_of = [&] {
     put_file(folder / "a.slf", serafin_bytes(f));
-    const PartitionReport report = partition_serafin(folder / "a.slf", folder / "T2D", parts(2, PieceLayout::concat));
+    const PartitionReport report = partition_mesh(folder / "a.slf", folder / "T2D", parts(2, PieceLayout::concat));
     return report.notes.empty() ? std::string("no note") : report.notes.front();
   };
   EXPECT_EQ(note_of(), "no note");
@@ -450,7 +450,7 @@ TEST(Partition, ipobo_that_says_otherwise_gives_way_to_the_boundary_file) {
     put_file(folder / "a.slf", serafin_bytes(f));
     PartitionOptions options = parts(2, PieceLayout::concat);
     options.boundary = folder / "a.cli";
-    const PartitionReport report = partition_serafin(folder / "a.slf", folder / "T2D", options);
+    const PartitionReport report = partition_mesh(folder / "a.slf", folder / "T2D", options);
     return report.notes.empty() ? std::string("no note") : report.notes.front();
   };
   EXPECT_EQ(note_of(sound), "no note");
@@ -483,7 +483,7 @@ TEST(Partition, zones_sections_and_weirs_are_cut_along) {
   options.zones = folder / "zones";
   options.sections = folder / "sections";
   options.weirs = folder / "weirs";
-  const PartitionReport report = partition_serafin(folder / "whole.slf", folder / "T2D", options);
+  const PartitionReport report = partition_mesh(folder / "whole.slf", folder / "T2D", options);
   EXPECT_EQ(report.files.size(), 12U);
   std::map<std::int32_t, std::int32_t> next[2];  // of each section, from point to point
   for (std::int32_t part = 0; part < 3; ++part) {
@@ -529,7 +529,7 @@ TEST(Partition, zones_sections_and_weirs_are_cut_along) {
     EXPECT_GE(steps, s == 0 ? 4U : 5U);
   }
   put_file(folder / "zones", zones.substr(0, zones.size() / 2));
-  EXPECT_THAT(message_of([&] { partition_serafin(folder / "whole.slf", folder / "T2D", options); }),
+  EXPECT_THAT(message_of([&] { partition_mesh(folder / "whole.slf", folder / "T2D", options); }),
               HasSubstr("zones, line"));
 }
 
@@ -556,7 +556,7 @@ TEST(RefineTriangles, four_for_one_with_means_at_the_middles_and_the_boundary_in
   // The refined mesh and its boundary agree with one another: they can be cut.
   PartitionOptions cut = parts(6, PieceLayout::concat);
   cut.boundary = folder / "fine.cli";
-  EXPECT_NO_THROW(partition_serafin(folder / "fine.slf", folder / "T2D", cut));
+  EXPECT_NO_THROW(partition_mesh(folder / "fine.slf", folder / "T2D", cut));
 }
 
 TEST(RefineTriangles, colours_of_the_boundary_are_kept_where_they_are_no_numbers_of_lines) {
@@ -605,7 +605,7 @@ TEST(MergePieces, parts_of_a_store_give_the_file_back) {
     options.method = partition::Method::inertial;
     options.layout = PieceLayout::octavo;
     options.also = {{"PRE", folder / "geo.slf"}};
-    const PartitionReport cut = partition_serafin(folder / "geo.slf", folder / "T2D", options);
+    const PartitionReport cut = partition_mesh(folder / "geo.slf", folder / "T2D", options);
     EXPECT_EQ(cut.files, (std::vector<std::filesystem::path>{folder / "T2DGEO.octavo", folder / "T2DPRE.octavo"}));
     EXPECT_EQ(merge_pieces({folder / "T2DPRE"}, folder / "merged.slf", {}).parts, 6);
     EXPECT_TRUE(octavo::testing::bytes_of_file(folder / "merged.slf") ==
