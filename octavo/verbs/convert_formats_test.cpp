@@ -746,8 +746,8 @@ TEST(Cross, gas_in_walls_is_mirrored_or_carried_on) {
 // --------------------------------------------------------------------------------------------------------------- words
 
 TEST(Translate, names_go_there_and_back) {
-  for (const formats::Words* a : {\& ramses_words, \& flash_words, \& amrex_words})
-    for (const formats::Words* b : {\& ramses_words, \& flash_words, \& amrex_words})
+  for (const formats::Words* a : {&ramses_words, &flash_words, &amrex_words})
+    for (const formats::Words* b : {&ramses_words, &flash_words, &amrex_words})
       for (const char* name : {"density", "velocity_z", "something"}) {
         const std::string in_a = formats::field_name(name, ramses_words, *a);
         EXPECT_EQ(formats::field_name(formats::field_name(in_a, *a, *b), *b, *a), in_a);
@@ -772,7 +772,7 @@ std::vector<double> numbers(const mesh::Particles& particles, const std::string&
 
 TEST(Translate, particles_keep_identity_and_every_attribute_through_every_code) {
   for (const bool shared_ids : {false, true})
-    for (const formats::Words* other : {\& flash_words, \& ramses_words}) {
+    for (const formats::Words* other : {&flash_words, &ramses_words}) {
       std::vector<std::string> notes;
       const mesh::Particles original = amrex_particles(2, 30, shared_ids, 7);
       const mesh::Particles there = step::translate(original, amrex_words, *other, 2, notes);
@@ -821,7 +821,7 @@ std::vector<std::string> rows_of(const mesh::Particles& particles, const std::ve
 TEST(Translate, particles_of_one_identity_are_kept_through_every_code) {
   const mesh::Particles clouds = sink_clouds(31, 4);
   const std::vector<std::string> columns{"identity", "position_x", "position_y", "mass", "family", "tag"};
-  for (const formats::Words* other : {\& flash_words, \& amrex_words}) {
+  for (const formats::Words* other : {&flash_words, &amrex_words}) {
     std::vector<std::string> notes;
     const mesh::Particles there = step::translate(clouds, ramses_words, *other, 2, notes);
     EXPECT_EQ(there.count, clouds.count);

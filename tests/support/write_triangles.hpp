@@ -14,6 +14,7 @@ struct WriteTriangles {
   std::optional<std::filesystem::path> boundary{};
   bool overwrite = false;
   base::Progress progress{};
+  std::optional<store::Flow> flow{};
 };
 
 inline formats::WriteReport write_triangles(const std::string& format, const std::filesystem::path& from,
@@ -24,7 +25,7 @@ inline formats::WriteReport write_triangles(const std::string& format, const std
   request.overwrite = options.overwrite;
   request.progress = options.progress;
   request.med.boundary = options.boundary;
-  return step::write(step::open_triangles(from, {}, format), out, request);
+  return step::write(step::open_triangles(from, {}, format, options.flow), out, request);
 }
 
 inline formats::WriteReport to_serafin(const std::filesystem::path& from, const std::filesystem::path& out,
