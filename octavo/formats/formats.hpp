@@ -16,9 +16,9 @@
 #include "octavo/formats/row/words.hpp"
 #include "octavo/mesh/dataset.hpp"
 
-/// Foreign formats: one folder each, and this table of them. The room reads and writes files of other programs, and
-/// owns their names and layouts. It touches mesh, file and base. It never chooses parts, ranks or names of files:
-/// octavo/step opens through the table and writes through it.
+/// Foreign formats: one folder each, which reads and writes it, and this table of them.
+/// It may touch mesh, file and base.
+/// It never knows a verb or a store, never names an output, and never calls MPI.
 namespace octavo::formats {
 
 /// A request to write one step or one series.
