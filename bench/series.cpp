@@ -33,7 +33,7 @@
 #include "octavo/partition/cut.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/world.hpp"
-#include "octavo/step/to_med.hpp"
+#include "tests/support/write_triangles.hpp"
 
 namespace {
 
@@ -323,7 +323,7 @@ void convert_by_libmed(const fs::path& from, const fs::path& to) {
   rusage before{}, after{};
   getrusage(RUSAGE_SELF, &before);
   ranks::agree(MPI_COMM_WORLD, [&] {
-    if (rank() == 0) step::to_med(from, to, {.single_precision = true});
+    if (rank() == 0) testing::to_med(from, to, {.single_precision = true});
   });
   getrusage(RUSAGE_SELF, &after);
   const auto seconds = [](const rusage& usage) {

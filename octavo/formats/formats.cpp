@@ -10,7 +10,9 @@
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
+#include "octavo/formats/serafin/write_series.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
+#include "octavo/formats/vtkhdf/write_series.hpp"
 
 namespace octavo::formats {
 namespace {
@@ -19,13 +21,109 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-constexpr std::array<Format, 6> formats{
-    {{"ramses", &ramses::recognise, &ramses::open},
-     {"amrex", &amrex::recognise, &amrex::open},
-     {"flash", &flash::recognise, &flash::open},
-     {"serafin", &serafin::recognise, &serafin::open, &serafin::open_step, &serafin::times},
-     {"med", &med::recognise, &med::open, &med::open_step, &med::times},
-     {"vtkhdf", &vtkhdf::recognise, &vtkhdf::open, &vtkhdf::open_step, &vtkhdf::times}}};
+/// An output that is one step.
+template <auto open_output>
+mesh::Dataset open_one(const fs::path& path, std::optional<std::int64_t>) {
+  return open_output(path);
+}
+
+using OpenOne = mesh::Dataset (*)(const fs::path&);
+
+// ------------------------------------------------------------------------------------------------- series of triangles
+
+constexpr std::array<std::string_view, 2> serafin_endings{".slf", ".srf"};
+constexpr std::array<std::string_view, 1> med_endings{".med"}, vtkhdf_endings{".vtkhdf"};
+
+constexpr Format serafin_row{
+    .name = "serafin",
+    .title = "SERAFIN",
+    .recognise = &serafin::recognise,
+    .open = &serafin::open,
+    .times = &serafin::times,
+    .triangles = true,
+    .endings = serafin_endings,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport&) { serafin::write(steps, path, request); },
+};
+
+constexpr Format med_row{
+    .name = "med",
+    .title = "MED",
+    .recognise = &med::recognise,
+    .open = &med::open,
+    .times = &med::times,
+    .triangles = true,
+    .endings = med_endings,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport& report) { med::write(steps, path, request, request.med, report); },
+};
+
+constexpr Format vtkhdf_row{
+    .name = "vtkhdf",
+    .title = "VTKHDF",
+    .recognise = &vtkhdf::recognise,
+    .open = &vtkhdf::open,
+    .times = &vtkhdf::times,
+    .triangles = true,
+    .endings = vtkhdf_endings,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport&) { vtkhdf::write(steps, path, request); },
+};
+
+// ------------------------------------------------------------------------------------------------------ steps of cells
+
+constexpr Format ramses_row{
+    .name = "ramses",
+    .title = "RAMSES",
+    .recognise = &ramses::recognise,
+    .open = &open_one<OpenOne(&ramses::open)>,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport& report) { ramses::write(steps.first, path, request, request.ramses, report); },
+    .words = &ramses::words,
+    .one_process = true,
+    .misfit = [](const mesh::FieldInfo& field, const std::string& name,
+                 const WriteRequest& request) { return ramses::misfit(field, name, request); },
+    .wanted_mesh = [](const mesh::Dataset& step,
+                      const WriteRequest& request) { return ramses::wanted_mesh(step, request); },
+    .goes_on = [](const WriteRequest&) { return true; },
+    .name_note = [](const WriteRequest& request) { return ramses::name_note(request, request.ramses); },
+};
+
+constexpr Format amrex_row{
+    .name = "amrex",
+    .title = "AMReX",
+    .recognise = &amrex::recognise,
+    .open = &open_one<OpenOne(&amrex::open)>,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport& report) { amrex::write(steps.first, path, request, request.amrex, report); },
+    .words = &amrex::words,
+    .misfit = [](const mesh::FieldInfo& field, const std::string&,
+                 const WriteRequest& request) { return amrex::misfit(field, request, request.amrex); },
+    .wanted_mesh = [](const mesh::Dataset& step,
+                      const WriteRequest& request) { return amrex::wanted_mesh(step, request, request.amrex); },
+    .goes_on = [](const WriteRequest& request) { return amrex::goes_on(request); },
+    .forget_layout = [](mesh::Header& header, std::vector<std::string>&) { amrex::forget_layout(header); },
+};
+
+constexpr Format flash_row{
+    .name = "flash",
+    .title = "FLASH",
+    .recognise = &flash::recognise,
+    .open = &open_one<OpenOne(&flash::open)>,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport& report) { flash::write(steps.first, path, request, report); },
+    .words = &flash::words,
+    .misfit = [](const mesh::FieldInfo& field, const std::string&,
+                 const WriteRequest&) { return flash::misfit(field); },
+    .wanted_mesh = [](const mesh::Dataset& step,
+                      const WriteRequest& request) { return flash::wanted_mesh(step, request); },
+    .goes_on = [](const WriteRequest& request) { return flash::goes_on(request); },
+    .name_note = [](const WriteRequest& request) { return flash::name_note(request.out); },
+    .forget_layout = &flash::forget_layout,
+    .lost_note = &flash::lost_note,
+};
+
+constexpr std::array<Format, 6> formats{{ramses_row, amrex_row, flash_row, serafin_row, med_row, vtkhdf_row}};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -58,6 +156,21 @@ const Format& format_of(const fs::path& path) {
   throw not_recognised(path);
 }
 
-mesh::Dataset open(const fs::path& path) { return format_of(path).open(path); }
+const Format& format_named(std::string_view name) {
+  std::string known;
+  for (const Format& format : formats) {
+    if (format.name == name) return format;
+    known += (known.empty() ? "" : ", ") + std::string(format.name);
+  }
+  throw Error(Kind::usage, "no format '" + std::string(name) + "': there are " + known);
+}
+
+const Words& words_of(const mesh::Header& header) {
+  for (const Format& format : formats)
+    if (format.words != nullptr && format.words->code == header.code) return *format.words;
+  return ramses::words;
+}
+
+mesh::Dataset open(const fs::path& path) { return format_of(path).open(path, {}); }
 
 }  // namespace octavo::formats

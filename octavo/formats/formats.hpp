@@ -1,25 +1,63 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "octavo/formats/amrex/row.hpp"
+#include "octavo/formats/flash/row.hpp"
+#include "octavo/formats/med/write_series.hpp"
+#include "octavo/formats/ramses/row.hpp"
+#include "octavo/formats/row/request.hpp"
+#include "octavo/formats/row/series.hpp"
+#include "octavo/formats/row/words.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// Foreign formats: one folder each, which reads and writes it, and this table of them.
 /// It may touch mesh, file and base.
-/// It never knows a verb or a store, and never calls MPI.
+/// It never knows a verb or a store, never names an output, and never calls MPI.
 namespace octavo::formats {
 
-/// A format is a row of functions.
+/// A request to write one step or one series.
+struct WriteRequest : SharedRequest {
+  std::string to;  ///< name of the format
+  amrex::Options amrex{};
+  ramses::Options ramses{};
+  med::Options med{};
+};
+
+/// A format is a row of functions and data. A function that a format does not need is nullptr.
 struct Format {
-  std::string_view name;
-  bool (*recognise)(const std::filesystem::path& path);      ///< from names and first bytes; never throws
-  mesh::Dataset (*open)(const std::filesystem::path& path);  ///< reads headers; throws Error
-  /// Of formats whose files hold many steps: one of them, from 0, and the times of all.
-  mesh::Dataset (*open_step)(const std::filesystem::path& path, std::int64_t step) = nullptr;
+  std::string_view name;                                 ///< "flash"
+  std::string_view title;                                ///< "FLASH", for messages
+  bool (*recognise)(const std::filesystem::path& path);  ///< from names and first bytes; never throws
+  /// Reads headers; throws Error. `step`: if the files hold many steps, the one of this number from 0; without a number
+  /// the last.
+  mesh::Dataset (*open)(const std::filesystem::path& path, std::optional<std::int64_t> step);
+  /// If files hold many steps: the times of all.
   std::vector<double> (*times)(const std::filesystem::path& path) = nullptr;
+
+  bool triangles = false;                          ///< holds series on meshes of triangles; else single steps of cells
+  std::span<const std::string_view> endings = {};  ///< of names that say that this format is wanted
+  /// Writes `steps.first`, or for triangles the series, to a path that is free. Collective over request.ranks.
+  void (*write)(const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
+                WriteReport& report) = nullptr;
+
+  // Data and decisions on steps of cells, which step::write() follows.
+  const Words* words = nullptr;
+  bool one_process = false;  ///< that writes
+  /// Why the output has no place for a field; empty if it has. `name`: the field's in the format's words.
+  std::string (*misfit)(const mesh::FieldInfo& field, const std::string& name, const WriteRequest& request) = nullptr;
+  WantedMesh (*wanted_mesh)(const mesh::Dataset& step, const WriteRequest& request) = nullptr;
+  bool (*goes_on)(const WriteRequest& request) = nullptr;  ///< a code goes on from the output: values must be exact
+  std::string (*name_note)(const WriteRequest& request) = nullptr;  ///< on request.out; empty: the name is good
+  /// Removes the format's attributes that list boxes or blocks of a mesh, as the step gets another one.
+  void (*forget_layout)(mesh::Header& header, std::vector<std::string>& notes) = nullptr;
+  /// A note on what other formats cannot keep of a step of this one; else empty.
+  std::string (*lost_note)(const mesh::Header& header) = nullptr;
 };
 
 /// All formats of this build.
@@ -27,6 +65,10 @@ std::span<const Format> table();
 
 /// The first format that recognises the path; throws as open() does where none does.
 const Format& format_of(const std::filesystem::path& path);
+/// The format of that name; Error(usage) if there is none.
+const Format& format_named(std::string_view name);
+/// The words of the code that wrote a step: Octavo's own if no row has them.
+const Words& words_of(const mesh::Header& header);
 
 /// Opens an output by the first format that recognises it; the path may be the output's directory or any file in it.
 /// Throws Error(unreadable) where there is nothing, Error(corrupt) where nothing known is there: it says what is.

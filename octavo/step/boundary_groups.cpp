@@ -127,7 +127,7 @@ std::map<Ends, Codes> codes_of_edges(const med::Groups& groups, const CodesByNam
 }
 
 /// Points of the boundary, from 0, as IPOBO ranks them, or the mesh's outline where it ranks none.
-std::vector<std::int32_t> ranked_points(const TriangleSeries& series, std::vector<std::string>& notes) {
+std::vector<std::int32_t> ranked_points(const formats::Series& series, std::vector<std::string>& notes) {
   std::vector<std::int32_t> ranks = boundary_ranks(series, notes);
   if (std::none_of(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank > 0; })) {
     notes.emplace_back("IPOBO is zero everywhere: the boundary was found from the mesh");
@@ -199,7 +199,7 @@ med::Groups groups_of_boundary(const fs::path& boundary, const mesh::Unstructure
 
 BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& out,
                                           const BoundaryOfGroupsOptions& options) {
-  const TriangleSeries series = open_triangles(path, std::vector<std::string>{}, "a boundary file");
+  const formats::Series series = open_triangles(path, std::vector<std::string>{}, "a boundary file");
   if (series.first.format != "med")
     throw Error(Kind::unsupported, "groups of edges are MED's: a boundary file is not made of " + series.first.format)
         .at(path.string());

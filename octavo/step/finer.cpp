@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/flash/foreign.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/tree/finer.hpp"
 #include "octavo/mesh/tree/tree_index.hpp"
 #include "octavo/step/regrid.hpp"
@@ -91,9 +91,8 @@ void shorten_step(mesh::Header& header, int times) {
 }  // namespace
 
 void forget_layout(mesh::Dataset& step) {
-  if (std::string left = formats::flash::forget_blocks(step.header.attributes); !left.empty())
-    step.notes.push_back(std::move(left));
-  step.header.attributes.erase("amrex/boxes");
+  for (const formats::Format& format : formats::table())
+    if (format.forget_layout != nullptr) format.forget_layout(step.header, step.notes);
 }
 
 std::string weights_note(const mesh::Specific& specific) {

@@ -4,7 +4,7 @@
 
 namespace octavo::step {
 
-/// Removes attributes that list boxes or blocks of a mesh. A note names FLASH's data sets that are lost with them.
+/// Removes attributes that list boxes or blocks of a mesh, of any format. Notes name data that are lost with them.
 void forget_layout(mesh::Dataset& step);
 
 /// A note on how the new values are weighted: "values made of velx, ener are weighted by density, others by volume".

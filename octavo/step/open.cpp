@@ -42,9 +42,9 @@ mesh::Dataset within_memory(mesh::Dataset dataset) {
 mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) {
   if (store::recognise(path)) return store::open_step(path, choice.flow, choice.step);
   const formats::Format& format = formats::format_of(path);
-  if (format.open_step != nullptr && choice.step && !choice.flow)
-    return within_memory(format.open_step(path, *choice.step));
-  mesh::Dataset dataset = within_memory(format.open(path));
+  const bool of_many = format.times != nullptr && choice.step && !choice.flow;
+  mesh::Dataset dataset = within_memory(format.open(path, of_many ? choice.step : std::nullopt));
+  if (of_many) return dataset;
   if (choice.flow || (choice.step && choice.step != step_number(dataset)))
     throw base::Error(base::Kind::usage, "a " + dataset.format + " output is one step; a step can be chosen of a store")
         .at(path.string());
@@ -54,7 +54,7 @@ mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) 
 std::vector<store::StepInfo> steps(const std::filesystem::path& path) {
   if (store::recognise(path)) return store::list_steps(path);
   const formats::Format& format = formats::format_of(path);
-  const mesh::Dataset dataset = format.open(path);
+  const mesh::Dataset dataset = format.open(path, {});
   store::StepInfo info;
   info.step = step_number(dataset).value_or(0);
   info.time = dataset.header.time;

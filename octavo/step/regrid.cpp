@@ -188,7 +188,7 @@ void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octr
   const auto refuse = [](const mesh::FieldInfo& field, const std::string& why) {
     throw Error(Kind::unsupported, why).at("field " + field.name).hint("leave it out with --field");
   };
-  const int coarsest = coarsest_leaf(source);
+  const int coarsest = mesh::coarsest_leaf(source);
   for (const mesh::FieldInfo& field : header.fields) {
     if (field.centring == mesh::Centring::node && plan.fills != 0)
       refuse(field, "values would have to be made for a field of nodes");
@@ -269,12 +269,6 @@ std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& field
 
 Octree whole_tree(const mesh::Dataset& dataset) { return merged(dataset, read_trees(dataset)); }
 
-int coarsest_leaf(const Octree& tree) {
-  for (int level = 0; level < mesh::num_levels(tree); ++level)
-    if (tree.refined[static_cast<std::size_t>(level)].count() != mesh::num_cells(tree, level)) return level;
-  return mesh::num_levels(tree) - 1;
-}
-
 Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   const std::vector<mesh::Part> parts = read_trees(source);
   const Octree whole = merged(source, parts);
@@ -283,7 +277,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   how.periodic = source.header.periodic;
   how.edge = cell_edges(source.header);
   if (how.specific == mesh::Specific{}) how.specific = mesh::specific_of(source.header);
-  if (job.from_finest_full) how.root = std::max(how.root, coarsest_leaf(whole));
+  if (job.from_finest_full) how.root = std::max(how.root, mesh::coarsest_leaf(whole));
   const auto shared = std::make_shared<Shared>();
   try {
     shared->plan = mesh::plan_regrid(whole, how);

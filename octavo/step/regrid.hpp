@@ -33,9 +33,6 @@ std::array<double, 3> cell_edges(const mesh::Header& header);
 std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& fields, const mesh::Specific& specific,
                                        const std::vector<std::size_t>& asked);
 
-/// The coarsest level with leaves, as a tree level index.
-int coarsest_leaf(const mesh::Octree& tree);
-
 /// A step on another tree (mesh/regrid.hpp), cut into parts along the walk of the new tree: neither they nor the values
 /// depend on how the source is cut. Reading a part reads the source parts that have cells of it, one after another: in
 /// memory are the whole trees, one source part and one new part. Particles are not handed on.

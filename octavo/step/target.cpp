@@ -84,12 +84,12 @@ Target prepare_target(const fs::path& given, const std::vector<std::int64_t>& st
   return beside(out, true, std::move(claim));
 }
 
-Target prepare_native_target(const fs::path& given, bool overwrite) {
+Target prepare_native_target(const fs::path& given, bool overwrite, bool any_file) {
   const fs::path out = without_slash(given);
   Claim claim(out);
   if (!is_taken(out)) return beside(out, false, std::move(claim));
-  if (!overwrite) throw Error(Kind::usage, "the output exists").at(out.string()).hint("-f replaces it");
-  if (!is_empty_folder(out)) formats::open(out);
+  if (!overwrite) throw Error(Kind::usage, "the output exists already").at(out.string()).hint("-f replaces it");
+  if (!is_empty_folder(out) && !(any_file && fs::is_regular_file(out))) formats::open(out);
   return beside(out, true, std::move(claim));
 }
 

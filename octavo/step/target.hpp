@@ -24,8 +24,9 @@ struct Target {
 Target prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
                       bool append, store::Flow flow = store::Flow::analysis);
 
-/// The same for a native output. With overwrite, the existing output must be one that Octavo can open.
-Target prepare_native_target(const std::filesystem::path& out, bool overwrite);
+/// The same for an output of another format. With overwrite, the existing output must be one that Octavo can open, or
+/// with `any_file` a file.
+Target prepare_native_target(const std::filesystem::path& out, bool overwrite, bool any_file = false);
 
 /// Call it for an output that a code goes on from. Throws Error(usage) if the step's values are not exactly those of
 /// its simulation (it was stored with a loss); with lossy_ok it adds a note instead.

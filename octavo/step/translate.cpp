@@ -1,9 +1,8 @@
 #include "octavo/step/translate.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -15,9 +14,10 @@ namespace {
 
 using base::Error;
 using base::Kind;
+using formats::find_attribute;
+using formats::integers_of;
 using mesh::Field;
 using mesh::Particles;
-using mesh::ScalarType;
 
 // ----------------------------------------------------------------------------------------------------------- identity
 
@@ -25,57 +25,23 @@ using mesh::ScalarType;
 /// be that, this column keeps them.
 constexpr const char* kept_id = "kept_id";
 
-/// Names that are not attributes of their own in a code.
-bool is_reserved(const std::string& name, Code code) {
-  const auto any = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(), [&](const char* n) { return name == n; });
-  };
-  switch (code) {
-    case Code::flash: return any({"tag", "id", "cpu", "blk", "proc"});
-    case Code::amrex: return any({"id", "cpu"});
-    default: return any({"identity", "id", "cpu", "tag"});
-  }
-}
-
-Field* find(Particles& particles, const std::string& name) {
-  for (Field& field : particles.attributes)
-    if (field.info.name == name) return &field;
-  return nullptr;
-}
-
-std::int64_t whole_number(double value, const std::string& name) {
-  if (!(std::abs(value) <= 0x1p53) || value != std::floor(value))
-    throw Error(Kind::unsupported, "an identity that is no whole number: " + std::to_string(value))
-        .at("particle attribute " + name);
-  return static_cast<std::int64_t>(value);
-}
-
-std::vector<std::int64_t> integers_of(const Field& field) {
-  std::vector<std::int64_t> out;
-  mesh::visit_values(field, [&]<class T>(std::span<const T> values) {
-    for (const T value : values) {
-      if constexpr (std::is_floating_point_v<T>)
-        out.push_back(whole_number(static_cast<double>(value), field.info.name));
-      else
-        out.push_back(static_cast<std::int64_t>(value));
-    }
-  });
-  return out;
+/// Whether a name is no attribute of its own in a code.
+bool is_reserved(const std::string& name, const Words& words) {
+  return std::find(words.reserved.begin(), words.reserved.end(), name) != words.reserved.end();
 }
 
 /// Takes the columns of identity out of the particles.
-Identities take_identities(Particles& particles, Code from) {
+Identities take_identities(Particles& particles, const Words& from) {
   Identities out;
-  const auto take = [&](const char* name) {
+  const auto take = [&](std::string_view name) {
     std::vector<std::int64_t> values;
-    if (Field* field = find(particles, name)) {
+    if (Field* field = find_attribute(particles, name)) {
       values = integers_of(*field);
       std::erase_if(particles.attributes, [&](const Field& f) { return f.info.name == name; });
     }
     return values;
   };
-  const char* single = from == Code::flash ? "tag" : "identity";
-  if (from != Code::amrex) out.id = take(single);
+  if (!from.identity.empty()) out.id = take(from.identity);
   for (const char* column : {"id", kept_id})
     if (auto kept = take(column); !kept.empty()) out.id = std::move(kept);
   out.cpu = take("cpu");
@@ -85,8 +51,8 @@ Identities take_identities(Particles& particles, Code from) {
     out.id.resize(count);
     std::iota(out.id.begin(), out.id.end(), std::int64_t{1});
   }
-  if (from == Code::flash)
-    std::erase_if(particles.attributes, [](const Field& f) { return f.info.name == "blk" || f.info.name == "proc"; });
+  for (const std::string_view made : from.made)
+    std::erase_if(particles.attributes, [&](const Field& f) { return f.info.name == made; });
   return out;
 }
 
@@ -134,12 +100,8 @@ void reorder(Field& field, const std::vector<std::size_t>& order) {
 }
 
 template <class T>
-void add_column(Particles& particles, const std::string& name, const std::vector<T>& values) {
-  mesh::FieldInfo info{
-      .name = name, .unit = "", .type = mesh::scalar_type_of<T>(), .centring = mesh::Centring::particle};
-  Field field = mesh::make_field(info, values.size());
-  std::copy(values.begin(), values.end(), field.as<T>().begin());
-  particles.attributes.push_back(std::move(field));
+void add_column(Particles& particles, std::string_view name, const std::vector<T>& values) {
+  particles.attributes.push_back(mesh::attribute_of(std::string(name), values));
 }
 
 std::vector<std::int32_t> as_32(const std::vector<std::int64_t>& values) {
@@ -157,8 +119,9 @@ bool distinct(std::vector<std::int64_t> values) {
   return std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
-/// AMReX' own pair; where it cannot be (several of one identity, ids below 1), numbers.
-void put_pairs(Particles& particles, const Identities& who, bool twice, std::vector<std::string>& notes) {
+/// The pair itself; numbers if it cannot be (several of one identity, ids below 1).
+void put_pairs(Particles& particles, const Identities& who, bool twice, const Words& to,
+               std::vector<std::string>& notes) {
   const bool valid = std::all_of(who.id.begin(), who.id.end(), [](std::int64_t id) { return id > 0; });
   if (valid && !twice) {
     add_column(particles, "id", who.id);
@@ -170,21 +133,19 @@ void put_pairs(Particles& particles, const Identities& who, bool twice, std::vec
   add_column(particles, "id", numbers);
   add_column(particles, "cpu", std::vector<std::int32_t>(numbers.size(), 0));
   add_column(particles, kept_id, who.id);
-  notes.push_back("particles of " + particles.species +
-                  ": AMReX wants ids above 0, each once: they are 1, 2 ..., and the column " + kept_id +
-                  " keeps theirs");
+  notes.push_back("particles of " + particles.species + ": " + std::string(to.code) +
+                  " wants ids above 0, each once: they are 1, 2 ..., and the column " + kept_id + " keeps theirs");
 }
 
-void put_identities(Particles& particles, Identities who, Code to, std::vector<std::string>& notes) {
+void put_identities(Particles& particles, Identities who, const Words& to, std::vector<std::string>& notes) {
   const std::string twice = duplicates_in(who);
   if (!twice.empty()) notes.push_back("particles of " + particles.species + ": " + twice + "; all are kept");
-  if (to == Code::amrex) return put_pairs(particles, who, !twice.empty(), notes);
+  if (to.identity.empty()) return put_pairs(particles, who, !twice.empty(), to, notes);
   std::vector<std::int64_t> tag = who.id;
-  // RAMSES' own sink clouds share identities.
-  const bool own = distinct(who.id) || (to == Code::ramses && !twice.empty());
+  const bool own = distinct(who.id) || (to.shared_identities && !twice.empty());
   if (!own) std::iota(tag.begin(), tag.end(), std::int64_t{1});
   const bool any_cpu = std::any_of(who.cpu.begin(), who.cpu.end(), [](std::int64_t c) { return c != 0; });
-  add_column(particles, to == Code::flash ? "tag" : "identity", tag);
+  add_column(particles, to.identity, tag);
   if (any_cpu || !own) add_column(particles, "cpu", as_32(who.cpu));
   if (own) return;
   add_column(particles, "id", who.id);
@@ -194,7 +155,7 @@ void put_identities(Particles& particles, Identities who, Code to, std::vector<s
 
 // --------------------------------------------------------------------------------------------------------- attributes
 
-/// FLASH has three positions in any dimension: what is 0 beyond it says nothing.
+/// Some codes have three positions in any dimension: those beyond it say nothing if they are 0.
 void drop_unused_positions(Particles& particles, int dim) {
   std::erase_if(particles.attributes, [&](const Field& field) {
     for (auto axis = static_cast<std::size_t>(dim); axis < 3; ++axis)
@@ -209,74 +170,16 @@ void drop_unused_positions(Particles& particles, int dim) {
 constexpr const char* user = "user_";
 
 /// An attribute's name in another code.
-std::string attribute_name(const std::string& name, Code from, Code to) {
+std::string attribute_name(const std::string& name, const Words& from, const Words& to) {
   const bool users = name.starts_with(user) && is_reserved(name.substr(5), from);
   const std::string own = users ? name.substr(5) : name;
-  // RAMSES' tag says what kind within a family a particle is: the word means something else everywhere.
-  if (!users && from == Code::ramses && own == "tag") return "family_tag";
-  if (!users && to == Code::ramses && own == "family_tag") return "tag";
-  return is_reserved(own, to) ? user + own : particle_name(own, from, to);
+  if (!users)
+    if (std::string word = formats::particle_name(own, from, to); word != own) return word;
+  return is_reserved(own, to) ? user + own : own;
 }
 
-void rename_attributes(Particles& particles, Code from, Code to) {
+void rename_attributes(Particles& particles, const Words& from, const Words& to) {
   for (Field& field : particles.attributes) field.info.name = attribute_name(field.info.name, from, to);
-}
-
-template <class T>
-void narrow(Particles& particles, const char* name) {
-  Field* field = find(particles, name);
-  if (field == nullptr || field->info.type == mesh::scalar_type_of<T>()) return;
-  std::vector<T> values;
-  for (const std::int64_t value : integers_of(*field)) {
-    if (value != static_cast<T>(value)) return;
-    values.push_back(static_cast<T>(value));
-  }
-  std::vector<Field> kept = std::move(particles.attributes);
-  for (Field& one : kept) {
-    if (one.info.name != name)
-      particles.attributes.push_back(std::move(one));
-    else
-      add_column(particles, name, values);
-  }
-}
-
-template <class T>
-void need(Particles& particles, const std::string& name, T value, std::string& added) {
-  if (find(particles, name) != nullptr) return;
-  add_column(particles, name, std::vector<T>(static_cast<std::size_t>(particles.count), value));
-  added += (added.empty() ? "" : ", ") + name;
-}
-
-/// The columns that RAMSES reads, in its order and types; others follow.
-void complete_for_ramses(Particles& particles, int dim, std::vector<std::string>& notes) {
-  std::string added;
-  std::vector<std::string> order;
-  for (const char* vector : {"position_", "velocity_"})
-    for (int axis = 0; axis < dim; ++axis) order.push_back(std::string(vector) + "xyz"[axis]);
-  for (const std::string& name : order) need(particles, name, 0.0, added);
-  // RAMSES' families: dark matter is 1, what is carried by the gas 0.
-  const bool massive = find(particles, "mass") != nullptr;
-  need(particles, "mass", 0.0, added);
-  need(particles, "levelp", std::int32_t{1}, added);
-  need(particles, "family", static_cast<std::int8_t>(massive ? 1 : 0), added);
-  need(particles, "tag", std::int8_t{0}, added);
-  narrow<std::int32_t>(particles, "identity");
-  narrow<std::int32_t>(particles, "levelp");
-  narrow<std::int8_t>(particles, "family");
-  narrow<std::int8_t>(particles, "tag");
-  for (const char* name : {"mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity", "partp"})
-    order.emplace_back(name);
-  const auto rank = [&](const Field& field) {
-    return std::find(order.begin(), order.end(), field.info.name) - order.begin();
-  };
-  std::stable_sort(particles.attributes.begin(), particles.attributes.end(),
-                   [&](const Field& a, const Field& b) { return rank(a) < rank(b); });
-  if (const Field* identity = find(particles, "identity"); identity && identity->info.type == ScalarType::int64)
-    notes.push_back("particles of " + particles.species +
-                    ": identities take 64 bits, for a RAMSES that was made with -DLONGINT");
-  if (!added.empty())
-    notes.push_back("particles of " + particles.species + " have no " + added + ": zero, level 1, family " +
-                    (massive ? "1 (dark matter)" : "0 (tracers of the gas)"));
 }
 
 // ------------------------------------------------------------------------------------------------------------- fields
@@ -301,10 +204,10 @@ std::optional<std::string> new_name(const mesh::FieldInfo& info, int dim,
 }
 
 /// By the table; of a variable on faces, both its sides.
-std::string table_name(const mesh::FieldInfo& info, int dim, Code from, Code to) {
+std::string table_name(const mesh::FieldInfo& info, int dim, const Words& from, const Words& to) {
   const auto side = mesh::side_of(info, dim);
-  if (!mesh::is_face(info.centring) || !side || side->axes == 0) return field_name(info.name, from, to);
-  const std::string base = field_name(side->base, from, to);
+  if (!mesh::is_face(info.centring) || !side || side->axes == 0) return formats::field_name(info.name, from, to);
+  const std::string base = formats::field_name(side->base, from, to);
   return base == side->base ? info.name : mesh::name_of_side(base, info.centring, side->high);
 }
 
@@ -341,7 +244,7 @@ std::optional<std::int64_t> step_of(const mesh::Header& header) {
   return {};
 }
 
-/// A checkpoint of AMReX keeps beside its Header what a step of FLASH says of itself, for the way back.
+/// A code that keeps a source (Words) has the attributes of the step that its own was made of under this prefix.
 const std::string source_prefix = "source/", source_columns = "source/columns/";
 
 /// Attributes that are not the step's own say which step they are of: the code may have gone on from it.
@@ -389,27 +292,30 @@ void restore_columns(const mesh::Header& header, Particles& particles) {
   for (Field& field : rest) particles.attributes.push_back(std::move(field));
 }
 
-void set_attributes(mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, Code from, Code to) {
+/// Whether the step keeps the attributes of the step of that code which it was made of, and the run has not gone on
+/// since.
+bool has_source(const mesh::Header& header, const Words& code) {
+  const auto block = formats::attribute<std::vector<std::int64_t>>(header, source_prefix + "block");
+  return code.gives_source && formats::text_attribute(header, source_prefix + "code") == code.code &&
+         formats::attribute<double>(header, source_prefix + "time") == header.time && block && block->size() == 3;
+}
+
+void set_attributes(mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Words& from,
+                    const Words& to) {
   const std::optional<std::int64_t> step = step_of(header);
-  if (from == Code::amrex && source_block(header, to)) {
+  if (from.keeps_source && has_source(header, to)) {
     header.attributes = from_source(header);
     return;
   }
-  header.attributes =
-      from == Code::flash && to == Code::amrex ? as_source(header, species) : decltype(header.attributes){};
-  if (!step) return;
-  if (to == Code::flash) {
-    header.attributes["integer scalars"] = std::vector<std::string>{"nstep"};
-    header.attributes["integer scalars/nstep"] = *step;
-  } else {
-    header.attributes[to == Code::amrex ? "step" : "nstep_coarse"] = *step;
-  }
+  const bool keeps = from.gives_source && to.keeps_source;
+  header.attributes = keeps ? as_source(header, species) : decltype(header.attributes){};
+  if (step) to.set_step(header, *step);
 }
 
-/// A RAMSES step says which variables its files have, and in which order.
+/// A step may list the fields that its files have, in their order.
 void rename_in_lists(const Names& names, mesh::Header& header) {
-  for (const char* list : {"hydro_variables", "grav_variables", "rt_variables"}) {
-    const auto found = header.attributes.find(list);
+  for (const std::string_view list : formats::words_of(header).field_lists) {
+    const auto found = header.attributes.find(std::string(list));
     if (found == header.attributes.end()) continue;
     if (auto* entries = std::get_if<std::vector<std::string>>(&found->second))
       for (std::string& entry : *entries)
@@ -436,17 +342,17 @@ mesh::SpeciesInfo info_of(const Particles& particles) {
   return info;
 }
 
-/// RAMSES' domain begins at 0.
-void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector<std::string>& notes) {
+/// Moves the domain to where a code has it.
+void move_to_zero(mesh::Header& header, const Words& to, std::vector<Particles>& all, std::vector<std::string>& notes) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
     const double lo = header.lo[axis];
     if (lo == 0) continue;
-    notes.push_back(std::string("a RAMSES box begins at 0: positions along ") + "xyz"[axis] + " are moved by " +
-                    std::to_string(-lo));
+    notes.push_back("a " + std::string(to.code) + " box begins at 0: positions along " + "xyz"[axis] +
+                    " are moved by " + std::to_string(-lo));
     header.hi[axis] -= lo;
     header.lo[axis] = 0;
     for (Particles& particles : all)
-      if (Field* field = find(particles, std::string("position_") + "xyz"[axis]); field != nullptr) {
+      if (Field* field = find_attribute(particles, std::string("position_") + "xyz"[axis]); field != nullptr) {
         mesh::widen(*field);
         for (double& x : field->as<double>()) x -= lo;
       }
@@ -455,29 +361,16 @@ void move_to_zero(mesh::Header& header, std::vector<Particles>& all, std::vector
 
 }  // namespace
 
-std::optional<mesh::Index3> source_block(const mesh::Header& header, Code to) {
-  const auto find = [&]<class T>(const char* name) -> const T* {
-    const auto found = header.attributes.find(source_prefix + name);
-    return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
-  };
-  const auto* code = find.operator()<std::string>("code");
-  const auto* time = find.operator()<double>("time");
-  const auto* block = find.operator()<std::vector<std::int64_t>>("block");
-  if (code == nullptr || time == nullptr || block == nullptr || block->size() != 3) return {};
-  const bool theirs = to == Code::flash && *code == "FLASH" && *time == header.time;
-  return theirs ? std::optional(mesh::Index3{(*block)[0], (*block)[1], (*block)[2]}) : std::nullopt;
-}
-
 std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options) {
   return new_name(field, header.dim, options.rename)
-      .value_or(table_name(field, header.dim, code_of(header), options.to));
+      .value_or(table_name(field, header.dim, formats::words_of(header), *options.to));
 }
 
-Identities identities_of(const Particles& particles, Code code) {
+Identities identities_of(const Particles& particles, const Words& words) {
   Particles copy{.species = particles.species, .count = particles.count, .attributes = {}};
   for (const Field& field : particles.attributes)
-    if (is_reserved(field.info.name, code)) copy.attributes.push_back(field);
-  return take_identities(copy, code);
+    if (is_reserved(field.info.name, words)) copy.attributes.push_back(field);
+  return take_identities(copy, words);
 }
 
 std::string duplicates_in(const Identities& who) {
@@ -497,7 +390,8 @@ std::string duplicates_in(const Identities& who) {
   return std::to_string(found) + " particles have the identity of another: " + first + (identities > 3 ? " ..." : "");
 }
 
-Particles translate(const Particles& particles, Code from, Code to, int dim, std::vector<std::string>& notes) {
+Particles translate(const Particles& particles, const Words& from, const Words& to, int dim,
+                    std::vector<std::string>& notes) {
   Particles out = particles;
   Identities who = take_identities(out, from);
   std::vector<std::size_t> order = sorted_by_identity(who);
@@ -505,10 +399,10 @@ Particles translate(const Particles& particles, Code from, Code to, int dim, std
   for (Field& field : out.attributes) reorder(field, order);
   reorder(who.id, order);
   reorder(who.cpu, order);
-  if (from == Code::flash) drop_unused_positions(out, dim);
+  if (from.three_positions) drop_unused_positions(out, dim);
   rename_attributes(out, from, to);
   put_identities(out, std::move(who), to, notes);
-  if (to == Code::ramses) complete_for_ramses(out, dim, notes);
+  if (to.complete_particles != nullptr) to.complete_particles(out, dim, notes);
   return out;
 }
 
@@ -535,7 +429,7 @@ std::string outside_note(const Particles& particles, const mesh::Header& header)
 
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes) {
   const Names names = plan_names(source.header, options);
-  const Code from = code_of(source.header);
+  const Words &from = formats::words_of(source.header), &to = *options.to;
   mesh::Dataset out = source;
   out.header.fields.clear();
   for (std::size_t f = 0; f < names.old.size(); ++f) {
@@ -544,18 +438,18 @@ mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& opt
     out.header.fields.back().name = names.fresh[f];
   }
   std::vector<Particles> all;
-  const bool as_they_are = from == options.to;
+  const bool as_they_are = &from == &to;
   if (options.particles && !as_they_are)
     for (const Particles& particles : mesh::gather_particles(source)) {
       if (auto note = outside_note(particles, source.header); !note.empty()) notes.push_back(std::move(note));
       if (particles.count == 0) continue;
-      all.push_back(translate(particles, from, options.to, source.header.dim, notes));
-      if (from == Code::amrex && source_block(source.header, options.to)) restore_columns(source.header, all.back());
+      all.push_back(translate(particles, from, to, source.header.dim, notes));
+      if (from.keeps_source && has_source(source.header, to)) restore_columns(source.header, all.back());
     }
-  if (options.to == Code::ramses && !as_they_are) move_to_zero(out.header, all, notes);
+  if (to.domain_from_zero && !as_they_are) move_to_zero(out.header, to, all, notes);
   if (!as_they_are) {
-    set_attributes(out.header, source.species, from, options.to);
-    out.header.code = options.to == Code::flash ? "FLASH" : options.to == Code::amrex ? "AMReX" : "RAMSES";
+    set_attributes(out.header, source.species, from, to);
+    out.header.code = to.code;
     out.read_walls = {};
   } else {
     rename_in_lists(names, out.header);
@@ -583,6 +477,66 @@ mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& opt
       field.info.name = names.fresh[static_cast<std::size_t>(at - names.old.begin())];
     }
     if (request.particles && part == 0 && !hand_on) read.particles = *shared;
+    return read;
+  };
+  return out;
+}
+
+namespace {
+
+/// New names by old ones.
+using NewNames = std::map<std::string, std::string>;
+
+bool is_among(const std::vector<mesh::FieldInfo>& infos, const std::string& name) {
+  return std::any_of(infos.begin(), infos.end(), [&](const mesh::FieldInfo& info) { return info.name == name; });
+}
+
+/// Names that only one side has, and that mean what a name of the other does.
+template <class NewName>
+void add_words(const std::vector<mesh::FieldInfo>& mine, const std::vector<mesh::FieldInfo>& others,
+               NewName&& new_name_of, const std::set<std::string>& keep, NewNames& names) {
+  for (const mesh::FieldInfo& info : mine) {
+    const std::string fresh = new_name_of(info.name);
+    if (fresh != info.name && !keep.contains(info.name) && is_among(others, fresh) && !is_among(mine, fresh) &&
+        !is_among(others, info.name))
+      names[info.name] = fresh;
+  }
+}
+
+void rename(mesh::FieldInfo& info, const NewNames& names) {
+  if (const auto found = names.find(info.name); found != names.end()) info.name = found->second;
+}
+
+}  // namespace
+
+mesh::Dataset in_words_of(const mesh::Dataset& step, const mesh::Dataset& other, const std::set<std::string>& keep,
+                          std::string& said) {
+  const Words &from = formats::words_of(step.header), &to = formats::words_of(other.header);
+  if (&from == &to) return step;
+  NewNames fields, attributes, old;
+  const auto field = [&](const std::string& name) { return formats::field_name(name, from, to); };
+  const auto attribute = [&](const std::string& name) { return formats::particle_name(name, from, to); };
+  add_words(step.header.fields, other.header.fields, field, keep, fields);
+  for (const mesh::SpeciesInfo& species : step.species)
+    for (const mesh::SpeciesInfo& theirs : other.species)
+      add_words(species.attributes, theirs.attributes, attribute, {}, attributes);
+  NewNames all = attributes;
+  all.insert(fields.begin(), fields.end());
+  for (const auto& [name, fresh] : all) said += (said.empty() ? "" : ", ") + name + " is " + fresh;
+  if (said.empty()) return step;
+  mesh::Dataset out = step;
+  for (mesh::FieldInfo& info : out.header.fields) rename(info, fields);
+  for (mesh::SpeciesInfo& species : out.species)
+    for (mesh::FieldInfo& info : species.attributes) rename(info, attributes);
+  for (const auto& [name, fresh] : fields) old[fresh] = name;
+  out.read = [step, fields, attributes, old](int part, mesh::Request request) {
+    if (request.fields)
+      for (std::string& name : *request.fields)
+        if (const auto found = old.find(name); found != old.end()) name = found->second;
+    mesh::Part read = step.read(part, request);
+    for (Field& values : read.fields) rename(values.info, fields);
+    for (Particles& species : read.particles)
+      for (Field& values : species.attributes) rename(values.info, attributes);
     return read;
   };
   return out;

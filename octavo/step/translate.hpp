@@ -2,17 +2,20 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/dataset.hpp"
-#include "octavo/step/words.hpp"
 
 /// Steps in another code's words.
 namespace octavo::step {
 
+using formats::Words;
+
 struct TranslateOptions {
-  Code to = Code::ramses;
+  const Words* to = &formats::ramses::words;  ///< Octavo's own
   /// Field names of the step to new ones, before any table. Of a variable on faces or nodes, whose sides are fields
   /// (mesh/sides.hpp), also what they have in common: "b" stands for "b_left" and "b_right".
   std::map<std::string, std::string> rename;
@@ -20,7 +23,7 @@ struct TranslateOptions {
   bool particles = true;
 };
 
-/// The name of a step's field in another code: the one that the caller asks for, else that of the table (words.hpp).
+/// The name of a step's field in another code: the one that the caller asks for, else that of the table (Words).
 /// The two sides of a variable on faces get the same new name.
 std::string translated_name(const mesh::Header& header, const mesh::FieldInfo& field, const TranslateOptions& options);
 
@@ -29,16 +32,15 @@ struct Identities {
   std::vector<std::int64_t> id, cpu;
 };
 /// Throws Error(unsupported) if a tag is no whole number.
-Identities identities_of(const mesh::Particles& particles, Code code);
+Identities identities_of(const mesh::Particles& particles, const Words& words);
 /// "2 particles have the identity of another: id 7 cpu 0, ..."; empty if each particle has its own.
 std::string duplicates_in(const Identities& who);
 
-/// Particles of one species in another code's words: identity, and the names of positions, velocities and what the code
-/// needs. Rows are sorted by identity, so that they do not depend on how the step was cut.
+/// Particles of one species in another code's words: identity, names, and the attributes that the code needs. Rows are
+/// sorted by identity, so that they do not depend on how the step was cut.
 ///
-/// - identity: AMReX has (id, cpu), FLASH a tag, RAMSES an identity. Where ids are unique by themselves they are the
-/// tag
-///   (identity), with cpu as a column of its own; where only the pairs are, tags are 1, 2 ... in the order of (cpu,
+/// - identity: AMReX has (id, cpu), FLASH a tag, RAMSES an identity. If ids are unique by themselves, they become the
+///   tag (identity), with cpu as a column of its own. If only the pairs are, tags are 1, 2 ... in the order of (cpu,
 ///   id), and a column "id" keeps the id. Back, "id" (else the tag) and "cpu" (else 0) are the pair again.
 /// - FLASH's blk and proc say where a particle was in a file: they are left out, its writer makes them anew.
 /// - An attribute whose name the other code keeps for something else gets "user_" before it, and loses it on the way
@@ -48,7 +50,7 @@ std::string duplicates_in(const Identities& who);
 /// Particles that share an identity (RAMSES' sink clouds) are kept; a note names the first. If they go to AMReX, or if
 /// ids are below 1, the new ids are 1, 2 ... and a column "kept_id" keeps the old ones. Throws Error(unsupported) if a
 /// tag is no whole number.
-mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, int dim,
+mesh::Particles translate(const mesh::Particles& particles, const Words& from, const Words& to, int dim,
                           std::vector<std::string>& notes);
 
 /// Translates a step's fields and particles into another code's names. All particles go to the first part. Attributes
@@ -56,11 +58,13 @@ mesh::Particles translate(const mesh::Particles& particles, Code from, Code to, 
 /// as "source/NAME", with "source/block", "source/code" and "source/time"; on the way back they get their names again.
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes);
 
-/// For an AMReX step that was made of a step of `code`: that step's block. Nothing if it was made of no such step, or
-/// if the run has gone on since.
-std::optional<mesh::Index3> source_block(const mesh::Header& header, Code code);
-
 /// "3 particles of tracer outside of the domain: (1.5,0.2) ..."; empty if there are none.
 std::string outside_note(const mesh::Particles& particles, const mesh::Header& header);
+
+/// The step with the names of `other`, where that is of another code and has them: of fields and of attributes of
+/// particles, as the tables know them, but for those to keep. Nothing else changes. `said` gets "velx is velocity_x,
+/// ...", empty where nothing is renamed.
+mesh::Dataset in_words_of(const mesh::Dataset& step, const mesh::Dataset& other, const std::set<std::string>& keep,
+                          std::string& said);
 
 }  // namespace octavo::step

@@ -12,7 +12,10 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/tree/prune.hpp"
+#include "octavo/step/reshape.hpp"
 #include "octavo/step/target.hpp"
+#include "octavo/step/triangle_series.hpp"
+#include "octavo/step/write.hpp"
 #include "octavo/store/durable.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -215,13 +218,17 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
 
 // ------------------------------------------------------------------ writing
 
+/// Whether all cells are written, and no bound loosens their values.
+bool is_whole_and_exact(const ConvertOptions& options) {
+  bool exact = !options.region && !options.max_level && options.accuracy.kind == Accuracy::Kind::lossless;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    exact = exact && accuracy.kind == Accuracy::Kind::lossless;
+  return exact;
+}
+
 /// Whether the store gets all that a step has, to the bit.
 bool is_whole_and_lossless(const ConvertOptions& options) {
-  bool whole = !options.region && !options.max_level && !options.fields && !options.single_precision &&
-               options.accuracy.kind == Accuracy::Kind::lossless && options.particles;
-  for (const auto& [name, accuracy] : options.field_accuracy)
-    whole = whole && accuracy.kind == Accuracy::Kind::lossless;
-  return whole;
+  return is_whole_and_exact(options) && !options.fields && !options.single_precision && options.particles;
 }
 
 /// What has been lost on the way here, for those who would go on from the new store: an attribute that open_step()
@@ -358,13 +365,14 @@ void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t
 
 /// Nothing of the step is left out, and its mesh stays.
 bool is_whole(const ConvertOptions& options) {
-  return !options.region && !options.max_level && !options.fields && options.particles && options.reshape.block == 0 &&
-         options.reshape.refine == 0;
+  return !options.region && !options.max_level && !options.fields && options.particles && options.block == 0 &&
+         options.refine == 0;
 }
 
 /// With what its code needs beside fields and particles, where the step can be given back to it.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
-  mesh::Dataset dataset = step::reshape(source.open(), options.reshape);
+  mesh::Dataset dataset =
+      step::reshape(source.open(), {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);
   const auto why = dataset.header.attributes.find("amrex/not kept");
@@ -486,6 +494,7 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
   const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
 
   Totals totals;
+  totals.report.steps = 0;
   try {
     for (const Source& source : sources) write_step(source, path, options, totals);
     base::agree(options.ranks, [&] {
@@ -501,9 +510,50 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
   return totals.report;
 }
 
+// ------------------------------------------------------------------ other formats
+
+bool is_store(const ConvertOptions& options) { return options.to.empty() || options.to == "octavo"; }
+
+/// "a MED file", "a native output".
+std::string output_of(const formats::Format& format) {
+  return format.triangles ? "a " + std::string(format.title) + " file" : "a native output";
+}
+
+void refuse_partial(const formats::Format& format, const ConvertOptions& options) {
+  if (!is_whole_and_exact(options) || options.append)
+    throw Error(Kind::unsupported, output_of(format) + " is written whole and losslessly")
+        .hint("leave out --roi, --level, --codec and --append");
+}
+
+ConvertReport report_of(const formats::WriteReport& written, const fs::path& out, const ConvertOptions& options) {
+  ConvertReport report;
+  static_cast<formats::WriteReport&>(report) = written;
+  if (options.ranks.rank != 0) return report;
+  const mesh::Dataset made = step::open(out);
+  report.parts = made.num_parts;
+  if (report.bytes == 0) report.bytes = made.bytes;
+  return report;
+}
+
+ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {
+  const formats::Format& format = formats::format_named(options.to);
+  if (inputs.size() != 1)
+    throw Error(Kind::usage, output_of(format) + (format.triangles ? " is made of one input, " : " is one step, ") +
+                                 std::to_string(inputs.size()) + (format.triangles ? "" : " inputs") + " were given")
+        .hint("convert them one by one");
+  refuse_partial(format, options);
+  if (!format.triangles) return report_of(step::write(step::open(inputs[0], options.from), out, options), out, options);
+  if (options.from.step)
+    throw Error(Kind::usage, output_of(format) + " has all steps of its input").hint("leave out --step");
+  const formats::Series series =
+      step::open_triangles(inputs[0], options.fields, std::string(format.title), options.from.flow);
+  return report_of(step::write(series, out, options), out, options);
+}
+
 }  // namespace
 
 ConvertReport convert(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {
+  if (!is_store(options)) return write_format(inputs, out, options);
   std::vector<Source> sources;
   base::agree(options.ranks, [&] { sources = list_sources(inputs); });
   return write_all(sources, out, options);
@@ -511,7 +561,9 @@ ConvertReport convert(const std::vector<fs::path>& inputs, const fs::path& out, 
 
 ConvertReport convert(const mesh::Dataset& dataset, std::int64_t step, const fs::path& out,
                       const ConvertOptions& options) {
-  return write_all({{dataset.path, step, [&] { return dataset; }}}, out, options);
+  if (is_store(options)) return write_all({{dataset.path, step, [&] { return dataset; }}}, out, options);
+  refuse_partial(formats::format_named(options.to), options);
+  return report_of(step::write(dataset, out, options), out, options);
 }
 
 }  // namespace octavo::verbs

@@ -10,41 +10,37 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/codec/codec.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
-#include "octavo/step/reshape.hpp"
 #include "octavo/verbs/accuracy.hpp"
 #include "octavo/verbs/errors.hpp"
 
 namespace octavo::verbs {
 
-struct ConvertOptions {
-  std::optional<std::vector<std::string>> fields;  ///< nothing: all
-  std::optional<int> max_level;                    ///< the code's own number
+/// The options of all outputs, and those of stores alone. `to`: the name of a format; empty: a store.
+struct ConvertOptions : formats::WriteRequest {
+  step::StepChoice from{};  ///< the step of a store that becomes another format's output
+
+  std::optional<int> max_level;  ///< the code's own number
   std::optional<mesh::Region> region;
-  step::Reshape reshape;                           ///< a finer mesh, or other blocks
   Accuracy accuracy;                               ///< for floating-point cell fields without an entry below
   std::map<std::string, Accuracy> field_accuracy;  ///< by field name
   codec::Effort effort = codec::Effort::normal;
   codec::Method method = codec::Method::automatic;
-  bool single_precision = false;
-  bool particles = true;
   /// Part of each triangle, of that many parts: the store keeps the cut, and as many ranks that start from it get a
   /// part each (store/triangles.hpp). For meshes of triangles alone.
   std::vector<std::int32_t> part_of{};
   std::int32_t cut_parts = 0;
   std::optional<mesh::Particles> boundary{};  ///< with `part_of`: store/triangle_boundary.hpp
   int per_file = 0;                           ///< contributors per file; 0: 64, or fewer so that every rank has a file
-  bool overwrite = false;                     ///< an existing store is replaced, once the new one is complete
   bool append = false;                        ///< steps are added to an existing store
   store::Flow flow =
       store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)
   bool measure = false;       ///< each step that was written is read again and compared with its source, part by part
-  int threads = 0;            ///< 0: all cores; with several ranks 1
-  base::Ranks ranks;
-  base::Progress progress;  ///< in bytes of input, over all steps of this rank
 };
 
-struct ConvertReport {
+/// `steps` and `notes` are of any output, the other members of WriteReport of other formats alone.
+struct ConvertReport : formats::WriteReport {
   struct FieldSize {
     std::uint64_t raw = 0;           ///< values kept, decoded [bytes]
     std::uint64_t stored = 0;        ///< [bytes]
@@ -52,19 +48,22 @@ struct ConvertReport {
     Accuracy accuracy;               ///< asked for; of particles lossless
     std::optional<Errors> errors{};  ///< with ConvertOptions::measure, of fields
   };
-  int steps = 0;
-  int parts = 0;
+  int parts = 0;                            ///< of the output
   std::uint64_t input_bytes = 0;            ///< native files [bytes]
   std::uint64_t stored_bytes = 0;           ///< the store, footers and heads included [bytes]
   std::uint64_t mesh_bytes = 0;             ///< of these, refinement and ownership [bytes]
   std::map<std::string, FieldSize> fields;  ///< "species/attribute" for particles
-  std::vector<std::string> notes;
 };
 
 /// Writes each input (a native output, or every step of a store) as one step of the store `out`. Collective
-/// over the ranks, which share the parts. At most one part a thread is in memory. Until a step is complete it is not
-/// listed; an error or a kill leaves the steps before it, and with `overwrite` the store that was there. Throws
-/// Error(usage) where `out` exists and neither overwrite nor append is set.
+/// over the ranks, which share the parts. At most one part a thread is in memory. Progress counts bytes of input, over
+/// all steps of this rank. Until a step is complete it is not listed; an error or a kill leaves the steps before it,
+/// and with `overwrite` the store that was there. Throws Error(usage) where `out` exists and neither overwrite nor
+/// append is set.
+///
+/// With `to` one step of the one input becomes an output of that format, or all its steps on triangles a file:
+/// step/write.hpp says how. Progress counts parts or steps. Throws Error(unsupported) for options that leave out cells
+/// or exactness.
 ConvertReport convert(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& out,
                       const ConvertOptions& options);
 

@@ -1,4 +1,3 @@
-#include "octavo/step/to_med.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,8 +7,6 @@
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/step/boundary_groups.hpp"
-#include "octavo/step/to_serafin.hpp"
-#include "octavo/step/to_vtkhdf.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/diff/diff.hpp"
 #include "octavo/verbs/probe.hpp"
@@ -17,6 +14,7 @@
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/write_triangles.hpp"
 
 namespace octavo::verbs {
 namespace {
@@ -49,9 +47,9 @@ TEST_F(ToMed, a_serafin_file_comes_back_byte_for_byte_whatever_its_kind) {
     std::string bytes = testing::serafin_bytes(fixture(seed));
     bytes.replace(bytes.find("VARIABLE 0"), 10, "Z IS FIRST");  // libmedC lists by name
     testing::put_file(slf, bytes);
-    const step::ToMedReport report = step::to_med(slf, out, {.overwrite = true});
+    const formats::WriteReport report = testing::to_med(slf, out, {.overwrite = true});
     EXPECT_EQ(report.steps, 3);
-    step::to_serafin(out, back, {.overwrite = true});
+    testing::to_serafin(out, back, {.overwrite = true});
     EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << "seed " << seed;
     EXPECT_TRUE(verbs::verify(out, 1).findings.empty());
     for (std::int64_t step = 0; step < 3; ++step)
@@ -61,10 +59,10 @@ TEST_F(ToMed, a_serafin_file_comes_back_byte_for_byte_whatever_its_kind) {
 
 TEST_F(ToMed, a_store_between_them_loses_nothing) {
   testing::put_file(slf, testing::serafin_bytes(fixture(6)));
-  step::to_med(slf, out, {});
+  testing::to_med(slf, out, {});
   verbs::convert({out}, folder / "s.octavo", {});
-  step::to_med(folder / "s.octavo", folder / "again.med", {});
-  step::to_serafin(folder / "again.med", back, {});
+  testing::to_med(folder / "s.octavo", folder / "again.med", {});
+  testing::to_serafin(folder / "again.med", back, {});
   EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf));
 }
 
@@ -75,7 +73,7 @@ TEST_F(ToMed, boundary_codes_become_groups_of_edges_that_the_next_med_file_has_t
   std::string text = testing::boundary_text(boundary);
   text.replace(0, 5, "5 4 4");  // the first point is an open one
   testing::put_file(folder / "a.cli", text);
-  EXPECT_EQ(step::to_med(slf, out, {.boundary = folder / "a.cli"}).groups, 2);
+  EXPECT_EQ(testing::to_med(slf, out, {.boundary = folder / "a.cli"}).groups, 2);
   const med::Groups groups = med::read_groups(out);
   ASSERT_EQ(groups.edges.size(), 2 * boundary.size());
   ASSERT_EQ(groups.of_edge.size(), boundary.size());
@@ -87,7 +85,7 @@ TEST_F(ToMed, boundary_codes_become_groups_of_edges_that_the_next_med_file_has_t
         EXPECT_EQ(groups.edges[2 * e], boundary[0]);
       }
   EXPECT_EQ(open, 1U);
-  step::to_med(out, folder / "again.med", {});
+  testing::to_med(out, folder / "again.med", {});
   EXPECT_EQ(med::read_groups(folder / "again.med"), groups);
 }
 
@@ -117,7 +115,7 @@ TEST_F(ToMed, a_boundary_file_comes_back_from_groups) {
     testing::put_file(slf, testing::serafin_bytes(f));
     const std::string text = lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}, {4, 5, 5, 4}, {2, 0, 0, 2}});
     testing::put_file(folder / "a.cli", text);
-    step::to_med(slf, out, {.boundary = folder / "a.cli", .overwrite = true});
+    testing::to_med(slf, out, {.boundary = folder / "a.cli", .overwrite = true});
     step::boundary_of_groups(out, folder / "b.cli", {.overwrite = true});
     EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), text);
   }
@@ -135,12 +133,12 @@ TEST_F(ToMed, a_boundary_file_is_made_where_ipobo_is_zero_everywhere) {
   testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
   f.numbers.assign(f.mesh.x.size(), 0);
   testing::put_file(slf, testing::serafin_bytes(f));
-  step::to_med(slf, out, {.boundary = folder / "a.cli"});
+  testing::to_med(slf, out, {.boundary = folder / "a.cli"});
   const step::BoundaryOfGroupsReport report = step::boundary_of_groups(out, folder / "b.cli", {});
   EXPECT_EQ(codes_by_point(folder / "b.cli"), codes_by_point(folder / "a.cli"));  // its first point may be another
   EXPECT_EQ(report.points, 18);
   EXPECT_THAT(report.notes, ::testing::ElementsAre(::testing::HasSubstr("IPOBO is zero everywhere")));
-  step::to_med(slf, folder / "bare.med", {});
+  testing::to_med(slf, folder / "bare.med", {});
   const auto error = testing::error_of([&] { step::boundary_of_groups(folder / "bare.med", folder / "c.cli", {}); });
   EXPECT_EQ(error.kind(), base::Kind::corrupt);
   EXPECT_THAT(error.what(), ::testing::HasSubstr("is in no group with boundary codes"));
@@ -151,9 +149,9 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   auto f = fixture(2);
   f.numbers = testing::ranks_of(f.mesh);
   testing::put_file(slf, testing::serafin_bytes(f));
-  step::to_med(slf, folder / "plain.med", {});
+  testing::to_med(slf, folder / "plain.med", {});
   testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
-  step::to_med(slf, out, {.boundary = folder / "a.cli"});
+  testing::to_med(slf, out, {.boundary = folder / "a.cli"});
   testing::put_file(folder / "codes.cli", "1\n4 5 5 4 CONLIM_5445\n");
   step::boundary_of_groups(out, folder / "b.cli", {.codes = folder / "codes.cli"});
   EXPECT_EQ(testing::bytes_of_file(folder / "b.cli"), lines_of(f, {{2, 2, 2, 2}, {4, 5, 5, 4}}));
@@ -182,7 +180,7 @@ TEST_F(ToMed, an_edge_in_groups_of_different_codes_is_refused) {
   const auto f = fixture(2);
   testing::put_file(slf, testing::serafin_bytes(f));
   testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
-  step::to_med(slf, out, {.boundary = folder / "a.cli"});
+  testing::to_med(slf, out, {.boundary = folder / "a.cli"});
   med::Groups groups = med::read_groups(out);
   const auto twice = [&](std::int32_t family) {
     groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first, turned round
@@ -207,15 +205,15 @@ TEST_F(ToMed, names_that_are_no_names_of_groups_and_names_twice_are_kept) {
   bytes.replace(bytes.find("VARIABLE 0"), 10, "FLUX M3/S ");
   bytes.replace(bytes.find("VARIABLE 1"), 10, "FLUX M3/S ");
   testing::put_file(slf, bytes);
-  step::to_med(slf, out, {});
+  testing::to_med(slf, out, {});
   EXPECT_EQ(step::open(out).header.fields.at(0).name, "FLUX M3/S");
-  step::to_serafin(out, back, {});
+  testing::to_serafin(out, back, {});
   EXPECT_TRUE(testing::bytes_of_file(back) == bytes);
 }
 
 TEST_F(ToMed, single_precision_halves_the_values_and_keeps_them) {
   testing::put_file(slf, testing::serafin_bytes(fixture(2)));
-  step::to_med(slf, out, {.single_precision = true});
+  testing::to_med(slf, out, {.single_precision = true});
   EXPECT_EQ(step::open(out).header.fields.at(0).type, mesh::ScalarType::float32);
   EXPECT_TRUE(verbs::diff(step::open(slf), step::open(out)).equal);
 }
@@ -224,15 +222,15 @@ TEST_F(ToMed, without_a_step_the_names_of_variables_stay_through_every_format) {
   auto f = fixture(3);
   f.steps = 0;
   testing::put_file(slf, testing::serafin_bytes(f));
-  step::to_med(slf, out, {});
-  step::to_vtkhdf(out, folder / "d.vtkhdf", {});
+  testing::to_med(slf, out, {});
+  testing::to_vtkhdf(out, folder / "d.vtkhdf", {});
   std::vector<fs::path> all{out, folder / "d.vtkhdf"};
   for (const fs::path& path : {slf, out, folder / "d.vtkhdf"}) {
     all.emplace_back(path.string() + ".octavo");
     EXPECT_EQ(verbs::convert({path}, all.back(), {}).steps, 1);
   }
   for (const fs::path& path : all) {
-    step::to_serafin(path, back, {.overwrite = true});
+    testing::to_serafin(path, back, {.overwrite = true});
     EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << path;
     EXPECT_EQ(step::open(path).header.fields.size(), 1U) << path;  // IPOBO
   }
@@ -240,8 +238,8 @@ TEST_F(ToMed, without_a_step_the_names_of_variables_stay_through_every_format) {
 
 TEST_F(ToMed, time_series_are_the_same_of_every_format) {
   testing::put_file(slf, testing::serafin_bytes(fixture(5)));  // planes
-  step::to_med(slf, out, {});
-  step::to_vtkhdf(slf, folder / "d.vtkhdf", {});
+  testing::to_med(slf, out, {});
+  testing::to_vtkhdf(slf, folder / "d.vtkhdf", {});
   verbs::convert({slf}, folder / "s.octavo", {});
   const ProbeOptions options{{{1.3, 2.2}, {-9, 0}, {3, 1}}, {}, 1};
   const ProbeSeries expected = probe(slf, options);
@@ -270,7 +268,7 @@ TEST_F(ToMed, a_boundary_without_numbers_is_found_from_the_mesh) {
   writer.add_mesh("Mesh_1", mesh, {}, {});
   writer.close();
   EXPECT_EQ(std::get<mesh::Unstructured>(step::open(out).read(0, {}).mesh), mesh);
-  const step::ToSerafinReport report = step::to_serafin(out, back, {});
+  const formats::WriteReport report = testing::to_serafin(out, back, {});
   EXPECT_THAT(report.notes, ::testing::ElementsAre(::testing::HasSubstr("found from the mesh")));
   const mesh::Part part = step::open(back).read(0, {.fields = {{"IPOBO"}}});
   const auto ranks = part.fields.at(0).as<std::int32_t>();
@@ -281,10 +279,10 @@ TEST_F(ToMed, a_boundary_without_numbers_is_found_from_the_mesh) {
 TEST_F(ToMed, a_file_that_is_there_is_kept_and_a_failure_leaves_nothing) {
   testing::put_file(slf, testing::serafin_bytes(fixture(2)));
   testing::put_file(out, "mine");
-  EXPECT_EQ(testing::error_of([&] { step::to_med(slf, out, {}); }).kind(), base::Kind::usage);
+  EXPECT_EQ(testing::error_of([&] { testing::to_med(slf, out, {}); }).kind(), base::Kind::usage);
   EXPECT_EQ(testing::bytes_of_file(out), "mine");
   const auto stop = [](std::int64_t, std::int64_t) { return false; };
-  EXPECT_EQ(testing::error_of([&] { step::to_med(slf, folder / "d.med", {.progress = stop}); }).kind(),
+  EXPECT_EQ(testing::error_of([&] { testing::to_med(slf, folder / "d.med", {.progress = stop}); }).kind(),
             base::Kind::interrupted);
   EXPECT_FALSE(fs::exists(folder / "d.med"));
   EXPECT_FALSE(fs::exists(folder / "d.med.partial"));

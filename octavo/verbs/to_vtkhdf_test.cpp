@@ -1,15 +1,14 @@
-#include "octavo/step/to_vtkhdf.hpp"
 
 #include <gmock/gmock.h>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
-#include "octavo/step/to_serafin.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/diff/diff.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/write_triangles.hpp"
 
 namespace octavo::verbs {
 namespace {
@@ -50,8 +49,8 @@ struct ToVtkhdf : ::testing::Test {
 TEST_F(ToVtkhdf, a_serafin_file_comes_back_byte_for_byte_whatever_its_kind) {
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     put(seed, seed % 4 == 0 ? 3 : 1, seed == 7 ? 0 : 3);
-    EXPECT_EQ(step::to_vtkhdf(slf, out, {.overwrite = true}).steps, f.steps);
-    step::to_serafin(out, back, {.overwrite = true});
+    EXPECT_EQ(testing::to_vtkhdf(slf, out, {.overwrite = true}).steps, f.steps);
+    testing::to_serafin(out, back, {.overwrite = true});
     EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf)) << "seed " << seed;
     for (std::int64_t step = 0; step < f.steps; ++step)
       EXPECT_TRUE(verbs::diff(step::open(slf, {{}, step}), step::open(out, {{}, step})).equal) << "seed " << seed;
@@ -60,7 +59,7 @@ TEST_F(ToVtkhdf, a_serafin_file_comes_back_byte_for_byte_whatever_its_kind) {
 
 TEST_F(ToVtkhdf, triangles_are_laid_out_as_vtk_says_with_the_mesh_once) {
   put(2, 1);
-  step::to_vtkhdf(slf, out, {});
+  testing::to_vtkhdf(slf, out, {});
   const hdf5::File file = hdf5::open(out);
   const auto points = static_cast<std::int64_t>(f.mesh.x.size());
   const auto cells = static_cast<std::int64_t>(f.mesh.connectivity.size() / 3);
@@ -90,7 +89,7 @@ TEST_F(ToVtkhdf, triangles_are_laid_out_as_vtk_says_with_the_mesh_once) {
 
 TEST_F(ToVtkhdf, wedges_stand_between_planes_at_the_heights_of_each_step) {
   put(4, 3);
-  step::to_vtkhdf(slf, out, {});
+  testing::to_vtkhdf(slf, out, {});
   const hdf5::File file = hdf5::open(out);
   const std::size_t plane = f.mesh.x.size();
   const auto points = static_cast<std::int64_t>(3 * plane);
@@ -106,20 +105,20 @@ TEST_F(ToVtkhdf, wedges_stand_between_planes_at_the_heights_of_each_step) {
 
 TEST_F(ToVtkhdf, a_store_between_them_loses_nothing) {
   put(2, 1);
-  step::to_vtkhdf(slf, out, {});
+  testing::to_vtkhdf(slf, out, {});
   verbs::convert({out}, folder / "s.octavo", {});
-  step::to_vtkhdf(folder / "s.octavo", folder / "again.vtkhdf", {});
-  step::to_serafin(folder / "again.vtkhdf", back, {});
+  testing::to_vtkhdf(folder / "s.octavo", folder / "again.vtkhdf", {});
+  testing::to_serafin(folder / "again.vtkhdf", back, {});
   EXPECT_TRUE(testing::bytes_of_file(back) == testing::bytes_of_file(slf));
 }
 
 TEST_F(ToVtkhdf, a_file_that_is_there_is_kept_and_a_failure_leaves_nothing) {
   put(2, 1);
   testing::put_file(out, "mine");
-  EXPECT_EQ(testing::error_of([&] { step::to_vtkhdf(slf, out, {}); }).kind(), base::Kind::usage);
+  EXPECT_EQ(testing::error_of([&] { testing::to_vtkhdf(slf, out, {}); }).kind(), base::Kind::usage);
   EXPECT_EQ(testing::bytes_of_file(out), "mine");
   const auto stop = [](std::int64_t, std::int64_t) { return false; };
-  EXPECT_EQ(testing::error_of([&] { step::to_vtkhdf(slf, folder / "d.vtkhdf", {.progress = stop}); }).kind(),
+  EXPECT_EQ(testing::error_of([&] { testing::to_vtkhdf(slf, folder / "d.vtkhdf", {.progress = stop}); }).kind(),
             base::Kind::interrupted);
   EXPECT_FALSE(fs::exists(folder / "d.vtkhdf.partial"));
   EXPECT_FALSE(fs::exists(folder / "d.vtkhdf"));
@@ -127,14 +126,14 @@ TEST_F(ToVtkhdf, a_file_that_is_there_is_kept_and_a_failure_leaves_nothing) {
 
 TEST_F(ToVtkhdf, offsets_beyond_the_values_and_other_cells_are_named) {
   put(2, 1);
-  step::to_vtkhdf(slf, out, {});
+  testing::to_vtkhdf(slf, out, {});
   {
     const hdf5::File file = hdf5::open_write(out);
     hdf5::write_rows<std::int64_t>(file, "VTKHDF/Steps/PointDataOffsets/VARIABLE 0", 2, 1,
                                    std::array<std::int64_t, 1>{1 << 20});
   }
   EXPECT_THAT(testing::message_of([&] { step::open(out); }), ::testing::HasSubstr("VARIABLE 0: expected rows"));
-  step::to_vtkhdf(slf, out, {.overwrite = true});
+  testing::to_vtkhdf(slf, out, {.overwrite = true});
   {
     const hdf5::File file = hdf5::open_write(out);
     hdf5::write_rows<std::uint8_t>(file, "VTKHDF/Types", 0, 1, std::array<std::uint8_t, 1>{9});

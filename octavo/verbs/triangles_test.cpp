@@ -11,8 +11,6 @@
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/over_time.hpp"
-#include "octavo/step/to_serafin.hpp"
-#include "octavo/step/to_vtkhdf.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/diff/diff.hpp"
@@ -22,6 +20,7 @@
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/store_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/write_triangles.hpp"
 
 namespace octavo::verbs {
 namespace {
@@ -171,11 +170,11 @@ TEST(Triangles, of_a_store_with_both_flows_all_steps_are_those_of_one) {
     EXPECT_EQ(verbs::probe(both, options).times.size(), steps);
     const mesh::Part part = step::over_time(both, step::OverTime::maximum, flow).read(0, {});
     EXPECT_EQ(part.fields.at(0).as<double>()[0], Linear::value(most, x, y));
-    step::ToSerafinOptions to;
+    testing::WriteTriangles to;
     to.flow = flow;
     to.overwrite = true;
     const fs::path again = whole.folder / "again.slf";
-    EXPECT_EQ(step::to_serafin(both, again, to).steps, steps);
+    EXPECT_EQ(testing::to_serafin(both, again, to).steps, steps);
     EXPECT_EQ(testing::file_bytes(again), testing::file_bytes(steps == 1 ? first.path : whole.path));
   }
   EXPECT_THAT(
@@ -212,10 +211,10 @@ TEST(Triangles, names_of_any_bytes_come_back_from_a_store_and_from_vtkhdf) {
     }
     testing::put_file(folder / "a.slf", bytes);
     convert({folder / "a.slf"}, folder / "a.octavo", {});
-    step::to_serafin(folder / "a.octavo", folder / "b.slf", {});
+    testing::to_serafin(folder / "a.octavo", folder / "b.slf", {});
     EXPECT_TRUE(testing::bytes_of_file(folder / "b.slf") == bytes) << "kind " << kind;
-    step::to_vtkhdf(folder / "a.slf", folder / "a.vtkhdf", {});
-    step::to_serafin(folder / "a.vtkhdf", folder / "c.slf", {});
+    testing::to_vtkhdf(folder / "a.slf", folder / "a.vtkhdf", {});
+    testing::to_serafin(folder / "a.vtkhdf", folder / "c.slf", {});
     EXPECT_TRUE(testing::bytes_of_file(folder / "c.slf") == bytes) << "kind " << kind;
   }
 }
@@ -328,12 +327,12 @@ TEST(Triangles, a_store_becomes_the_same_serafin_file_again) {
     const Stored stored(seed);
     convert({stored.path}, stored.store, {});
     const fs::path again = stored.folder / "again.slf";
-    const step::ToSerafinReport report = step::to_serafin(stored.store, again, {});
+    const formats::WriteReport report = testing::to_serafin(stored.store, again, {});
     EXPECT_EQ(report.steps, 3);
     std::ifstream in(again, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     EXPECT_TRUE(bytes == testing::serafin_bytes(stored.fixture)) << "seed " << seed;
-    EXPECT_THROW(step::to_serafin(stored.store, again, {}), base::Error);
+    EXPECT_THROW(testing::to_serafin(stored.store, again, {}), base::Error);
   }
 }
 
@@ -344,7 +343,7 @@ TEST(Triangles, a_tag_of_rubbish_comes_back_too) {
   testing::put_file(stored.path, bytes);
   convert({stored.path}, stored.store, {});
   const fs::path again = stored.folder / "again.slf";
-  step::to_serafin(stored.store, again, {});
+  testing::to_serafin(stored.store, again, {});
   std::ifstream in(again, std::ios::binary);
   EXPECT_TRUE((std::string{std::istreambuf_iterator<char>(in), {}}) == bytes);
 }
@@ -363,7 +362,8 @@ TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
                 verbs::probe(one.store, {{{1.3, 2.2}}});
               }),
               HasSubstr("the mesh changes from step to step"));
-  EXPECT_THAT(message([&] { step::to_serafin(one.store, one.folder / "b.slf", {}); }), HasSubstr("the mesh changes"));
+  EXPECT_THAT(message([&] { testing::to_serafin(one.store, one.folder / "b.slf", {}); }),
+              HasSubstr("the mesh changes"));
   EXPECT_FALSE(fs::exists(one.folder / "b.slf"));
   EXPECT_THAT(message([&] { step::over_time(one.store, step::OverTime::maximum).read(0, {}); }),
               HasSubstr("the mesh changes"));

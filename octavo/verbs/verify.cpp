@@ -25,9 +25,6 @@ struct PartCount {
   std::string damage, where;
 };
 
-/// In RAMSES, particles of a family can have one identity: clouds of a sink.
-bool has_identities(const mesh::Dataset& dataset) { return step::code_of(dataset.header) != step::Code::ramses; }
-
 PartCount count_part(const mesh::Dataset& dataset, int part) {
   PartCount count;
   try {
@@ -42,8 +39,8 @@ PartCount count_part(const mesh::Dataset& dataset, int part) {
     }
     for (const mesh::Particles& species : read.particles) {
       count.particles += species.count;
-      if (has_identities(dataset))
-        count.identities[species.species] = step::identities_of(species, step::code_of(dataset.header));
+      if (const auto& words = formats::words_of(dataset.header); !words.shared_identities)
+        count.identities[species.species] = step::identities_of(species, words);
     }
   } catch (const base::Error& error) {
     // A mesh that Octavo does not support is not damaged, nor is one that does not fit the memory.

@@ -3,10 +3,9 @@
 #include "bindings.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/ranks.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/verbs/convert.hpp"
-#include "octavo/verbs/cross.hpp"
-#include "octavo/verbs/export.hpp"
 #include "octavo/verbs/repack.hpp"
 #include "octavo/verbs/sample/sample.hpp"
 #include "octavo/verbs/verify.hpp"
@@ -111,7 +110,7 @@ nb::dict describe(const verbs::Errors& errors) {
   return result;
 }
 
-nb::dict describe(const verbs::ConvertReport& report) {
+nb::dict describe_store(const verbs::ConvertReport& report) {
   nb::dict fields;
   for (const auto& [name, size] : report.fields) {
     nb::dict row;
@@ -133,47 +132,162 @@ nb::dict describe(const verbs::ConvertReport& report) {
   return result;
 }
 
-/// Empty: none is asked for.
-mesh::FillBy fill_named(const std::string& fill) {
-  if (fill.empty()) return mesh::FillBy::linear;
-  return named<mesh::FillBy>("fill", fill, {{"linear", mesh::FillBy::linear}, {"constant", mesh::FillBy::constant}});
+/// Of a store, or of an output of the format `to`.
+nb::dict describe(const verbs::ConvertReport& report, const std::string& to) {
+  if (to.empty()) return describe_store(report);
+  nb::dict result;
+  if (formats::format_named(to).triangles) {
+    result["steps"] = report.steps;
+    result["points"] = report.points;
+    result["elements"] = report.elements;
+    result["groups"] = report.groups;
+  } else {
+    result["means"] = report.means;
+    result["fills"] = report.fills;
+    result["particles"] = report.particles;
+    result["domains"] = report.parts;
+  }
+  result["bytes"] = report.bytes;
+  result["notes"] = report.notes;
+  return result;
 }
 
-nb::dict convert(const std::vector<Path>& inputs, const Path& out, Names fields, std::optional<int> max_level,
-                 const std::optional<std::string>& region, const std::string& codec,
-                 const std::map<std::string, std::string>& field_codec, const std::string& effort,
-                 const std::string& method, bool single_precision, bool particles, int per_file, bool overwrite,
-                 bool append, const std::string& flow, int threads, const nb::object& ranks, nb::object progress,
-                 int refine, std::int64_t block, const std::string& fill, std::vector<std::string> per_mass,
-                 bool measure) {
-  if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
-  verbs::ConvertOptions options;
-  options.fields = std::move(fields);
-  options.max_level = max_level;
-  options.region = region_from(region, inputs.front());
+/// Keyword arguments, each taken once.
+class Keywords {
+ public:
+  explicit Keywords(const nb::kwargs& given) { left_.update(given); }
+  /// Leaves `to` as it is where there is no such argument.
+  template <class T>
+  void take(const char* name, T& to) {
+    if (!left_.contains(name)) return;
+    try {
+      to = nb::cast<T>(nb::object(left_[name]));
+    } catch (const nb::cast_error&) {
+      throw nb::type_error(("argument '" + std::string(name) + "' is of another type").c_str());
+    }
+    nb::del(left_[name]);
+  }
+  template <class T>
+  T take(const char* name) {
+    T value{};
+    take(name, value);
+    return value;
+  }
+  /// Throws TypeError if an argument was not taken.
+  void finish() const {
+    for (const auto& [name, value] : left_)
+      throw nb::type_error(("an unexpected keyword argument '" + nb::cast<std::string>(name) + "'").c_str());
+  }
+
+ private:
+  nb::dict left_;
+};
+
+void take_shared(Keywords& given, formats::WriteRequest& request) {
+  given.take("to", request.to);
+  if (request.to == "octavo") request.to.clear();
+  given.take("fields", request.fields);
+  given.take("particles", request.particles);
+  given.take("single_precision", request.single_precision);
+  given.take("overwrite", request.overwrite);
+  given.take("refine", request.refine);
+  given.take("block", request.block);
+  if (const auto fill = given.take<std::string>("fill"); !fill.empty()) {
+    request.fill = true;
+    request.fill_by =
+        named<mesh::FillBy>("fill", fill, {{"linear", mesh::FillBy::linear}, {"constant", mesh::FillBy::constant}});
+  }
+  given.take("per_mass", request.per_mass);
+  given.take("threads", request.threads);
+  nb::object ranks = nb::none(), progress = nb::none();
+  given.take("ranks", ranks);
+  given.take("progress", progress);
+  request.ranks = ranks_from(ranks);
+  request.progress = progress_from(std::move(progress));
+}
+
+/// Options of other formats.
+void take_native(Keywords& given, formats::WriteRequest& request) {
+  given.take("kind", request.kind);
+  given.take("rename", request.rename);
+  given.take("periodic", request.periodic);
+  given.take("lossy_ok", request.lossy_ok);
+  given.take("max_box", request.amrex.max_box);
+  given.take("blocking_factor", request.amrex.blocking_factor);
+  given.take("multifab", request.amrex.multifab);
+  given.take("dt", request.amrex.level_dt);
+  given.take("domains", request.ramses.domains);
+  given.take("ordering", request.ramses.ordering);
+  given.take("boundary", request.med.boundary);
+}
+
+/// Options of stores.
+void take_store(Keywords& given, verbs::ConvertOptions& options) {
+  given.take("max_level", options.max_level);
+  std::string codec = "lossless", effort = "default", method = "auto";
+  given.take("codec", codec);
   options.accuracy = verbs::parse_accuracy(codec);
-  for (const auto& [name, text] : field_codec) options.field_accuracy[name] = verbs::parse_accuracy(text);
+  for (const auto& [name, text] : given.take<std::map<std::string, std::string>>("field_codec"))
+    options.field_accuracy[name] = verbs::parse_accuracy(text);
+  given.take("effort", effort);
   options.effort =
       named<codec::Effort>("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
+  given.take("method", method);
   options.method = method_named(method);
-  options.single_precision = single_precision;
-  options.particles = particles;
-  options.per_file = per_file;
-  options.overwrite = overwrite;
-  options.append = append;
-  options.flow = flow_named(flow);
-  options.measure = measure;
-  options.reshape = {refine, block, !fill.empty(), fill_named(fill), std::move(per_mass)};
-  options.threads = threads;
-  options.ranks = ranks_from(ranks);
-  options.progress = progress_from(std::move(progress));
+  given.take("per_file", options.per_file);
+  given.take("append", options.append);
+  given.take("measure", options.measure);
+}
+
+verbs::ConvertOptions convert_options(const nb::kwargs& arguments, const Path* input) {
+  Keywords given(arguments);
+  verbs::ConvertOptions options;
+  take_shared(given, options);
+  take_native(given, options);
+  take_store(given, options);
+  const auto region = given.take<std::optional<std::string>>("region");
+  if (input != nullptr) options.region = region_from(region, *input);
+  const auto flow = given.take<std::optional<std::string>>("flow");
+  if (flow && options.to.empty()) options.flow = flow_named(*flow);
+  if (flow && !options.to.empty()) options.from.flow = flow_named(*flow);
+  given.take("step", options.from.step);
+  given.finish();
+  return options;
+}
+
+nb::dict convert(const std::vector<Path>& inputs, const Path& out, const nb::kwargs& arguments) {
+  if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
+  const verbs::ConvertOptions options = convert_options(arguments, &inputs.front());
   StopOnSignal guard;
   verbs::ConvertReport report;
   {
     nb::gil_scoped_release release;
     report = verbs::convert(inputs, out, options);
   }
-  return describe(report);
+  return describe(report, options.to);
+}
+
+nb::dict write(const mesh::Dataset& dataset, std::int64_t step, const Path& out, const nb::kwargs& arguments) {
+  const verbs::ConvertOptions options = convert_options(arguments, nullptr);
+  StopOnSignal guard;
+  verbs::ConvertReport report;
+  {
+    nb::gil_scoped_release release;
+    report = verbs::convert(dataset, step, out, options);
+  }
+  return describe(report, options.to);
+}
+
+nb::list known_formats() {
+  nb::list rows;
+  for (const formats::Format& format : formats::table()) {
+    nb::dict row;
+    row["name"] = std::string(format.name);
+    row["triangles"] = format.triangles;
+    row["endings"] = std::vector<std::string>(format.endings.begin(), format.endings.end());
+    rows.append(row);
+  }
+  return rows;
 }
 
 nb::dict repack(const Path& in, const Path& out, int domains, int per_file, const std::optional<std::string>& flow,
@@ -207,85 +321,6 @@ nb::dict repack(const Path& in, const Path& out, int domains, int per_file, cons
   return result;
 }
 
-/// The number a RAMSES output gets: NNNNN of output_NNNNN, else that of the output the step was, else the step's.
-int output_number(const Path& out, const mesh::Dataset& dataset) {
-  mesh::Dataset named;
-  const std::string name = (out.has_filename() ? out : out.parent_path()).filename().string();
-  if (name.starts_with("output_")) named.path = name;
-  std::int64_t number = step::step_number(dataset).value_or(1);
-  if (const auto own = dataset.header.attributes.find("output_number"); own != dataset.header.attributes.end())
-    if (const auto* value = std::get_if<std::int64_t>(&own->second)) number = *value;
-  number = step::step_number(named).value_or(number);
-  return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
-}
-
-std::vector<std::string> export_ramses(const mesh::Dataset& dataset, const Path& out, bool overwrite,
-                                       bool single_precision, nb::object progress, int domains,
-                                       const std::string& ordering, bool lossy_ok) {
-  verbs::ExportOptions options;
-  options.ordering = ordering;
-  options.lossy_ok = lossy_ok;
-  options.number = output_number(out, dataset);
-  options.domains = domains;
-  options.single_precision = single_precision;
-  options.overwrite = overwrite;
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  nb::gil_scoped_release release;
-  auto notes = verbs::export_ramses(dataset, out, options);
-  if (auto note = verbs::number_note(dataset, out, options.number); !note.empty()) notes.push_back(std::move(note));
-  return notes;
-}
-
-nb::dict cross(const mesh::Dataset& dataset, const Path& out, const std::string& to, const std::string& kind,
-               std::int64_t block, std::int64_t max_box, std::int64_t blocking_factor, const std::string& multifab,
-               const std::vector<double>& dt, const std::string& fill, const std::map<std::string, std::string>& rename,
-               Names fields, bool particles, bool single_precision, bool overwrite, nb::object progress, int domains,
-               int refine, int threads, const nb::object& ranks, std::vector<std::string> per_mass,
-               const std::string& ordering, bool lossy_ok, const std::optional<std::array<bool, 3>>& periodic) {
-  verbs::CrossOptions options;
-  options.periodic = periodic;
-  options.to = named<step::Code>(
-      "code", to, {{"flash", step::Code::flash}, {"amrex", step::Code::amrex}, {"ramses", step::Code::ramses}});
-  options.kind = kind;
-  options.block = block;
-  options.max_box = max_box;
-  options.blocking_factor = blocking_factor;
-  options.multifab = multifab;
-  options.level_dt = dt;
-  options.fill = !fill.empty();
-  options.fill_by = fill_named(fill);
-  options.refine = refine;
-  options.per_mass = std::move(per_mass);
-  options.threads = threads;
-  options.ranks = ranks_from(ranks);
-  options.rename = rename;
-  options.fields = std::move(fields);
-  options.particles = particles;
-  options.single_precision = single_precision;
-  options.overwrite = overwrite;
-  options.number = output_number(out, dataset);
-  options.domains = domains;
-  options.ordering = ordering;
-  options.lossy_ok = lossy_ok;
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  verbs::CrossReport report;
-  {
-    nb::gil_scoped_release release;
-    report = verbs::cross_convert(dataset, out, options);
-  }
-  if (options.to == step::Code::ramses)
-    if (auto note = verbs::number_note(dataset, out, options.number); !note.empty())
-      report.notes.push_back(std::move(note));
-  nb::dict result;
-  result["means"] = report.means;
-  result["fills"] = report.fills;
-  result["particles"] = report.particles;
-  result["notes"] = report.notes;
-  return result;
-}
-
 mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_min, int level_max, std::uint64_t seed,
                      std::int64_t particles, int threads) {
   verbs::SampleOptions options;
@@ -302,21 +337,6 @@ mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_mi
   return verbs::sample(options);
 }
 
-nb::dict store_dataset(const mesh::Dataset& dataset, std::int64_t step, const Path& out, bool overwrite, int threads,
-                       nb::object progress) {
-  verbs::ConvertOptions options;
-  options.overwrite = overwrite;
-  options.threads = threads;
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  verbs::ConvertReport report;
-  {
-    nb::gil_scoped_release release;
-    report = verbs::convert(dataset, step, out, options);
-  }
-  return describe(report);
-}
-
 void bind_repack(nb::module_& m) {
   m.def("repack", &repack, nb::arg("path"), nb::arg("out"), nb::arg("domains") = 0, nb::arg("per_file") = 64,
         nb::arg("flow") = nb::none(), nb::arg("steps") = std::vector<std::int64_t>{}, nb::arg("effort") = "default",
@@ -325,14 +345,12 @@ void bind_repack(nb::module_& m) {
 }
 
 void bind_convert(nb::module_& m) {
-  m.def("convert", &convert, nb::arg("inputs"), nb::arg("out"), nb::arg("fields") = nb::none(),
-        nb::arg("max_level") = nb::none(), nb::arg("region") = nb::none(), nb::arg("codec") = "lossless",
-        nb::arg("field_codec") = std::map<std::string, std::string>{}, nb::arg("effort") = "default",
-        nb::arg("method") = "auto", nb::arg("single_precision") = false, nb::arg("particles") = true,
-        nb::arg("per_file") = 0, nb::arg("overwrite") = false, nb::arg("append") = false, nb::arg("flow") = "analysis",
-        nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(), nb::arg("refine") = 0,
-        nb::arg("block") = 0, nb::arg("fill") = "", nb::arg("per_mass") = std::vector<std::string>{},
-        nb::arg("measure") = false, "Writes outputs as steps of a store. Releases the GIL. Collective over `ranks`.");
+  m.def("convert", &convert, nb::arg("inputs"), nb::arg("out"), nb::arg("options"),
+        "Writes outputs as steps of a store, or with `to` one of them as an output of that format. Releases the GIL. "
+        "Collective over `ranks`.");
+  m.def("write", &write, nb::arg("dataset"), nb::arg("step"), nb::arg("out"), nb::arg("options"),
+        "The same for an open step; `step` is its number in a store.");
+  m.def("formats", &known_formats, "All formats: name, whether of triangles, endings of file names.");
 }
 
 }  // namespace
@@ -354,24 +372,6 @@ void bind_jobs(nb::module_& m) {
   m.def("sample", &sample, nb::kw_only(), nb::arg("kind"), nb::arg("dim"), nb::arg("domains"), nb::arg("level_min"),
         nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
         "A made-up step whose parts are made when they are read.");
-  m.def(
-      "export_ramses", &export_ramses, nb::arg("dataset"), nb::arg("out"), nb::arg("overwrite") = false,
-      nb::arg("single_precision") = false, nb::arg("progress") = nb::none(), nb::arg("domains") = 0,
-      nb::arg("ordering") = "", nb::arg("lossy_ok") = false,
-      "Writes a step as a RAMSES output of that many domains (0: as many as it has parts). Returns what a user should "
-      "know, a sentence each. Releases the GIL.");
-  m.def("cross", &cross, nb::arg("dataset"), nb::arg("out"), nb::kw_only(), nb::arg("to"), nb::arg("kind") = "",
-        nb::arg("block") = 0, nb::arg("max_box") = 0, nb::arg("blocking_factor") = 0, nb::arg("multifab") = "",
-        nb::arg("dt") = std::vector<double>{}, nb::arg("fill") = "",
-        nb::arg("rename") = std::map<std::string, std::string>{}, nb::arg("fields") = nb::none(),
-        nb::arg("particles") = true, nb::arg("single_precision") = false, nb::arg("overwrite") = false,
-        nb::arg("progress") = nb::none(), nb::arg("domains") = 0, nb::arg("refine") = 0, nb::arg("threads") = 0,
-        nb::arg("ranks") = nb::none(), nb::arg("per_mass") = std::vector<std::string>{}, nb::arg("ordering") = "",
-        nb::arg("lossy_ok") = false, nb::arg("periodic") = nb::none(),
-        "Writes a step as an output of another code. Releases the GIL.");
-  m.def("store_dataset", &store_dataset, nb::arg("dataset"), nb::arg("step"), nb::arg("out"),
-        nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
-        "Writes an open step as a step of a store, losslessly. Releases the GIL.");
 }
 
 }  // namespace octavo::bindings

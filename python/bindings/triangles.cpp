@@ -4,9 +4,6 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/boundary_groups.hpp"
 #include "octavo/step/over_time.hpp"
-#include "octavo/step/to_med.hpp"
-#include "octavo/step/to_serafin.hpp"
-#include "octavo/step/to_vtkhdf.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/verbs/probe.hpp"
 
@@ -39,48 +36,6 @@ nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<d
   return out;
 }
 
-template <class Report>
-nb::dict describe(const Report& report) {
-  nb::dict row;
-  row["steps"] = report.steps;
-  row["points"] = report.points;
-  row["elements"] = report.elements;
-  row["bytes"] = report.bytes;
-  row["notes"] = report.notes;
-  return row;
-}
-
-nb::dict to_serafin(const std::filesystem::path& path, const std::filesystem::path& out,
-                    const std::optional<std::vector<std::string>>& fields, const std::optional<bool>& double_precision,
-                    bool overwrite, const std::optional<std::string>& flow, nb::object progress) {
-  const step::ToSerafinOptions options{fields, double_precision, overwrite, progress_from(std::move(progress)),
-                                       flow_of(flow)};
-  step::ToSerafinReport report;
-  StopOnSignal guard;
-  {
-    nb::gil_scoped_release release;
-    report = step::to_serafin(path, out, options);
-  }
-  return describe(report);
-}
-
-nb::dict to_med(const std::filesystem::path& path, const std::filesystem::path& out,
-                const std::optional<std::vector<std::string>>& fields, bool single_precision,
-                const std::optional<std::filesystem::path>& boundary, bool overwrite,
-                const std::optional<std::string>& flow, nb::object progress) {
-  const step::ToMedOptions options{
-      fields, single_precision, boundary, overwrite, progress_from(std::move(progress)), flow_of(flow)};
-  step::ToMedReport report;
-  StopOnSignal guard;
-  {
-    nb::gil_scoped_release release;
-    report = step::to_med(path, out, options);
-  }
-  nb::dict row = describe(report);
-  row["groups"] = report.groups;
-  return row;
-}
-
 nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesystem::path& out,
                             const std::optional<std::filesystem::path>& codes, bool overwrite) {
   step::BoundaryOfGroupsReport report;
@@ -92,20 +47,6 @@ nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesy
   row["points"] = report.points;
   row["notes"] = report.notes;
   return row;
-}
-
-nb::dict to_vtkhdf(const std::filesystem::path& path, const std::filesystem::path& out,
-                   const std::optional<std::vector<std::string>>& fields, bool single_precision, bool overwrite,
-                   const std::optional<std::string>& flow, nb::object progress) {
-  const step::ToVtkhdfOptions options{fields, single_precision, overwrite, progress_from(std::move(progress)),
-                                      flow_of(flow)};
-  StopOnSignal guard;
-  step::ToVtkhdfReport report;
-  {
-    nb::gil_scoped_release release;
-    report = step::to_vtkhdf(path, out, options);
-  }
-  return describe(report);
 }
 
 std::vector<double> times(const std::filesystem::path& path) {
@@ -129,21 +70,9 @@ void bind_triangles(nb::module_& m) {
       "probe", &probe, nb::arg("path"), nb::arg("places"), nb::kw_only(), nb::arg("fields") = nb::none(),
       nb::arg("plane") = -1, nb::arg("flow") = nb::none(),
       "Values at places over all steps: times (steps), values (places, fields, steps), NaN outside. Releases the GIL.");
-  m.def("to_serafin", &to_serafin, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
-        nb::arg("double_precision") = nb::none(), nb::arg("overwrite") = false, nb::arg("flow") = nb::none(),
-        nb::arg("progress") = nb::none(),
-        "Writes all steps of a mesh of triangles as one SERAFIN file. Releases the GIL.");
-  m.def("to_med", &to_med, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
-        nb::arg("single_precision") = false, nb::arg("boundary") = nb::none(), nb::arg("overwrite") = false,
-        nb::arg("flow") = nb::none(), nb::arg("progress") = nb::none(),
-        "Writes all steps of a mesh of triangles as one MED file. Releases the GIL.");
   m.def("boundary_of_groups", &boundary_of_groups, nb::arg("path"), nb::arg("out"), nb::kw_only(),
         nb::arg("codes") = nb::none(), nb::arg("overwrite") = false,
         "Writes the boundary file (.cli) that a MED file's groups of edges say. Releases the GIL.");
-  m.def("to_vtkhdf", &to_vtkhdf, nb::arg("path"), nb::arg("out"), nb::kw_only(), nb::arg("fields") = nb::none(),
-        nb::arg("single_precision") = false, nb::arg("overwrite") = false, nb::arg("flow") = nb::none(),
-        nb::arg("progress") = nb::none(),
-        "Writes all steps of a mesh of triangles as one VTKHDF file. Releases the GIL.");
 }
 
 }  // namespace octavo::bindings

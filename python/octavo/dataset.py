@@ -60,10 +60,13 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 
 def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[str, Any]:
-    """Writes outputs as steps of a store; see `octavo help convert`.
+    """Writes outputs as steps of a store, or with `to` one of them as an output of that format ("ramses", "flash",
+    "amrex", "serafin", "med", "vtkhdf"); see `octavo help convert`.
 
-    Options: fields, max_level, region, codec ("lossless", "abs:E", "range:E", "point:E"), field_codec ({name: codec}),
-    effort ("default" or "max"), single_precision, particles, per_file, overwrite, append, threads, ranks, progress.
+    Options of all: fields, particles, single_precision, refine, block, fill ("linear", "constant"), per_mass, flow,
+    overwrite, threads, ranks, progress. Of stores: max_level, region, codec ("lossless", "abs:E", "range:E", "point:E"),
+    field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. Of other formats: step,
+    kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt, boundary.
     Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)

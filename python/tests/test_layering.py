@@ -146,6 +146,40 @@ def test_no_folder_is_crowded():
     assert {str(folder): len(names) for folder, names in concepts.items() if len(names) > MOST_CONCEPTS} == {}
 
 
+# Names of codes and formats that are compared outside of octavo/formats, all of which should be a row's data or
+# function: file -> lines.
+STILL_COMPARED = {
+    "octavo/engine/restart/step_parts.cpp": 2,  # a FLASH file is chosen by its own count of steps
+    "octavo/mesh/specific.cpp": 1,  # FLASH's energies
+    "octavo/step/boundary_groups.cpp": 1,  # groups of edges are MED's
+    "octavo/telemac/merge/piece_series.cpp": 1,  # a piece's counts in IPARAM
+}
+FORMAT_NAMES = "RAMSES|FLASH|AMReX|TELEMAC|SERAFIN|MED|VTKHDF|ramses|flash|amrex|serafin|med|vtkhdf"
+
+
+def compared_names(text: str) -> list[str]:
+    """The lines that compare something with the name of a code or format."""
+    return [
+        line
+        for line in text.splitlines()
+        if re.search(rf'[=!]= "({FORMAT_NAMES})"|"({FORMAT_NAMES})" [=!]=', line) or re.search(r"\bCode::\w+", line)
+    ]
+
+
+def test_only_formats_know_one_code_from_another():
+    found = {}
+    for path in sources():
+        room = path.relative_to(ROOT / "octavo").parts[0]
+        if room != "formats" and not path.stem.endswith("_test") and (lines := compared_names(path.read_text())):
+            found[str(path.relative_to(ROOT))] = len(lines)
+    assert found == STILL_COMPARED
+
+
+def test_a_comparison_with_a_code_is_found():
+    assert compared_names('if (header.code != "FLASH") return;') and compared_names("case Code::flash: break;")
+    assert not compared_names('throw Error("a FLASH file");')
+
+
 def test_mpi_is_known_to_ranks_and_engine_alone():
     for path in sources():
         if path.relative_to(ROOT / "octavo").parts[0] not in {"ranks", "engine"}:

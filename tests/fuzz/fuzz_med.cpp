@@ -208,12 +208,12 @@ void attempt(Read&& work) {
 void read_all(const fs::path& path, bool vtkhdf) {
   if (vtkhdf) {
     attempt([&] { read(formats::vtkhdf::open(path)); });
-    attempt([&] { read(formats::vtkhdf::open_step(path, 0)); });
+    attempt([&] { read(formats::vtkhdf::open(path, 0)); });
     return;
   }
   formats::med::recognise(path);
   attempt([&] { read(formats::med::open(path)); });
-  attempt([&] { read(formats::med::open_step(path.string() + "#MESH2", 0)); });
+  attempt([&] { read(formats::med::open(path.string() + "#MESH2", 0)); });
   attempt([&] { formats::med::read_groups(path); });
   attempt([&] { formats::med::times(path); });
 }

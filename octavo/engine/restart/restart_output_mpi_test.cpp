@@ -14,7 +14,7 @@
 #include "octavo/mesh/tree/tree_index.hpp"
 #include "octavo/step/finer.hpp"
 #include "octavo/step/open.hpp"
-#include "octavo/verbs/cross.hpp"
+#include "octavo/step/write.hpp"
 #include "tests/support/amrex_fixture.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/error_of.hpp"
@@ -113,10 +113,11 @@ void write_amrex(Output& output, bool checkpoint, int ratio = 2) {
 void write_flash(Output& output) {
   write_amrex(output, false);
   const fs::path amrex = std::exchange(output.path, output.directory.path() / "run_hdf5_chk_0003");
-  verbs::CrossOptions options;
+  formats::WriteRequest options;
+  options.to = "flash";
   options.block = 2;
   options.rename["two words"] = "two";
-  if (rank() == 0) verbs::cross_convert(step::open(amrex), output.path, options);
+  if (rank() == 0) step::write(step::open(amrex), output.path, options);
   barrier();
   output.field = step::open(output.path).header.fields[0].name;
 }

@@ -1,8 +1,8 @@
 #include "octavo/engine/targets/series_med.hpp"
 
 #include "octavo/base/error.hpp"
-#include "octavo/step/to_med.hpp"
 #include "octavo/step/triangle_series.hpp"
+#include "octavo/step/write.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-step::TriangleSeries series_in(const std::filesystem::path& path) {
+formats::Series series_in(const std::filesystem::path& path) {
   return step::open_triangles(path, std::nullopt, "a series");
 }
 
@@ -20,9 +20,8 @@ void require(bool same, const char* what, const std::filesystem::path& there) {
 }
 
 /// Of the values: a file made of another one has its own, whatever the SERAFIN file that its header tells of had.
-void require_precision(const step::TriangleSeries& mine, const step::TriangleSeries& other,
-                       const std::filesystem::path& there) {
-  const bool single = step::attribute<std::int64_t>(mine.first.header, "real_bytes") == 4;
+void require_precision(const formats::Series& mine, const formats::Series& other, const std::filesystem::path& there) {
+  const bool single = formats::attribute<std::int64_t>(mine.first.header, "real_bytes") == 4;
   const mesh::ScalarType expected = single ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
   for (const mesh::FieldInfo& info : other.variables)
     if (info.type != expected)
@@ -37,14 +36,15 @@ void require_precision(const step::TriangleSeries& mine, const step::TriangleSer
 bool is_med(const std::filesystem::path& path) { return path.extension() == ".med"; }
 
 void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes) {
-  step::ToMedOptions options;
-  options.single_precision = real_bytes == 4;
-  options.overwrite = true;
-  step::to_med(geometry, out, options);
+  formats::WriteRequest request;
+  request.to = "med";
+  request.single_precision = real_bytes == 4;
+  request.overwrite = true;
+  step::write(step::open_triangles(geometry, {}, "MED"), out, request);
 }
 
 void require_same_series(const std::filesystem::path& geometry, const std::filesystem::path& there) {
-  const step::TriangleSeries mine = series_in(geometry), other = series_in(there);
+  const formats::Series mine = series_in(geometry), other = series_in(there);
   std::vector<std::string> notes;
   const auto& own = mine.first.header.attributes;
   const auto& found = other.first.header.attributes;
@@ -56,7 +56,7 @@ void require_same_series(const std::filesystem::path& geometry, const std::files
   }
   require(mine.mesh == other.mesh && step::boundary_ranks(mine, notes) == step::boundary_ranks(other, notes),
           "another mesh", there);
-  const auto names_of = [](const step::TriangleSeries& series) {
+  const auto names_of = [](const formats::Series& series) {
     std::vector<std::pair<std::string, std::string>> names;
     for (const mesh::FieldInfo& info : series.variables) names.emplace_back(info.name, info.unit);
     return names;

@@ -4,10 +4,9 @@
 
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
-#include "octavo/step/to_med.hpp"
-#include "octavo/step/to_serafin.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/series_pieces.hpp"
+#include "tests/support/write_triangles.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -39,7 +38,7 @@ struct SeriesMedMpi : ::testing::Test {
     f.steps = steps;
     if (rank() == 0) {
       const fs::path back = directory.path() / "back.slf";
-      step::to_serafin(path, back, {.overwrite = true});
+      testing::to_serafin(path, back, {.overwrite = true});
       EXPECT_EQ(formats::med::times(path).size(), static_cast<std::size_t>(steps));
       EXPECT_TRUE(testing::bytes_of_file(back) == testing::serafin_bytes(f)) << "of " << steps << " steps";
       EXPECT_FALSE(fs::exists(path.string() + ".geometry"));
@@ -112,7 +111,7 @@ TEST_F(SeriesMedMpi, a_run_goes_on_behind_the_last_step_or_an_earlier_time_of_an
       writer.close();
     } else if (rank() == 0) {
       testing::put_file(directory.path() / "made.slf", testing::serafin_bytes(f));
-      step::to_med(directory.path() / "made.slf", path, {.single_precision = !f.doubles});
+      testing::to_med(directory.path() / "made.slf", path, {.single_precision = !f.doubles});
     }
     MPI_Barrier(everyone());
     for (const double from : {std::numeric_limits<double>::infinity(), 1.5}) {
@@ -158,7 +157,7 @@ TEST_F(SeriesMedMpi, a_file_goes_on_in_the_precision_of_its_values_whatever_it_w
     if (rank() == 0) {
       const fs::path made = directory.path() / (std::to_string(seed) + ".slf");
       testing::put_file(made, testing::serafin_bytes(f));
-      step::to_med(made, path, {.single_precision = f.doubles});
+      testing::to_med(made, path, {.single_precision = f.doubles});
     }
     MPI_Barrier(everyone());
     SeriesOptions options = options_for(seed);

@@ -445,24 +445,6 @@ mesh::Request only_trees() {
   return request;
 }
 
-Octree whole_tree(const mesh::Dataset& dataset, int first) {
-  std::vector<mesh::Part> parts;
-  for (int p = 0; p < dataset.num_parts; ++p) {
-    parts.push_back(dataset.read(p, only_trees()));
-    parts.back().particles.clear();
-  }
-  mesh::Part whole = mesh::merge(parts);
-  mesh::hold_all_roots(whole);
-  const Octree& tree = mesh::octree_of(whole);
-  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
-    if (tree.owned[level].count() != tree.owned[level].size())
-      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
-                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
-                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
-          .at(dataset.path);
-  return tree;
-}
-
 /// Collective. What each rank found of its boxes, on all. Bits, as they are: a range may be infinite or NaN.
 void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const std::vector<Batch>& batches) {
   if (ranks.size == 1) return;
@@ -542,6 +524,24 @@ std::string text_of_header(const mesh::Header& header, const Layout& layout, con
 }
 
 }  // namespace
+
+Octree whole_tree(const mesh::Dataset& dataset, int first) {
+  std::vector<mesh::Part> parts;
+  for (int p = 0; p < dataset.num_parts; ++p) {
+    parts.push_back(dataset.read(p, only_trees()));
+    parts.back().particles.clear();
+  }
+  mesh::Part whole = mesh::merge(parts);
+  mesh::hold_all_roots(whole);
+  const Octree& tree = mesh::octree_of(whole);
+  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
+    if (tree.owned[level].count() != tree.owned[level].size())
+      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
+                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
+                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
+          .at(dataset.path);
+  return tree;
+}
 
 DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& path, const DatasetWriteOptions& options) {
   mesh::Dataset dataset = given;

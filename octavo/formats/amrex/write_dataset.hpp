@@ -30,6 +30,9 @@ struct DatasetWriteReport {
   std::int64_t blocking_factor = 0;  ///< of new boxes
 };
 
+/// The tree of all parts. Error(unsupported) where a level from `first` on is not whole.
+mesh::Octree whole_tree(const mesh::Dataset& dataset, int first);
+
 /// Writes a step whose parts are octrees, of cells or blocks: each level's cells, refined ones too, as boxes. In memory
 /// are the whole tree, the values of two parts a thread and of a batch of boxes, and the particles (on the first rank).
 /// A part is read once for each batch that it has cells of. Neither boxes nor bytes depend on how the step is cut into

@@ -50,8 +50,7 @@ Error not_built(const std::filesystem::path& path) {
 }
 }  // namespace
 bool available() noexcept { return false; }
-mesh::Dataset open(const std::filesystem::path& path) { throw not_built(path); }
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t) { throw not_built(path); }
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t>) { throw not_built(path); }
 std::vector<double> times(const std::filesystem::path& path) { throw not_built(path); }
 std::vector<std::string> mesh_names(const std::filesystem::path& path) { throw not_built(path); }
 
@@ -231,21 +230,15 @@ bool available() noexcept {
   }
 }
 
-mesh::Dataset open(const std::filesystem::path& path) {
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   const Place place = place_of(path);
   Contents contents = contents_of(place.file, place.mesh);
-  const std::size_t last = contents.steps.empty() ? 0 : contents.steps.size() - 1;
-  return dataset_of(std::move(contents), last);
-}
-
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) {
-  const Place place = place_of(path);
-  Contents contents = contents_of(place.file, place.mesh);
-  if (step < 0 || step >= static_cast<std::int64_t>(contents.steps.size()))
-    throw Error(Kind::usage, "step " + std::to_string(step) + " is not there: the file has " +
-                                 std::to_string(contents.steps.size()) + ", numbered from 0")
+  const auto steps = static_cast<std::int64_t>(contents.steps.size());
+  if (step && (*step < 0 || *step >= steps))
+    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " + std::to_string(steps) +
+                                 ", numbered from 0")
         .at(path.string());
-  return dataset_of(std::move(contents), static_cast<std::size_t>(step));
+  return dataset_of(std::move(contents), static_cast<std::size_t>(step.value_or(std::max<std::int64_t>(steps, 1) - 1)));
 }
 
 std::vector<double> times(const std::filesystem::path& path) {

@@ -47,7 +47,7 @@ TEST_F(Med, a_real_file_is_the_mesh_and_field_that_its_serafin_twin_has) {
   EXPECT_EQ(dataset.header.fields[0].name, "MAILLAGE");
   EXPECT_EQ(part.fields[1].bytes, other.fields[1].bytes);  // GLB holds IPOBO
   EXPECT_EQ(times(path), (std::vector<double>{0}));
-  EXPECT_THROW(open_step(path, 1), base::Error);
+  EXPECT_THROW(open(path, 1), base::Error);
 }
 
 TEST_F(Med, a_file_cut_short_or_with_changed_bytes_is_an_error_or_read_and_never_a_crash) {

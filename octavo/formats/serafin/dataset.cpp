@@ -135,9 +135,9 @@ mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series
 
 bool recognise(const std::filesystem::path& path) { return looks_like_series(path); }
 
-mesh::Dataset open(const std::filesystem::path& path) { return open(open_series(path), {}); }
-
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) { return open(open_series(path), step); }
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
+  return open(open_series(path), step);
+}
 
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
   if (step) read_time(series, *step);  // says which are there

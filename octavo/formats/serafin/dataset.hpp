@@ -12,12 +12,11 @@ namespace octavo::formats::serafin {
 
 /// Whether the file begins as SERAFIN does.
 bool recognise(const std::filesystem::path& path);
-/// The last step; of a file without steps the mesh alone. Reads the header and the coordinates (for the box; of planes
-/// the elevations too). Field IPOBO, int32, is the file's record of that name. Attributes: "title", "tag", "step",
-/// "iparam", "date", "byte_order", "real_bytes", "quadratic", and odd_bytes.hpp: all that writing the file again takes.
-mesh::Dataset open(const std::filesystem::path& path);
-/// Throws Error(usage) for a step that is not there.
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);
+/// The step of that number; without one the last, or the mesh alone if the file has no steps. Reads the header and the
+/// coordinates (for the box; of planes the elevations too). Field IPOBO, int32, is the file's record of that name.
+/// Attributes: "title", "tag", "step", "iparam", "date", "byte_order", "real_bytes", "quadratic", and odd_bytes.hpp:
+/// all that writing the file again takes. Throws Error(usage) for a step that is not there.
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 /// The same of a file, or a piece in one, that is open; without a step the last.
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
 /// Times of all whole steps [s].

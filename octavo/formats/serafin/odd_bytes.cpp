@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "octavo/formats/row/words.hpp"
+
 namespace octavo::formats::serafin {
 namespace {
 
@@ -98,6 +100,12 @@ void put_odd_bytes(const std::map<std::string, mesh::Attribute>& from, const std
     for (std::size_t v = 0; v < names.size(); ++v)
       if (names[v] == name && unit_of(odd) == unit_of(header.variables[v])) header.variables[v] = odd;
   }
+}
+
+std::string title_record(const mesh::Header& header, const std::string& tag) {
+  const auto record = title_of(attribute<std::string>(header, "title").value_or(""),
+                               attribute<std::string>(header, "tag").value_or(tag));
+  return {record.begin(), record.end()};
 }
 
 }  // namespace octavo::formats::serafin

@@ -22,6 +22,8 @@ void put_odd_bytes(const std::map<std::string, mesh::Attribute>& from, const std
 
 /// The record of title and tag: 72 characters and 8, of UTF-8.
 std::array<char, 80> title_of(const std::string& title, const std::string& tag);
+/// The same of a header's attributes "title" and "tag"; without a tag of its own `tag` is taken.
+std::string title_record(const mesh::Header& header, const std::string& tag);
 /// The variable that a field's name says: "#3" is behind one that others have, too.
 Variable variable_of(const std::string& unique_name, const std::string& unit);
 

@@ -319,20 +319,14 @@ bool recognise(const std::filesystem::path& path) {
   }
 }
 
-mesh::Dataset open(const std::filesystem::path& path) {
-  Contents contents = contents_of(path);
-  const std::size_t steps = contents.steps();
-  return dataset_of(std::move(contents), steps == 0 ? 0 : steps - 1);
-}
-
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step) {
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   Contents contents = contents_of(path);
   const auto steps = static_cast<std::int64_t>(contents.steps());
-  if (step < 0 || step >= std::max<std::int64_t>(steps, 1))
-    throw Error(Kind::usage, "step " + std::to_string(step) + " is not there: the file has " + std::to_string(steps) +
+  if (step && (*step < 0 || *step >= std::max<std::int64_t>(steps, 1)))
+    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " + std::to_string(steps) +
                                  ", numbered from 0")
         .at(path.string());
-  return dataset_of(std::move(contents), static_cast<std::size_t>(step));
+  return dataset_of(std::move(contents), static_cast<std::size_t>(step.value_or(std::max<std::int64_t>(steps, 1) - 1)));
 }
 
 std::vector<double> times(const std::filesystem::path& path) {

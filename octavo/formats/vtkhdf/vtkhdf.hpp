@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
@@ -12,11 +13,10 @@ namespace octavo::formats::vtkhdf {
 
 /// Whether the file is HDF5 and has VTK's group.
 bool recognise(const std::filesystem::path& path);
-/// The last step; values at points, of numbers, one a point. Throws Error(unsupported) for other kinds of data, cells
-/// other than triangles (or wedges that write.hpp made), several parts, and meshes that change from step to step.
-mesh::Dataset open(const std::filesystem::path& path);
-/// Steps are numbered from 0.
-mesh::Dataset open_step(const std::filesystem::path& path, std::int64_t step);
+/// A step, numbered from 0, without a number the last; values at points, of numbers, one a point. Throws
+/// Error(unsupported) for other kinds of data, cells other than triangles (or wedges that write.hpp made), several
+/// parts, and meshes that change from step to step.
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 std::vector<double> times(const std::filesystem::path& path);
 
 }  // namespace octavo::formats::vtkhdf

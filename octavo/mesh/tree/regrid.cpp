@@ -239,6 +239,12 @@ IndexBox blocks_touching(const Octree& tree, const IndexBox& cells) {
   return out;
 }
 
+int coarsest_leaf(const Octree& tree) {
+  for (int level = 0; level < num_levels(tree); ++level)
+    if (tree.refined[static_cast<std::size_t>(level)].count() != num_cells(tree, level)) return level;
+  return num_levels(tree) - 1;
+}
+
 Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
   Regrid plan;
   plan.first = options.first;

@@ -36,6 +36,9 @@ struct Regrid {
   FillOptions fill;                ///< how those get their values
 };
 
+/// The coarsest level with leaves, as a tree level index.
+int coarsest_leaf(const Octree& tree);
+
 /// Plans the tree of `block`s with the cells of `source`, a whole tree: the new one refines what the source refines. At
 /// the roots it holds the coarsest level from `root` on whose cells divide into blocks.
 ///

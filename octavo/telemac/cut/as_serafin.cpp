@@ -5,7 +5,8 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
-#include "octavo/step/to_serafin.hpp"
+#include "octavo/step/triangle_series.hpp"
+#include "octavo/step/write.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::telemac {
@@ -38,9 +39,10 @@ AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std:
     other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || store::recognise(given);
     if (!other || ranks.rank != 0) return;
     made_.path = made_of(stem);
-    step::ToSerafinOptions options;
-    options.overwrite = true;  // of the empty file
-    const step::ToSerafinReport report = step::to_serafin(given, made_.path, options);
+    formats::WriteRequest request;
+    request.to = "serafin";
+    request.overwrite = true;  // of the empty file
+    const formats::WriteReport report = step::write(step::open_triangles(given, {}, "SERAFIN"), made_.path, request);
     notes.insert(notes.end(), report.notes.begin(), report.notes.end());
   });
   if (other) path_ = base::from_first(ranks, made_.path.string());

@@ -5,10 +5,11 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
+#include "octavo/formats/med/parameters.hpp"
+#include "octavo/formats/row/series.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
+#include "octavo/formats/serafin/odd_bytes.hpp"
 #include "octavo/step/boundary_groups.hpp"
-#include "octavo/step/med_header.hpp"
-#include "octavo/step/triangle_series.hpp"
 
 namespace octavo::telemac {
 namespace {
@@ -64,11 +65,11 @@ MedPieces::MedPieces(const fs::path& path, const serafin::Series& series)
       path_(path),
       file_(path, true),
       header_(serafin::open(series.file->path()).header),
-      writer_(file_.partial(), {step::title_record(header_, ""), false}),
+      writer_(file_.partial(), {formats::serafin::title_record(header_, ""), false}),
       z_(heights_of(series)) {
-  step::write_med_parameters(writer_, header_, serafin::planes(series.header));
+  formats::med::write_parameters(writer_, header_, serafin::planes(series.header));
   std::vector<std::string> names;
-  for (std::size_t v = 0; v < series.header.variables.size(); ++v) names.push_back(step::unique_name(header_, v));
+  for (std::size_t v = 0; v < series.header.variables.size(); ++v) names.push_back(formats::unique_name(header_, v));
   writer_.add_order(names);
 }
 
@@ -85,7 +86,7 @@ void MedPieces::add(const Piece& piece) {
   if (mesh.planes == 1 && !piece.boundary.empty()) add_boundary(writer_, name, piece);
   std::vector<std::string> fields;
   for (const serafin::Variable& variable : series_.header.variables)
-    fields.push_back(writer_.add_field(name, step::unique_name(header_, fields.size()), serafin::unit_of(variable)));
+    fields.push_back(writer_.add_field(name, formats::unique_name(header_, fields.size()), serafin::unit_of(variable)));
   fields_.push_back(std::move(fields));
 }
 

@@ -319,7 +319,7 @@ std::string meshes_of(const fs::path& file) {
   for (const std::string& name : formats::med::mesh_names(file)) {
     const fs::path place = file.string() + "#" + name;
     for (std::size_t step = 0; step < std::max<std::size_t>(1, formats::med::times(place).size()); ++step) {
-      const mesh::Dataset data = formats::med::open_step(place, static_cast<std::int64_t>(step));
+      const mesh::Dataset data = formats::med::open(place, static_cast<std::int64_t>(step));
       const mesh::Part part = data.read(0, {});
       const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
       text += name + bytes_of(std::vector{data.header.time}) + bytes_of(mesh.x) + bytes_of(mesh.y) +

@@ -12,8 +12,8 @@
 #include "octavo/partition/contour.hpp"
 #include "octavo/step/new_file.hpp"
 #include "octavo/step/open.hpp"
-#include "octavo/step/to_med.hpp"
-#include "octavo/step/to_serafin.hpp"
+#include "octavo/step/triangle_series.hpp"
+#include "octavo/step/write.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/telemac/cut/cut_steps.hpp"
 #include "octavo/telemac/cut/med_pieces.hpp"
@@ -402,17 +402,23 @@ std::vector<fs::path> inputs_of(const PieceSet& set, const MergeOptions& options
   return inputs_of(std::move(inputs), options);
 }
 
-bool is_med_name(const fs::path& out) { return out.extension() == ".med"; }
+/// The format that a whole result is written in, by the ending of its name.
+formats::WriteRequest request_of(const fs::path& out, const MergeOptions& options) {
+  const bool med = out.extension() == ".med";
+  formats::WriteRequest request;
+  request.to = med ? "med" : "serafin";
+  request.overwrite = options.overwrite;
+  request.progress = options.progress;
+  if (med) request.med.boundary = options.boundary;
+  return request;
+}
 
 /// A store has the whole mesh, its order and its boundary.
 MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOptions& options) {
-  const auto parts = step::attribute<std::int64_t>(step::open(path).header, store::cut_attribute).value_or(1);
-  if (is_med_name(out)) {
-    const step::ToMedReport made =
-        step::to_med(path, out, {{}, false, options.boundary, options.overwrite, options.progress, {}});
-    return {parts, made.elements, made.points, made.steps, made.bytes, made.notes};
-  }
-  const step::ToSerafinReport made = step::to_serafin(path, out, {{}, {}, options.overwrite, options.progress, {}});
+  const formats::WriteRequest request = request_of(out, options);
+  const formats::Series series = step::open_triangles(path, {}, std::string(formats::format_named(request.to).title));
+  const auto parts = formats::attribute<std::int64_t>(series.first.header, store::cut_attribute).value_or(1);
+  const formats::WriteReport made = step::write(series, out, request);
   return {parts, made.elements, made.points, made.steps, made.bytes, made.notes};
 }
 
@@ -428,21 +434,16 @@ std::vector<fs::path> med_files(const std::vector<fs::path>& paths) {
 MergeReport merge_series(std::vector<SeriesPiece> pieces, const fs::path& out, const MergeOptions& options) {
   MergeReport report;
   report.parts = std::ssize(pieces);
-  const step::TriangleSeries series = series_of_pieces(std::move(pieces), options, report.notes);
-  const auto tell = [&](const auto& made) {
-    report.elements = made.elements;
-    report.points = made.points;
-    report.steps = made.steps;
-    report.bytes = made.bytes;
-    report.notes.insert(report.notes.end(), made.notes.begin(), made.notes.end());
-  };
-  if (!is_med_name(out)) {
-    tell(step::to_serafin(series, out, {{}, {}, options.overwrite, options.progress, {}}));
-    return report;
-  }
+  const formats::Series series = series_of_pieces(std::move(pieces), options, report.notes);
+  formats::WriteRequest request = request_of(out, options);
   const bool has_groups = options.mesh && !options.boundary && formats::med::recognise(*options.mesh);
-  const formats::med::Groups groups = has_groups ? formats::med::read_groups(*options.mesh) : formats::med::Groups{};
-  tell(step::to_med(series, groups, out, {{}, false, options.boundary, options.overwrite, options.progress, {}}));
+  request.med.groups = has_groups ? formats::med::read_groups(*options.mesh) : formats::med::Groups{};
+  const formats::WriteReport made = step::write(series, out, request);
+  report.elements = made.elements;
+  report.points = made.points;
+  report.steps = made.steps;
+  report.bytes = made.bytes;
+  report.notes.insert(report.notes.end(), made.notes.begin(), made.notes.end());
   return report;
 }
 
@@ -465,7 +466,7 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
     require_inputs_stay({out}, inputs_of(files, options));
     return merge_series(files.size() == 1 ? pieces_of_med(files[0]) : pieces_of_med_files(files), out, options);
   }
-  if (is_med_name(out) || (options.mesh && formats::med::recognise(*options.mesh))) {
+  if (out.extension() == ".med" || (options.mesh && formats::med::recognise(*options.mesh))) {
     const PieceSet set = find_pieces(paths);
     require_inputs_stay({out}, inputs_of(set, options));
     return merge_series(pieces_of_serafin(set), out, options);

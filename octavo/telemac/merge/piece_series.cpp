@@ -59,9 +59,8 @@ mesh::Dataset as_piece(mesh::Dataset dataset, const std::string& where) {
 
 SeriesPiece med_piece(const fs::path& path) {
   const std::string where = path.string();
-  return {where, med::times(path), [path, where](std::optional<std::int64_t> step) {
-            return as_piece(step ? med::open_step(path, *step) : med::open(path), where);
-          }};
+  return {where, med::times(path),
+          [path, where](std::optional<std::int64_t> step) { return as_piece(med::open(path, step), where); }};
 }
 
 /// The pieces and where their points belong.
@@ -143,14 +142,14 @@ std::uint64_t marks_of_all(const mesh::Unstructured& mesh) {
 /// Where a file's coordinates begin, as same_place() asks for it.
 serafin::Header origin_of(const mesh::Header& header) {
   serafin::Header origin;
-  const auto xy = step::origin_parameters(header);
+  const auto xy = formats::origin_parameters(header);
   origin.iparam[2] = static_cast<std::int32_t>(xy[0]);
   origin.iparam[3] = static_cast<std::int32_t>(xy[1]);
   return origin;
 }
 
 /// Equal counts do not say that pieces are of a mesh.
-void require_mesh(const Whole& whole, const step::TriangleSeries& geometry) {
+void require_mesh(const Whole& whole, const formats::Series& geometry) {
   const mesh::Unstructured& mesh = geometry.mesh;
   const auto another = [&](const std::string& what) {
     return Error(Kind::corrupt, "pieces of another mesh: " + what)
@@ -177,7 +176,7 @@ void require_mesh(const Whole& whole, const step::TriangleSeries& geometry) {
 std::vector<std::int32_t> given_ranks(Whole& whole, const MergeOptions& options) {
   std::vector<std::int32_t> ranks;
   if (options.mesh) {
-    const step::TriangleSeries geometry = step::open_triangles(*options.mesh, std::vector<std::string>{}, "merge");
+    const formats::Series geometry = step::open_triangles(*options.mesh, std::vector<std::string>{}, "merge");
     require_mesh(whole, geometry);
     whole.mesh.connectivity = geometry.mesh.connectivity;
     ranks = step::stored_ranks(geometry.first);
@@ -235,7 +234,8 @@ mesh::Header header_of(const Whole& whole, const mesh::Dataset& piece) {
                 [](const mesh::FieldInfo& info) { return info.name == "GLB" || info.name == boundary_numbers; });
   std::erase_if(header.attributes, [](const auto& attribute) { return attribute.first.starts_with("NPTIR"); });
   // A SERAFIN piece has its own counts there; in MED pieces IPARAM is the whole file's.
-  if (auto iparam = step::attribute<std::vector<std::int64_t>>(header, "iparam"); iparam && piece.format == "serafin") {
+  if (auto iparam = formats::attribute<std::vector<std::int64_t>>(header, "iparam");
+      iparam && piece.format == "serafin") {
     const auto plane = whole.ranks.begin() + static_cast<std::ptrdiff_t>(whole.mesh.x.size());
     (*iparam)[7] = std::count_if(whole.ranks.begin(), plane, [](std::int32_t rank) { return rank != 0; });
     (*iparam)[8] = 0;
@@ -297,22 +297,17 @@ std::vector<SeriesPiece> pieces_of_serafin(const PieceSet& set) {
   return pieces;
 }
 
-step::TriangleSeries series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOptions& options,
-                                      std::vector<std::string>& notes) {
+formats::Series series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOptions& options,
+                                 std::vector<std::string>& notes) {
   const auto whole = std::make_shared<Whole>();
   whole->pieces = std::move(pieces);
   find_times(*whole, notes);
   gather_meshes(*whole);
   find_ranks(*whole, options, notes);
-  std::vector<store::StepInfo> steps(whole->times.size());
-  for (std::size_t step = 0; step < steps.size(); ++step) {
-    steps[step].step = static_cast<std::int64_t>(step);
-    steps[step].time = whole->times[step];
-  }
   const std::optional<std::int64_t> last =
-      steps.empty() ? std::nullopt : std::optional(static_cast<std::int64_t>(steps.size()) - 1);
-  step::TriangleSeries series = step::series_of(dataset_of(whole, last), {}, std::move(steps));
-  series.open = [whole](const store::StepInfo& step) { return dataset_of(whole, step.step); };
+      whole->times.empty() ? std::nullopt : std::optional(std::ssize(whole->times) - 1);
+  formats::Series series = step::series_of(dataset_of(whole, last), {}, whole->times);
+  series.open = [whole](std::size_t step) { return dataset_of(whole, static_cast<std::int64_t>(step)); };
   return series;
 }
 

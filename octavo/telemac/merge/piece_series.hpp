@@ -30,7 +30,7 @@ std::vector<SeriesPiece> pieces_of_serafin(const PieceSet& set);
 /// The whole series. A point in several pieces gets the last piece's values. `options` give the order of elements and
 /// the boundary, as for merge_pieces; it throws the same errors. Holds the mesh; reads values when they are asked for,
 /// one field of one step of all pieces.
-step::TriangleSeries series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOptions& options,
-                                      std::vector<std::string>& notes);
+formats::Series series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOptions& options,
+                                 std::vector<std::string>& notes);
 
 }  // namespace octavo::telemac

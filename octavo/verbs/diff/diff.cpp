@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/step/words.hpp"
+#include "octavo/step/translate.hpp"
 #include "octavo/verbs/diff/diff_pieces.hpp"
 #include "octavo/verbs/triangles.hpp"
 

@@ -80,7 +80,7 @@ struct DiffReport {
 /// bytes a leaf, and the cells on borders that one side refined. Figures do not depend on the number of threads; on the
 /// cutting into parts only sums do, by the rounding of twice the precision of a double.
 ///
-/// Where B is of another code, names that mean what a name of A does are that (words.hpp); a note says which.
+/// Where B is of another code, names that mean what a name of A does are that (step/translate.hpp); a note says which.
 ///
 /// Particles are matched by identity, in as many passes over the files as particle_memory asks for; several of one
 /// identity as multisets (analysis/match.hpp), and a note says so.

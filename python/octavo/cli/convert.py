@@ -31,15 +31,25 @@ EXAMPLES = [
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
 
-# Files of all steps of a mesh of triangles: what they are called, and the ends of their names.
-_SERIES = {"serafin": ("SERAFIN", (".slf", ".srf")), "med": ("MED", (".med",)), "vtkhdf": ("VTKHDF", (".vtkhdf",))}
+# Options of some outputs: how they are asked for, what they go with, and that in words. "octavo" is a store.
+_CELLS = ("ramses", "flash", "amrex")
+_GOES_WITH = (
+    (lambda a: a.boundary and not a.boundary_out, ("med",), "--boundary goes with --to med, or with --boundary-out"),
+    (lambda a: a.boundary_out, ("serafin",), "--boundary-out goes with --to serafin, of a MED file"),
+    (lambda a: a.report, ("octavo",), "--report goes with a store that is written"),
+    (lambda a: a.multifab or a.dt, ("amrex",), "--multifab and --dt go with --to amrex --kind checkpoint"),
+    (lambda a: a.domains is not None, ("ramses",), "--domains goes with --to ramses"),
+    (lambda a: a.periodic, _CELLS, "--periodic goes with --to ramses, flash or amrex"),
+    (lambda a: a.ordering, ("ramses",), "--ordering goes with --to ramses"),
+    (lambda a: a.lossy_ok, _CELLS, "--lossy-ok goes with --to ramses, flash or amrex"),
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
-    parser.add_argument("--to", choices=["octavo", "ramses", "flash", "amrex", *_SERIES],
+    parser.add_argument("--to", choices=["octavo", *_CELLS, "serafin", "med", "vtkhdf"],
                         help="what to write: a store, or a native output to go on from (whole steps, losslessly); default: "
                              "what OUT ends in (.slf, .srf, .med, .vtkhdf), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
@@ -170,101 +180,6 @@ def expand(patterns: list[str]) -> list[str]:
     return paths
 
 
-def _export(arguments: argparse.Namespace) -> int:
-    """Writes one input as a RAMSES output."""
-    from octavo import _core
-    from octavo.cli import console
-    from octavo.errors import Unsupported
-    from octavo.ranks import launched
-
-    if launched()[1] > 1:
-        raise UsageError("a RAMSES output is written by one process", [], "run it without mpirun")
-    inputs = expand(arguments.paths[:-1])
-    if len(inputs) != 1:
-        raise UsageError(f"a RAMSES output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
-    if arguments.field or arguments.roi or arguments.level is not None or arguments.codec != "lossless":
-        raise Unsupported(
-            "a RAMSES output is written whole and losslessly", [], "leave out --field, --roi, --level, --codec"
-        )
-    with console.Progress("convert", arguments.quiet, unit="parts") as progress:
-        notes = _core.export_ramses(
-            _core.open(inputs[0], None, None),
-            arguments.paths[-1],
-            arguments.force,
-            arguments.precision == "single",
-            progress,
-            arguments.domains or 0,
-            arguments.ordering,
-            arguments.lossy_ok,
-        )
-    written = _core.open(arguments.paths[-1], None, None)
-    if arguments.json:
-        console.print_json(
-            {"path": arguments.paths[-1], "domains": written.num_parts, "bytes": written.bytes, "notes": notes}
-        )
-    else:
-        for note in notes:
-            console.say(arguments.quiet, "note: " + note)
-        console.say(
-            arguments.quiet, f"{arguments.paths[-1]}: {written.num_parts} domains, {console.size(written.bytes)}"
-        )
-    return 0
-
-
-def _cross(arguments: argparse.Namespace) -> int:
-    """Writes one step as an output of another code."""
-    from octavo import _core
-    from octavo.cli import console
-    from octavo.errors import Unsupported
-    from octavo.ranks import is_root, world
-
-    inputs = expand(arguments.paths[:-1])
-    if len(inputs) != 1:
-        raise UsageError(f"a native output is one step, {len(inputs)} inputs were given", [], "convert them one by one")
-    if arguments.roi or arguments.level is not None or arguments.codec != "lossless" or arguments.append:
-        raise Unsupported(
-            "a native output is written whole and losslessly", [], "leave out --roi, --level, --codec and --append"
-        )
-    out = arguments.paths[-1]
-    report = _core.cross(
-        _core.open(inputs[0], arguments.flow, arguments.step),
-        out,
-        to=arguments.to,
-        kind=arguments.kind,
-        block=arguments.block,
-        max_box=arguments.max_box,
-        blocking_factor=arguments.blocking_factor,
-        multifab=arguments.multifab,
-        dt=arguments.dt,
-        fill=arguments.fill,
-        rename=arguments.rename,
-        fields=arguments.field,
-        particles=not arguments.no_particles,
-        single_precision=arguments.precision == "single",
-        overwrite=arguments.force,
-        domains=arguments.domains or 0,
-        refine=arguments.refine,
-        per_mass=arguments.per_mass,
-        threads=arguments.threads,
-        ranks=world(),
-        ordering=arguments.ordering,
-        lossy_ok=arguments.lossy_ok,
-        periodic=arguments.periodic,
-    )
-    if not is_root():
-        return 0
-    written = _core.open(out, None, None)
-    if arguments.to == "flash" and not any(word in os.path.basename(out) for word in ("hdf5_chk", "hdf5_plt_cnt")):
-        report["notes"].append(f"FLASH and yt look for names like {out}_hdf5_chk_0000 or {out}_hdf5_plt_cnt_0000")
-    if arguments.json:
-        console.print_json({**report, "bytes": written.bytes})
-        return 0
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
-    console.say(arguments.quiet, f"{out}: {console.size(written.bytes)}, {report['particles']} particles")
-    return 0
-
-
 def _boundary(arguments: argparse.Namespace, source: str) -> dict:
     """Makes the boundary file: before OUT, which is not written where the groups say too little."""
     from octavo import _core
@@ -278,139 +193,90 @@ def _boundary(arguments: argparse.Namespace, source: str) -> dict:
     return _core.boundary_of_groups(source, path, codes=arguments.boundary, overwrite=arguments.force)
 
 
-def _series(arguments: argparse.Namespace) -> int:
-    """Writes all steps of a mesh of triangles as one file."""
+def _format(arguments: argparse.Namespace) -> dict | None:
+    """The format that --to says, else the one that OUT ends in; None is a store."""
+    from octavo import _core
+
+    out, known = arguments.paths[-1], _core.formats()
+    if arguments.to:
+        return next((format for format in known if format["name"] == arguments.to), None)
+    for format in known:
+        if out.lower().endswith(tuple(format["endings"])):
+            return format
+    endings = (end for format in known for end in format["endings"])
+    options.check_ending(
+        out, (*options.STORE_ENDS, *endings), "an output", "--to says what is written, whatever OUT is called"
+    )
+    return None
+
+
+def _request(arguments: argparse.Namespace, ranks: object, progress: object) -> dict:
+    """The options by the names that the compiled job takes."""
+    codec, field_codec = parse_codecs(arguments.codec)
+    return {
+        "to": arguments.to,
+        "fields": arguments.field,
+        "max_level": arguments.level,
+        "region": arguments.roi,
+        "codec": codec,
+        "field_codec": field_codec,
+        "single_precision": arguments.precision == "single",
+        "particles": not arguments.no_particles,
+        "overwrite": arguments.force,
+        "domains": arguments.domains or 0,
+        "measure": arguments.report,
+        "boundary": None if arguments.boundary_out else arguments.boundary,
+        "ranks": ranks,
+        "progress": progress,
+        **{name: getattr(arguments, name) for name in _SAME_NAMES},
+    }
+
+
+_SAME_NAMES = (
+    "effort", "method", "per_file", "append", "flow", "step", "threads", "refine", "block", "fill", "per_mass", "kind",
+    "rename", "periodic", "lossy_ok", "max_box", "blocking_factor", "multifab", "dt", "ordering",
+)  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
-    from octavo.errors import Unsupported
+    from octavo.ranks import is_root, world
 
-    name = _SERIES[arguments.to][0]
-    options.refuse_ranks(f"convert --to {arguments.to}")
-    inputs = expand(arguments.paths[:-1])
-    if len(inputs) != 1:
-        raise UsageError(f"a {name} file is made of one input, {len(inputs)} were given", [], "convert them one by one")
-    if arguments.roi or arguments.level is not None or arguments.codec != "lossless" or arguments.append:
-        raise Unsupported(
-            f"a {name} file is written whole and losslessly", [], "leave out --roi, --level, --codec, --append"
+    if len(arguments.paths) < 2:
+        raise UsageError(
+            "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
         )
-    if arguments.step is not None:
-        raise UsageError(f"a {name} file has all steps of its input", [], "leave out --step")
-    out = arguments.paths[-1]
-    single = arguments.precision == "single"
-    how = {"double_precision": False if single else None} if arguments.to == "serafin" else {"single_precision": single}
-    if arguments.boundary and arguments.to == "med":
-        how["boundary"] = arguments.boundary
-    boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out else None
-    with console.Progress("convert", arguments.quiet, unit="steps") as progress:
-        report = getattr(_core, "to_" + arguments.to)(
-            inputs[0],
-            out,
-            fields=arguments.field,
-            overwrite=arguments.force,
-            flow=arguments.flow,
-            progress=progress,
-            **how,
-        )
+    format = _format(arguments)
+    arguments.to = format["name"] if format else "octavo"
+    for asked, targets, message in _GOES_WITH:
+        if asked(arguments) and arguments.to not in targets:
+            raise UsageError(message, [], "")
+    if arguments.domains is not None and arguments.domains < 1:
+        raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
+    triangles = format is not None and format["triangles"]
+    if triangles:
+        options.refuse_ranks(f"convert --to {arguments.to}")
+    inputs, out = expand(arguments.paths[:-1]), arguments.paths[-1]
+    boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out and len(inputs) == 1 else None
+    unit = "steps" if triangles else "parts" if format else "bytes"
+    with console.Progress("convert", arguments.quiet, unit=unit) as progress:
+        report = _core.convert(inputs, out, **_request(arguments, None if triangles else world(), progress))
+    if not is_root():
+        return 0
     if boundary:
         report["boundary_points"] = boundary["points"]
         report["notes"] = boundary["notes"] + [note for note in report["notes"] if note not in boundary["notes"]]
     for note in report["notes"]:
         console.say(arguments.quiet, "note: " + note)
     if arguments.json:
-        console.print_json({"path": out, **report})
-    else:
-        console.say(arguments.quiet, f"{out}: {report['steps']} steps, {console.size(report['bytes'])}")
-    return 0
-
-
-def _target(arguments: argparse.Namespace) -> str:
-    """What --to says, else what OUT ends in: a store, unless that is the ending of something else."""
-    out = arguments.paths[-1]
-    named = (to for to, (_, ends) in _SERIES.items() if out.lower().endswith(ends))
-    target = arguments.to or next(named, None)
-    if target is None:
-        known = (*options.STORE_ENDS, *(end for _, ends in _SERIES.values() for end in ends))
-        options.check_ending(out, known, "an output", "--to says what is written, whatever OUT is called")
-    return target or "octavo"
-
-
-def _comes_from_ramses(arguments: argparse.Namespace) -> bool:
-    from octavo import _core
-
-    inputs = expand(arguments.paths[:-1])
-    plain = not (arguments.field or arguments.rename or arguments.no_particles or arguments.flow or arguments.refine)
-    plain = plain and arguments.step is None and arguments.periodic is None
-    return plain and (len(inputs) != 1 or _core.open(inputs[0], None, None).code not in ("FLASH", "AMReX"))
-
-
-def run(arguments: argparse.Namespace) -> int:
-    from octavo import _core
-    from octavo.cli import console
-    from octavo.ranks import world
-
-    if len(arguments.paths) < 2:
-        raise UsageError(
-            "convert takes at least an input and the store to write", [], "octavo convert output_00080 run.octavo"
-        )
-    arguments.to = _target(arguments)
-    if arguments.boundary and arguments.to != "med" and not arguments.boundary_out:
-        raise UsageError("--boundary goes with --to med, or with --boundary-out", [], "")
-    if arguments.boundary_out and arguments.to != "serafin":
-        raise UsageError("--boundary-out goes with --to serafin, of a MED file", [], "")
-    if arguments.report and arguments.to != "octavo":
-        raise UsageError("--report goes with a store that is written", [], "")
-    if arguments.to != "amrex" and (arguments.multifab or arguments.dt):
-        raise UsageError("--multifab and --dt go with --to amrex --kind checkpoint", [], "")
-    if arguments.domains is not None and arguments.to != "ramses":
-        raise UsageError("--domains goes with --to ramses", [], "")
-    if arguments.periodic and arguments.to not in ("ramses", "flash", "amrex"):
-        raise UsageError("--periodic goes with --to ramses, flash or amrex", [], "")
-    if arguments.ordering and arguments.to != "ramses":
-        raise UsageError("--ordering goes with --to ramses", [], "")
-    if arguments.lossy_ok and arguments.to not in ("ramses", "flash", "amrex"):
-        raise UsageError("--lossy-ok goes with --to ramses, flash or amrex", [], "")
-    if arguments.domains is not None and arguments.domains < 1:
-        raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
-    if arguments.to in _SERIES:
-        return _series(arguments)
-    if arguments.to == "ramses" and _comes_from_ramses(arguments):
-        return _export(arguments)
-    if arguments.to != "octavo":
-        return _cross(arguments)
-    codec, field_codec = parse_codecs(arguments.codec)
-    inputs = expand(arguments.paths[:-1])
-    with console.Progress("convert", arguments.quiet) as progress:
-        report = _core.convert(
-            inputs,
-            arguments.paths[-1],
-            fields=arguments.field,
-            max_level=arguments.level,
-            region=arguments.roi,
-            codec=codec,
-            field_codec=field_codec,
-            effort=arguments.effort,
-            method=arguments.method,
-            single_precision=arguments.precision == "single",
-            particles=not arguments.no_particles,
-            per_file=arguments.per_file,
-            overwrite=arguments.force,
-            append=arguments.append,
-            flow=arguments.flow or "analysis",
-            threads=arguments.threads,
-            ranks=world(),
-            progress=progress,
-            refine=arguments.refine,
-            block=arguments.block,
-            fill=arguments.fill,
-            per_mass=arguments.per_mass,
-            measure=arguments.report,
-        )
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
-    if arguments.json:
-        console.print_json(report)
+        console.print_json({"path": out, **report} if format else report)
+    elif format:
+        made = f"{report['steps']} steps, " if triangles else ""
+        last = "" if triangles else f", {report['particles']} particles"
+        console.say(arguments.quiet, f"{out}: {made}{console.size(report['bytes'])}{last}")
     elif not arguments.quiet:
-        _print(report, arguments.paths[-1])
+        _print(report, out)
         if arguments.report:
             _print_errors(report)
     return 0

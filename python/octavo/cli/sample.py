@@ -58,10 +58,15 @@ def run(arguments: argparse.Namespace) -> int:
     )
     unit = "parts" if arguments.to == "ramses" else "bytes"
     with console.Progress("sample", arguments.quiet, unit=unit) as progress:
-        if arguments.to == "ramses":
-            _core.export_ramses(made, arguments.out, arguments.force, False, progress)
-        else:
-            _core.store_dataset(made, 1, arguments.out, arguments.force, arguments.threads, progress)
+        _core.write(
+            made,
+            1,
+            arguments.out,
+            to=arguments.to,
+            overwrite=arguments.force,
+            threads=arguments.threads,
+            progress=progress,
+        )
     ds = _core.open(arguments.out, None, None)
     leaves = sum(level["leaves"] for level in ds.levels)
     if arguments.json:

@@ -1,5 +1,3 @@
-#include "octavo/verbs/cross.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +15,8 @@
 #include "octavo/step/finer.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/regrid.hpp"
+#include "octavo/step/translate.hpp"
+#include "octavo/step/write.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/verify.hpp"
@@ -33,6 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
+using formats::WriteReport;
+using formats::WriteRequest;
 using octavo::testing::cells_of_step;
 using octavo::testing::cut;
 using octavo::testing::peak_memory;
@@ -41,6 +43,9 @@ using octavo::testing::same;
 using octavo::testing::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+const formats::Words &ramses_words = formats::ramses::words, &flash_words = formats::flash::words,
+                     &amrex_words = formats::amrex::words;
 
 // -------------------------------------------------------------------------------------------------------- steps to try
 
@@ -113,9 +118,9 @@ std::map<std::string, std::vector<char>> bytes_below(const fs::path& path) {
   return files;
 }
 
-CrossOptions to(step::Code code) {
-  CrossOptions options;
-  options.to = code;
+WriteRequest to(const std::string& format) {
+  WriteRequest options;
+  options.to = format;
   return options;
 }
 
@@ -127,7 +132,7 @@ TEST(Cross, blocks_become_amrex_patches_of_the_same_values) {
     const int dim = 1 + static_cast<int>(seed % 3);
     const mesh::Dataset step = random_step(seed, dim, 8, "FLASH");
     const fs::path out = dir / ("plt" + std::to_string(seed));
-    const CrossReport report = cross_convert(step, out, to(step::Code::amrex));
+    const WriteReport report = step::write(step, out, to("amrex"));
     EXPECT_EQ(report.means + report.fills, 0);
     const mesh::Dataset back = step::open(out);
     EXPECT_EQ(back.header.time, 0.25);
@@ -139,15 +144,15 @@ TEST(Cross, blocks_become_amrex_patches_of_the_same_values) {
 TEST(Cross, an_amrex_output_does_not_depend_on_parts_or_batches) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(4, 2, 4, "FLASH", true);
-  cross_convert(step, dir / "one", to(step::Code::amrex));
+  step::write(step, dir / "one", to("amrex"));
   const auto one = bytes_below(dir / "one");
   EXPECT_GT(one.size(), 4u);
   for (const int parts : {2, 7}) {
-    CrossOptions options = to(step::Code::amrex);
-    options.batch_cells = 500;
+    WriteRequest options = to("amrex");
+    options.amrex.batch_cells = 500;
     options.part_cells = 300;
     const fs::path out = dir / std::to_string(parts);
-    cross_convert(cut(step, parts), out, options);
+    step::write(cut(step, parts), out, options);
     EXPECT_EQ(bytes_below(out), one) << parts;
   }
 }
@@ -155,10 +160,10 @@ TEST(Cross, an_amrex_output_does_not_depend_on_parts_or_batches) {
 TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(9, 2, 8, "FLASH");
-  CrossOptions options = to(step::Code::amrex);
-  options.blocking_factor = 4;
-  options.max_box = 12;
-  cross_convert(step, dir / "plt", options);
+  WriteRequest options = to("amrex");
+  options.amrex.blocking_factor = 4;
+  options.amrex.max_box = 12;
+  step::write(step, dir / "plt", options);
   const mesh::Dataset back = step::open(dir / "plt");
   const auto boxes = std::get<std::vector<std::int64_t>>(back.header.attributes.at("amrex/boxes"));
   for (std::size_t i = 0; i < boxes.size(); i += 5)
@@ -167,24 +172,24 @@ TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
       EXPECT_EQ(boxes[i + 3 + a] % 4, 0);
       EXPECT_LE(boxes[i + 3 + a] - boxes[i + 1 + a], 12);
     }
-  options.max_box = 10;
-  EXPECT_THROW(cross_convert(step, dir / "no", options), Error);
+  options.amrex.max_box = 10;
+  EXPECT_THROW(step::write(step, dir / "no", options), Error);
   EXPECT_FALSE(fs::exists(dir / "no"));
   EXPECT_FALSE(fs::exists(dir / "no.partial"));
 }
 
 TEST(Cross, amrex_by_way_of_a_store_comes_back_byte_for_byte) {
   const TemporaryDirectory dir;
-  CrossOptions options = to(step::Code::amrex);
-  options.max_box = 16;
-  cross_convert(random_step(2, 2, 8, "FLASH", true), dir / "plt00007", options);
+  WriteRequest options = to("amrex");
+  options.amrex.max_box = 16;
+  step::write(random_step(2, 2, 8, "FLASH", true), dir / "plt00007", options);
   for (const store::Flow flow : {store::Flow::analysis, store::Flow::checkpoint}) {
     const fs::path run = dir / (store::to_string(flow) + ".octavo"), again = dir / (store::to_string(flow) + "_plt");
     ConvertOptions convert_options;
     convert_options.flow = flow;
     convert({dir / "plt00007"}, run, convert_options);
     EXPECT_EQ(store::list_steps(run).front().flow, flow);
-    cross_convert(step::open(run), again, to(step::Code::amrex));
+    step::write(step::open(run), again, to("amrex"));
     EXPECT_EQ(bytes_below(again), bytes_below(dir / "plt00007"));
   }
 }
@@ -224,16 +229,16 @@ TEST(Cross, faces_and_nodes_of_an_amrex_checkpoint_come_back_by_way_of_a_store) 
     keep.flow = store::Flow::checkpoint;
     convert({from}, dir / "run.octavo", keep);
     // Two boxes a level whose values on the face between them differ by nothing.
-    cross_convert(step::open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", to(step::Code::amrex));
+    step::write(step::open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", to("amrex"));
     expect_same_multifabs(from, dir / "again");
     EXPECT_EQ(octavo::testing::file_bytes(dir / "again" / "Header"), octavo::testing::file_bytes(from / "Header"));
-    CrossOptions small = to(step::Code::amrex);
-    small.batch_cells = 10;
-    cross_convert(step::open(from), dir / "direct", small);
+    WriteRequest small = to("amrex");
+    small.amrex.batch_cells = 10;
+    step::write(step::open(from), dir / "direct", small);
     EXPECT_EQ(bytes_below(dir / "direct"), bytes_below(dir / "again"));
-    CrossOptions plotfile = to(step::Code::amrex);
+    WriteRequest plotfile = to("amrex");
     plotfile.kind = "plotfile";
-    const CrossReport report = cross_convert(step::open(from), dir / "plt", plotfile);
+    const WriteReport report = step::write(step::open(from), dir / "plt", plotfile);
     EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("plotfiles hold values of cells only")));
     EXPECT_EQ(step::open(dir / "plt").header.fields.size(), 2u);
   }
@@ -253,7 +258,7 @@ TEST(Cross, a_checkpoint_that_only_its_code_knows_comes_back_as_it_was_or_not_at
     octavo::testing::put_files(from, files);
     convert({from}, dir / "run.octavo", {});
     for (const fs::path& source : {from, dir / "run.octavo"}) {
-      cross_convert(step::open(source), dir / "again", to(step::Code::amrex));
+      step::write(step::open(source), dir / "again", to("amrex"));
       for (const char* name : {"Header", "job_info", "folder/bytes"}) {
         const auto bytes = octavo::testing::file_bytes(dir / "again" / name);
         EXPECT_EQ(std::string(bytes.begin(), bytes.end()), files[name]) << name;
@@ -261,22 +266,22 @@ TEST(Cross, a_checkpoint_that_only_its_code_knows_comes_back_as_it_was_or_not_at
       expect_same_multifabs(from, dir / "again");
       EXPECT_EQ(step::open(dir / "again").header.attributes, step::open(from).header.attributes);
       fs::remove_all(dir / "again");
-      std::vector<CrossOptions> others(5, to(step::Code::amrex));
-      others[0].max_box = 2;
+      std::vector<WriteRequest> others(5, to("amrex"));
+      others[0].amrex.max_box = 2;
       others[1].particles = false;
-      others[2].level_dt = {0.5};
-      others[3].multifab = "other";
+      others[2].amrex.level_dt = {0.5};
+      others[3].amrex.multifab = "other";
       others[4].fields = {{step::open(source).header.fields[0].name}};
-      for (const CrossOptions& other : others) try {
-          cross_convert(step::open(source), dir / "again", other);
+      for (const WriteRequest& other : others) try {
+          step::write(step::open(source), dir / "again", other);
           ADD_FAILURE() << "written, and its code would not go on from it";
         } catch (const Error& error) {
           EXPECT_EQ(error.kind(), Kind::unsupported) << error.what();
           EXPECT_FALSE(fs::exists(dir / "again") || fs::exists(dir / "again.partial"));
         }
-      CrossOptions plotfile = others[0];
+      WriteRequest plotfile = others[0];
       plotfile.kind = "plotfile";
-      cross_convert(step::open(source), dir / "again", plotfile);
+      step::write(step::open(source), dir / "again", plotfile);
       fs::remove_all(dir / "again");
     }
   }
@@ -301,9 +306,9 @@ TEST(Cross, levels_of_ratio_4_keep_their_numbers_in_a_store) {
       EXPECT_EQ(levels.back().leaves, level == 0 ? 32 : 256);
     }
   }
-  CrossOptions options = to(step::Code::amrex);
-  options.max_box = 4;
-  cross_convert(stored, dir / "boxes", options);
+  WriteRequest options = to("amrex");
+  options.amrex.max_box = 4;
+  step::write(stored, dir / "boxes", options);
   const mesh::Dataset boxes = step::open(dir / "boxes");
   EXPECT_EQ(boxes.levels, native.levels);
   EXPECT_TRUE(same(cells_of_step(boxes, "density").leaves, cells_of_step(native, "density").leaves));
@@ -320,9 +325,9 @@ TEST(Cross, flash_by_way_of_a_checkpoint_of_amrex_keeps_its_corners_and_lists) {
   step.header.attributes["real scalars/dt"] = 0.001;
   step.header.attributes["sim info/setup call"] = std::string("a text (of two words), 100%\n");
   const std::string name = "amrex/corners";
-  CrossOptions options = to(step::Code::amrex);
+  WriteRequest options = to("amrex");
   options.kind = "checkpoint";
-  cross_convert(step, dir / "chk", options);
+  step::write(step, dir / "chk", options);
   convert({dir / "chk"}, dir / "run.octavo", {});
   for (const fs::path& path : {dir / "chk", dir / "run.octavo"}) {
     const mesh::Dataset there = step::open(path);
@@ -332,42 +337,42 @@ TEST(Cross, flash_by_way_of_a_checkpoint_of_amrex_keeps_its_corners_and_lists) {
     EXPECT_EQ(there.header.unit_length, 3);
     EXPECT_FALSE(there.header.attributes.contains(name));
     EXPECT_EQ(std::get<std::vector<double>>(there.header.attributes.at("level_dt"))[0], 0.001);
-    EXPECT_EQ(step::source_block(there.header, step::Code::flash), step.header.block);
+    EXPECT_EQ(formats::flash::blocks_before(there.header), step.header.block);
     step::TranslateOptions back;
-    back.to = step::Code::flash;
+    back.to = &flash_words;
     std::vector<std::string> notes;
     EXPECT_EQ(step::translate(there, back, notes).header.attributes, step.header.attributes);
   }
   // A checkpoint whose time has changed is no longer the step that it was made from.
   mesh::Dataset later = step::open(dir / "chk");
   later.header.time += 1;
-  EXPECT_FALSE(step::source_block(later.header, step::Code::flash).has_value());
+  EXPECT_FALSE(formats::flash::blocks_before(later.header).has_value());
 }
 
 TEST(Cross, a_checkpoint_of_amrex_wants_a_time_step) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(2, 2, 8, "FLASH");
-  CrossOptions options = to(step::Code::amrex);
+  WriteRequest options = to("amrex");
   options.kind = "checkpoint";
   for (const std::vector<double>& dt : {std::vector<double>{}, std::vector<double>{0.0}}) try {
-      options.level_dt = dt;
-      cross_convert(step, dir / "chk", options);
+      options.amrex.level_dt = dt;
+      step::write(step, dir / "chk", options);
       ADD_FAILURE() << "written without a time step";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), Kind::usage);
       EXPECT_THAT(error.what(), HasSubstr("--dt"));
       EXPECT_FALSE(fs::exists(dir / "chk") || fs::exists(dir / "chk.partial"));
     }
-  options.level_dt = {0.5, 0.25};
-  options.multifab = "phi";
-  cross_convert(step, dir / "chk", options);
+  options.amrex.level_dt = {0.5, 0.25};
+  options.amrex.multifab = "phi";
+  step::write(step, dir / "chk", options);
   const auto levels = step::open(dir / "chk").levels.size();
   const auto dt = std::get<std::vector<double>>(step::open(dir / "chk").header.attributes.at("level_dt"));
   ASSERT_EQ(dt.size(), levels);
   for (std::size_t level = 0; level < levels; ++level) EXPECT_EQ(dt[level], std::ldexp(0.5, -static_cast<int>(level)));
   EXPECT_TRUE(fs::exists(dir / "chk" / "Level_0" / "phi_H"));
   options.kind = "plotfile";
-  EXPECT_THROW(cross_convert(step, dir / "plt", options), Error);
+  EXPECT_THROW(step::write(step, dir / "plt", options), Error);
 }
 
 TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
@@ -375,13 +380,13 @@ TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
   octavo::testing::AmrexFixture fixture;
   fixture.dim = 2;
   const fs::path from = core_checkpoint(dir, fixture);
-  CrossOptions flash = to(step::Code::flash);
+  WriteRequest flash = to("flash");
   flash.block = 2;  // of which the refined region is made
   flash.rename = {{"State_0", "dens"}, {"State_1", "temp"}, {"Face0_0", "fx0"},
                   {"Face0_1", "fx1"},  {"Face1_0", "fy0"},  {"Face1_1", "fy1"}};
-  CrossReport report;
+  WriteReport report;
   try {
-    report = cross_convert(step::open(from), dir / "hdf5_chk", flash);
+    report = step::write(step::open(from), dir / "hdf5_chk", flash);
   } catch (const Error& error) {
     if (std::string(error.what()).find("HDF5") == std::string::npos) throw;
     GTEST_SKIP() << error.what();  // without HDF5
@@ -391,10 +396,10 @@ TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
   const mesh::Dataset blocks = step::open(dir / "hdf5_chk");
   const auto of = [](const mesh::Dataset& step, const std::string& name) { return cells_of_step(step, name).all; };
   EXPECT_TRUE(same(of(blocks, "fx1_right"), of(step::open(from), "Face0_1_right")));
-  CrossOptions back = to(step::Code::amrex);
+  WriteRequest back = to("amrex");
   back.kind = "checkpoint";
-  back.level_dt = {0.1};
-  cross_convert(blocks, dir / "back", back);
+  back.amrex.level_dt = {0.1};
+  step::write(blocks, dir / "back", back);
   const mesh::Dataset again = step::open(dir / "back");
   for (const char* name : {"fx0_left", "fx0_right", "fy1_left", "fy1_right"})
     EXPECT_TRUE(same(of(again, name), of(blocks, name))) << name;
@@ -404,21 +409,20 @@ TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
 TEST(Cross, names_of_variables_come_back_from_a_checkpoint_of_amrex) {
   const TemporaryDirectory dir;
   mesh::Dataset step = random_step(9, 2, 8, "FLASH");
-  CrossOptions amrex = to(step::Code::amrex);
+  WriteRequest amrex = to("amrex");
   amrex.kind = "checkpoint";
-  amrex.level_dt = {0.125};
-  cross_convert(step, dir / "chk00001", amrex);
-  amrex.level_dt.clear();
+  amrex.amrex.level_dt = {0.125};
+  step::write(step, dir / "chk00001", amrex);
+  amrex.amrex.level_dt.clear();
   const mesh::Dataset there = step::open(dir / "chk00001");
   ASSERT_EQ(there.header.fields.size(), step.header.fields.size());
   for (std::size_t f = 0; f < step.header.fields.size(); ++f)
-    EXPECT_EQ(step::field_name(there.header.fields[f].name, step::Code::amrex, step::Code::flash),
-              step.header.fields[f].name);
+    EXPECT_EQ(formats::field_name(there.header.fields[f].name, amrex_words, flash_words), step.header.fields[f].name);
   // And by way of a store.
   ConvertOptions keep;
   keep.flow = store::Flow::checkpoint;
   convert({dir / "chk00001"}, dir / "run.octavo", keep);
-  cross_convert(step::open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", amrex);
+  step::write(step::open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", amrex);
   EXPECT_EQ(bytes_below(dir / "again"), bytes_below(dir / "chk00001"));
 }
 
@@ -431,14 +435,14 @@ TEST(Cross, the_real_checkpoint_with_faces_and_nodes_comes_back_with_its_values)
   ConvertOptions keep;
   keep.flow = store::Flow::checkpoint;
   convert({from}, dir / "run.octavo", keep);
-  cross_convert(step::open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", to(step::Code::amrex));
+  step::write(step::open(dir / "run.octavo", {store::Flow::checkpoint, {}}), dir / "again", to("amrex"));
   expect_same_multifabs(from, dir / "again");
 }
 
 TEST(Cross, cells_become_patches_from_the_finest_full_level_on) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(12, 2, 1, "RAMSES");
-  const CrossReport report = cross_convert(step, dir / "plt", to(step::Code::amrex));
+  const WriteReport report = step::write(step, dir / "plt", to("amrex"));
   EXPECT_EQ(report.fills, 0);
   EXPECT_TRUE(same(cells_of_step(step::open(dir / "plt"), "density").leaves, cells_of_step(step, "density").leaves));
 }
@@ -449,14 +453,14 @@ TEST(Cross, a_flash_file_of_amrex_patches_does_not_depend_on_their_parts) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(6, 2, 8, "AMReX", true);
   try {
-    cross_convert(step, dir / "one", to(step::Code::flash));
+    step::write(step, dir / "one", to("flash"));
   } catch (const Error& error) {
     if (error.kind() != Kind::unsupported) throw;
     GTEST_SKIP() << error.what();
   }
-  CrossOptions options = to(step::Code::flash);
+  WriteRequest options = to("flash");
   options.part_cells = 300;
-  cross_convert(cut(step, 6), dir / "six", options);
+  step::write(cut(step, 6), dir / "six", options);
   const mesh::Dataset one = step::open(dir / "one"), six = step::open(dir / "six");
   EXPECT_EQ(one.header, six.header);
   EXPECT_TRUE(same(cells_of_step(six, "dens").all, cells_of_step(step, "density").all));
@@ -470,15 +474,15 @@ TEST(Cross, threads_and_ranks_write_the_same_bytes) {
   const mesh::Dataset step = cut(random_step(6, 2, 8, "RAMSES", true), 6);
   const bool hdf5 = file::hdf5::available();
   const auto convert_with = [&](const fs::path& out, int threads, const base::Ranks& ranks) {
-    for (const step::Code code : {step::Code::flash, step::Code::amrex}) {
-      if (code == step::Code::flash && !hdf5) continue;
-      CrossOptions options = to(code);
+    for (const std::string code : {"flash", "amrex"}) {
+      if (code == "flash" && !hdf5) continue;
+      WriteRequest options = to(code);
       options.part_cells = 100;
-      options.batch_cells = 200;
+      options.amrex.batch_cells = 200;
       options.threads = threads;
       options.ranks = ranks;
       try {
-        cross_convert(step, out.string() + (code == step::Code::flash ? "_hdf5_chk_0000" : "_plt"), options);
+        step::write(step, out.string() + (code == "flash" ? "_hdf5_chk_0000" : "_plt"), options);
       } catch (const Error& error) {
         ADD_FAILURE() << error.what();
       }
@@ -506,11 +510,11 @@ TEST(Cross, an_error_of_one_rank_is_that_of_all_and_leaves_nothing) {
       if (rank == 1 && !(request.fields && request.fields->empty())) throw Error(Kind::corrupt, "checksum differs");
       return step.read(part, request);
     };
-    CrossOptions options = to(step::Code::amrex);
-    options.part_cells = options.batch_cells = 100;
+    WriteRequest options = to("amrex");
+    options.part_cells = options.amrex.batch_cells = 100;
     options.ranks = ranks;
     try {
-      cross_convert(damaged, dir / "plt", options);
+      step::write(damaged, dir / "plt", options);
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("checksum differs"));
       ++refused;
@@ -554,13 +558,13 @@ TEST(Cross, memory_is_bounded_by_parts_and_batches) {
   const mesh::Dataset step = large_step(5, 16, 48);  // 19 million cells, two fields: 306 MB
   if (!reset_peak()) GTEST_SKIP() << "the peak of memory cannot be reset here";
   const std::int64_t before = peak_memory();
-  for (const step::Code code : {step::Code::amrex, step::Code::flash}) {
-    if (code == step::Code::flash && !file::hdf5::available()) continue;
-    CrossOptions options = to(code);
-    options.batch_cells = options.part_cells = std::int64_t{1} << 18;
+  for (const std::string code : {"amrex", "flash"}) {
+    if (code == "flash" && !file::hdf5::available()) continue;
+    WriteRequest options = to(code);
+    options.amrex.batch_cells = options.part_cells = std::int64_t{1} << 18;
     options.threads = 2;
-    options.kind = code == step::Code::flash ? "checkpoint" : "plotfile";
-    cross_convert(step, dir / (code == step::Code::flash ? "a_hdf5_chk_0000" : "plt"), options);
+    options.kind = code == "flash" ? "checkpoint" : "plotfile";
+    step::write(step, dir / (code == "flash" ? "a_hdf5_chk_0000" : "plt"), options);
     // A batch is 4 MB, a part 8 MB, with what closes it; two threads have two each.
     EXPECT_LT(peak_memory() - before, std::int64_t{96} << 20);
   }
@@ -569,12 +573,12 @@ TEST(Cross, memory_is_bounded_by_parts_and_batches) {
 TEST(Cross, filling_a_flash_file_keeps_every_value_and_the_balance) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(14, 2, 1, "RAMSES");
-  CrossOptions options = to(step::Code::flash);
-  EXPECT_THROW(cross_convert(step, dir / "chk", options), Error);
+  WriteRequest options = to("flash");
+  EXPECT_THROW(step::write(step, dir / "chk", options), Error);
   options.fill = true;
-  CrossReport report;
+  WriteReport report;
   try {
-    report = cross_convert(step, dir / "chk", options);
+    report = step::write(step, dir / "chk", options);
   } catch (const Error& error) {
     if (error.kind() != Kind::unsupported) throw;
     GTEST_SKIP() << error.what();  // without HDF5
@@ -599,7 +603,7 @@ TEST(Cross, blocks_unfold_into_ramses_cells_and_come_back) {
   for (const int dim : {2, 3}) {
     const mesh::Dataset step = random_step(20 + static_cast<std::uint64_t>(dim), dim, 4, "FLASH", false);
     const fs::path out = dir / ("output_0000" + std::to_string(dim));
-    const CrossReport report = cross_convert(step, out, to(step::Code::ramses));
+    const WriteReport report = step::write(step, out, to("ramses"));
     EXPECT_GT(report.means, 0);
     const mesh::Dataset back = step::open(out);
     EXPECT_EQ(back.header.level_origin, 1);
@@ -615,7 +619,7 @@ TEST(Cross, ramses_wants_cubic_cells) {
   const TemporaryDirectory dir;
   mesh::Dataset step = random_step(1, 2, 4, "FLASH");
   step.header.hi[1] = 3;
-  EXPECT_THROW(cross_convert(step, dir / "output_00001", to(step::Code::ramses)), Error);
+  EXPECT_THROW(step::write(step, dir / "output_00001", to("ramses")), Error);
 }
 
 // RAMSES knows variables by their place; FLASH's and AMReX's order is their own.
@@ -623,7 +627,7 @@ TEST(Cross, variables_come_in_the_order_that_ramses_reads) {
   const TemporaryDirectory dir;
   mesh::Dataset step = random_step(5, 2, 4, "FLASH");
   const fs::path out = dir / "output_00001";
-  const CrossReport report = cross_convert(step, out, to(step::Code::ramses));
+  const WriteReport report = step::write(step, out, to("ramses"));
   std::vector<std::string> order;
   for (const mesh::FieldInfo& field : step::open(out).header.fields) order.push_back(field.name);
   EXPECT_THAT(order, ElementsAre("density", "velocity_x", "velocity_y", "pressure"));
@@ -651,7 +655,7 @@ mesh::Dataset with_energy(mesh::Dataset step) {
 TEST(Cross, what_ramses_does_not_know_is_appended_and_named) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = with_energy(random_step(5, 2, 4, "FLASH"));
-  const CrossReport report = cross_convert(step, dir / "output_00001", to(step::Code::ramses));
+  const WriteReport report = step::write(step, dir / "output_00001", to("ramses"));
   EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("NPSCAL=1: total_energy")));
   std::vector<std::string> order;
   for (const mesh::FieldInfo& field : step::open(dir / "output_00001").header.fields) order.push_back(field.name);
@@ -661,10 +665,10 @@ TEST(Cross, what_ramses_does_not_know_is_appended_and_named) {
 TEST(Cross, a_variable_that_ramses_needs_and_the_step_lacks_is_named) {
   const TemporaryDirectory dir;
   for (const char* name : {"density", "pressure", "velocity_y"}) {
-    CrossOptions options = to(step::Code::ramses);
-    options.rename[step::field_name(name, step::Code::ramses, step::Code::flash)] = "something";
+    WriteRequest options = to("ramses");
+    options.rename[formats::field_name(name, ramses_words, flash_words)] = "something";
     try {
-      cross_convert(random_step(5, 2, 4, "FLASH"), dir / "output_00001", options);
+      step::write(random_step(5, 2, 4, "FLASH"), dir / "output_00001", options);
       ADD_FAILURE() << "a step without " << name;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), Kind::unsupported);
@@ -682,12 +686,12 @@ TEST(Cross, a_box_without_periodic_sides_gets_walls_that_ramses_can_read) {
   step.header.attributes["string runtime parameters/xr_boundary_type"] = std::string("outflow");
   step.header.attributes["string runtime parameters/yl_boundary_type"] = std::string("user");
   const fs::path out = dir / "output_00002";
-  CrossOptions options = to(step::Code::ramses);
-  options.number = 2;
+  WriteRequest options = to("ramses");
+  options.ramses.number = 2;
   for (const int domains : {1, 3}) {
-    options.domains = domains;
+    options.ramses.domains = domains;
     options.overwrite = true;
-    const CrossReport report = cross_convert(step, out, options);
+    const WriteReport report = step::write(step, out, options);
     EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("nboundary=4 bound_type=1,2,3,2 ibound_min=-1,1,-1,-1 "
                                                             "ibound_max=-1,1,1,1 jbound_min=0,0,-1,1 "
                                                             "jbound_max=0,0,-1,1")));
@@ -709,7 +713,7 @@ TEST(Cross, gas_in_walls_is_mirrored_or_carried_on) {
   step.header.periodic = {false, true, true};
   step.header.attributes["string runtime parameters/xl_boundary_type"] = std::string("reflecting");
   step.header.attributes["string runtime parameters/xr_boundary_type"] = std::string("outflow");
-  cross_convert(step, dir / "output_00001", to(step::Code::ramses));
+  step::write(step, dir / "output_00001", to("ramses"));
   const mesh::Dataset back = step::open(dir / "output_00001");
   const mesh::Particles walls = back.read_walls(0);
   const auto all = cells_of_step(back, "velocity_x").all;
@@ -742,14 +746,14 @@ TEST(Cross, gas_in_walls_is_mirrored_or_carried_on) {
 // --------------------------------------------------------------------------------------------------------------- words
 
 TEST(Translate, names_go_there_and_back) {
-  for (const step::Code a : {step::Code::ramses, step::Code::flash, step::Code::amrex})
-    for (const step::Code b : {step::Code::ramses, step::Code::flash, step::Code::amrex})
+  for (const formats::Words* a : {&ramses_words, &flash_words, &amrex_words})
+    for (const formats::Words* b : {&ramses_words, &flash_words, &amrex_words})
       for (const char* name : {"density", "velocity_z", "something"}) {
-        const std::string in_a = step::field_name(name, step::Code::ramses, a);
-        EXPECT_EQ(step::field_name(step::field_name(in_a, a, b), b, a), in_a);
+        const std::string in_a = formats::field_name(name, ramses_words, *a);
+        EXPECT_EQ(formats::field_name(formats::field_name(in_a, *a, *b), *b, *a), in_a);
       }
-  EXPECT_EQ(step::field_name("dens", step::Code::flash, step::Code::amrex), "density");
-  EXPECT_EQ(step::field_name("x_velocity", step::Code::amrex, step::Code::flash), "velx");
+  EXPECT_EQ(formats::field_name("dens", flash_words, amrex_words), "density");
+  EXPECT_EQ(formats::field_name("x_velocity", amrex_words, flash_words), "velx");
 }
 
 const mesh::Field& find(const mesh::Particles& particles, const std::string& name) {
@@ -768,15 +772,15 @@ std::vector<double> numbers(const mesh::Particles& particles, const std::string&
 
 TEST(Translate, particles_keep_identity_and_every_attribute_through_every_code) {
   for (const bool shared_ids : {false, true})
-    for (const step::Code other : {step::Code::flash, step::Code::ramses}) {
+    for (const formats::Words* other : {&flash_words, &ramses_words}) {
       std::vector<std::string> notes;
       const mesh::Particles original = amrex_particles(2, 30, shared_ids, 7);
-      const mesh::Particles there = step::translate(original, step::Code::amrex, other, 2, notes);
-      auto tags = numbers(there, other == step::Code::flash ? "tag" : "identity");
+      const mesh::Particles there = step::translate(original, amrex_words, *other, 2, notes);
+      auto tags = numbers(there, other == &flash_words ? "tag" : "identity");
       std::sort(tags.begin(), tags.end());
       EXPECT_EQ(std::adjacent_find(tags.begin(), tags.end()), tags.end());
-      const mesh::Particles back = step::translate(there, other, step::Code::amrex, 2, notes);
-      const mesh::Particles sorted = step::translate(original, step::Code::amrex, step::Code::amrex, 2, notes);
+      const mesh::Particles back = step::translate(there, *other, amrex_words, 2, notes);
+      const mesh::Particles sorted = step::translate(original, amrex_words, amrex_words, 2, notes);
       for (const char* name : {"id", "cpu", "position_x", "position_y", "mass", "tag"})
         EXPECT_EQ(numbers(back, name), numbers(sorted, name)) << name;
     }
@@ -817,16 +821,16 @@ std::vector<std::string> rows_of(const mesh::Particles& particles, const std::ve
 TEST(Translate, particles_of_one_identity_are_kept_through_every_code) {
   const mesh::Particles clouds = sink_clouds(31, 4);
   const std::vector<std::string> columns{"identity", "position_x", "position_y", "mass", "family", "tag"};
-  for (const step::Code other : {step::Code::flash, step::Code::amrex}) {
+  for (const formats::Words* other : {&flash_words, &amrex_words}) {
     std::vector<std::string> notes;
-    const mesh::Particles there = step::translate(clouds, step::Code::ramses, other, 2, notes);
+    const mesh::Particles there = step::translate(clouds, ramses_words, *other, 2, notes);
     EXPECT_EQ(there.count, clouds.count);
-    auto own = numbers(there, other == step::Code::flash ? "tag" : "id");
+    auto own = numbers(there, other == &flash_words ? "tag" : "id");
     std::sort(own.begin(), own.end());
     EXPECT_EQ(std::adjacent_find(own.begin(), own.end()), own.end()) << "each has its own there";
     EXPECT_GT(own.front(), 0);
     EXPECT_THAT(notes, ::testing::Contains(HasSubstr("22 particles have the identity of another: id -2 cpu 0")));
-    const mesh::Particles back = step::translate(there, other, step::Code::ramses, 2, notes);
+    const mesh::Particles back = step::translate(there, *other, ramses_words, 2, notes);
     EXPECT_EQ(rows_of(back, columns), rows_of(clouds, columns));
   }
 }
@@ -838,8 +842,8 @@ TEST(Translate, rows_of_one_identity_do_not_depend_on_the_parts) {
     mesh::visit_values(field,
                        [&]<class T>(std::span<const T>) { std::reverse(field.as<T>().begin(), field.as<T>().end()); });
   std::vector<std::string> notes;
-  EXPECT_EQ(step::translate(turned, step::Code::ramses, step::Code::flash, 2, notes),
-            step::translate(clouds, step::Code::ramses, step::Code::flash, 2, notes));
+  EXPECT_EQ(step::translate(turned, ramses_words, flash_words, 2, notes),
+            step::translate(clouds, ramses_words, flash_words, 2, notes));
 }
 
 TEST(Cross, ramses_has_one_list_of_particles) {
@@ -853,27 +857,25 @@ TEST(Cross, ramses_has_one_list_of_particles) {
   for (mesh::Particles& particles : part.particles)
     std::erase_if(particles.attributes, [](const mesh::Field& field) { return field.info.name == "cpu"; });
   step = octavo::testing::step_of(step.header, {part});
-  CrossOptions options = to(step::Code::ramses);
+  WriteRequest options = to("ramses");
   try {
-    cross_convert(step, dir / "output_00001", options);
+    step::write(step, dir / "output_00001", options);
     FAIL() << "a species was left out";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), Kind::unsupported);
     EXPECT_THAT(error.what(), HasSubstr("tracer, star"));
   }
   options.particles = false;
-  cross_convert(step, dir / "output_00001", options);
+  step::write(step, dir / "output_00001", options);
 }
 
 // Family 0 are tracers, which RAMSES takes no mass of.
 TEST(Translate, particles_with_mass_are_no_tracers_in_ramses) {
   std::vector<std::string> notes;
   mesh::Particles particles = amrex_particles(2, 9, false, 1);
-  EXPECT_THAT(numbers(step::translate(particles, step::Code::amrex, step::Code::ramses, 2, notes), "family"),
-              ::testing::Each(1));
+  EXPECT_THAT(numbers(step::translate(particles, amrex_words, ramses_words, 2, notes), "family"), ::testing::Each(1));
   std::erase_if(particles.attributes, [](const mesh::Field& field) { return field.info.name == "mass"; });
-  EXPECT_THAT(numbers(step::translate(particles, step::Code::amrex, step::Code::ramses, 2, notes), "family"),
-              ::testing::Each(0));
+  EXPECT_THAT(numbers(step::translate(particles, amrex_words, ramses_words, 2, notes), "family"), ::testing::Each(0));
 }
 
 TEST(Verify, particles_of_one_identity_are_a_finding) {
@@ -887,7 +889,7 @@ TEST(Verify, particles_of_one_identity_are_a_finding) {
         if (field.info.name == "id") std::fill(field.as<std::int64_t>().begin(), field.as<std::int64_t>().end(), 7);
     step = octavo::testing::step_of(step.header, {part});
     const fs::path out = dir / (twice ? "twice" : "once");
-    cross_convert(step, out, to(step::Code::amrex));
+    step::write(step, out, to("amrex"));
     const store::Report report = verify(out, 1);
     ASSERT_EQ(report.findings.size(), twice ? 1u : 0u);
     for (const store::Finding& finding : report.findings)
@@ -908,14 +910,14 @@ TEST(Translate, particles_outside_of_the_domain_are_told_with_the_first_places) 
 TEST(Cross, a_field_under_two_names_or_none_is_refused) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(3, 2, 8, "FLASH");
-  CrossOptions options = to(step::Code::amrex);
+  WriteRequest options = to("amrex");
   options.rename = {{"dens", "pressure"}};
-  EXPECT_THROW(cross_convert(step, dir / "plt", options), Error);
+  EXPECT_THROW(step::write(step, dir / "plt", options), Error);
   options.rename = {{"none", "x"}};
-  EXPECT_THROW(cross_convert(step, dir / "plt", options), Error);
+  EXPECT_THROW(step::write(step, dir / "plt", options), Error);
   options.rename = {{"dens", "rho"}};
   options.fields = std::vector<std::string>{"dens"};
-  cross_convert(step, dir / "plt", options);
+  step::write(step, dir / "plt", options);
   EXPECT_EQ(step::open(dir / "plt").header.fields[0].name, "rho");
 }
 
@@ -1027,10 +1029,10 @@ TEST(Specific, quantities_are_made_alike_whatever_the_parts_and_the_fields_asked
 TEST(Specific, energies_of_flash_stay_so_in_the_words_of_amrex) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = step_of_gas(80, 2, 4);
-  CrossOptions options = to(step::Code::amrex);
-  options.blocking_factor = 16;
+  WriteRequest options = to("amrex");
+  options.amrex.blocking_factor = 16;
   options.fill = true;
-  const CrossReport report = cross_convert(step, dir / "plt", options);
+  const WriteReport report = step::write(step, dir / "plt", options);
   EXPECT_GT(report.fills, 0);
   EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("weighted by density")));
   mesh::Dataset back = step::open(dir / "plt");
@@ -1161,10 +1163,10 @@ TEST(Finer, the_finest_level_is_refined_alike_in_any_parts_and_faces_stay_withou
 TEST(Cross, a_refined_step_is_balanced_and_keeps_what_it_had) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = counted(random_step(8, 2, 4, "FLASH"));
-  CrossOptions options = to(step::Code::amrex);
+  WriteRequest options = to("amrex");
   options.refine = 1;
   options.part_cells = 100;
-  const CrossReport report = cross_convert(step, dir / "plt", options);
+  const WriteReport report = step::write(step, dir / "plt", options);
   EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("refined once")));
   const mesh::Dataset back = step::open(dir / "plt");
   EXPECT_EQ(back.levels.size(), step.levels.size() + 1);
@@ -1174,11 +1176,11 @@ TEST(Cross, a_refined_step_is_balanced_and_keeps_what_it_had) {
 TEST(Cross, particles_in_two_dimensions_have_three_positions_in_flash_alone) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const TemporaryDirectory dir;
-  cross_convert(random_step(6, 2, 8, "AMReX", true), dir / "chk", to(step::Code::flash));
+  step::write(random_step(6, 2, 8, "AMReX", true), dir / "chk", to("flash"));
   const auto there = mesh::gather_particles(step::open(dir / "chk"))[0];
   EXPECT_THAT(numbers(there, "position_z"), ::testing::Each(0.0));
   EXPECT_EQ(there.count, std::ssize(numbers(there, "position_z")));
-  cross_convert(step::open(dir / "chk"), dir / "plt", to(step::Code::amrex));
+  step::write(step::open(dir / "chk"), dir / "plt", to("amrex"));
   const auto back = mesh::gather_particles(step::open(dir / "plt"))[0];
   ASSERT_FALSE(back.attributes.empty());
   for (const mesh::Field& field : back.attributes) EXPECT_NE(field.info.name, "position_z");
@@ -1191,9 +1193,9 @@ TEST(Cross, a_refined_flash_step_keeps_its_blocks_and_boundaries) {
   const std::vector<std::int64_t> boundary{-21, -22, -31, -35};  // an incompressible code's walls and others
   step.header.attributes["flash/boundary"] = boundary;
   step.header.periodic = {false, false, false};
-  CrossOptions options = to(step::Code::flash);
+  WriteRequest options = to("flash");
   options.refine = 1;
-  cross_convert(step, dir / "chk", options);
+  step::write(step, dir / "chk", options);
   const mesh::Dataset finer = step::open(dir / "chk");
   EXPECT_EQ(finer.header.block, (mesh::Index3{4, 4, 1}));
   EXPECT_EQ(std::get<std::vector<std::int64_t>>(finer.header.attributes.at("flash/boundary")), boundary);
@@ -1202,12 +1204,12 @@ TEST(Cross, a_refined_flash_step_keeps_its_blocks_and_boundaries) {
 TEST(Cross, face_variables_go_to_larger_flash_blocks_with_fill) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = step_with_faces(60, "FLASH");
-  CrossOptions options = to(step::Code::flash);
+  WriteRequest options = to("flash");
   options.block = 8;
   options.fill = true;
-  CrossReport report;
+  WriteReport report;
   try {
-    report = cross_convert(step, dir / "chk", options);
+    report = step::write(step, dir / "chk", options);
   } catch (const Error& error) {
     if (std::string(error.what()).find("HDF5") == std::string::npos) throw;
     GTEST_SKIP() << error.what();  // without HDF5

@@ -1,0 +1,121 @@
+#include "octavo/formats/amrex/row.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
+#include "octavo/formats/amrex/write_dataset.hpp"
+#include "octavo/mesh/tree/regrid.hpp"
+
+namespace octavo::formats::amrex {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr std::array<Word, 6> field_words{{{"x_velocity", "velocity_x"},
+                                           {"y_velocity", "velocity_y"},
+                                           {"z_velocity", "velocity_z"},
+                                           {"magx", "B_x"},
+                                           {"magy", "B_y"},
+                                           {"magz", "B_z"}}};
+constexpr std::array<std::string_view, 2> reserved{"id", "cpu"};
+
+void set_step(mesh::Header& header, std::int64_t step) { header.attributes["step"] = step; }
+
+/// "checkpoint", or another word for a plotfile.
+std::string checked_kind(const SharedRequest& request, const Options& options) {
+  const std::string kind = request.kind.empty() ? text_attribute(request.source, "amrex/kind") : request.kind;
+  if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
+    throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
+  if (kind != "checkpoint" && !(options.multifab.empty() && options.level_dt.empty()))
+    throw Error(Kind::usage, "--multifab and --dt are of checkpoints").hint("--kind checkpoint");
+  return kind;
+}
+
+/// The time steps of a checkpoint: those asked for, else the step's own if it is of another code.
+std::vector<double> time_steps(const SharedRequest& request, const Options& options, int first) {
+  if (!options.level_dt.empty() || request.same_words) return options.level_dt;
+  if (const auto dt = attribute<double>(request.source, "real scalars/dt"); dt && *dt > 0) return {*dt};
+  const auto dt = attribute<std::vector<double>>(request.source, "dtnew");
+  if (!dt || dt->size() <= static_cast<std::size_t>(first)) return {};
+  std::vector<double> of_levels(dt->begin() + first, dt->end());
+  of_levels.erase(std::find_if(of_levels.begin(), of_levels.end(), [](double t) { return !(t > 0); }), of_levels.end());
+  return of_levels;
+}
+
+LayoutOptions layout_of(const mesh::Dataset& step, const SharedRequest& request, const Options& options) {
+  LayoutOptions layout;
+  layout.keep_boxes = options.max_box == 0 && options.blocking_factor == 0;
+  layout.blocking_factor = options.blocking_factor;
+  const std::int64_t each = std::max<std::int64_t>(1, options.blocking_factor);
+  layout.max_box = options.max_box != 0 ? options.max_box : std::max(each, layout.max_box / each * each);
+  layout.first = step.header.unfolded;
+  // Levels of cells without a leaf are left out.
+  if (!request.same_words && step.header.block == mesh::Index3{1, 1, 1})
+    layout.first = std::max(layout.first, mesh::coarsest_leaf(whole_tree(step, step.header.unfolded)));
+  return layout;
+}
+
+}  // namespace
+
+const Words words{
+    .code = "AMReX", .fields = field_words, .reserved = reserved, .keeps_source = true, .set_step = &set_step};
+
+std::string misfit(const mesh::FieldInfo& field, const SharedRequest& request, const Options& options) {
+  const bool checkpoint = checked_kind(request, options) == "checkpoint";
+  if (!mesh::is_integer(field.type) && (checkpoint || field.centring == mesh::Centring::cell)) return {};
+  return checkpoint
+             ? "AMReX holds reals only"
+             : "plotfiles hold values of cells only, and reals (--kind checkpoint holds those of faces and nodes)";
+}
+
+WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request, const Options& options) {
+  WantedMesh wanted;
+  wanted.carry = checked_kind(request, options) == "checkpoint";
+  if (!request.fill || options.blocking_factor == 0) return wanted;
+  const LayoutOptions layout = layout_of(step, request, options);
+  try {
+    plan_layout(step.header, whole_tree(step, step.header.unfolded), layout);
+    return wanted;
+  } catch (const Error& error) {
+    if (error.kind() != Kind::unsupported) throw;
+  }
+  mesh::Index3 block{1, 1, 1};
+  std::fill_n(block.begin(), step.header.dim, options.blocking_factor);
+  wanted.blocks = {block};
+  wanted.root = layout.first;
+  wanted.forget_levels = true;
+  return wanted;
+}
+
+void write(const mesh::Dataset& step, const std::filesystem::path& path, const SharedRequest& request,
+           const Options& options, WriteReport& report) {
+  DatasetWriteOptions how;
+  const std::string kind = checked_kind(request, options);
+  how.batch_cells = options.batch_cells;
+  how.threads = base::thread_count(request.threads);
+  how.ranks = request.ranks;
+  how.checkpoint = kind == "checkpoint";
+  base::agree(request.ranks, [&] { how.layout = layout_of(step, request, options); });
+  if (how.layout.first > step.header.unfolded)
+    report.notes.push_back("level " + std::to_string(mesh::code_level(step.header, how.layout.first)) +
+                           " of the step is the coarsest one written");
+  if (how.checkpoint) {
+    if (request.same_words && text_attribute(request.source, "amrex/kind") == kind)
+      how.title = text_attribute(request.source, "version");
+    how.multifab = options.multifab;
+    how.level_dt = time_steps(request, options, request.shift + how.layout.first);
+  }
+  if (!write_dataset(step, path, how).kept_boxes && request.same_words)
+    report.notes.emplace_back("the boxes are new ones");
+}
+
+void forget_layout(mesh::Header& header) { header.attributes.erase("amrex/boxes"); }
+
+bool goes_on(const SharedRequest& request) {
+  return (request.kind.empty() ? text_attribute(request.source, "amrex/kind") : request.kind) == "checkpoint";
+}
+
+}  // namespace octavo::formats::amrex

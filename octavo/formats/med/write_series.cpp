@@ -1,0 +1,60 @@
+#include "octavo/formats/med/write_series.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/med/parameters.hpp"
+#include "octavo/formats/med/write.hpp"
+#include "octavo/formats/serafin/odd_bytes.hpp"
+
+namespace octavo::formats::med {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr const char* mesh_name = "MESH";  // TELEMAC's
+
+/// Points' heights at the first step, for those who look at the mesh; plane numbers where there is no step.
+std::vector<double> heights_of(const Series& series) {
+  if (series.mesh.planes == 1) return {};
+  std::vector<double> z = plane_heights(series);
+  Series one = series;
+  one.times.resize(std::min<std::size_t>(one.times.size(), 1));
+  for_each_step(one, {}, [&](std::int64_t, const mesh::Dataset& step) {
+    z = values_of(series, step, series.variables.at(0).name);
+  });
+  return z;
+}
+
+}  // namespace
+
+void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request,
+           const Options& options, WriteReport& report) {
+  const mesh::Header& header = series.first.header;
+  if (std::max(report.points, report.elements) > std::numeric_limits<std::int32_t>::max())
+    throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(request.out.string());
+  Writer writer(path, {serafin::title_record(header, ""), request.single_precision});
+  writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
+  write_parameters(writer, header, series.mesh.planes);
+  const Groups groups = options.groups ? *options.groups
+                        : series.first.format == "med"
+                            ? read_groups(series.first.path + "#" + text_attribute(header, "mesh"))
+                            : Groups{};
+  writer.add_groups(mesh_name, groups);
+  report.groups = std::ssize(groups.families);
+  std::vector<std::string> fields, names;
+  for (const mesh::FieldInfo& info : series.variables) names.push_back(info.name);
+  writer.add_order(names);
+  for (const mesh::FieldInfo& info : series.variables)
+    fields.push_back(writer.add_field(mesh_name, info.name, info.unit));
+  for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
+    for (std::size_t v = 0; v < fields.size(); ++v)
+      writer.put_values(fields[v], static_cast<std::int32_t>(step), dataset.header.time,
+                        values_of(series, dataset, series.variables[v].name));
+  });
+  writer.close();
+}
+
+}  // namespace octavo::formats::med

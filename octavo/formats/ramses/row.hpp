@@ -1,0 +1,32 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "octavo/formats/row/request.hpp"
+#include "octavo/formats/row/words.hpp"
+
+/// RAMSES' row in the table of formats: its words, what fits into its outputs, the mesh that they hold.
+namespace octavo::formats::ramses {
+
+struct Options {
+  int number = 0;          ///< NNNNN of output_NNNNN; 0: that of the output's name, else that which the step had
+  int domains = 0;         ///< 0: as many as the step has parts
+  std::string ordering{};  ///< of the domains: "hilbert", "planar"; empty: the step's own
+};
+
+/// Octavo's own words, too.
+extern const Words words;
+
+/// Why a field cannot be in an output; empty if it can. `name`: the field's in RAMSES' words.
+std::string misfit(const mesh::FieldInfo& field, const std::string& name, const SharedRequest& request);
+/// Octs of cells. A step of RAMSES has them; others are put on the coarsest level that octs can be made of. Throws
+/// Error(unsupported) for cells that are not cubic.
+WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request);
+/// As writer.hpp's write().
+void write(const mesh::Dataset& step, const std::filesystem::path& path, const SharedRequest& request,
+           const Options& options, WriteReport& report);
+/// RAMSES finds an output by its number, in a directory named after it. The note says that the number is not the
+/// step's own, or that the directory must be renamed; else empty.
+std::string name_note(const SharedRequest& request, const Options& options);
+
+}  // namespace octavo::formats::ramses

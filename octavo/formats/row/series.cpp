@@ -1,0 +1,64 @@
+#include "octavo/formats/row/series.hpp"
+
+#include <algorithm>
+
+#include "octavo/base/error.hpp"
+
+namespace octavo::formats {
+
+using base::Error;
+using base::Kind;
+
+std::int64_t num_points(const Series& series) {
+  return static_cast<std::int64_t>(series.mesh.x.size()) * series.mesh.planes;
+}
+
+std::int64_t num_elements(const Series& series) {
+  return static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1);
+}
+
+WriteReport report_of(const Series& series) {
+  WriteReport report;
+  report.steps = std::ssize(series.times);
+  report.points = num_points(series);
+  report.elements = num_elements(series);
+  return report;
+}
+
+void for_each_step(const Series& series, const base::Progress& progress,
+                   const std::function<void(std::int64_t, const mesh::Dataset&)>& each) {
+  const std::int64_t steps = std::ssize(series.times);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    each(step, series.open(static_cast<std::size_t>(step)));
+    if (progress && !progress(step + 1, steps)) throw Error(Kind::interrupted, "interrupted");
+  }
+}
+
+std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable) {
+  mesh::Request request;
+  request.fields = {{variable}};
+  request.mesh = false;
+  const mesh::Part part = step.read(0, request);
+  const mesh::Field& field = part.fields.at(0);
+  if (field.size() != static_cast<std::size_t>(num_points(series)))
+    throw Error(Kind::unsupported, "the mesh changes from step to step").at(step.path);
+  return mesh::visit_values(field, [](auto all) { return std::vector<double>(all.begin(), all.end()); });
+}
+
+std::vector<double> plane_heights(const Series& series) {
+  std::vector<double> z;
+  for (int plane = 0; plane < series.mesh.planes; ++plane) z.insert(z.end(), series.mesh.x.size(), plane);
+  return z;
+}
+
+std::array<std::int64_t, 2> origin_parameters(const mesh::Header& header) {
+  if (const auto iparam = attribute<std::vector<std::int64_t>>(header, "iparam"); iparam && iparam->size() == 10)
+    return {(*iparam)[2], (*iparam)[3]};
+  return {attribute<std::int64_t>(header, "X_ORIG").value_or(0), attribute<std::int64_t>(header, "Y_ORIG").value_or(0)};
+}
+
+std::string unique_name(const mesh::Header& header, std::size_t f) {
+  return f < header.fields.size() ? header.fields[f].name : "VARIABLE " + std::to_string(f + 1);
+}
+
+}  // namespace octavo::formats

@@ -1,0 +1,48 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "octavo/base/progress.hpp"
+#include "octavo/formats/row/request.hpp"
+#include "octavo/formats/row/words.hpp"
+#include "octavo/mesh/dataset.hpp"
+
+/// All steps on one mesh of triangles, whatever holds them, as the writers of whole files need it.
+namespace octavo::formats {
+
+struct Series {
+  mesh::Dataset first;  ///< as open() gives it: the last step of a file
+  mesh::Unstructured mesh;
+  std::vector<mesh::FieldInfo> variables;          ///< fields of reals that were asked for, in the file's order
+  std::vector<double> times;                       ///< of all steps; none if no variable has values
+  std::function<mesh::Dataset(std::size_t)> open;  ///< a step, from 0
+  std::vector<std::int32_t> boundary;  ///< rank of each point of all planes on the boundary (IPOBO), 0 inside; set
+                                       ///< before it is written
+};
+
+/// Points and elements of all planes.
+std::int64_t num_points(const Series& series);
+std::int64_t num_elements(const Series& series);
+/// A report with steps, points and elements.
+WriteReport report_of(const Series& series);
+
+/// Calls `each` with the number from 0 and the step. Throws Error(interrupted) where progress says stop.
+void for_each_step(const Series& series, const base::Progress& progress,
+                   const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
+
+/// Values of a variable at all points. Throws Error(unsupported) where the mesh has another number of them.
+std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable);
+
+/// 0 at the lowest plane's points, 1 at the next: for a mesh of planes without steps.
+std::vector<double> plane_heights(const Series& series);
+
+/// The coordinates' origin: IPARAM(3) and (4) of a SERAFIN header, X_ORIG and Y_ORIG of a MED file of TELEMAC.
+std::array<std::int64_t, 2> origin_parameters(const mesh::Header& header);
+
+/// The f-th variable's name, as a dataset of SERAFIN has it: "#3" is behind one that others have, too.
+std::string unique_name(const mesh::Header& header, std::size_t f);
+
+}  // namespace octavo::formats

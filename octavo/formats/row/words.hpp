@@ -1,0 +1,64 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// The names that a code has for things that other codes have, too: data that a row of the table of formats points to.
+namespace octavo::formats {
+
+/// A name that differs from Octavo's.
+struct Word {
+  std::string_view own;     ///< the code's: "dens"
+  std::string_view common;  ///< Octavo's: "density"
+};
+
+struct Words {
+  std::string_view code;           ///< Header::code
+  std::span<const Word> fields{};  ///< names that are in no table are the same everywhere
+  std::span<const Word> particle_attributes{};
+  /// Attributes of particles with a meaning of their own. One of another code that is called so gets "user_" before it.
+  std::span<const std::string_view> reserved{};
+  std::string_view identity{};               ///< the attribute that tells particles apart; empty: the pair (id, cpu),
+                                             ///< ids above 0, each pair once
+  bool shared_identities = false;            ///< several particles may have one identity
+  std::span<const std::string_view> made{};  ///< attributes of particles that its writer makes anew
+  bool three_positions = false;              ///< particles have three positions in any dimension
+  bool domain_from_zero = false;             ///< the domain's lower corner is 0
+  bool energies_per_mass = false;            ///< fields of energies are amounts per mass
+  bool gives_source = false;                 ///< its attributes are kept by codes that keep a source, for the way back
+  bool keeps_source = false;
+  std::span<const std::string_view> field_lists{};  ///< attributes that list names of fields
+  /// Writes the number of the step where the code looks for it.
+  void (*set_step)(mesh::Header& header, std::int64_t step) = nullptr;
+  /// Adds the attributes that every particle of the code has, puts all in its order and types, and says so.
+  void (*complete_particles)(mesh::Particles& particles, int dim, std::vector<std::string>& notes) = nullptr;
+};
+
+/// One code's name of a field in another: "dens" of FLASH is "density" of the others.
+std::string field_name(const std::string& name, const Words& from, const Words& to);
+/// The same for an attribute of particles.
+std::string particle_name(const std::string& name, const Words& from, const Words& to);
+
+/// The attribute of that name; nullptr if there is none.
+mesh::Field* find_attribute(mesh::Particles& particles, std::string_view name);
+/// An attribute's values as integers. Throws Error(unsupported) for a number that is not whole.
+std::vector<std::int64_t> integers_of(const mesh::Field& attribute);
+
+/// A header's attribute of that type, if it is there.
+template <class T>
+std::optional<T> attribute(const mesh::Header& header, const std::string& name) {
+  const auto found = header.attributes.find(name);
+  const T* value = found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  return value == nullptr ? std::nullopt : std::optional<T>(*value);
+}
+/// A header's text; empty if there is none.
+inline std::string text_attribute(const mesh::Header& header, const std::string& name) {
+  return attribute<std::string>(header, name).value_or("");
+}
+
+}  // namespace octavo::formats

@@ -1,0 +1,32 @@
+#include "octavo/formats/vtkhdf/write_series.hpp"
+
+#include "octavo/formats/vtkhdf/write.hpp"
+
+namespace octavo::formats::vtkhdf {
+namespace {
+
+Writer::Layout layout_of(const Series& series, bool single_precision) {
+  Writer::Layout layout{series.variables, series.times, series.first.header.attributes};
+  if (series.times.empty()) layout.fields.clear();  // their names are an attribute
+  if (single_precision)
+    for (mesh::FieldInfo& info : layout.fields) info.type = mesh::ScalarType::float32;
+  return layout;
+}
+
+}  // namespace
+
+void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request) {
+  const bool planes = series.mesh.planes > 1;
+  Writer writer(path, series.mesh, series.boundary, layout_of(series, request.single_precision));
+  if (planes && series.times.empty()) writer.put_heights(0, plane_heights(series));
+  for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
+    for (std::size_t v = 0; v < series.variables.size(); ++v) {
+      const std::vector<double> values = values_of(series, dataset, series.variables[v].name);
+      writer.put_values(step, v, values);
+      if (planes && v == 0) writer.put_heights(step, values);
+    }
+  });
+  writer.close();
+}
+
+}  // namespace octavo::formats::vtkhdf

@@ -1,0 +1,235 @@
+#include "octavo/step/write.hpp"
+
+#include <optional>
+
+#include "octavo/base/error.hpp"
+#include "octavo/step/boundary_groups.hpp"
+#include "octavo/step/finer.hpp"
+#include "octavo/step/open.hpp"
+#include "octavo/step/regrid.hpp"
+#include "octavo/step/reshape.hpp"
+#include "octavo/step/target.hpp"
+#include "octavo/step/translate.hpp"
+#include "octavo/step/triangle_series.hpp"
+
+namespace octavo::step {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Error;
+using base::Kind;
+using formats::Format;
+using formats::WantedMesh;
+using formats::WriteReport;
+using formats::WriteRequest;
+
+// -------------------------------------------------------------------------------------------------- fields and names
+
+TranslateOptions names_of(const Format& format, const WriteRequest& request) {
+  return {format.words, request.rename, request.fields, request.particles};
+}
+
+/// Leaves out fields that the format has no place for, if the caller did not choose them; a note names them.
+void choose_fields(const mesh::Header& header, const Format& format, WriteRequest& request, WriteReport& report) {
+  if (request.fields) return;
+  const TranslateOptions names = names_of(format, request);
+  std::vector<std::string> kept;
+  std::string left, why;
+  for (const mesh::FieldInfo& field : header.fields) {
+    const std::string reason = format.misfit(field, translated_name(header, field, names), request);
+    if (reason.empty()) {
+      kept.push_back(field.name);
+      continue;
+    }
+    why = reason;
+    left += (left.empty() ? "" : ", ") + field.name;
+  }
+  if (left.empty()) return;
+  report.notes.push_back(why + ": left out are " + left);
+  request.fields = std::move(kept);
+}
+
+/// The chosen fields and particles in the format's words; if these are the step's own, nothing else changes.
+mesh::Dataset in_words(const mesh::Dataset& step, const Format& format, const WriteRequest& request,
+                       WriteReport& report) {
+  for (const mesh::SpeciesInfo& species : step.species) report.particles += request.particles ? species.count : 0;
+  if (request.same_words && request.rename.empty() && !request.fields && request.particles) return step;
+  const bool carried = format.words->keeps_source && request.kind == "checkpoint";  // beside the Header
+  if (!request.same_words && !carried)
+    for (const Format& other : formats::table())
+      if (std::string note = other.lost_note == nullptr ? "" : other.lost_note(step.header); !note.empty())
+        report.notes.push_back(std::move(note));
+  return translate(step, names_of(format, request), report.notes);
+}
+
+/// The specific fields of `words`, the step in the format's words. Energies are so by the source's names, unless the
+/// format's own names say it.
+mesh::Specific specific_in_words(const mesh::Dataset& step, const mesh::Dataset& words, const Format& format,
+                                 const WriteRequest& request) {
+  const Words& from = formats::words_of(step.header);
+  const auto rename = [&](const std::string& name) {
+    const auto asked = request.rename.find(name);
+    return asked != request.rename.end() ? asked->second : formats::field_name(name, from, *format.words);
+  };
+  if (!format.words->energies_per_mass) return mesh::renamed(mesh::specific_of(step.header, request.per_mass), rename);
+  std::vector<std::string> more;
+  for (const std::string& name : request.per_mass) more.push_back(rename(name));
+  return mesh::specific_of(words.header, more);
+}
+
+// --------------------------------------------------------------------------------------------------------------- mesh
+
+/// The first of the blocks for which nothing has to be made; where there is none, the last error, or with fill that of
+/// 8 cells along each axis, or the only one there is.
+Regridded first_that_fits(const mesh::Dataset& step, RegridJob job, const std::vector<mesh::Index3>& blocks,
+                          bool fill) {
+  for (std::size_t i = 0;; ++i) try {
+      job.how.block = blocks[i];
+      return regrid(step, job);
+    } catch (const Error& error) {
+      if (error.kind() != Kind::unsupported) throw;
+      if (i + 1 < blocks.size()) continue;
+      if (!fill) throw;
+      job.how.block = {1, 1, 1};
+      std::fill_n(job.how.block.begin(), step.header.dim, 8);
+      if (blocks.size() == 1) job.how.block = blocks[0];
+      job.how.fill = true;
+      return regrid(step, job);
+    }
+}
+
+void note_made(const Regridded& made, const mesh::Header& header, WriteReport& report) {
+  report.means += made.plan.means;
+  report.fills += made.plan.fills;
+  if (made.plan.means != 0)
+    report.notes.push_back(std::to_string(made.plan.means) +
+                           " cells of levels coarser than the step's are the means of the finer ones");
+  if (made.plan.fills != 0)
+    report.notes.push_back(std::to_string(made.plan.fills) + " cells of " + std::to_string(made.plan.blocks_filled) +
+                           " blocks were not in the step: they are made from the coarser cell they lie in" +
+                           (made.plan.fill.by == mesh::FillBy::linear ? ", with limited slopes" : ", with its value"));
+  const int level = mesh::code_level(header, made.plan.shift);
+  if (!made.same_tree && level > mesh::code_level(header, header.unfolded))
+    report.notes.push_back("level " + std::to_string(level) + " of the step is the coarsest one written");
+}
+
+/// Attributes that list blocks hold on the same mesh, or on the one that `wanted` says they are of.
+bool keeps_layout(const WantedMesh& wanted, const Regridded& made, const WriteRequest& request) {
+  if (!wanted.own) return made.same_tree;
+  return made.dataset.header.block == *wanted.own && made.plan.fills == 0 && request.refine == 0;
+}
+
+/// The step on the mesh that the format wants.
+mesh::Dataset on_wanted_mesh(const mesh::Dataset& words, const WantedMesh& wanted, const mesh::Specific& specific,
+                             WriteRequest& request, WriteReport& report) {
+  mesh::Dataset out = words;
+  if (wanted.carry && words.carry) words.carry(out.header);
+  if (!wanted.blocks.empty()) {
+    RegridJob job;
+    job.how.root = wanted.root;
+    job.how.balance = wanted.balance;
+    job.how.by = request.fill_by;
+    job.how.specific = specific;
+    job.part_cells = wanted.one_part ? 0 : request.part_cells;
+    const Regridded made = first_that_fits(out, job, wanted.blocks, request.fill);
+    note_made(made, words.header, report);
+    request.shift = made.plan.shift;
+    if (!made.same_tree) out = with_words(made.dataset, out);
+    if (wanted.forget_layout && !keeps_layout(wanted, made, request)) {
+      out.notes.clear();
+      forget_layout(out);
+      report.notes.insert(report.notes.end(), out.notes.begin(), out.notes.end());
+    }
+    if (wanted.forget_levels) mesh::forget_levels(out.header);
+  }
+  if (wanted.level_origin) out.header.level_origin = *wanted.level_origin;
+  return out;
+}
+
+/// The step as the format takes it.
+mesh::Dataset prepared(const mesh::Dataset& step, const Format& format, WriteRequest& request, WriteReport& report) {
+  request.same_words = &formats::words_of(step.header) == format.words;
+  choose_fields(step.header, format, request, report);
+  const mesh::Dataset words = in_words(step, format, request, report);
+  const WantedMesh wanted = format.wanted_mesh(words, request);
+  const mesh::Specific specific =
+      wanted.blocks.empty() ? mesh::Specific{} : specific_in_words(step, words, format, request);
+  return on_wanted_mesh(words, wanted, specific, request, report);
+}
+
+// -------------------------------------------------------------------------------------------------------------- output
+
+/// Makes the output beside its final name, then gives it that. Collective.
+void write_beside(const Format& format, const formats::Series& steps, const WriteRequest& request,
+                  WriteReport& report) {
+  std::optional<Target> target;  // of rank 0
+  base::agree(request.ranks, [&] {
+    if (request.ranks.rank == 0)
+      target.emplace(prepare_native_target(request.out, request.overwrite, format.triangles));
+  });
+  const fs::path path = base::all_gather(request.ranks, target ? target->path.string() : std::string())[0];
+  try {
+    format.write(steps, path, request, report);
+    base::agree(request.ranks, [&] {
+      if (target) finish_target(*target);
+    });
+  } catch (...) {
+    if (target) discard_target(*target);
+    throw;
+  }
+}
+
+}  // namespace
+
+WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRequest& asked) {
+  const Format& format = formats::format_named(asked.to);
+  const std::string title(format.title);
+  if (format.triangles) throw Error(Kind::unsupported, title + " holds meshes of triangles").at(given.path);
+  if (given.unstructured)
+    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.path);
+  WriteRequest request = asked;
+  WriteReport report;
+  report.notes = given.notes;
+  if (format.one_process && request.ranks.size > 1)
+    throw Error(Kind::usage, "a " + title + " output is written by one process").hint("run it without mpirun");
+  // The first rank writes them.
+  if (request.ranks.rank != 0) request.particles = false;
+  mesh::Dataset step = given;
+  if (request.periodic) step.header.periodic = *request.periodic;
+  if (request.refine > 0) {
+    base::agree(request.ranks, [&] { step = finer(step, request.refine, request.fill_by, request.per_mass); });
+    request.fill = true;
+    report.notes = step.notes;
+    report.notes.push_back("the leaves of the finest level are refined " +
+                           (request.refine == 1 ? "once" : std::to_string(request.refine) + " times"));
+  }
+  request.source = step.header;
+  request.out = out;
+  request.step = step_number(given).value_or(1);
+  if (format.goes_on(request)) require_exact_values(given, request.lossy_ok, report.notes);
+  formats::Series steps;
+  base::agree(request.ranks, [&] { steps.first = prepared(step, format, request, report); });
+  write_beside(format, steps, request, report);
+  if ((request.refine > 0 || report.fills != 0) && request.fill_by == mesh::FillBy::linear)
+    report.notes.push_back(weights_note(mesh::specific_of(given.header, request.per_mass)));
+  if (format.name_note != nullptr)
+    if (std::string note = format.name_note(request); !note.empty()) report.notes.push_back(std::move(note));
+  return report;
+}
+
+WriteReport write(const formats::Series& given, const fs::path& out, const WriteRequest& asked) {
+  const Format& format = formats::format_named(asked.to);
+  if (!format.triangles)
+    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.first.path);
+  formats::Series series = given;
+  WriteRequest request = asked;
+  request.out = out;
+  WriteReport report = formats::report_of(series);
+  if (series.boundary.empty()) series.boundary = boundary_ranks(series, report.notes);
+  if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
+  write_beside(format, series, request, report);
+  report.bytes = static_cast<std::int64_t>(fs::file_size(out));
+  return report;
+}
+
+}  // namespace octavo::step
