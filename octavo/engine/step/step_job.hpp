@@ -53,6 +53,8 @@ struct SpeciesSource {
 /// All that one rank has to write of a step. Needs nobody else to be carried out.
 struct StepJob {
   store::SegmentPlan plan;
+  std::filesystem::path path;  ///< of a step that is a file of its own
+  std::string name;            ///< in errors; empty: flow and number
   mesh::Header header;
   store::EncodeOptions encoding;
   int part = 0;
