@@ -21,6 +21,7 @@ struct TriedTarget {
   std::function<void(int step)> begin, put;
   std::function<bool(int step)> is_there;     ///< looked at on disk
   std::function<std::string(int step)> name;  ///< in errors
+  int full = -1;  ///< rank whose disk is full, so that the background finds it: HDF5 writes too, on rank 0; -1: all
 };
 
 inline engine::Mode background_if_possible() {
@@ -91,6 +92,7 @@ inline TriedTarget to_native(const std::filesystem::path& directory, engine::Nat
   };
   out.is_there = [path](int step) { return std::filesystem::exists(path(step)); };
   out.name = [path](int step) { return path(step).string(); };
+  if (flash) out.full = size() - 1;
   return out;
 }
 

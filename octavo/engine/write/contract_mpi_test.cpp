@@ -23,15 +23,16 @@ using testing::rank;
 using testing::size;
 using testing::TriedTarget;
 
-// Writes fail on all ranks until one has met that.
+// Writes fail until one has met that.
 class FullDisk {
  public:
-  FullDisk() {
-    file::set_observer([this](const file::Event& event) {
-      if (event.operation != file::Operation::write) return file::Verdict{};
-      met_ = true;
-      return file::Verdict{ENOSPC, 0};
-    });
+  explicit FullDisk(int full) {
+    if (full < 0 || full == rank())
+      file::set_observer([this](const file::Event& event) {
+        if (event.operation != file::Operation::write) return file::Verdict{};
+        met_ = true;
+        return file::Verdict{ENOSPC, 0};
+      });
   }
   ~FullDisk() {
     for (int met = 0, n = 0; met == 0 && n < 10000; ++n, std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
@@ -79,7 +80,7 @@ TEST(ContractMpi, a_step_behind_a_failed_one_is_taken_and_the_error_names_the_fa
     EXPECT_EQ(wait(writer), "no error");
     std::vector<std::string> messages;
     {
-      const FullDisk full;
+      const FullDisk full(writer.full);
       messages.push_back(write(writer, 1));
     }
     messages.push_back(write(writer, 2));
@@ -99,7 +100,7 @@ TEST(ContractMpi, a_step_that_is_wrong_behind_a_failed_one_is_told_in_the_same_e
     SCOPED_TRACE(writer.name(1));
     std::string messages;
     {
-      const FullDisk full;
+      const FullDisk full(writer.full);
       messages = write(writer, 1);
     }
     messages += message_of([&] {
@@ -132,7 +133,7 @@ TEST(ContractMpi, finished_shows_a_step_without_waiting_for_it_and_throws_what_f
     EXPECT_EQ(writer.writer->steps(), 1);
     std::string message;
     {
-      const FullDisk full;
+      const FullDisk full(writer.full);
       message = write(writer, 1);
     }
     const bool in_sync_mode = message != "no error";
@@ -144,7 +145,9 @@ TEST(ContractMpi, finished_shows_a_step_without_waiting_for_it_and_throws_what_f
     EXPECT_TRUE(writer.writer->finished());
     EXPECT_EQ(close(writer), "no error");
     EXPECT_EQ(writer.writer->steps(), 1);
-    EXPECT_GE(writer.writer->total_statistics().failed, 1);
+    // A layout that cannot be is a fault of a step that was not taken.
+    const int counted = writer.full == 0 ? 0 : 1;
+    EXPECT_GE(writer.writer->total_statistics().failed, counted);
   }
 }
 
@@ -157,7 +160,7 @@ TEST(ContractMpi, newest_durable_is_the_last_step_that_did_not_fail) {
     EXPECT_EQ(wait(writer), "no error");
     std::vector<std::string> messages;
     {
-      const FullDisk full;
+      const FullDisk full(writer.full);
       messages.push_back(write(writer, 1));
     }
     messages.push_back(wait(writer));

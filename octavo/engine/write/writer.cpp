@@ -112,6 +112,7 @@ void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std:
   statistics.seconds_waiting += background->take_back_lent();
   auto next = std::make_shared<StepJob>();
   next->plan = plan;
+  if (!store) next->plan.flow = Flow::checkpoint;
   next->path = path;
   next->header = header;
   next->header.time = time;
@@ -123,7 +124,7 @@ void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std:
   job = std::move(next);
   begin_error.reset();
   collect();
-  automatic[static_cast<std::size_t>(plan.flow)].begins(in_application, statistics.seconds_working);
+  automatic[static_cast<std::size_t>(job->plan.flow)].begins(in_application, statistics.seconds_working);
 }
 
 void Writer::begin_step(Flow flow, std::int64_t step, double time) {
