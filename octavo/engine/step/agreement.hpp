@@ -14,8 +14,8 @@ struct Spread {
   bool is_one() const noexcept { return least == most; }
 };
 
-/// What the ranks tell each other in every collective call of a writer. Steps are numbers that count from 0 in the
-/// order of end_step(). reduce() makes of each member what its heading says.
+/// The ranks tell each other this in every collective call of a writer. Steps are numbers that count from 0 in the
+/// order of end_step(). The headings say what reduce() makes of each member.
 struct Agreement {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 

@@ -9,7 +9,7 @@
 #include "octavo/engine/options.hpp"
 #include "octavo/engine/points/series_mesh.hpp"
 
-/// Where a Writer writes to, as plain data (docs/writer.md).
+/// The targets of a Writer, as plain data (docs/writer.md).
 namespace octavo::engine {
 
 /// A store: many steps of two flows in one directory.

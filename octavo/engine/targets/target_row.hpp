@@ -9,7 +9,7 @@
 #include "octavo/engine/step/step_job.hpp"
 #include "octavo/engine/targets/target.hpp"
 
-/// What a Writer asks of a target: a row of functions. All are called on the main thread, but for StepWork::write.
+/// A Writer knows a target by a row of functions. It calls them on the main thread, but for StepWork::write.
 namespace octavo::engine {
 
 /// Between the thread that writes a step and its writer.
@@ -60,7 +60,7 @@ struct TargetRow {
   std::function<void(StepJob&, const std::string& species, const mesh::FieldInfo&, const ArrayView&)> put_particles{};
   /// Throws what this rank can see to be wrong with the whole step.
   std::function<void(const StepJob&)> check{};
-  /// What all ranks must say alike of the step. Items end with ";".
+  /// A text that must be the same on all ranks. Items end with ";".
   std::function<std::string(const StepJob&)> describe{};
   /// Collective; throws the same on all ranks, and nothing of the step is left then. Lays the step out and copies it,
   /// or says how. No other step is on its way, unless the target is a store.

@@ -12,7 +12,7 @@
 
 namespace octavo::engine {
 
-/// What became of the n-th job.
+/// The end of the n-th step.
 struct Outcome {
   std::int64_t number = 0;
   std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned

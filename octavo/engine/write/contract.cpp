@@ -12,7 +12,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// Of ranks that say another step, time or attribute first; then of parts, of which some ranks have none.
+// Names another step, time or attribute first, then other parts. Some ranks have no part.
 Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
   if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
     return ranks::disagreement(steps, "the step");

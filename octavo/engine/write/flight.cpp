@@ -6,15 +6,12 @@
 #include "octavo/engine/timer.hpp"
 #include "octavo/engine/write/writer_state.hpp"
 
-/// What a step goes through between end_step() and the call that finds it over.
+/// The way of a step from end_step() to the call that finds it over.
 namespace octavo::engine {
-namespace {
 
 using base::Error;
 using base::Kind;
 using store::Flow;
-
-}  // namespace
 
 // ------------------------------------------------------------------ handed over
 
@@ -65,7 +62,7 @@ void Writer::State::hand_over(StepWork work) {
   const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
   submitted.back().record.seconds_in_call = seconds;
   automatic[flow].seen(seconds);
-  // What became of a step that was written inside the call is told by the call.
+  // The call that writes a step tells of its end.
   if (mode != Mode::sync) return;
   agree(false);
   end_chores();
@@ -103,7 +100,7 @@ void Writer::State::submit(StepWork work, Mode mode) {
 
 // ------------------------------------------------------------------ over
 
-// What this rank's thread has done since the last call.
+// Takes the steps that this rank's thread has ended since the last call.
 void Writer::State::collect() {
   if (store && store->local) engine::collect(*store->local, statistics);
   for (Outcome& outcome : background->collect()) {

@@ -4,7 +4,7 @@
 #include "tests/support/error_of.hpp"
 #include "tests/support/tried_targets.hpp"
 
-/// What one rank alone meets, between begin_step() and the end: all are told, none waits for ever.
+/// Errors that one rank alone meets between begin_step() and the end: all are told, none waits for ever.
 namespace octavo::engine {
 namespace {
 

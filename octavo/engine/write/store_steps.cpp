@@ -59,7 +59,7 @@ void set_piece(StepJob& job, PutTriangles& triangles, const mesh::Unstructured& 
   triangles.piece_checksum = checksum;
 }
 
-// Collective. What ranks must know of each other's patches: coarse cells under a finer box are refined, whoever has it.
+// Collective. Ranks learn each other's patches: coarse cells under a finer box are refined, whichever rank has it.
 void learn_boxes(MPI_Comm comm, int rank, StepJob& job) {
   const auto all = gather_patches(comm, job.patches ? &job.patches->mine : nullptr);
   ranks::agree(comm, [&] {
@@ -71,7 +71,7 @@ void learn_boxes(MPI_Comm comm, int rank, StepJob& job) {
 
 StoreSteps::StoreSteps(MPI_Comm everyone, const mesh::Header& common, const StoreTarget& target)
     : comm(everyone), rank(ranks::rank_in(everyone)), path(target.path), header(common), options(target.options) {
-  // What starts from an output of a code continues no step of a store.
+  // A run that starts from an output of a code continues no step of a store.
   if (target.resumed_from && target.resumed_from->attempt != store::Attempt{}) resumed_from = target.resumed_from;
 }
 
@@ -168,7 +168,7 @@ TargetRow StoreSteps::row() {
   return row;
 }
 
-// What becomes of a step in the background, where each rank's group commits it: no rank seals it.
+// Each group of ranks commits its segment in the background, so no rank seals the step.
 StepWork StoreSteps::take(std::shared_ptr<StepJob> shared, const Agreement& all) {
   StepJob& job = *shared;
   const bool cells = all.any_part() && all.triangles.most == 0;
@@ -237,7 +237,7 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
   if (!local) return;
   own.drained = drained_up_to(*local, own.finished);
   collect(*local, statistics);
-  // What failed before it was on all local disks is not lost once more on the way from there.
+  // A step that failed before it was on all local disks is not lost once more on the way from there.
   std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
   if (!local->failures.empty()) own.lost = local->failures.front().first;
 }

@@ -28,7 +28,7 @@ void check_threads(const Options& options) {
         .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync without a staging directory");
 }
 
-// Of targets other than a store, of which one step is on its way at a time.
+// For targets other than a store. One step is on its way at a time.
 template <class Chosen>
 Options options_of(const Chosen& chosen) {
   Options options;

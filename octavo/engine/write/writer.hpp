@@ -72,7 +72,7 @@ class Writer {
   /// the simulation; collective where wall time decides (rank 0's clock), local otherwise. Targets without such
   /// options: every step.
   bool due(store::Flow flow, std::int64_t step, double time);
-  // What a target does not take is Error(unsupported), which end_step() throws as it does all that is wrong in a put.
+  // A put that the target does not take is Error(unsupported). end_step() throws it, as all errors of puts.
 
   /// Header::attributes of the step: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A checkpoint
   /// of AMReX needs "level_dt", reals: the time step of each level, or one for all. None in a series.
@@ -139,10 +139,10 @@ class Writer {
   /// The newest step of a flow of which all ranks know that it is in the store itself: newest_durable() where there is
   /// no staging directory.
   std::optional<store::StepId> newest_drained(store::Flow flow) const;
-  /// What became of steps that an earlier run left on local disks (the same on all ranks), and what could not be done
-  /// as the options ask and was done another way (of this rank). Of a series: which ranks write how much of it.
+  /// A store: the fate of steps that an earlier run left on local disks (the same on all ranks), and options that this
+  /// rank could not follow. A series: which ranks write how much of it.
   std::vector<std::string> notes() const;
-  /// Of this rank.
+  /// This rank's.
   Statistics statistics() const;
   /// Collective: of all ranks together, the same on all. Also after close().
   Statistics total_statistics() const;
