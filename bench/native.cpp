@@ -27,7 +27,7 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/engine/targets/native_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/output.hpp"
 #include "octavo/mesh/boxes.hpp"
@@ -44,7 +44,7 @@ using bench::largest;
 namespace fs = std::filesystem;
 using engine::NativeFormat;
 using engine::NativeOptions;
-using engine::NativeWriter;
+using engine::Writer;
 
 int rank() { return ranks::rank_in(MPI_COMM_WORLD); }
 int ranks() { return ranks::size_of(MPI_COMM_WORLD); }
@@ -100,7 +100,7 @@ void flash_steps(const char* name, const fs::path& directory, NativeOptions opti
   header.hi = {static_cast<double>(tree.roots[0]), 1, 1};
   header.level_origin = 1;
   options.sync = false;
-  NativeWriter writer(MPI_COMM_WORLD, header, options);
+  Writer writer(MPI_COMM_WORLD, header, options);
   std::vector<double> visible;
   for (int step = 0; step < steps; ++step) {
     const double before = writer.statistics().seconds_in_calls;
@@ -204,7 +204,7 @@ void amrex(int argc, char** argv) {
   options.mode = engine::Mode::sync;
   options.sync = false;
   options.checksums = false;
-  NativeWriter writer(MPI_COMM_WORLD, header, options);
+  Writer writer(MPI_COMM_WORLD, header, options);
   const auto write = [&] {
     writer.begin_step(directory / "plt", 0, 0);
     writer.put_mesh(patches);
@@ -256,7 +256,7 @@ mesh::IndexBox slab_of_rank(const mesh::Patches& patches) {
   return slab;
 }
 
-void put_particles(NativeWriter& writer, const formats::amrex::Output& output, std::vector<mesh::Particles>& keep) {
+void put_particles(Writer& writer, const formats::amrex::Output& output, std::vector<mesh::Particles>& keep) {
   for (const auto& folder : output.particles) {
     std::vector<formats::amrex::GridNumber> wanted;
     std::size_t n = 0;
@@ -289,7 +289,7 @@ void relay(int argc, char** argv) {
   NativeOptions options;
   options.format = NativeFormat::amrex_checkpoint;
   options.multifab = "phi";
-  NativeWriter writer(MPI_COMM_WORLD, output.header, options);
+  Writer writer(MPI_COMM_WORLD, output.header, options);
   writer.begin_step(argv[3], 0, output.header.time);
   for (const auto& [name, value] : output.header.attributes) writer.put_attribute(name, value);
   writer.put_mesh(std::get<mesh::Patches>(again.mesh));

@@ -25,7 +25,7 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/med.hpp"
@@ -155,8 +155,9 @@ Way octavo_way(const fs::path& path, const Problem& problem, engine::Mode mode) 
   options.mode = mode;
   options.sync = false;
   options.writers = problem.writers;
-  auto writer = std::make_shared<engine::SeriesWriter>(MPI_COMM_WORLD, path, problem.header, problem.mesh, options);
-  if (rank() == 0 && mode == engine::Mode::background) std::printf("%s\n", to_text(writer->plan()).c_str());
+  auto writer = std::make_shared<engine::Writer>(MPI_COMM_WORLD, mesh::Header(),
+                                                 engine::SeriesTarget{path, problem.header, problem.mesh, options});
+  if (rank() == 0 && mode == engine::Mode::background) std::printf("%s\n", writer->notes().front().c_str());
   return {[=](int step, const std::vector<std::vector<double>>& values) {
             writer->begin_step(step);
             for (std::size_t v = 0; v < values.size(); ++v)
@@ -210,7 +211,7 @@ void put_frame(const Problem& problem, const serafin::Layout& layout, MPI_File f
 }
 
 Way collective_way(const fs::path& path, const Problem& problem, bool blocking) {
-  engine::SeriesWriter(MPI_COMM_WORLD, path, problem.header, problem.mesh, {.sync = false}).close();
+  engine::Writer(MPI_COMM_WORLD, {}, engine::SeriesTarget{path, problem.header, problem.mesh, {.sync = false}}).close();
   auto state = std::make_shared<Collective>();
   const serafin::Layout layout = serafin::layout_of(problem.header);
   state->owned = owned_points(problem, static_cast<std::size_t>(problem.header.points));
@@ -276,7 +277,7 @@ void merge(const fs::path& path, const Problem& problem) {
 }
 
 Way pieces_way(const fs::path& path, const Problem& problem) {
-  engine::SeriesWriter(MPI_COMM_WORLD, path, problem.header, problem.mesh, {.sync = false}).close();
+  engine::Writer(MPI_COMM_WORLD, {}, engine::SeriesTarget{path, problem.header, problem.mesh, {.sync = false}}).close();
   auto header = std::make_shared<serafin::Header>(problem.header);
   header->points = static_cast<std::int32_t>(problem.points());
   header->elements = static_cast<std::int32_t>(problem.mesh.global_element.size());

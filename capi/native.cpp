@@ -49,7 +49,7 @@ int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_
       std::copy_n(options->block, 3, header.block.begin());
     });
     *writer = new octavo_native_writer{
-        {}, engine::NativeWriter(comm, header, chosen), header.dim, header.roots, header.block};
+        {}, engine::Writer(comm, header, chosen), header.dim, header.roots, header.block};
   });
 }
 

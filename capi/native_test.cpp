@@ -267,8 +267,8 @@ TEST(CapiNativeMpi, option_bound_thread_keeps_the_thread_on_the_cores_of_its_ran
     octavo_error error;
     octavo_native_options options = options_for(OCTAVO_AMREX_PLOTFILE);
     options.bound_thread = bound;
-    octavo_native_writer* writer = open_writer(options, &error);
     const int before = octavo::testing::left_binding;
+    octavo_native_writer* writer = open_writer(options, &error);
     put_step(writer, directory.path() / std::to_string(bound), blocks, false, &error);
     EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
     EXPECT_EQ(octavo::testing::left_binding - before, 1 - bound);

@@ -5,7 +5,6 @@
 #include "capi/octavo.h"
 #include "octavo/engine/points/series_mesh.hpp"
 #include "octavo/engine/restart/restart.hpp"
-#include "octavo/engine/targets/native_writer.hpp"
 #include "octavo/engine/write/writer.hpp"
 
 namespace octavo::capi {
@@ -25,7 +24,7 @@ struct octavo_writer {
 };
 struct octavo_native_writer {
   octavo::capi::Orders orders;
-  octavo::engine::NativeWriter writer;
+  octavo::engine::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;
   octavo::capi::Boxes boxes{};

@@ -144,14 +144,6 @@ int octavo_writer_put_field(octavo_writer* writer, const char* name, const char*
   return put_view(writer, name, unit, view, error);
 }
 
-void octavo::capi::add_faces(engine::Writer& to, const std::string& name, const engine::ArrayView& view,
-                             const std::string& unit, mesh::Centring centring) {
-  check(view);
-  const auto sides = split_faces(view, mesh::face_axis(centring));
-  for (unsigned high = 0; high < 2; ++high)
-    to.put_field(mesh::name_of_side(name, centring, high), sides[high], unit, centring);
-}
-
 int octavo_writer_end_step(octavo_writer* writer, octavo_error* error) {
   return guard(error, [&] { checked(writer, "writer").writer.end_step(); });
 }

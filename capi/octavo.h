@@ -240,7 +240,7 @@ OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const c
                                            int type, const void* values, int64_t count, int64_t stride, int space,
                                            octavo_error* error);
 /* Collective. Returns, on all ranks, an error of a put on any rank or of the background. If the step before failed,
-* this step is not written (octavo_writer would take it); it may be put again. */
+* this step is taken all the same, as octavo_writer takes it. */
 OCTAVO_API int octavo_native_end_step(octavo_native_writer* writer, octavo_error* error);
 /* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
 OCTAVO_API int octavo_native_finished(octavo_native_writer* writer, int* all, octavo_error* error);
@@ -296,7 +296,7 @@ OCTAVO_API int octavo_series_begin_step(octavo_series* series, double time, octa
 OCTAVO_API int octavo_series_put(octavo_series* series, const char* name, int type, const void* values, int64_t count,
                                  int64_t stride, int space, octavo_error* error);
 /* Collective. Put all variables before. Returns, on all ranks, an error of any rank or of the background. If the step
-* before failed, this step is not written (octavo_writer would take it); it may be put again. */
+* before failed, this step is taken all the same, as octavo_writer takes it. */
 OCTAVO_API int octavo_series_end_step(octavo_series* series, octavo_error* error);
 /* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
 OCTAVO_API int octavo_series_finished(octavo_series* series, int* all, octavo_error* error);

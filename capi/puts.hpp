@@ -114,21 +114,13 @@ int put_arrays(Handle* writer, const char* name, const char* unit, int type, con
   return put_view(writer, name, unit, view, error);
 }
 
-// A FLASH file has face variables as they are; a store the low and the high faces of each cell, as two fields.
-inline void add_faces(engine::NativeWriter& to, const std::string& name, const engine::ArrayView& view,
-                      const std::string& unit, mesh::Centring centring) {
-  to.put_field(name, view, unit, centring);
-}
-void add_faces(engine::Writer& to, const std::string& name, const engine::ArrayView& view, const std::string& unit,
-               mesh::Centring centring);
-
 /// Of a tree: arrays with one value more along `axis`.
 template <class Handle, class View>
 int put_face_view(Handle* writer, const char* name, const char* unit, int axis, View&& view,
                   octavo_error* error) noexcept {
   return put(writer, error, "a field", [&](Handle& to) {
     const mesh::Centring centring = faces_along(axis, to.dim);
-    add_faces(to.writer, &checked(name, "name"), view(to), unit_of(unit), centring);
+    to.writer.put_field(&checked(name, "name"), view(to), unit_of(unit), centring);
   });
 }
 

@@ -4,11 +4,11 @@
 
 #include "capi/objects.hpp"
 #include "capi/puts.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 struct octavo_series {
-  octavo::engine::SeriesWriter writer;
+  octavo::engine::Writer writer;
 };
 
 namespace octavo::capi {
@@ -82,7 +82,7 @@ int octavo_series_open(MPI_Comm comm, const char* path, int variables, const cha
       chosen = options_from(*options);
       piece = mesh_from(checked(mesh, "mesh"));
     });
-    *series = new octavo_series{engine::SeriesWriter(comm, path, header, piece, chosen)};
+    *series = new octavo_series{engine::Writer(comm, {}, engine::SeriesTarget{path, header, piece, chosen})};
   });
 }
 

@@ -201,10 +201,10 @@ TEST(CapiSeriesMpi, options_bound_thread_and_ranks_per_node_say_where_the_thread
       options.bound_thread = bound;
       options.ranks_per_node = ranks_per_node;
       const std::string path = directory.path() / (std::to_string(2 * bound + ranks_per_node) + ".slf");
+      const int before = octavo::testing::left_binding;
       octavo_series* series = nullptr;
       octavo_error error{};
       ASSERT_EQ(octavo_series_open(everyone(), path.c_str(), 2, names, units, &mesh, &options, &series, &error), 0);
-      const int before = octavo::testing::left_binding;
       octavo_series_begin_step(series, 0, &error);
       for (int v = 0; v < 2; ++v) put_strided(series, 0, v, mesh.points, &error);
       EXPECT_EQ(octavo_series_end_step(series, &error), 0) << error.message;

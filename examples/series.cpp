@@ -8,7 +8,7 @@
 
 #include "channel.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 using namespace octavo;
 
@@ -20,7 +20,7 @@ static void simulate(const char* path, int steps) {
   formats::serafin::Header header;
   header.title = engine::series_title("A CHANNEL", 4);
   header.variables = {formats::serafin::variable("WATER DEPTH", "M"), formats::serafin::variable("VELOCITY U", "M/S")};
-  engine::SeriesWriter writer(MPI_COMM_WORLD, path, header, mesh);
+  engine::Writer writer(MPI_COMM_WORLD, {}, engine::SeriesTarget{path, header, mesh});
 
   std::vector<double> work(mesh.piece.x.size());  // one array for all variables: put_field copies
   for (int step = 0; step < steps; ++step) {

@@ -147,7 +147,7 @@ std::array<std::vector<double>, 3> tracer_velocities(Run<Mesh>& run) {
 template <class Mesh>
 void put_native(Run<Mesh>& run) {
   const bool flash = run.options.native == "flash";
-  engine::NativeWriter& writer = *run.output.native;
+  engine::Writer& writer = *run.output.native;
   const auto fields = flash ? euler::flash_fields(run.problem.gas) : euler::native_fields(run.problem.gas);
   writer.begin_step(native_path(run.options, run.step), run.step, run.time);
   if (flash)

@@ -39,12 +39,12 @@ Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Proble
     for (int scalar = 0; scalar < problem.gas.scalars; ++scalar)
       native.names["scalar_" + std::to_string(scalar)] = flash_name(scalar);
     native.mode = options.io == "sync" ? engine::Mode::sync : engine::Mode::background;
-    output.native = std::make_unique<engine::NativeWriter>(comm, header, native);
+    output.native = std::make_unique<engine::Writer>(comm, header, native);
   }
   return output;
 }
 
-void describe_for_flash(engine::NativeWriter& native, const euler::Problem& problem, double dt) {
+void describe_for_flash(engine::Writer& native, const euler::Problem& problem, double dt) {
   native.put_attribute("string runtime parameters", std::vector<std::string>{"run_comment"});
   native.put_attribute("string runtime parameters/run_comment", "octavo-" + problem.name);
   native.put_attribute("real runtime parameters", std::vector<std::string>{"gamma"});

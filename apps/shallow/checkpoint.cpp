@@ -69,8 +69,9 @@ void Checkpoints::write(const Simulation& simulation) {
     file::make_directories(folder_);
     fs::remove(in_flight(last_));
   });
-  writer_ = std::make_unique<engine::SeriesWriter>(simulation.comm, in_flight(last_), header,
-                                                   series_mesh(simulation.mesh, geometry_));
+  writer_ = std::make_unique<engine::Writer>(
+      simulation.comm, mesh::Header(),
+      engine::SeriesTarget{in_flight(last_), header, series_mesh(simulation.mesh, geometry_)});
   const auto columns = columns_of(simulation);
   writer_->begin_step(simulation.time);
   for (std::size_t c = 0; c < columns.size(); ++c)
@@ -80,7 +81,7 @@ void Checkpoints::write(const Simulation& simulation) {
 
 void Checkpoints::finish(MPI_Comm comm) {
   if (!writer_) return;
-  const std::unique_ptr<engine::SeriesWriter> writer = std::move(writer_);
+  const std::unique_ptr<engine::Writer> writer = std::move(writer_);
   writer->close();
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "apps/shallow/solver.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 
 /// Checkpoints are SERAFIN files in double precision, one a checkpoint, written behind the solver's back: any tool
 /// reads them, and they do not remember how many ranks wrote them.
@@ -24,7 +24,7 @@ class Checkpoints {
  private:
   std::filesystem::path folder_, geometry_;
   std::filesystem::path last_;  ///< in flight
-  std::unique_ptr<engine::SeriesWriter> writer_;
+  std::unique_ptr<engine::Writer> writer_;
 };
 
 /// The newest checkpoint in a folder; nothing where there is none.

@@ -4,9 +4,9 @@
 
 #include "apps/shallow/mesh.hpp"
 #include "octavo/engine/step/array_view.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 
-/// This solver's points in the words of Octavo's SeriesWriter.
+/// This solver's points in the words of Octavo's Writer.
 namespace octavo::shallow {
 
 /// The owned points: every point of the mesh is given once. The rest is the geometry file's.

@@ -59,8 +59,9 @@ namespace {
 Results open_direct(MPI_Comm comm, engine::Mode mode, const std::filesystem::path& path, const Mesh& mesh,
                     const std::filesystem::path& geometry, const serafin::Header& header,
                     std::optional<double> resume) {
-  auto writer = std::make_shared<engine::SeriesWriter>(comm, path, header, series_mesh(mesh, geometry),
-                                                       engine::SeriesOptions{.mode = mode, .resume = resume});
+  auto writer = std::make_shared<engine::Writer>(
+      comm, mesh::Header(),
+      engine::SeriesTarget{path, header, series_mesh(mesh, geometry), {.mode = mode, .resume = resume}});
   Results results;
   results.write = [writer, &mesh](double time, const Fields& fields) {
     const auto variables = result_variables();

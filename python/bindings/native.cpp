@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "arguments.hpp"
-#include "octavo/engine/targets/native_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "open_writer.hpp"
 
 namespace octavo::bindings {
@@ -65,7 +65,7 @@ class NativeWriter {
   void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
     try {
-      writer_.call([](engine::NativeWriter& writer) { writer.end_step(); });
+      writer_.call([](engine::Writer& writer) { writer.end_step(); });
     } catch (...) {
       held_.clear();
       throw;
@@ -73,13 +73,13 @@ class NativeWriter {
     held_.clear();
   }
   bool finished() {
-    return writer_.call([](engine::NativeWriter& writer) { return writer.finished(); });
+    return writer_.call([](engine::Writer& writer) { return writer.finished(); });
   }
   void wait() {
-    writer_.call([](engine::NativeWriter& writer) { writer.wait(); });
+    writer_.call([](engine::Writer& writer) { writer.wait(); });
   }
   void close() {
-    writer_.call([](engine::NativeWriter& writer) { writer.close(); });
+    writer_.call([](engine::Writer& writer) { writer.close(); });
   }
   void abandon() {
     writer_.abandon();
@@ -94,7 +94,7 @@ class NativeWriter {
   }
 
   std::vector<Buffer> held_;  // until end_step() has read them
-  OpenWriter<engine::NativeWriter> writer_;
+  OpenWriter<engine::Writer> writer_;
 };
 
 }  // namespace

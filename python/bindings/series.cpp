@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arguments.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 #include "open_writer.hpp"
 
@@ -69,7 +69,7 @@ class SeriesWriter {
       header = header_from(words);
       options = options_from(words);
     });
-    writer_.open(everyone, path, header, mesh, options);
+    writer_.open(everyone, mesh::Header(), engine::SeriesTarget{path, header, mesh, options});
   }
   void begin_step(double time) { writer_->begin_step(time); }
   void put_field(const std::string& name, nb::handle array, const std::string& type) {
@@ -79,16 +79,16 @@ class SeriesWriter {
   void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
   void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
   void end_step() {
-    writer_.call([](engine::SeriesWriter& writer) { writer.end_step(); });
+    writer_.call([](engine::Writer& writer) { writer.end_step(); });
   }
   bool finished() {
-    return writer_.call([](engine::SeriesWriter& writer) { return writer.finished(); });
+    return writer_.call([](engine::Writer& writer) { return writer.finished(); });
   }
   void wait() {
-    writer_.call([](engine::SeriesWriter& writer) { writer.wait(); });
+    writer_.call([](engine::Writer& writer) { writer.wait(); });
   }
   void close() {
-    writer_.call([](engine::SeriesWriter& writer) { writer.close(); });
+    writer_.call([](engine::Writer& writer) { writer.close(); });
   }
   void abandon() { writer_.abandon(); }
   std::int64_t steps() { return writer_->steps(); }
@@ -96,7 +96,7 @@ class SeriesWriter {
   std::string total_statistics() { return writer_.total_statistics(); }
 
  private:
-  OpenWriter<engine::SeriesWriter> writer_;
+  OpenWriter<engine::Writer> writer_;
 };
 
 }  // namespace

@@ -103,7 +103,7 @@ class NativeWriter(MeshWriter):
 
     def end_step(self) -> None:
         """The step is on its way, after the one before has its name. Arrays may change from here on.
-        Where that one failed, its error is raised here, and this step is not written: it may be put again."""
+        Where that one failed, its error is raised here, by its name, and this step is written all the same."""
         self._writer.end_step()
 
     def finished(self) -> bool:

@@ -101,7 +101,7 @@ class SeriesWriter(StepWriter):
 
     def end_step(self) -> None:
         """Values go to the ranks that write; these write while the solver goes on. Waits for the step before.
-        Where that failed, its error is raised here, and this step is not written: it may be put again."""
+        Where that failed, its error is raised here, by its time, and this step is written all the same, in its place."""
         self._writer.end_step()
 
     def finished(self) -> bool:

@@ -1,7 +1,8 @@
 #pragma once
 #include <random>
 
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/points/series_plan.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
@@ -67,8 +68,12 @@ inline engine::SeriesOptions options_for(std::uint32_t seed) {
   return options;
 }
 
-inline void write_step(engine::SeriesWriter& writer, const SerafinFixture& f, const engine::SeriesMesh& mesh,
-                       int step) {
+/// The last of the ranks that write, with options_for(seed). Collective.
+inline int last_writer(std::uint32_t seed) {
+  return engine::writer_ranks(ranks::hosts_of_ranks(everyone(), 0), options_for(seed).writers).back();
+}
+
+inline void write_step(engine::Writer& writer, const SerafinFixture& f, const engine::SeriesMesh& mesh, int step) {
   writer.begin_step(1.5 * step);
   std::vector<double> values(mesh.piece.x.size() * static_cast<std::size_t>(f.planes));
   for (int v = f.variables - 1; v >= 0; --v) {

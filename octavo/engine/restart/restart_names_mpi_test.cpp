@@ -4,7 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/restart.hpp"
-#include "octavo/engine/targets/native_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -74,7 +74,7 @@ std::filesystem::path write(const std::filesystem::path& folder, NativeFormat fo
   options.sync = false;
   const Blocks blocks = make_blocks();
   const auto path = folder / (format == NativeFormat::flash ? "run_hdf5_chk_0007" : "plt00007");
-  NativeWriter writer(everyone(), blocks.header, options);
+  Writer writer(everyone(), blocks.header, options);
   writer.begin_step(path, 7, 1.5);
   writer.put_mesh(blocks.tree);
   ArrayView view = view_of(blocks.density);

@@ -54,6 +54,8 @@ struct SpeciesSource {
 /// The work of one rank for a step. It can be carried out without the other ranks.
 struct StepJob {
   store::SegmentPlan plan;
+  std::filesystem::path path;  ///< of a step that is a file of its own
+  std::string name;            ///< in errors; empty: flow and number
   mesh::Header header;
   store::EncodeOptions encoding;
   int part = 0;

@@ -295,6 +295,7 @@ std::string describe(const mesh::Header& header) {
 }
 
 std::string describe_step(const StepJob& job) {
+  if (!job.name.empty()) return job.name;
   return store::to_string(job.plan.flow) + " step " + std::to_string(job.plan.step);
 }
 

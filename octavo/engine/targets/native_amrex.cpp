@@ -298,8 +298,9 @@ void seal(AmrexStep& step) {
 
 }  // namespace
 
-NativeWork start_amrex(MPI_Comm comm, StepJob& job, const fs::path& partial, const NativeOptions& options,
-                       Buffers& buffers) {
+StepWork start_amrex(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::path& partial,
+                     const NativeOptions& options, Buffers& buffers) {
+  StepJob& job = *shared;
   const auto step = std::make_shared<AmrexStep>();
   step->comm = comm;
   step->job = &job;
@@ -324,9 +325,10 @@ NativeWork start_amrex(MPI_Comm comm, StepJob& job, const fs::path& partial, con
     if (job.failure) throw *job.failure;
   });
   for (SpeciesSource& species : job.species) plan_species(*step, species);
-  NativeWork work;
-  work.bytes = bytes;
-  work.write = [step] { write_mine(*step); };
+  StepWork work;
+  work.bytes_put = bytes;
+  work.job = std::move(shared);
+  work.write = [step](Writing&) { write_mine(*step); };
   work.gather = [step] { gather_rows(*step); };
   work.seal = [step] { seal(*step); };
   return work;

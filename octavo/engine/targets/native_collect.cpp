@@ -171,7 +171,7 @@ mesh::Dataset dataset_of(MPI_Comm comm, StepJob& job, std::int64_t particles) {
 
 }  // namespace
 
-void collect_flash(MPI_Comm comm, StepJob& job, const std::filesystem::path& path, const NativeOptions& options) {
+void collect_flash(MPI_Comm comm, StepJob& job, const NativeOptions& options) {
   std::int64_t particles = job.species.empty() ? 0 : job.species[0].count;
   MPI_Allreduce(MPI_IN_PLACE, &particles, 1, MPI_INT64_T, MPI_SUM, comm);
   ranks::agree(comm, [&] {
@@ -185,7 +185,7 @@ void collect_flash(MPI_Comm comm, StepJob& job, const std::filesystem::path& pat
       for (int r = 1; r < ranks::size_of(comm); ++r) MPI_Send(&nothing_more, 1, MPI_INT, r, 0, comm);
     };
     try {
-      write_flash(dataset_of(comm, job, particles), path, chosen);
+      write_flash(dataset_of(comm, job, particles), job.path, chosen);
     } catch (...) {
       tell_others();
       throw;

@@ -237,8 +237,9 @@ void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
 
 }  // namespace
 
-NativeWork start_flash(MPI_Comm comm, StepJob& job, const fs::path& partial, const NativeOptions& options,
-                       Buffers& buffers) {
+StepWork start_flash(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::path& partial,
+                     const NativeOptions& options, Buffers& buffers) {
+  StepJob& job = *shared;
   fold_patches(comm, job, buffers);
   const auto step = std::make_shared<FlashStep>();
   step->comm = comm;
@@ -265,9 +266,10 @@ NativeWork start_flash(MPI_Comm comm, StepJob& job, const fs::path& partial, con
     hold(job, buffers);
     if (job.failure) throw *job.failure;
   });
-  NativeWork work;
-  work.bytes = bytes_of(job);
-  work.write = [step] { write_mine(*step); };
+  StepWork work;
+  work.bytes_put = bytes_of(job);
+  work.job = std::move(shared);
+  work.write = [step](Writing&) { write_mine(*step); };
   work.gather = [step] { gather_ranges(*step); };
   work.seal = [step] { seal(*step); };
   return work;

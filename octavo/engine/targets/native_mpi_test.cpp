@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "octavo/base/error.hpp"
-#include "octavo/engine/targets/native_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/amrex.hpp"
@@ -89,7 +89,7 @@ Blocks make_blocks(int writer, int writers) {
   return out;
 }
 
-void put(NativeWriter& writer, const Blocks& blocks, const fs::path& path) {
+void put(Writer& writer, const Blocks& blocks, const fs::path& path) {
   writer.begin_step(path, 7, 0.5);
   writer.put_attribute("real scalars/dt", 0.125);
   writer.put_attribute("real scalars", std::vector<std::string>{"dt"});
@@ -148,7 +148,7 @@ TEST(NativeMpi, a_flash_file_written_by_all_ranks_is_the_serial_one) {
     NativeOptions options = options_for(NativeFormat::flash);
     options.collect = collect;
     const Blocks blocks = make_blocks(rank(), size());
-    NativeWriter writer(everyone(), blocks.header, options);
+    Writer writer(everyone(), blocks.header, options);
     const fs::path path = directory.path() / (collect ? "collected" : "background");
     put(writer, blocks, path);
     put(writer, blocks, path.string() + "_2");
@@ -175,7 +175,7 @@ std::vector<double> faces_of(const mesh::Octree& tree, std::size_t axis) {
   return values;
 }
 
-void put_faces(NativeWriter& writer, const Blocks& blocks, const fs::path& path) {
+void put_faces(Writer& writer, const Blocks& blocks, const fs::path& path) {
   writer.begin_step(path, 7, 0.5);
   writer.put_mesh(blocks.tree);
   std::vector<std::vector<double>> held;
@@ -201,7 +201,7 @@ TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_bl
     NativeOptions options = options_for(NativeFormat::flash);
     options.collect = collect;
     const fs::path path = directory.path() / (collect ? "collected" : "background");
-    NativeWriter writer(everyone(), make_blocks(0, 1).header, options);
+    Writer writer(everyone(), make_blocks(0, 1).header, options);
     put_faces(writer, make_blocks(rank(), size()), path);
     writer.close();
     const mesh::Part part = read_whole(formats::flash::open(path));
@@ -235,7 +235,7 @@ TEST(NativeMpi, faces_that_cannot_be_written_are_named_on_all_ranks) {
   half.cells = num_cells(blocks.tree);
   half.block = blocks.tree.block;
   const auto refused = [&](NativeFormat format, mesh::Centring centring, const char* text) {
-    NativeWriter writer(everyone(), blocks.header, options_for(format));
+    Writer writer(everyone(), blocks.header, options_for(format));
     writer.begin_step(directory.path() / "chk", 1, 0);
     writer.put_mesh(blocks.tree);
     writer.put_field("b_left", half, "", centring);
@@ -259,7 +259,7 @@ TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_noth
   const testing::SharedDirectory directory;
   Blocks blocks = make_blocks(rank(), size());
   if (rank() == size() - 1) blocks.tree.owned.back() = base::BitArray(blocks.tree.owned.back().size());
-  NativeWriter writer(everyone(), blocks.header, options_for(NativeFormat::flash));
+  Writer writer(everyone(), blocks.header, options_for(NativeFormat::flash));
   blocks.x = blocks.y = blocks.tag = {};
   EXPECT_THROW(put(writer, blocks, directory.path() / "chk"), Error);
   EXPECT_TRUE(fs::is_empty(directory.path()));
@@ -277,7 +277,7 @@ TEST(NativeMpi, blocks_that_two_ranks_own_are_refused_on_all_ranks_and_leave_not
     if (format == NativeFormat::flash && !file::hdf5::available()) continue;
     Blocks blocks = rank() == 1 ? make_blocks(0, 1) : make_blocks(rank(), size());
     blocks.x = blocks.y = blocks.tag = {};
-    NativeWriter writer(everyone(), blocks.header, options_for(format));
+    Writer writer(everyone(), blocks.header, options_for(format));
     EXPECT_THROW(
         {
           put(writer, blocks, directory.path() / "out");
@@ -296,7 +296,7 @@ TEST(NativeMpi, a_particle_in_a_block_of_another_rank_is_named) {
   Blocks blocks = make_blocks(rank(), size());
   // The lower left corner is the first rank's or the second's.
   blocks.x = blocks.y = blocks.tag = {0.01};
-  NativeWriter writer(everyone(), blocks.header, options_for(NativeFormat::flash));
+  Writer writer(everyone(), blocks.header, options_for(NativeFormat::flash));
   try {
     put(writer, blocks, directory.path() / "chk");
     ADD_FAILURE() << "no error";
@@ -350,7 +350,7 @@ Boxes make_boxes(int writer, int writers) {
   return out;
 }
 
-void put(NativeWriter& writer, const Boxes& boxes, const fs::path& path) {
+void put(Writer& writer, const Boxes& boxes, const fs::path& path) {
   writer.begin_step(path, 9, 0.25);
   writer.put_attribute("level_dt", std::vector<double>{0.5, 0.25});
   writer.put_mesh(boxes.patches);
@@ -374,7 +374,7 @@ TEST(NativeMpi, patches_of_other_dimensions_than_the_header_are_refused) {
   const testing::SharedDirectory directory;
   mesh::Header header = header_of_boxes();
   header.dim = 3;
-  NativeWriter writer(everyone(), header, options_for(NativeFormat::amrex_plotfile));
+  Writer writer(everyone(), header, options_for(NativeFormat::amrex_plotfile));
   try {
     put(writer, make_boxes(rank(), size()), directory.path() / "plt");
     ADD_FAILURE() << "no error";
@@ -442,7 +442,7 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
       mesh::Header header = header_of_boxes();
       header.lo[0] = -1;
       header.periodic[1] = true;
-      NativeWriter writer(everyone(), header, options);
+      Writer writer(everyone(), header, options);
       put(writer, boxes, directory.path() / "a");
       put(writer, boxes, directory.path() / "b");
       // The step before has its name by now; this one has not until a collective call finds it written.
@@ -492,7 +492,7 @@ TEST(NativeMpi, particles_of_amrex_outputs_have_an_identity_of_their_own_whateve
     const testing::SharedDirectory directory;
     const Boxes boxes = make_boxes(rank(), size());
     const std::vector<double> tag(boxes.id.begin(), boxes.id.end());
-    NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
     writer.begin_step(directory.path() / "plt", 9, 0.25);
     writer.put_mesh(boxes.patches);
     writer.put_field("density", view_of(boxes.density));
@@ -515,7 +515,7 @@ TEST(NativeMpi, particles_whose_identity_says_nothing_are_refused_on_all_ranks) 
     const testing::SharedDirectory directory;
     const Boxes boxes = make_boxes(rank(), size());
     const std::vector<double> half(boxes.id.size(), 0.5);
-    NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
     writer.begin_step(directory.path() / "plt", 9, 0.25);
     writer.put_mesh(boxes.patches);
     writer.put_field("density", view_of(boxes.density));
@@ -534,7 +534,7 @@ TEST(NativeMpi, particles_whose_identity_says_nothing_are_refused_on_all_ranks) 
 TEST(NativeMpi, a_checkpoint_of_amrex_wants_a_time_step_and_keeps_ids_that_are_used_up) {
   const testing::SharedDirectory directory;
   const Boxes boxes = make_boxes(rank(), size());
-  NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_checkpoint));
+  Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_checkpoint));
   const auto put_step = [&](const std::string& name, const std::vector<double>& dt) {
     writer.begin_step(directory.path() / name, 9, 0.25);
     if (!dt.empty()) writer.put_attribute("level_dt", dt);
@@ -566,7 +566,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
   const testing::SharedDirectory directory;
   const Blocks blocks = make_blocks(rank(), size());
   {
-    NativeWriter writer(everyone(), blocks.header, options_for(NativeFormat::amrex_plotfile));
+    Writer writer(everyone(), blocks.header, options_for(NativeFormat::amrex_plotfile));
     put(writer, blocks, directory.path() / "plt");
     writer.close();
     const auto output = formats::amrex::open_output(directory.path() / "plt");
@@ -588,7 +588,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
   mesh::Header header = header_of_boxes();
   header.roots = {4, 4, 1};
   header.block = {4, 4, 1};
-  NativeWriter writer(everyone(), header, options_for(NativeFormat::flash));
+  Writer writer(everyone(), header, options_for(NativeFormat::flash));
   writer.begin_step(directory.path() / "chk", 1, 0);
   writer.put_mesh(boxes.patches);
   writer.put_field("density", view_of(boxes.density));
@@ -604,7 +604,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
 TEST(NativeMpi, a_full_disk_fails_on_all_ranks_and_leaves_nothing) {
   const testing::SharedDirectory directory;
   const Boxes boxes = make_boxes(rank(), size());
-  NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+  Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
   if (rank() == size() - 1)
     file::set_observer([](const file::Event& event) {
       const bool hit =
@@ -632,7 +632,7 @@ TEST(NativeMpi, ranks_that_disagree_are_told) {
   if (size() == 1) return;
   const testing::SharedDirectory directory;
   const Boxes boxes = make_boxes(rank(), size());
-  NativeWriter writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+  Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
   writer.begin_step(directory.path() / "plt", 1, 0);
   writer.put_mesh(boxes.patches);
   writer.put_field(rank() == 0 ? "density" : "energy", view_of(boxes.density));

@@ -53,7 +53,7 @@ TEST_F(SeriesMedMpi, the_values_are_a_serial_writers_for_any_ranks_writers_and_a
     const SerafinFixture f = fixture(seed);
     const SeriesMesh mesh = piece_of(f, seed);
     path = directory.path() / (std::to_string(seed) + ".med");
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(seed));
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(seed)});
     for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
     writer.close();
     EXPECT_EQ(writer.steps(), f.steps);
@@ -70,7 +70,7 @@ TEST_F(SeriesMedMpi, a_users_file_with_the_name_of_its_geometry_stays) {
   MPI_Barrier(everyone());
   SeriesOptions options = options_for(3);
   for (int step = 0; step < 2; ++step) {
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
     write_step(writer, f, mesh, step);
     writer.close();
     options.resume = std::numeric_limits<double>::infinity();
@@ -88,7 +88,7 @@ TEST_F(SeriesMedMpi, a_step_shows_only_when_all_of_it_is_written) {
   SeriesOptions options = options_for(7);
   options.mode = Mode::background;
   {
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
     expect_steps(f, 0);
     write_step(writer, f, mesh, 0);
     writer.wait();
@@ -106,7 +106,7 @@ TEST_F(SeriesMedMpi, a_run_goes_on_behind_the_last_step_or_an_earlier_time_of_an
     SeriesOptions options = options_for(seed);
     path = directory.path() / (std::to_string(seed) + ".med");
     if (!converted) {
-      SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+      Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
       for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
       writer.close();
     } else if (rank() == 0) {
@@ -116,7 +116,7 @@ TEST_F(SeriesMedMpi, a_run_goes_on_behind_the_last_step_or_an_earlier_time_of_an
     MPI_Barrier(everyone());
     for (const double from : {std::numeric_limits<double>::infinity(), 1.5}) {
       options.resume = from;
-      SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+      Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
       const int kept = from > 1.5 ? f.steps : 2;
       EXPECT_EQ(writer.steps(), kept);
       expect_steps(f, kept);
@@ -130,21 +130,29 @@ TEST_F(SeriesMedMpi, a_run_goes_on_behind_the_last_step_or_an_earlier_time_of_an
 TEST_F(SeriesMedMpi, nothing_is_added_to_another_mesh_precision_or_other_variables) {
   const SerafinFixture f = fixture(10);
   SeriesOptions options = options_for(10);
-  SeriesWriter(everyone(), path, series_header(f), piece_of(f, 10), options).close();
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, series_header(f), piece_of(f, 1), options); }),
+  Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(f, 10), options}).close();
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(f, 1), options});
+              }),
               HasSubstr("the output exists already"));
   options.resume = 0;
   SerafinFixture moved = f;
   moved.mesh.x[3] += 1;
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, series_header(f), piece_of(moved, 1), options); }),
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(moved, 1), options});
+              }),
               HasSubstr("another mesh"));
   formats::serafin::Header other = series_header(f);
   other.variables[0] = formats::serafin::variable("BOTTOM", "M");
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, other, piece_of(f, 1), options); }),
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, other, piece_of(f, 1), options});
+              }),
               HasSubstr("other variables"));
   other = series_header(f);
   other.real_bytes = 12 - other.real_bytes;
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, other, piece_of(f, 1), options); }),
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, other, piece_of(f, 1), options});
+              }),
               HasSubstr("expected float"));
   expect_steps(f, 0);
 }
@@ -163,13 +171,13 @@ TEST_F(SeriesMedMpi, a_file_goes_on_in_the_precision_of_its_values_whatever_it_w
     SeriesOptions options = options_for(seed);
     options.resume = std::numeric_limits<double>::infinity();
     formats::serafin::Header header = series_header(f);
-    const std::string message = message_of([&] { SeriesWriter(everyone(), path, header, mesh, options); });
+    const std::string message = message_of([&] { Writer(everyone(), {}, SeriesTarget{path, header, mesh, options}); });
     EXPECT_THAT(message, HasSubstr(f.doubles ? "field VARIABLE 0: expected float64, found float32"
                                              : "field VARIABLE 0: expected float32, found float64"));
     testing::expect_same_everywhere(message);
     expect_steps(f, f.steps);
     header.real_bytes = 12 - header.real_bytes;
-    SeriesWriter writer(everyone(), path, header, mesh, options);
+    Writer writer(everyone(), {}, SeriesTarget{path, header, mesh, options});
     for (int step = f.steps; step < 5; ++step) write_step(writer, f, mesh, step);
     writer.close();
     expect_steps(f, 5);
@@ -179,11 +187,12 @@ TEST_F(SeriesMedMpi, a_file_goes_on_in_the_precision_of_its_values_whatever_it_w
 TEST_F(SeriesMedMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
   const SerafinFixture f = fixture(12);
   const SeriesMesh mesh = piece_of(f, 12);
-  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(12));
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(12)});
   write_step(writer, f, mesh, 0);
   writer.wait();
   for (const bool values : {true, false}) {  // a writer's values, or what rank 0 shows them by
-    if (rank() == (values ? writer.plan().ranks.back() : 0))
+    const int last = testing::last_writer(12);
+    if (rank() == (values ? last : 0))
       file::set_observer([&, writes = 0](const file::Event& event) mutable {
         const bool full = event.operation == file::Operation::write && (values || event.offset == 0 || writes++ > 20);
         return full ? file::Verdict{ENOSPC, 0} : file::Verdict{};
@@ -205,7 +214,7 @@ TEST_F(SeriesMedMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
 TEST_F(SeriesMedMpi, what_is_wrong_on_one_rank_is_told_on_all_and_the_next_step_goes_on) {
   const SerafinFixture f = fixture(11);
   const SeriesMesh mesh = piece_of(f, 11);
-  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(11));
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(11)});
   const std::string message = message_of([&] {
     writer.begin_step(0);
     if (rank() == 0) writer.put_field("DEPTH", view_of(mesh.piece.x));

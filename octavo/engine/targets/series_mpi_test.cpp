@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
+#include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "tests/support/error_of.hpp"
@@ -50,7 +50,7 @@ TEST(SeriesMpi, the_bytes_are_a_serial_writers_for_any_ranks_writers_and_alignme
     const SerafinFixture f = fixture(seed);
     const SeriesMesh mesh = piece_of(f, seed);
     const fs::path path = directory.path() / "r2d.slf";
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(seed));
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(seed)});
     for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
     writer.close();
     EXPECT_EQ(writer.steps(), f.steps);
@@ -69,7 +69,7 @@ TEST(SeriesMpi, without_numbers_triangles_stand_by_their_lowest_point_whatever_t
   std::string first;
   for (std::uint32_t seed = 0; seed < 3; ++seed) {
     const fs::path path = directory.path() / std::to_string(seed);
-    SeriesWriter(everyone(), path, series_header(f), piece_of(f, seed, false), options_for(seed)).close();
+    Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(f, seed, false), options_for(seed)}).close();
     if (seed == 0) first = bytes_of(path);
     EXPECT_EQ(difference(bytes_of(path), first), "none");
   }
@@ -104,7 +104,7 @@ TEST(SeriesMpi, a_geometry_file_gives_connectivity_boundary_and_coordinates) {
   mesh.boundary.clear();
   std::fill(mesh.piece.x.begin(), mesh.piece.x.end(), 0.0);
   mesh.geometry = geometry;
-  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(3));
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(3)});
   for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
   writer.close();
   std::string expected = testing::serafin_bytes(f);
@@ -121,7 +121,7 @@ TEST(SeriesMpi, a_step_shows_only_when_all_of_it_is_written) {
   SeriesOptions options = options_for(7);
   options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
   {
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
     EXPECT_EQ(serafin::open_series(path).steps, 0);
     write_step(writer, f, mesh, 0);
     writer.wait();
@@ -144,7 +144,7 @@ TEST(SeriesMpi, a_run_goes_on_behind_the_last_whole_step_or_an_earlier_time) {
     SeriesOptions options = options_for(8);
     options.resume = from;
     const SeriesMesh mesh = piece_of(f, 8);
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options);
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
     EXPECT_EQ(writer.steps(), 2);
     EXPECT_EQ(serafin::open_series(path).trailing_bytes, 0U);
     MPI_Barrier(everyone());
@@ -163,16 +163,22 @@ TEST(SeriesMpi, nothing_is_added_to_another_mesh_or_other_variables_and_the_file
   if (rank() == 0) testing::put_file(path, before);
   MPI_Barrier(everyone());
   SeriesOptions options = options_for(10);
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, series_header(f), piece_of(f, 1), options); }),
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(f, 1), options});
+              }),
               HasSubstr("the output exists already"));
   options.resume = 0;
   SerafinFixture moved = f;
   moved.mesh.x[3] += 1;
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, series_header(f), piece_of(moved, 1), options); }),
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(moved, 1), options});
+              }),
               HasSubstr("another mesh"));
   serafin::Header other = series_header(f);
   other.variables[0] = serafin::variable("BOTTOM", "M");
-  EXPECT_THAT(message_of([&] { SeriesWriter(everyone(), path, other, piece_of(f, 1), options); }),
+  EXPECT_THAT(message_of([&] {
+                Writer(everyone(), {}, SeriesTarget{path, other, piece_of(f, 1), options});
+              }),
               HasSubstr("other variables"));
   EXPECT_EQ(difference(bytes_of(path), before), "none");
 }
@@ -182,7 +188,7 @@ TEST(SeriesMpi, what_is_wrong_on_one_rank_is_told_on_all_and_the_next_step_goes_
   const SerafinFixture f = fixture(11);
   const SeriesMesh mesh = piece_of(f, 11);
   const fs::path path = directory.path() / "r2d.slf";
-  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(11));
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(11)});
   const std::vector<float> too_many(mesh.piece.x.size() * static_cast<std::size_t>(f.planes) + 1);
   const auto wrong_step = [&](const std::string& name) {
     return message_of([&] {
@@ -209,7 +215,7 @@ TEST(SeriesMpi, close_tells_on_all_ranks_of_a_step_that_was_not_ended) {
   const std::vector<float> too_many(mesh.piece.x.size() * static_cast<std::size_t>(f.planes) + 1);
   for (const bool wrong : {false, true}) {
     const fs::path path = directory.path() / (wrong ? "wrong.slf" : "open.slf");
-    SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(13));
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(13)});
     write_step(writer, f, mesh, 0);
     writer.begin_step(1);
     if (wrong && rank() == size() - 1) writer.put_field("VARIABLE 0", view_of(too_many));
@@ -225,10 +231,10 @@ TEST(SeriesMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
   const SerafinFixture f = fixture(12);
   const SeriesMesh mesh = piece_of(f, 12);
   const fs::path path = directory.path() / "r2d.slf";
-  SeriesWriter writer(everyone(), path, series_header(f), mesh, options_for(12));
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(12)});
   write_step(writer, f, mesh, 0);
   writer.wait();
-  if (rank() == writer.plan().ranks.back())
+  if (rank() == testing::last_writer(12))
     file::set_observer([](const file::Event& event) {
       return event.operation == file::Operation::write ? file::Verdict{ENOSPC, 0} : file::Verdict{};
     });
@@ -253,7 +259,7 @@ TEST(SeriesMpi, what_lies_beside_the_file_stays) {
   const fs::path path = directory.path() / "r2d.slf", beside = path.string() + ".geometry";
   if (rank() == 0) testing::put_file(beside, "somebody else's");
   MPI_Barrier(everyone());
-  SeriesWriter(everyone(), path, series_header(f), piece_of(f, 4), options_for(4)).close();
+  Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(f, 4), options_for(4)}).close();
   EXPECT_EQ(bytes_of(beside), "somebody else's");
 }
 
@@ -263,8 +269,9 @@ TEST(SeriesMpi, points_and_triangles_that_no_rank_holds_are_named) {
   const auto open = [&](const std::function<void(SeriesMesh&)>& change) {
     SeriesMesh mesh = piece_of(f, 2);
     change(mesh);
-    return message_of(
-        [&] { SeriesWriter(everyone(), directory.path() / "r2d.slf", series_header(f), mesh, options_for(2)); });
+    return message_of([&] {
+      Writer(everyone(), {}, SeriesTarget{directory.path() / "r2d.slf", series_header(f), mesh, options_for(2)});
+    });
   };
   EXPECT_THAT(open([](SeriesMesh& mesh) {
                 for (auto& number : mesh.piece.global_point) number += number >= 17 ? 1 : 0;
@@ -293,7 +300,7 @@ TEST(SeriesMpi, numbers_that_mean_other_points_or_triangles_on_other_ranks_are_n
   serafin::Header header;
   header.variables = {serafin::variable("DEPTH", "M")};
   const auto open = [&](const fs::path& path) {
-    return message_of([&] { SeriesWriter(everyone(), path, header, mesh, {.mode = Mode::sync}).close(); });
+    return message_of([&] { Writer(everyone(), {}, SeriesTarget{path, header, mesh, {.mode = Mode::sync}}).close(); });
   };
   const std::string alone = "no error";
   EXPECT_THAT(open(directory.path() / "a.slf"), HasSubstr(size() == 1 ? alone : "point 0 (from 0): expected"));
@@ -311,10 +318,11 @@ TEST(SeriesMpi, ranks_that_disagree_about_the_series_are_told) {
   const SerafinFixture f = fixture(2);
   serafin::Header header = series_header(f);
   if (rank() == 1) header.real_bytes = 12 - header.real_bytes;
-  EXPECT_THAT(message_of([&] {
-                SeriesWriter(everyone(), directory.path() / "r2d.slf", header, piece_of(f, 2), options_for(2));
-              }),
-              HasSubstr("ranks disagree about the series"));
+  EXPECT_THAT(
+      message_of([&] {
+        Writer(everyone(), {}, SeriesTarget{directory.path() / "r2d.slf", header, piece_of(f, 2), options_for(2)});
+      }),
+      HasSubstr("ranks disagree about the series"));
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 }  // namespace
 
-Background::Background(Group& group, Staging& staging, bool threaded, bool bound)
-    : group_(group), staging_(staging), threaded_(threaded) {
+Background::Background(bool threaded, bool bound) : threaded_(threaded) {
   if (threaded_)
     thread_ = std::thread([this, bound] {
       if (!bound) base::leave_binding();
@@ -41,8 +40,8 @@ void Background::put(Entry entry) {
   changed_.notify_all();
 }
 
-double Background::submit(std::int64_t number, StepJob job, bool lent) {
-  Entry entry{number, std::move(job), lent, {}};
+double Background::submit(std::int64_t number, StepWork work, bool lent) {
+  Entry entry{number, std::move(work), lent, {}};
   if (threaded_) {
     put(std::move(entry));
     return 0;
@@ -62,21 +61,25 @@ Outcome Background::perform(Entry& entry) {
   const auto begin = Clock::now();
   Outcome outcome;
   outcome.number = entry.number;
+  Writing writing;
+  writing.released = [&] {
+    if (!entry.lent || !threaded_) return;
+    {
+      const std::lock_guard lock(mutex_);
+      --lent_;
+    }
+    changed_.notify_all();
+  };
   try {
-    outcome.written = carry_out(entry.job, group_, staging_, [&] {
-      if (!entry.lent || !threaded_) return;
-      {
-        const std::lock_guard lock(mutex_);
-        --lent_;
-      }
-      changed_.notify_all();
-    });
+    if (entry.work.write) entry.work.write(writing);
+    outcome.written = writing.written;
   } catch (...) {
     outcome.failure = std::current_exception();
   }
   outcome.seconds = seconds_since(begin);
   try {
-    if (!outcome.failure && entry.job.committed) outcome.seconds_waiting_for_drain = entry.job.committed();
+    const auto& committed = entry.work.job->committed;
+    if (!outcome.failure && committed) outcome.seconds_waiting_for_drain = committed();
   } catch (...) {
     outcome.failure = std::current_exception();
   }

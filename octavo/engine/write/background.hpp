@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "octavo/engine/step/step_job.hpp"
+#include "octavo/engine/targets/target_row.hpp"
 
 namespace octavo::engine {
 
-/// What became of the n-th job.
+/// The end of the n-th step.
 struct Outcome {
   std::int64_t number = 0;
   std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned
@@ -24,15 +24,16 @@ struct Outcome {
 /// Carries out jobs in order: at once, or on a thread of its own, which makes no MPI call.
 class Background {
  public:
-  /// `group` and `staging` must outlive the thread. `bound`: it stays on the cores of the calling one.
-  Background(Group& group, Staging& staging, bool threaded, bool bound = true);
+  /// `bound`: the thread stays on the cores of the calling one.
+  explicit Background(bool threaded, bool bound = true);
   /// Finishes what was submitted.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Returns the seconds of work that were done inside the call.
-  double submit(std::int64_t number, StepJob job, bool lent);
+  /// Runs `write`, and then the job's `committed`. Returns the seconds of work that were done inside the call. `lent`:
+  /// it reads the application's arrays until it says that they are released.
+  double submit(std::int64_t number, StepWork work, bool lent);
   /// Runs `chore` after the jobs submitted so far and before any later one. The chore must not throw.
   void run_behind(std::function<void()> chore);
   /// Waits until no job is left; returns the seconds that took.
@@ -47,7 +48,7 @@ class Background {
  private:
   struct Entry {
     std::int64_t number = 0;
-    StepJob job;
+    StepWork work;
     bool lent = false;
     std::function<void()> chore;  ///< in place of a job
   };
@@ -57,8 +58,6 @@ class Background {
   template <class Condition>
   double wait_until(Condition&& condition);
 
-  Group& group_;
-  Staging& staging_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Entry> queue_;

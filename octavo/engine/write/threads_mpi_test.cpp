@@ -7,8 +7,6 @@
 #include <map>
 #include <thread>
 
-#include "octavo/engine/targets/native_writer.hpp"
-#include "octavo/engine/targets/series_writer.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -111,7 +109,7 @@ TEST(ThreadsMpi, what_takes_a_thread_says_so_where_mpi_was_started_for_one) {
   expect_funneled([&] { Writer(everyone(), directory.path() / "store", domain.header, options).close(); });
   NativeOptions native;
   native.format = NativeFormat::amrex_plotfile;
-  expect_funneled([&] { NativeWriter(everyone(), domain.header, native).close(); });
+  expect_funneled([&] { Writer(everyone(), domain.header, native).close(); });
 }
 
 TEST(ThreadsMpi, a_series_in_the_background_says_so_too) {
@@ -123,7 +121,7 @@ TEST(ThreadsMpi, a_series_in_the_background_says_so_too) {
   mesh.piece.y = {0, 0, 1};
   mesh.piece.connectivity = {0, 1, 2};
   mesh.piece.global_point = {0, 1, 2};
-  expect_funneled([&] { SeriesWriter(everyone(), directory.path() / "a.slf", header, mesh).close(); });
+  expect_funneled([&] { Writer(everyone(), {}, SeriesTarget{directory.path() / "a.slf", header, mesh}).close(); });
 }
 
 }  // namespace

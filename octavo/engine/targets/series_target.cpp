@@ -1,0 +1,363 @@
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <system_error>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/points/series_exchange.hpp"
+#include "octavo/engine/points/triangle_pieces.hpp"
+#include "octavo/engine/step/step_puts.hpp"
+#include "octavo/engine/targets/series_med.hpp"
+#include "octavo/engine/targets/series_share.hpp"
+#include "octavo/engine/targets/target_row.hpp"
+#include "octavo/engine/timer.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/med/steps.hpp"
+#include "octavo/formats/serafin/series.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/route.hpp"
+
+namespace octavo::engine {
+namespace {
+
+namespace fs = std::filesystem;
+namespace serafin = formats::serafin;
+using base::Error;
+using base::Kind;
+
+void check_options(const serafin::Header& header, const SeriesOptions& options) {
+  if (options.mode == Mode::automatic) throw Error(Kind::usage, "mode: expected sync or background, found auto");
+  if (header.variables.empty()) throw Error(Kind::usage, "a series needs one variable at least");
+  std::set<std::string> names;
+  for (const serafin::Variable& variable : header.variables)
+    if (!names.insert(serafin::name_of(variable)).second)
+      throw Error(Kind::usage, "variable " + serafin::name_of(variable) + " is there twice: names have 16 characters");
+  if (header.real_bytes != 4 && header.real_bytes != 8)
+    throw Error(Kind::usage, "bytes a real: expected 4 or 8, found " + std::to_string(header.real_bytes));
+}
+
+std::string describe(const fs::path& path, const serafin::Header& header, const SeriesOptions& options) {
+  std::string text = path.string() + ": " + std::to_string(header.real_bytes) + " bytes a real, ";
+  text += header.order == std::endian::big ? "big endian, variables " : "little endian, variables ";
+  for (const serafin::Variable& variable : header.variables) text += serafin::name_of(variable) + ", ";
+  text += options.resume ? "resumed at " + std::to_string(*options.resume) : "new";
+  return text + ", " + std::to_string(options.writers) + " writers, bounds at " + std::to_string(options.alignment);
+}
+
+std::string describe_time(double time) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "time %.17g", time);
+  return text;
+}
+
+/// Files that are gone with it.
+struct Scratch {
+  std::vector<fs::path> files;
+  void clear() const {
+    std::error_code ignored;
+    for (const fs::path& file : files) fs::remove(file, ignored);
+  }
+  ~Scratch() { clear(); }
+};
+
+/// Beside a MED file, for the time of its making: the mesh as a SERAFIN file, under a name that no file has.
+file::File create_geometry(const fs::path& path, Scratch& scratch) {
+  fs::path name = path.string() + ".geometry";
+  for (int n = 1; fs::exists(fs::symlink_status(name)); ++n) name = path.string() + ".geometry-" + std::to_string(n);
+  file::File made = file::create(name);
+  scratch.files.push_back(std::move(name));
+  return made;
+}
+
+/// The file that is open, and the step that is on its way to it.
+struct SeriesFile {
+  MPI_Comm comm = MPI_COMM_NULL;
+  fs::path path;
+  serafin::Header header;
+  SeriesOptions options;
+  std::uint64_t piece = 0;  // checksum of the mesh that this rank has
+  SeriesPlan plan;
+  SeriesExchange exchange;
+  std::size_t values = 0;  // in an array of this rank
+  std::optional<file::File> file;
+  std::optional<formats::med::Steps> med;  // rank 0's, of a MED file
+  std::int64_t steps = 0;                  // whole ones when it was opened
+
+  std::vector<bool> put;
+  std::vector<std::byte> out, packed;
+  SeriesShare share;
+  std::uint64_t bytes_put = 0;
+  double seconds_copying = 0;
+
+  void make_file(const SeriesMesh& mesh, const SharedMesh& shared);
+  void put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, const file::File* to);
+  std::uint64_t resume_file(const SeriesMesh& mesh, const SharedMesh& shared);
+  std::uint64_t resume_med(const SeriesMesh& mesh, const SharedMesh& shared);
+  void open(const SeriesMesh& mesh);
+  bool is_last_writer() const { return exchange.writer + 1 == plan.writers; }
+  void encode(std::size_t variable, const ArrayView& view);
+  void put_field(const std::string& variable, const ArrayView& view);
+  void check_step() const;
+  void find_places(double time);
+  void show_step();
+  void hide_step() noexcept;
+  StepWork take(const std::shared_ptr<SeriesFile>& self, std::shared_ptr<StepJob> job);
+};
+
+// ------------------------------------------------------------------ the file
+
+void SeriesFile::put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, const file::File* to) {
+  write_mesh(comm, mesh, shared, header,
+             [&](std::uint64_t at, std::span<const std::byte> bytes) { file::pwrite_all(*to, at, bytes); });
+}
+
+void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
+  const fs::path partial = path.string() + ".partial";
+  Scratch scratch;
+  if (ranks::rank_in(comm) == 0) scratch.files = {partial};
+  std::optional<file::File> made;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    if (fs::exists(fs::symlink_status(path)))
+      throw Error(Kind::usage, "the output exists already").at(path.string()).hint("resume goes on behind its steps");
+    scratch.clear();
+    made = is_med(path) ? create_geometry(path, scratch) : file::create(partial);
+  });
+  put_mesh(mesh, shared, made ? &*made : nullptr);
+  ranks::agree(comm, [&] {
+    if (!made) return;
+    if (is_med(path)) {
+      make_med(made->path(), partial, header.real_bytes);
+      formats::med::Steps(partial, options.alignment).commit(options.sync);
+      made = file::open_write(partial);
+    }
+    if (options.sync) file::sync(*made);
+    file::rename(partial, path);
+    if (options.sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
+    if (is_med(path)) med.emplace(path, options.alignment);
+  });
+}
+
+// Returns how many steps stay.
+std::uint64_t SeriesFile::resume_med(const SeriesMesh& mesh, const SharedMesh& shared) {
+  Scratch scratch;
+  std::optional<file::File> made;
+  std::uint64_t keep = 0;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    file::open_read(path);
+    made = create_geometry(path, scratch);
+  });
+  put_mesh(mesh, shared, made ? &*made : nullptr);
+  ranks::agree(comm, [&] {
+    if (!made) return;
+    require_same_series(made->path(), path);
+    med.emplace(path, options.alignment);
+    const std::vector<double>& times = med->times();
+    while (keep < times.size() && !(times[keep] > *options.resume)) ++keep;
+    if (keep == times.size()) return;
+    med->keep(static_cast<std::int64_t>(keep));
+    med->commit(options.sync);
+  });
+  MPI_Bcast(&keep, 1, MPI_UINT64_T, 0, comm);
+  return keep;
+}
+
+// Returns how many steps stay. The mesh is compared as bytes: what would be written with what is there.
+std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& shared) {
+  std::optional<serafin::Series> there;
+  std::uint64_t keep = 0;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    there = serafin::open_series(path);
+    std::copy(there->header.title.begin(), there->header.title.end(), header.title.begin());
+    if (!(there->header == header))
+      throw Error(Kind::usage, "the file has another mesh, precision or date, or other variables: nothing can be added")
+          .at(path.string());
+    while (static_cast<std::int64_t>(keep) < there->steps &&
+           !(read_time(*there, static_cast<std::int64_t>(keep)) > *options.resume))
+      ++keep;
+  });
+  std::vector<std::byte> found;
+  write_mesh(comm, mesh, shared, header, [&](std::uint64_t at, std::span<const std::byte> bytes) {
+    found.resize(bytes.size());
+    file::pread_all(*there->file, at, found);
+    const auto differs = std::mismatch(found.begin(), found.end(), bytes.begin()).first;
+    if (differs != found.end())
+      throw Error(Kind::usage, "the file has another mesh: nothing can be added")
+          .at(path.string() + ", byte " + std::to_string(at + static_cast<std::uint64_t>(differs - found.begin())));
+  });
+  ranks::agree(comm, [&] {
+    if (!there) return;
+    const file::File cut = file::open_write(path);
+    file::resize(cut, plan.layout.steps + keep * plan.layout.step_bytes);
+    if (options.sync) file::sync(cut);
+  });
+  MPI_Bcast(&keep, 1, MPI_UINT64_T, 0, comm);
+  return keep;
+}
+
+void SeriesFile::open(const SeriesMesh& mesh) {
+  ranks::agree(comm, [&] { check_options(header, options); });
+  ranks::require_same(comm, describe(path, header, options), "the series");
+  const SharedMesh shared = share_mesh(comm, mesh, header);
+  ranks::agree(comm, [&] {
+    const std::vector<int> hosts = ranks::hosts_of_ranks(comm, options.ranks_per_node);
+    serafin::Header laid_out = header;
+    if (is_med(path)) laid_out.order = std::endian::native;
+    plan = plan_series(laid_out, writer_ranks(hosts, options.writers), options.alignment);
+  });
+  if (options.resume)
+    steps = static_cast<std::int64_t>(is_med(path) ? resume_med(mesh, shared) : resume_file(mesh, shared));
+  else
+    make_file(mesh, shared);
+  piece = checksum_of(mesh.piece, mesh.global_element);
+  exchange = plan_exchange(comm, plan, shared.owned);
+  values = mesh.piece.x.size() * static_cast<std::size_t>(mesh.piece.planes);
+  put.assign(header.variables.size(), false);
+  ranks::agree(comm, [&] {
+    out.resize(exchange.send.size() * header.variables.size() * header.real_bytes);
+    share.values.resize(exchange.place.size() * header.variables.size() * header.real_bytes);
+    if (exchange.writer >= 0) file = file::open_write(path);
+  });
+}
+
+// Packed by the rank each value goes to.
+void SeriesFile::encode(std::size_t variable, const ArrayView& view) {
+  const std::byte* data = packed_data(view);
+  if (data == nullptr) {
+    packed.resize(packed_bytes(view));
+    pack(view, packed, false);
+    data = packed.data();
+  }
+  const std::span all(exchange.send);
+  for (const SeriesExchange::Peer& peer : exchange.to) {
+    std::byte* to = out.data() + (peer.first * header.variables.size() + variable * peer.count) * header.real_bytes;
+    const auto indices = all.subspan(peer.first, peer.count);
+    if (view.type == mesh::ScalarType::float64)
+      encode_values<double>(plan.header, {reinterpret_cast<const double*>(data), values}, indices, to);
+    else
+      encode_values<float>(plan.header, {reinterpret_cast<const float*>(data), values}, indices, to);
+  }
+}
+
+void SeriesFile::put_field(const std::string& variable, const ArrayView& view) try {
+  const Timer copying(seconds_copying);
+  const std::size_t v = serafin::find_variable(header, variable);
+  if (put[v]) throw Error(Kind::usage, "the variable was put before");
+  check(view);
+  if (view.type != mesh::ScalarType::float64 && view.type != mesh::ScalarType::float32)
+    throw Error(Kind::usage, "expected float64 or float32, found " + std::string(mesh::name_of(view.type)));
+  if (packed_bytes(view) != values * mesh::size_of(view.type))
+    throw Error(Kind::usage, "expected " + std::to_string(values) + " values, found " +
+                                 std::to_string(packed_bytes(view) / mesh::size_of(view.type)));
+  encode(v, view);
+  put[v] = true;
+  bytes_put += packed_bytes(view);
+} catch (Error& error) {
+  throw error.at("field " + variable);
+}
+
+// ------------------------------------------------------------------ a step goes
+
+void SeriesFile::check_step() const {
+  for (std::size_t v = 0; v < put.size(); ++v)
+    if (!put[v]) throw Error(Kind::usage, "variable " + serafin::name_of(header.variables[v]) + " was not put");
+}
+
+void SeriesFile::show_step() {
+  if (med) med->commit(options.sync);
+  if (is_med(path) || !is_last_writer()) return;
+  write_seal(plan, *file, share.step);
+  if (options.sync) file::sync(*file);
+}
+
+void SeriesFile::hide_step() noexcept {
+  if (med) med->abandon();
+  try {
+    if (!is_med(path) && is_last_writer()) file::resize(*file, step_end(plan, share.step - 1));
+  } catch (const Error&) {  // a tail that readers pass over
+  }
+}
+
+// Where MED has a step's variables: rank 0 makes room.
+void SeriesFile::find_places(double time) {
+  if (!is_med(path)) return;
+  std::vector<std::uint64_t>& places = share.places;
+  places.resize(header.variables.size());
+  ranks::agree(comm, [&] {
+    if (med) places = med->add(header.real_bytes == 4 ? double{static_cast<float>(time)} : time);
+  });
+  MPI_Bcast(places.data(), static_cast<int>(places.size()), MPI_UINT64_T, 0, comm);
+}
+
+StepWork SeriesFile::take(const std::shared_ptr<SeriesFile>& self, std::shared_ptr<StepJob> job) {
+  share.step = job->plan.step;
+  share.time = job->header.time;
+  try {
+    find_places(share.time);
+    exchange_values(comm, exchange, header.variables.size(), header.real_bytes, out, share.values);
+  } catch (...) {
+    if (med) med->abandon();  // what it has of this step's fields
+    throw;
+  }
+  StepWork work;
+  work.job = std::move(job);
+  work.bytes_put = bytes_put;
+  work.bytes_copied = share.values.size();
+  work.bytes_stored = file ? share.values.size() : 0;
+  work.seconds_copying = seconds_copying;
+  work.write = [self](Writing&) {
+    if (!self->file) return;
+    write_share(self->plan, self->exchange, self->share, *self->file);
+    if (self->options.sync) file::sync(*self->file);
+  };
+  work.seal = [self] { self->show_step(); };
+  work.discard = [self] { self->hide_step(); };
+  return work;
+}
+
+}  // namespace
+
+std::array<char, 80> series_title(const std::string& text, std::size_t real_bytes) {
+  std::array<char, 80> title;
+  title.fill(' ');
+  const std::string tag = real_bytes == 8 ? "SERAFIND" : "SERAFIN ";
+  std::copy_n(text.begin(), std::min<std::size_t>(text.size(), 72), title.begin());
+  std::copy(tag.begin(), tag.end(), title.begin() + 72);
+  return title;
+}
+
+TargetRow series_row(MPI_Comm comm, const SeriesTarget& target) {
+  const auto file = std::make_shared<SeriesFile>();
+  file->comm = comm;
+  file->path = target.path;
+  file->header = target.header;
+  file->options = target.options;
+  file->open(target.mesh);
+  TargetRow row;
+  row.name = is_med(file->path) ? "a MED file" : "a SERAFIN file";
+  row.steps_by = StepsBy::time;
+  row.threaded = file->file.has_value();
+  row.steps_found = file->steps;
+  row.notes = {to_text(file->plan)};
+  row.begin = [file](StepJob& job) {
+    job.name = file->path.string() + ", " + describe_time(job.header.time);
+    file->put.assign(file->put.size(), false);
+    file->bytes_put = 0;
+    file->seconds_copying = 0;
+  };
+  row.put_piece = [file](StepJob&, const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element) {
+    if (checksum_of(mesh, global_element) != file->piece)
+      throw Error(Kind::unsupported, "a SERAFIN or MED file has one mesh, with which it was opened").at("the mesh");
+  };
+  row.put_field = [file](StepJob&, const mesh::FieldInfo& info, const ArrayView& view) {
+    file->put_field(info.name, view);
+  };
+  row.check = [file](const StepJob&) { file->check_step(); };
+  row.describe = [](const StepJob& job) { return describe_time(job.header.time); };
+  row.take = [file](std::shared_ptr<StepJob> job, const Agreement&) { return file->take(file, std::move(job)); };
+  return row;
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,74 @@
+#pragma once
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "octavo/engine/options.hpp"
+#include "octavo/engine/points/series_mesh.hpp"
+
+/// The targets of a Writer, as plain data (docs/writer.md).
+namespace octavo::engine {
+
+/// A store: many steps of two flows in one directory.
+struct StoreTarget {
+  std::filesystem::path path;
+  Options options{};
+  /// The checkpoint that a restarted run continues. Steps with larger numbers that another run wrote after it are
+  /// superseded.
+  std::optional<store::StepId> resumed_from{};
+};
+
+enum class NativeFormat : std::uint8_t {
+  flash,           ///< one HDF5 checkpoint: of blocks, or of patches cut into the header's blocks
+  amrex_plotfile,  ///< a directory: of patches, or of a tree whose cells or blocks are merged to boxes
+  amrex_checkpoint
+};
+
+/// FLASH or AMReX: each step is a file or a directory of its own. Rank 0 holds some 400 bytes a block of all ranks
+/// (FLASH), every rank some 200 bytes a box of all (AMReX).
+struct NativeOptions {
+  NativeFormat format = NativeFormat::flash;
+  Mode mode = Mode::background;  ///< or sync
+  bool sync = true;              ///< steps are on disk when they bear their name
+  bool checksums = true;         ///< of each array, while it is copied; compared before it is written
+  bool bound_thread = false;     ///< as of Options
+  bool collect = false;          ///< FLASH: rank 0 writes all with HDF5 in end_step(), asking one rank after another
+
+  std::map<std::string, std::string> names;  ///< FLASH: field names to its own, see flash::WriteOptions
+
+  int files = 0;                                      ///< AMReX: data files a level; 0: one for each GiB
+  std::int64_t max_box = 64;                          ///< AMReX, of a tree: boxes are at most that long [cells]
+  std::string title = "Checkpoint file for AmrCore";  ///< AMReX checkpoint: first line of its Header
+  std::string multifab = "phi";                       ///< AMReX checkpoint: name of the MultiFab of all fields
+};
+
+struct SeriesOptions {
+  Mode mode = Mode::background;    ///< or sync
+  bool sync = true;                ///< a step is on disk before the file's length says it is there
+  int writers = 0;                 ///< ranks that write; 0: one a host
+  std::uint64_t alignment = 4096;  ///< [bytes] no two writers touch one such unit of the file; a stripe, on Lustre
+  std::optional<double> resume{};  ///< goes on behind the last step whose time is no later; infinity: behind the last
+  int ranks_per_node = 0;          ///< 0: as many as there are
+  bool bound_thread = false;       ///< as of Options
+};
+
+/// One SERAFIN file, or one MED file where the name ends in ".med": all steps of a run on a distributed mesh of
+/// triangles. The bytes are the same whatever the number of ranks and writers. The file must not exist, unless `resume`
+/// is given: it must then have this mesh and these variables, and its title stays.
+struct SeriesTarget {
+  std::filesystem::path path;
+  /// Order, precision, title, variables, IPARAM(3), IPARAM(4), date; its sizes are found. MED fields are float32 (MED
+  /// 4.1) or float64 (MED 3.3) as the precision says; the rest of the header is what `octavo convert` makes of it.
+  formats::serafin::Header header;
+  SeriesMesh mesh;
+  SeriesOptions options{};
+};
+/// A file's title: 72 characters, and the tag of its precision.
+std::array<char, 80> series_title(const std::string& text, std::size_t real_bytes);
+
+using Target = std::variant<StoreTarget, NativeOptions, SeriesTarget>;
+
+}  // namespace octavo::engine

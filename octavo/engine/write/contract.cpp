@@ -1,0 +1,231 @@
+#include <algorithm>
+
+#include "octavo/engine/step/step_puts.hpp"
+#include "octavo/engine/timer.hpp"
+#include "octavo/engine/write/writer_state.hpp"
+#include "octavo/ranks/route.hpp"
+
+/// When the ranks agree, and what a caller is told.
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// Names another step, time or attribute first, then other parts. Some ranks have no part.
+Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
+  if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
+    return ranks::disagreement(steps, "the step");
+  const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& text) { return !text.empty(); });
+  for (std::string& text : parts)
+    if (text.empty()) text = *first;
+  return ranks::disagreement(parts, "the step " + steps.front().substr(0, steps.front().find(';')));
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------ the ranks agree
+
+Agreement Writer::State::own_report(bool with_step) {
+  Agreement own;
+  own.finished = own.drained = finished;
+  own.durable = options.sync_policy == SyncPolicy::wait ? synced : finished;
+  if (!failures.empty()) own.failed = failures.front().first;
+  if (store) store->tell(own, statistics);
+  if (!with_step) return own;
+  own.put_failed = put_error ? 1 : 0;
+  if (!job) return own;
+  const std::int64_t step = ranks::hash_of(target.describe(*job));
+  own.step = {step, step};
+  if (!store) return own;
+  if (has_part(*job)) {
+    const std::int64_t part = ranks::hash_of(describe(*job));
+    own.part = {part, part};
+  }
+  own.patches = job->patches ? 1 : 0;
+  own.triangles = {job->triangles ? 1 : 0, job->triangles ? 1 : 0};
+  own.new_mesh = store->triangles.is_new() ? 1 : 0;
+  if (job->tree) own.volume = owned_volume(*job->tree);
+  if (job->patches) own.volume = owned_volume(job->patches->mine, header.unfolded, header.block);
+  return own;
+}
+
+// The one reduction of every collective call. Which steps all ranks have finished, which failed anywhere, whether a put
+// failed (`with_step`), and whether the ranks mean the same step and fields: what is wrong with the step that is ended
+// is thrown. A step that failed becomes `untold`, once, when all ranks are done with it: those that fail later have
+// nothing to add.
+Agreement Writer::State::agree(bool with_step) {
+  collect();
+  Agreement all = own_report(with_step);
+  reduce(comm.get(), all);
+  const bool failed = all.failed < all.finished;
+  const bool lost = !failed && all.lost < all.drained;
+  advance(std::min(all.durable, all.failed), failed ? all.failed : Agreement::none);
+  if (store) store->told_up_to(all.marked);
+  if (store && store->local)
+    store->advance_drained(std::min({all.drained, all.failed, all.lost}), lost ? all.lost : Agreement::none);
+  if (failed) take_failure(failures, all.failed);
+  if (lost) take_failure(store->local->failures, all.lost);
+  if (failed || lost) agree(false);  // there may be more
+  check_same(with_step, all);
+  return all;
+}
+
+// Throws unless the reduced numbers say that all ranks end the same step and that none has found an error in it.
+void Writer::State::check_same(bool with_step, const Agreement& all) {
+  if (all.put_failed != 0)
+    base::agree(ranks::ranks_of(comm.get()), [&] {
+      if (with_step && put_error) throw *put_error;
+    });
+  if (!all.step.is_one() || (all.any_part() && !all.part.is_one())) {
+    // Ranks without a part say nothing of fields: they are heard after those that have one.
+    std::string mine = "no step (it has called wait() or close())", part;
+    if (with_step && job) mine = target.describe(*job);
+    if (with_step && job && has_part(*job)) part = describe(*job);
+    const auto ranks = ranks::ranks_of(comm.get());
+    const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
+    job.reset();  // of a rank that has called wait() too: all are out of the step
+    throw step_disagreement(steps, parts);
+  }
+  if (!all.triangles.is_one())
+    throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
+}
+
+// Collective: this rank's failures of a step, if it has any, become one that all know.
+void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) try {
+  std::optional<Error> mine;
+  for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
+    if (!mine) mine = kept.front().second;
+  base::agree(ranks::ranks_of(comm.get()), [&] {
+    if (mine) throw *mine;
+  });
+} catch (const Error& error) {
+  untold.push_back(error);
+}
+
+// Throws all that is untold as one error.
+void Writer::State::tell() {
+  constexpr std::size_t most = 8;
+  const std::vector<Error> all = std::exchange(untold, {});
+  if (all.empty()) return;
+  if (all.size() == 1) throw all.front();
+  std::string text = all.front().what();
+  for (std::size_t i = 1; i < std::min(most, all.size()); ++i) text += std::string("\n") + all[i].what();
+  if (all.size() > most) text += "\nand " + std::to_string(all.size() - most) + " more steps failed";
+  throw Error(all.front().kind(), text);
+}
+
+// ------------------------------------------------------------------ a step is ended
+
+// Collective. Throws what is wrong with this step; the step before is over, unless the target is a store.
+StepWork Writer::State::take_step() {
+  keep_error([&] {
+    check_complete(*job);
+    if (target.check) target.check(*job);
+  });
+  if (!store) statistics.seconds_waiting += background->drain();
+  const Agreement all = agree(true);
+  // A series counts its steps: those that failed are not there.
+  if (!store && job->path.empty()) job->plan.step = target.steps_found + durable_steps;
+  return target.take(std::exchange(job, nullptr), all);
+}
+
+void Writer::end_step() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  ranks::take_begin_error(s.begin_error, s.put_error);
+  std::optional<StepWork> work;
+  try {
+    work = s.take_step();
+  } catch (const Error& error) {
+    s.job.reset();
+    s.put_error.reset();
+    s.untold.insert(s.untold.begin(), error);
+    s.tell();
+  } catch (...) {
+    s.job.reset();
+    s.put_error.reset();
+    throw;
+  }
+  s.hand_over(std::move(*work));
+  s.tell();
+}
+
+// ------------------------------------------------------------------ waiting
+
+void Writer::State::sync_written() try {
+  collect();
+  store->group.sync_written();
+  synced = finished;
+} catch (const Error& error) {
+  // Which pages were lost nobody knows: no step since the last sync is safe.
+  for (const Submitted& step : submitted)
+    if (!step.failed)
+      failures.emplace_back(step.number,
+                            Error(error).at(store::to_string(step.flow) + " step " + std::to_string(step.id.step)));
+  std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  synced = finished;
+}
+
+// Collective: every step so far is durable on all ranks, or has failed.
+void Writer::State::settle() {
+  statistics.seconds_waiting += background->drain();
+  if (options.sync_policy == SyncPolicy::wait) sync_written();
+  agree(false);
+  end_chores();
+}
+
+// Collective. Marks are synced, what goes is gone, and the newest durable step is told.
+void Writer::State::end_chores() {
+  if (!store) return;
+  statistics.seconds_waiting += background->drain();
+  if (!store->unmarked.empty()) agree(false);
+}
+
+bool Writer::finished() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  s.agree(false);
+  s.tell();
+  return s.submitted.empty();
+}
+
+void Writer::wait() {
+  State& s = *state_;
+  const Timer timer(s.statistics.seconds_in_calls);
+  if (s.closed) throw Error(Kind::usage, "the writer is closed");
+  s.settle();
+  s.tell();
+}
+
+void Writer::close() {
+  State& s = *state_;
+  if (s.closed) return;
+  ranks::require_mpi();
+  std::optional<Error> first;
+  const auto note = [&](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      if (!first) first = error;
+    }
+  };
+  note([&] { wait(); });
+  ranks::take_begin_error(s.begin_error, s.put_error);
+  note([&] { ranks::require_ended(s.comm.get(), s.put_error, s.job != nullptr); });
+  if (s.store && s.store->local)
+    note([&] {
+      const Timer timer(s.statistics.seconds_in_calls);
+      if (s.store->local->drain) s.statistics.seconds_waiting += s.store->local->drain->wait();
+      s.agree(false);
+      s.end_chores();
+      s.tell();
+    });
+  s.closed = true;
+  if (s.store) s.store->lock = {};
+  if (s.store && !first) s.store->prove({Mark::started});
+  note([&] { s.write_statistics(); });
+  if (first) throw *first;
+}
+
+}  // namespace octavo::engine

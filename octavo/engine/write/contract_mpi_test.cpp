@@ -1,0 +1,225 @@
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "octavo/file/posix.hpp"
+#include "tests/support/error_of.hpp"
+#include "tests/support/tried_targets.hpp"
+
+/// The contract of a Writer, which is the same for all targets (docs/writer.md).
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+using testing::all_targets;
+using testing::everyone;
+using testing::expect_same_everywhere;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::rank;
+using testing::size;
+using testing::TriedTarget;
+
+// Writes fail until one has met that.
+class FullDisk {
+ public:
+  explicit FullDisk(int full) {
+    if (full < 0 || full == rank())
+      file::set_observer([this](const file::Event& event) {
+        if (event.operation != file::Operation::write) return file::Verdict{};
+        met_ = true;
+        return file::Verdict{ENOSPC, 0};
+      });
+  }
+  ~FullDisk() {
+    for (int met = 0, n = 0; met == 0 && n < 10000; ++n, std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      met = met_ ? 1 : 0;
+      MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, everyone());
+    }
+    file::set_observer({});
+  }
+
+ private:
+  std::atomic<bool> met_{false};
+};
+
+std::string write(const TriedTarget& writer, int step) {
+  return message_of([&] {
+    writer.begin(step);
+    writer.put(step);
+    writer.writer->end_step();
+  });
+}
+
+std::string wait(const TriedTarget& writer) {
+  return message_of([&] { writer.writer->wait(); });
+}
+std::string close(const TriedTarget& writer) {
+  return message_of([&] { writer.writer->close(); });
+}
+
+void expect_one_error(const std::vector<std::string>& messages, const std::string& name) {
+  std::string errors;
+  for (const std::string& message : messages) {
+    expect_same_everywhere(message);
+    if (message != "no error") errors += message + "|";
+  }
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '|'), 1) << errors;
+  EXPECT_THAT(errors, HasSubstr("No space left"));
+  EXPECT_THAT(errors, HasSubstr(name));
+}
+
+TEST(ContractMpi, a_step_behind_a_failed_one_is_taken_and_the_error_names_the_failed_one) {
+  const testing::SharedDirectory directory;
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    SCOPED_TRACE(writer.name(1));
+    EXPECT_EQ(write(writer, 0), "no error");
+    EXPECT_EQ(wait(writer), "no error");
+    std::vector<std::string> messages;
+    {
+      const FullDisk full(writer.full);
+      messages.push_back(write(writer, 1));
+    }
+    messages.push_back(write(writer, 2));
+    messages.push_back(wait(writer));
+    expect_one_error(messages, writer.name(1));
+    EXPECT_FALSE(writer.is_there(1));
+    EXPECT_TRUE(writer.is_there(2));
+    EXPECT_EQ(write(writer, 3), "no error");
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_TRUE(writer.is_there(3));
+  }
+}
+
+TEST(ContractMpi, a_step_that_is_wrong_behind_a_failed_one_is_told_in_the_same_error) {
+  const testing::SharedDirectory directory;
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    SCOPED_TRACE(writer.name(1));
+    std::string messages;
+    {
+      const FullDisk full(writer.full);
+      messages = write(writer, 1);
+    }
+    messages += message_of([&] {
+      writer.begin(2);
+      writer.put(2);
+      if (rank() == size() - 1) writer.writer->put_error(Error(Kind::usage, "no such array"));
+      writer.writer->end_step();
+    });
+    messages += wait(writer);
+    expect_same_everywhere(messages);
+    EXPECT_THAT(messages, HasSubstr("no such array"));
+    EXPECT_THAT(messages, HasSubstr("No space left"));
+    EXPECT_THAT(messages, HasSubstr(writer.name(1)));
+    EXPECT_FALSE(writer.is_there(1));
+    EXPECT_FALSE(writer.is_there(2));
+    EXPECT_EQ(write(writer, 2), "no error");
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_TRUE(writer.is_there(2));
+  }
+}
+
+TEST(ContractMpi, finished_shows_a_step_without_waiting_for_it_and_throws_what_failed_once) {
+  const testing::SharedDirectory directory;
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    SCOPED_TRACE(writer.name(1));
+    EXPECT_EQ(write(writer, 0), "no error");
+    while (!writer.writer->finished()) {
+    }
+    EXPECT_TRUE(writer.is_there(0));
+    EXPECT_EQ(writer.writer->steps(), 1);
+    std::string message;
+    {
+      const FullDisk full(writer.full);
+      message = write(writer, 1);
+    }
+    const bool in_sync_mode = message != "no error";
+    for (bool done = in_sync_mode; !done;) {
+      message = message_of([&] { done = writer.writer->finished(); });
+      done = done || message != "no error";
+    }
+    EXPECT_THAT(message, HasSubstr(writer.name(1)));
+    EXPECT_TRUE(writer.writer->finished());
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_EQ(writer.writer->steps(), 1);
+    // A layout that cannot be is a fault of a step that was not taken.
+    const int counted = writer.full == 0 ? 0 : 1;
+    EXPECT_GE(writer.writer->total_statistics().failed, counted);
+  }
+}
+
+TEST(ContractMpi, newest_durable_is_the_last_step_that_did_not_fail) {
+  const testing::SharedDirectory directory;
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    SCOPED_TRACE(writer.name(1));
+    EXPECT_FALSE(writer.writer->newest_durable(store::Flow::checkpoint));
+    EXPECT_EQ(write(writer, 0), "no error");
+    EXPECT_EQ(wait(writer), "no error");
+    std::vector<std::string> messages;
+    {
+      const FullDisk full(writer.full);
+      messages.push_back(write(writer, 1));
+    }
+    messages.push_back(wait(writer));
+    expect_one_error(messages, writer.name(1));
+    ASSERT_TRUE(writer.writer->newest_durable(store::Flow::checkpoint));
+    EXPECT_EQ(writer.writer->newest_durable(store::Flow::checkpoint)->step, 0);
+    EXPECT_EQ(close(writer), "no error");
+  }
+}
+
+TEST(ContractMpi, the_order_of_calls_is_the_same) {
+  const testing::SharedDirectory directory;
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    SCOPED_TRACE(writer.name(1));
+    EXPECT_THAT(message_of([&] { writer.writer->end_step(); }), HasSubstr("there is no step to end"));
+    writer.put(0);
+    EXPECT_THAT(message_of([&] { writer.writer->end_step(); }), HasSubstr("nothing can be put outside of a step"));
+    writer.begin(0);
+    EXPECT_THAT(message_of([&] { writer.begin(1); }), HasSubstr("the step before has not ended"));
+    writer.put(0);
+    writer.writer->end_step();
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_THAT(message_of([&] { writer.begin(1); }), HasSubstr("the writer is closed"));
+    EXPECT_THAT(wait(writer), HasSubstr("the writer is closed"));
+    EXPECT_TRUE(writer.is_there(0));
+  }
+}
+
+TEST(ContractMpi, a_target_names_itself_where_it_cannot_take_a_put_or_begin_a_step_so) {
+  const testing::SharedDirectory directory;
+  const mesh::Unstructured triangle{
+      .x = {0, 1, 0}, .y = {0, 0, 1}, .connectivity = {0, 1, 2}, .global_point = {0, 1, 2}};
+  const std::vector<double> values(3);
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    const bool series = writer.name(1).find("r2d.") == 0;
+    const bool store = writer.name(1).find("checkpoint step") == 0;
+    SCOPED_TRACE(writer.name(1));
+    if (!store) {
+      EXPECT_THAT(message_of([&] { writer.writer->begin_step(store::Flow::checkpoint, 1, 0); }),
+                  HasSubstr(series ? "takes a time only" : "takes a path"));
+      writer.begin(1);
+      writer.put(1);
+      writer.writer->put_mesh(triangle);
+      EXPECT_THAT(message_of([&] { writer.writer->end_step(); }),
+                  HasSubstr(series ? "one mesh" : "does not take such a put"));
+    } else {
+      EXPECT_THAT(message_of([&] { writer.writer->begin_step(0.5); }), HasSubstr("a store takes a flow"));
+    }
+    if (series) {
+      writer.begin(1);
+      writer.writer->put_particles("tracers", "mass", view_of(values));
+      EXPECT_THAT(message_of([&] { writer.writer->end_step(); }), HasSubstr("file does not take such a put"));
+    }
+    EXPECT_EQ(write(writer, 1), "no error");
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_TRUE(writer.is_there(1));
+  }
+}
+
+}  // namespace
+}  // namespace octavo::engine

@@ -1,0 +1,168 @@
+#include <algorithm>
+
+#include "octavo/base/current_error.hpp"
+#include "octavo/engine/step/step_puts.hpp"
+#include "octavo/engine/step_log.hpp"
+#include "octavo/engine/timer.hpp"
+#include "octavo/engine/write/writer_state.hpp"
+
+/// The way of a step from end_step() to the call that finds it over.
+namespace octavo::engine {
+
+using base::Error;
+using base::Kind;
+using store::Flow;
+
+// ------------------------------------------------------------------ handed over
+
+// Slots may be all taken by steps that are on their way: then they are waited for.
+void Writer::State::choose_files(store::SegmentPlan& segment) {
+  if (store->choose_files(segment, next_number)) return;
+  settle();
+  if (!store->choose_files(segment, next_number)) throw Error(Kind::usage, "no checkpoint slot is free");
+}
+
+// The first step that is durable says which the run took up. Those that come before that is known go on from one
+// another: whichever of them fails, the branch that was abandoned is superseded by the next.
+std::optional<store::StepId> Writer::State::continued_by(Flow flow) const {
+  if (durable[static_cast<std::size_t>(flow)]) return {};
+  for (auto step = submitted.rbegin(); step != submitted.rend(); ++step)
+    if (step->flow == flow && !step->failed) return step->id;
+  return store->resumed_from;
+}
+
+Mode Writer::State::mode_for(Flow flow) {
+  if (options.mode != Mode::automatic) return options.mode;
+  AutoMode& automatic_mode = automatic[static_cast<std::size_t>(flow)];
+  if (automatic_mode.must_decide()) automatic_mode.decide(comm.get());
+  return automatic_mode.next();
+}
+
+void Writer::State::hand_over(StepWork work) {
+  StepJob& step = *work.job;
+  if (store) choose_files(step.plan);
+  const Flow which = step.plan.flow;
+  const auto flow = static_cast<std::size_t>(which);
+  const std::int64_t number = next_number++;
+  Submitted handed{number, which, {step.plan.step, {}}, false, {}};
+  if (store) store->identify(step, handed, continued_by(which));
+  ++statistics.steps;
+  statistics.bytes_put += work.bytes_put;
+  statistics.bytes_staged += work.bytes_copied;
+  statistics.seconds_copying += work.seconds_copying;
+  statistics.largest_step = std::max(statistics.largest_step, work.bytes_put);
+  const Mode mode = mode_for(which);
+  handed.record = {which, step.plan.step, step.header.time, mode, false, work.bytes_put, 0, 0, 0};
+  submitted.push_back(std::move(handed));
+  const auto begin = Clock::now();
+  if (store && store->local) send_through(*store->local, step, store->run, number);
+  if (!store) flights.push_back({number, work});
+  submit(std::move(work), mode);
+  last_step[flow] = Clock::now();
+  const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
+  submitted.back().record.seconds_in_call = seconds;
+  automatic[flow].seen(seconds);
+  // The call that writes a step tells of its end.
+  if (mode != Mode::sync) return;
+  agree(false);
+  end_chores();
+}
+
+// The group is told of a step that could not be copied, and writes nothing of it.
+void Writer::State::stage(StepWork& work) {
+  statistics.bytes_staged += work.bytes_put;
+  const auto begin = Clock::now();
+  double waited = 0;
+  try {
+    waited = work.stage(*staging);
+  } catch (...) {
+    work.job->failure = base::current_error();
+  }
+  statistics.seconds_waiting_for_staging += waited;
+  statistics.waits_for_staging += waited > 0 ? 1 : 0;
+  statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
+}
+
+// No collective call: what goes wrong here becomes the step's failure.
+void Writer::State::submit(StepWork work, Mode mode) {
+  const std::int64_t number = next_number - 1;
+  // Other ranks may be slow, and a kill loses what is on its way. All have handed over the steps before: this ends.
+  statistics.seconds_waiting += background->wait_for_room(static_cast<std::size_t>(options.steps_in_flight) - 1);
+  const bool wanted = work.stage && mode == Mode::background && !options.lend;
+  const bool stages = wanted && staging->fits(staged_bytes_of(*work.job));
+  if (wanted && !stages) ++statistics.waits_for_staging;
+  if (stages) stage(work);
+  const bool lent = work.stage && !stages;
+  statistics.seconds_waiting += background->submit(number, std::move(work), lent);
+  // Too large to be staged, or meant to be written now.
+  if (mode == Mode::sync || (lent && !options.lend)) statistics.seconds_waiting += background->drain();
+}
+
+// ------------------------------------------------------------------ over
+
+// Takes the steps that this rank's thread has ended since the last call.
+void Writer::State::collect() {
+  if (store && store->local) engine::collect(*store->local, statistics);
+  for (Outcome& outcome : background->collect()) {
+    finished = outcome.number + 1;
+    statistics.seconds_working += outcome.seconds;
+    statistics.bytes_stored += outcome.written.bytes;
+    statistics.seconds_waiting_for_drain += outcome.seconds_waiting_for_drain;
+    for (Submitted& step : submitted)
+      if (step.number == outcome.number) {
+        step.record.seconds_working = outcome.seconds;
+        step.record.bytes_stored = outcome.written.bytes;
+        if (!store || !store->local) step.order = outcome.written.order;
+      }
+    if (!outcome.failure) continue;
+    if (store) ++statistics.failed;
+    try {
+      std::rethrow_exception(outcome.failure);
+    } catch (...) {
+      Error error = base::current_error();
+      if (!store) error.at(flights.front().work.job->name);  // a store's steps name themselves
+      failures.emplace_back(outcome.number, std::move(error));
+    }
+  }
+}
+
+// `durable_up_to`: all ranks have finished the steps below without failure, but for those known to have failed. The
+// same on all ranks, and so is what follows from it.
+void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
+  for (; !submitted.empty() && submitted.front().number < durable_up_to; submitted.pop_front()) land(submitted.front());
+  mark_failed(submitted, failed);
+  if (store && store->local) mark_failed(store->local->steps, failed);
+}
+
+// Collective. All ranks have written the step, or it failed. It is over, on all ranks alike.
+void Writer::State::land(Submitted& step) {
+  if (!flights.empty() && flights.front().number == step.number) {
+    const StepWork work = std::move(flights.front().work);
+    flights.pop_front();
+    step.failed = step.failed || !seal(work);
+    if (step.failed && work.discard) work.discard();
+    statistics.failed += step.failed ? 1 : 0;
+    statistics.bytes_stored += step.failed ? 0 : work.bytes_stored;
+  }
+  if (!step.failed) {
+    ++durable_steps;
+    durable[static_cast<std::size_t>(step.flow)] = step.id;
+  }
+  if (store) store->landed(step);
+  if (!logs) return;
+  StepRecord record = over_ranks(step.record, comm.get());
+  record.failed = step.failed;
+  if (rank == 0) write_log(options.log, to_text(record));
+}
+
+// Collective. False where the step cannot be shown.
+bool Writer::State::seal(const StepWork& work) try {
+  if (work.gather) work.gather();
+  if (work.seal) ranks::agree(comm.get(), work.seal);
+  return true;
+} catch (const Error& error) {
+  untold.push_back(Error(error).at(work.job->name));
+  return false;
+}
+
+}  // namespace octavo::engine

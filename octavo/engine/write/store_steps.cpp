@@ -1,0 +1,300 @@
+#include "octavo/engine/write/store_steps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/step/all_patches.hpp"
+#include "octavo/engine/step/step_puts.hpp"
+#include "octavo/engine/tiers/local_tier.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/route.hpp"
+#include "octavo/store/write/append.hpp"
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+using store::Flow;
+
+std::string continued(const std::optional<store::StepId>& from) {
+  if (!from) return " a new run;";
+  const std::int64_t attempt =
+      ranks::hash_of(std::string(reinterpret_cast<const char*>(from->attempt.data()), from->attempt.size()));
+  return " goes on from step " + std::to_string(from->step) + ", attempt " + std::to_string(attempt) + ";";
+}
+
+Error other_volume(const Volume& sum, const Volume& domain, const std::string& step) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.6g", to_double(sum) / to_double(domain));
+  const bool more = is_larger(sum, domain);
+  return Error(Kind::usage, "owned leaves of all ranks fill " + std::string(text.data()) +
+                                " of the domain: " + (more ? "cells are owned twice" : "cells are owned by no rank"))
+      .at(step);
+}
+
+// We check here because otherwise only verify would find cells that two ranks own, in a step already reported as
+// durable. Returns whether the owned leaves fill the domain.
+bool check_volume(const Volume& digits, const StepJob& job, const Options& options) {
+  const Volume sum = normalised(digits), domain = normalised(domain_volume(job.header.dim, job.header.roots));
+  if (sum == domain) return true;
+  if (is_whole_domain(options, job.plan.flow) || is_larger(sum, domain))
+    throw other_volume(sum, domain, describe_step(job));
+  return false;
+}
+
+bool is_wanted(const std::vector<std::string>& wanted, const std::string& name) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+void set_piece(StepJob& job, PutTriangles& triangles, const mesh::Unstructured& mesh,
+               std::span<const std::int64_t> global_element) {
+  set_mesh(job, TriangleSource{mesh.x.size(), mesh.planes});
+  const std::uint64_t checksum = checksum_of(mesh, global_element);
+  if (checksum == triangles.piece_checksum) return;
+  triangles.piece = {.piece = mesh, .global_element = {global_element.begin(), global_element.end()}};
+  triangles.piece_checksum = checksum;
+}
+
+// Collective. Ranks learn each other's patches: coarse cells under a finer box are refined, whichever rank has it.
+void learn_boxes(MPI_Comm comm, int rank, StepJob& job) {
+  const auto all = gather_patches(comm, job.patches ? &job.patches->mine : nullptr);
+  ranks::agree(comm, [&] {
+    if (job.patches) job.patches->others = patches_of_others(all, rank);
+  });
+}
+
+}  // namespace
+
+StoreSteps::StoreSteps(MPI_Comm everyone, const mesh::Header& common, const StoreTarget& target)
+    : comm(everyone), rank(ranks::rank_in(everyone)), path(target.path), header(common), options(target.options) {
+  // A run that starts from an output of a code continues no step of a store.
+  if (target.resumed_from && target.resumed_from->attempt != store::Attempt{}) resumed_from = target.resumed_from;
+}
+
+// ------------------------------------------------------------------ opened
+
+void StoreSteps::open() {
+  ranks::agree(comm, [&] {
+    if (path.empty()) throw Error(Kind::usage, "the store needs a name");
+    if (header.unfolded < 0 || header.unfolded > 32)
+      throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
+    check(header);
+    lock_store();
+  });
+  ranks::require_same(comm,
+                      "store " + path.string() + ";" + describe(header) + describe(options) + continued(resumed_from),
+                      "the writer");
+  if (rank == 0) run = store::random_attempt();
+  MPI_Bcast(run.data(), static_cast<int>(run.size()), MPI_BYTE, 0, comm);
+  plan = plan_write(ranks::hosts_of_ranks(comm, options.ranks_per_node), {}, plan_options(options));
+  const int file = plan.file_of_rank[static_cast<std::size_t>(rank)];
+  const ranks::OwnComm together = ranks::split(comm, file, rank);
+  group = Group::join(together.get(), rank);
+  if (!options.staging_directory.empty()) {
+    const bool has_files = plan.files[static_cast<std::size_t>(file)].writer == rank;
+    for (std::string& note : open_local(local.emplace(), comm, options, path, has_files))
+      notes.push_back(std::move(note));
+  }
+  open_keeper();
+  if (!options.recycle) return;
+  slots = Slots(options.keep_last);
+  slots.find(comm, path, resumed_from);
+}
+
+// A job that was submitted twice would have its runs write over each other in turn. The lock ends with the process,
+// however that ends. A store that cannot be made or locked is left to its first step, which says what is wrong with it.
+void StoreSteps::lock_store() {
+  if (rank != 0) return;
+  try {
+    file::make_directories(path);
+    store::write_marker(path);
+    lock = file::lock_directory(path);
+  } catch (const Error&) {
+    return;
+  }
+  if (!lock.is_open())
+    throw Error(Kind::usage, "another writer has this store open: " + lock.holder())
+        .at(path.string())
+        .hint("a run that is still at work, or a writer that was not closed");
+  if (!lock.note().empty()) notes.push_back(lock.note());
+  store::check_version(path);
+}
+
+// Collective. All ranks give a new attempt at a checkpoint the same directory.
+void StoreSteps::open_keeper() {
+  std::string names;
+  ranks::agree(comm, [&] {
+    if (rank != 0) return;
+    keeper.emplace(
+        path,
+        Keeper::Options{options.keep_last, options.recycle, options.sync_policy != SyncPolicy::none, local.has_value()},
+        resumed_from);
+    for (const std::string& name : keeper->directories()) names += name + '\n';
+  });
+  names = ranks::from_first(comm, std::move(names));
+  for (std::size_t at = 0; at < names.size(); at = names.find('\n', at) + 1)
+    directories.insert(names.substr(at, names.find('\n', at) - at));
+}
+
+// ------------------------------------------------------------------ a step
+
+TargetRow StoreSteps::row() {
+  TargetRow row = row_of_puts();
+  row.begin = [this](StepJob& job) {
+    job.plan.store = path;
+    job.plan.subfile = job.plan.segment = plan.file_of_rank[static_cast<std::size_t>(rank)];
+    job.plan.segments = static_cast<int>(plan.files.size());
+    job.encoding = encoding_of(options, job.plan.flow);
+  };
+  row.put_bytes = [](StepJob& job, const std::string& name, std::span<const std::byte> bytes) {
+    job.opaque[name].assign(bytes.begin(), bytes.end());
+  };
+  row.put_piece = [this](StepJob& job, const mesh::Unstructured& mesh, std::span<const std::int64_t> global_element) {
+    set_piece(job, triangles, mesh, global_element);
+  };
+  row.put_field = [this, add = row.put_field](StepJob& job, const mesh::FieldInfo& info, const ArrayView& view) {
+    if (is_wanted(fields_of(options, job.plan.flow), info.name)) add(job, info, view);
+  };
+  row.put_boxes = [this, add = row.put_boxes](StepJob& job, const mesh::FieldInfo& info,
+                                              std::span<const ArrayView> boxes) {
+    if (is_wanted(fields_of(options, job.plan.flow), info.name)) add(job, info, boxes);
+  };
+  row.check = [this](const StepJob& job) {
+    if (job.triangles) triangles.numbers = numbers_checksum(job);
+  };
+  row.describe = [](const StepJob& job) { return describe_step(job) + ";" + describe(job.header); };
+  row.take = [this](std::shared_ptr<StepJob> job, const Agreement& all) { return take(std::move(job), all); };
+  return row;
+}
+
+// Each group of ranks commits its segment in the background, so no rank seals the step.
+StepWork StoreSteps::take(std::shared_ptr<StepJob> shared, const Agreement& all) {
+  StepJob& job = *shared;
+  const bool cells = all.any_part() && all.triangles.most == 0;
+  const bool whole = cells && check_volume(all.volume, job, options);
+  if (all.patches != 0) learn_boxes(comm, rank, job);
+  if (all.triangles.most != 0) fold_triangles(job, all.new_mesh != 0);
+  job.plan.whole_domain = whole && all.patches == 0;
+  leave_out(job);
+  StepWork work;
+  work.bytes_put = bytes_of(job);
+  work.stage = [&job](Staging& memory) { return engine::stage(job, memory); };
+  work.write = [this, shared](Writing& writing) {
+    writing.written = carry_out(*shared, group, *staging, writing.released);
+  };
+  work.job = std::move(shared);
+  return work;
+}
+
+// Collective. A new mesh is shared out; then the job is what this rank writes.
+void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
+  if (is_new) {
+    triangles.shares.reset();
+    triangles.shares = share_triangles(comm, triangles.piece);
+    triangles.shares->piece = triangles.piece_checksum;
+    triangles.shared_numbers = triangles.numbers;
+    triangles.since = next_number;
+    triangles.mesh_step.reset();
+  }
+  fold(comm, job, *triangles.shares, job.plan.flow == Flow::analysis ? triangles.mesh_step : std::nullopt);
+}
+
+bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) {
+  segment.sync = options.sync_policy == SyncPolicy::step;
+  segment.direct_io = options.direct_io;
+  if (segment.flow == Flow::analysis) {
+    if (!options.append_analysis) segment.directory = "analysis" / store::fanned_out(segment.step);
+    return true;
+  }
+  if (options.append_checkpoint) segment.directory = "checkpoint";
+  if (!options.recycle && options.keep_last > 0) segment.directory = new_directory(segment.step, directories);
+  if (!options.recycle) return true;
+  const auto slot = slots.take(number);
+  if (!slot) return false;
+  segment.directory = *slot;
+  segment.recycle = true;
+  if (keeper) do_behind(keeper->taken(*slot));
+  return true;
+}
+
+void StoreSteps::identify(StepJob& job, Submitted& step, const std::optional<store::StepId>& continues) {
+  next_number = step.number + 1;
+  step.id.attempt = job.plan.attempt = attempt_of(run, step.number);
+  if (resumed_from) job.plan.continues = continues;
+  step.directory = store::subfile_path(job.plan).parent_path().lexically_relative(path).generic_string();
+  if (!local) return;
+  step.order = local->base + static_cast<std::uint64_t>(step.number) + 1;
+  local->steps.push_back(step);
+}
+
+// ------------------------------------------------------------------ a step is over
+
+void StoreSteps::tell(Agreement& own, Statistics& statistics) {
+  lock.touch();
+  if (rank == 0) own.marked = marked;
+  if (!local) return;
+  own.drained = drained_up_to(*local, own.finished);
+  collect(*local, statistics);
+  // A step that failed before it was on all local disks is not lost once more on the way from there.
+  std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
+  if (!local->failures.empty()) own.lost = local->failures.front().first;
+}
+
+void StoreSteps::landed(const Submitted& step) {
+  if (step.failed) {
+    slots.failed(step.number);
+  } else {
+    prove({Mark::started, Mark::failed});
+    slots.durable(step.number);
+    if (!local) unmarked.push_back(step);
+    if (step.flow == Flow::analysis && triangles.shares && step.number >= triangles.since && !triangles.mesh_step)
+      triangles.mesh_step = step.id.step;
+  }
+  if (!local) keep(step);
+}
+
+void StoreSteps::told_up_to(std::int64_t number) {
+  for (; !unmarked.empty() && unmarked.front().number < number; unmarked.pop_front())
+    told[static_cast<std::size_t>(unmarked.front().flow)] = unmarked.front().id;
+}
+
+void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
+  for (const Submitted& step : engine::advance(*local, up_to)) keep(step);
+  mark_failed(local->steps, failed);
+  for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
+}
+
+// All ranks are done with a step in the store itself. Only now that it is complete everywhere an older one may go.
+void StoreSteps::keep(const Submitted& step) {
+  if (!keeper) return;
+  const KeptStep kept{step.id, step.order, step.directory};
+  if (!step.failed)
+    do_behind([this, mark = keeper->durable(step.flow, kept), number = step.number] {
+      mark();
+      marked = number + 1;
+    });
+  else if (step.flow == Flow::checkpoint && step.lost_on_the_way)
+    keeper->half_drained(step.directory);
+  else
+    do_behind(keeper->failed(step.flow, kept));
+}
+
+void StoreSteps::do_behind(Chore chore) {
+  if (chore) background->run_behind(std::move(chore));
+}
+
+void StoreSteps::prove(std::initializer_list<Mark> marks) {
+  if (!resumed_from || proven || rank != 0) return;
+  for (Flow flow : {Flow::checkpoint, Flow::analysis})
+    for (Mark mark : marks) try {
+        forget_restart(path, flow, *resumed_from, mark);
+      } catch (const Error&) {  // the next start is told that this one is remembered
+      }
+  proven = true;
+}
+
+}  // namespace octavo::engine

@@ -1,0 +1,103 @@
+#pragma once
+#include <array>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "octavo/engine/targets/target_row.hpp"
+#include "octavo/engine/write/auto_mode.hpp"
+#include "octavo/engine/write/background.hpp"
+#include "octavo/engine/write/store_steps.hpp"
+#include "octavo/engine/write/writer.hpp"
+#include "octavo/ranks/communicator.hpp"
+
+/// A writer inside. writer.cpp has the calls that put a step together, contract.cpp those that end it and tell of
+/// errors, flight.cpp what a step goes through between.
+namespace octavo::engine {
+
+/// A step that waits to be sealed.
+struct Flight {
+  std::int64_t number = 0;
+  StepWork work;
+};
+
+struct Writer::State {
+  using Clock = std::chrono::steady_clock;
+
+  State(MPI_Comm parent, const mesh::Header& common, const Target& target);
+
+  ranks::OwnComm comm;
+  int rank = 0;
+  mesh::Header header;
+  Options options;                    // of targets other than a store: what of them they have
+  std::unique_ptr<StoreSteps> store;  // none: another target
+  TargetRow target;
+  std::optional<Staging> staging;
+  std::deque<Flight> flights;            // of targets other than a store
+  std::optional<Background> background;  // ends before what it writes from
+
+  // The step that is put together.
+  std::shared_ptr<StepJob> job;            // between begin_step and end_step
+  std::optional<base::Error> begin_error;  // of a begin_step that no good one has followed
+  std::optional<base::Error> put_error;    // the first thing that went wrong in a put
+  std::string last_begun;                  // step, as errors name it
+
+  // Steps on their way.
+  std::int64_t next_number = 0;
+  std::array<AutoMode, 2> automatic;
+  std::deque<Submitted> submitted;                            // not known to be durable, nor to have failed
+  std::deque<std::pair<std::int64_t, base::Error>> failures;  // on this rank, of steps that ranks may still be at
+  std::vector<base::Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
+  std::int64_t finished = 0;        // steps that this rank is done with, failed ones too
+  std::int64_t synced = 0;          // of those: on disk, where sync_policy is wait
+
+  // Steps that are over.
+  std::int64_t durable_steps = 0;
+  std::array<std::optional<store::StepId>, 2> durable;
+  Statistics statistics;
+  bool closed = false;
+  bool logs = false;  // the same on all ranks
+  const Clock::time_point opened = Clock::now();
+  const file::Counts counts_before = file::counts();
+  std::array<std::optional<double>, 2> asked_time;
+  std::array<Clock::time_point, 2> last_step{opened, opened};
+
+  // writer.cpp
+  void open(const Target& to);
+  void begin(StepsBy by, const store::SegmentPlan& plan, const std::filesystem::path& path, double time);
+  void put(const std::string& what, const std::function<void()>& work);
+  void keep_error(const std::function<void()>& work);
+  template <class Put, class... Arguments>
+  void give(const std::string& what, const Put& target_put, Arguments&&... arguments);
+  Statistics statistics_now();
+  void write_statistics();
+
+  // contract.cpp
+  Agreement agree(bool with_step);
+  Agreement own_report(bool with_step);
+  void check_same(bool with_step, const Agreement& all);
+  void take_failure(std::deque<std::pair<std::int64_t, base::Error>>& kept, std::int64_t failed);
+  void tell();
+  StepWork take_step();
+  void settle();
+  void end_chores();
+  void sync_written();
+
+  // flight.cpp
+  void hand_over(StepWork work);
+  void choose_files(store::SegmentPlan& segment);
+  std::optional<store::StepId> continued_by(store::Flow flow) const;
+  Mode mode_for(store::Flow flow);
+  void submit(StepWork work, Mode mode);
+  void stage(StepWork& work);
+  void collect();
+  void advance(std::int64_t durable_up_to, std::int64_t failed);
+  void land(Submitted& step);
+  bool seal(const StepWork& work);
+};
+
+}  // namespace octavo::engine
