@@ -4,7 +4,7 @@
  * Every function that returns int returns 0, or an octavo_code with the message in the caller's octavo_error (which may
  * be NULL). All ranks of the communicator call a "collective" function, and all get the same code and message. Collective
  * functions return OCTAVO_USAGE before MPI_Init and after MPI_Finalize. The thread that initialised MPI makes all calls.
- * docs/engine.md says what happens when. */
+ * docs/writing.md says what happens when. */
 #ifndef OCTAVO_H
 #define OCTAVO_H
 
@@ -291,7 +291,7 @@ OCTAVO_API int octavo_writer_get_steps(
     int64_t* steps,               /* out */
     octavo_error* error);
 
-/* Collective. JSON: {"rank": {...}, "total": {...}}, of this rank and of all; docs/engine.md has the keys. */
+/* Collective. JSON: {"rank": {...}, "total": {...}}, of this rank and of all; docs/measuring.md has the keys. */
 OCTAVO_API int octavo_writer_get_statistics(
     octavo_writer* writer,
     char* text,                   /* out, with its closing 0 */

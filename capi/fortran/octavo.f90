@@ -1,4 +1,4 @@
-!> Octavo for Fortran: names and structs of octavo.h, with assumed-shape arrays and no C types in sight (docs/engine.md).
+!> Octavo for Fortran: names and structs of octavo.h, with assumed-shape arrays and no C types in sight (docs/languages.md).
 !> octavo_writer_put_tree is the procedure put_tree of an octavo_writer, and so on; numbers of points, triangles, roots and
 !> fields count from 1.
 !>

@@ -9,7 +9,7 @@
         writer.put_field("density", [box[2:-2, 2:-2] for box in my_boxes])        # an array a box, ghosts sliced away
         writer.end_step()                                                         # the solver goes on
 
-docs/engine.md says what happens when.
+docs/writing.md says what happens when.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Writer:
     initialised MPI.
 
     `header` is what all steps have in common; SERAFIN and MED have none. Further keywords are a store's options of
-    docs/engine.md by name, those of a flow as a dict: mode="sync", staging_bytes="64M", checkpoint={"codec": "lossless",
+    docs/options.md by name, those of a flow as a dict: mode="sync", staging_bytes="64M", checkpoint={"codec": "lossless",
     "field_codec": {"density": "abs:1e-6"}}. They are what the program asks for; `options`, a TOML file (default: the one
     that OCTAVO_OPTIONS names), overrides them, and variables (OCTAVO_MODE ...) override both. `resumed_from`: the `id` of
     the restart that this run continues.
@@ -295,7 +295,7 @@ class Writer:
         return self._writer.mode_of(flow)
 
     def statistics(self) -> dict[str, Any]:
-        """What writing has cost this rank so far: docs/engine.md."""
+        """The cost of writing on this rank so far: docs/measuring.md."""
         return json.loads(self._writer.statistics())
 
     def total_statistics(self) -> dict[str, Any]:

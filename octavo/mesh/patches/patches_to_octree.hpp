@@ -37,7 +37,8 @@ int unfolding_for(const Patches& patches, std::int64_t max_roots);
 /// level 0, and cells that no patch holds under a finer one.
 ///
 /// Owned are cells with a value of the patches, and those with a formed one from level 0 of the patches on, unless it
-/// lacks children. What no patch covers (the rest of the domain, where the part is a piece of it) is padding of zeros.
+/// lacks children. Places that no patch covers (the rest of the domain, if the part is a piece of it) are padded with
+/// zeros.
 ///
 /// Throws Error(unsupported) listing places where patches cover only part of a family, so that the refined region is
 /// not made of whole parent cells (blocks), or a mean of values that are not floating-point is needed; Error(usage)

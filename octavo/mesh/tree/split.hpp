@@ -34,14 +34,14 @@ std::vector<Part> split(std::span<const Part> parts, const SplitPlan& plan);
 
 /// Whether the part's tree owns a cell.
 bool owns_any(const Part& part);
-/// What a part without a share has: the roots of the domain, none of them owned, and zeros for the fields asked for.
+/// The part of a rank without a share: the roots of the domain, none of them owned, and zeros for the fields asked for.
 Part empty_part(const Header& header, const Request& request);
 
 /// The particles of each new part, by the key of their position (outside of the domain: that of the nearest cell).
 /// Throws Error(usage) where a position attribute is missing or not floating-point.
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan);
 
-/// Whether particles with these attributes can be split by position in so many dimensions.
+/// Whether particles with these attributes can be split by position in `dim` dimensions.
 bool have_positions(std::span<const FieldInfo> attributes, int dim);
 /// The particles of each of `count` new parts where they have no positions: equal numbers, to one, in the order they
 /// stand in. The first of `particles` has the number `first` among all `total` of the species. Throws Error(usage)
