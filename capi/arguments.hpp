@@ -1,15 +1,14 @@
 #pragma once
 #include <algorithm>
 #include <cstdio>
-#include <functional>
+#include <cstring>
 #include <string>
 #include <vector>
 
 #include "capi/octavo.h"
 #include "octavo/base/current_error.hpp"
-#include "octavo/engine/step/array_view.hpp"
+#include "octavo/engine/points/series_mesh.hpp"
 #include "octavo/mesh/dataset.hpp"
-#include "octavo/mesh/octree.hpp"
 #include "octavo/store/store.hpp"
 
 /// What the C functions share: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
@@ -39,6 +38,29 @@ T& checked(T* pointer, const char* what) {
   return *pointer;
 }
 
+/// Throws Error(usage) for a size that is none, Error(unsupported) where a member that this library does not know, of
+/// the bytes [known, size), is not 0.
+void check_size(const void* given, std::size_t size, std::size_t known, const char* what);
+
+/// A struct of the caller's version: members that it lacks have their defaults.
+template <class T>
+T complete(const T* given, T defaults, const char* what) {
+  const std::size_t size = checked(given, what).size;
+  check_size(given, size, sizeof defaults, what);
+  std::memcpy(&defaults, given, std::min(size, sizeof defaults));
+  defaults.size = sizeof defaults;
+  return defaults;
+}
+
+/// Fills the members that the caller's version of the struct has.
+template <class T>
+void fill(T* to, T from, const char* what) {
+  const std::size_t size = checked(to, what).size;
+  check_size(nullptr, size, size, what);
+  std::memcpy(to, &from, std::min(size, sizeof from));
+  to->size = size;
+}
+
 template <class T>
 std::vector<T> array_from(const T* values, std::int64_t count) {
   if (count < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(count));
@@ -53,12 +75,11 @@ store::Flow flow_of(int flow);
 void copy_text(const std::string& from, char* to, std::size_t size);
 /// Error(unsupported) but for OCTAVO_HOST.
 void check_space(int space);
-engine::ArrayView view_of(int type, const void* values, std::int64_t count, std::int64_t stride, int space);
 mesh::Header header_of(const octavo_domain& domain);
-mesh::Octree tree_from(int dim, const mesh::Index3& roots, const mesh::Index3& block, int levels,
-                       const std::int64_t* cells_of_level, const std::uint8_t* refined, const std::uint8_t* owned);
-
-int put_series_field(octavo_series* series, const char* name, const std::function<engine::ArrayView()>& view,
-                     octavo_error* error);
+octavo_domain described(const mesh::Header& header);
+mesh::Octree tree_from(const octavo_tree& tree, int dim, const mesh::Index3& roots, const mesh::Index3& block);
+mesh::Patches patches_from(const octavo_boxes& boxes, int dim);
+engine::SeriesMesh triangles_from(const octavo_triangles& triangles);
+mesh::Attribute attribute_from(octavo_type type, const void* values, std::int64_t count);
 
 }  // namespace octavo::capi

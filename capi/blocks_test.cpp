@@ -4,12 +4,16 @@
 #include <functional>
 #include <map>
 
-#include "capi/octavo.h"
+#include "capi/test_arrays.hpp"
 #include "tests/support/mpi_run.hpp"
 
 namespace {
 
 using octavo::testing::everyone;
+using octavo::testing::field_of;
+using octavo::testing::ghosted;
+using octavo::testing::info_of;
+using octavo::testing::put_packed;
 using octavo::testing::rank;
 using octavo::testing::SharedDirectory;
 using octavo::testing::size;
@@ -47,11 +51,12 @@ octavo_writer* open_writer(MPI_Comm comm, const std::string& store) {
   octavo_domain domain = octavo_domain_default();
   domain.dim = 2;
   domain.roots[0] = 2;
-  octavo_writer_options options = octavo_writer_options_default();
-  options.block[0] = options.block[1] = 4;
+  domain.block[0] = domain.block[1] = 4;
+  octavo_target target = octavo_target_default(OCTAVO_STORE);
+  target.path = store.c_str();
   octavo_writer* writer = nullptr;
   octavo_error error;
-  EXPECT_EQ(octavo_writer_open_as(comm, store.c_str(), &domain, &options, &writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_open(comm, &target, &domain, &writer, &error), 0) << error.message;
   return writer;
 }
 
@@ -60,7 +65,7 @@ void write(const std::string& store, const Writers& writers, const std::function
   if (writers.is_one) {
     octavo_error error;
     octavo_writer* writer = open_writer(writers.comm, store);
-    EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 7, 0.5, &error), 0) << error.message;
+    EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 7, 0.5, &error), 0) << error.message;
     puts(writer);
     EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
     EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
@@ -69,7 +74,7 @@ void write(const std::string& store, const Writers& writers, const std::function
 }
 
 /// Two variables that stand together, a ghost cell around each block: of all blocks, or of this rank's.
-std::vector<double> ghosted(const Writers* only) {
+std::vector<double> with_ghosts(const Writers* only) {
   std::vector<double> unk;
   for (std::size_t b = 0; b < 6; ++b) {
     if (only != nullptr && !only->has(b)) continue;
@@ -90,7 +95,7 @@ int put_tree(octavo_writer* writer, const Writers& writers) {
   std::uint8_t owned[6];
   for (std::size_t b = 0; b < 6; ++b) owned[b] = writers.has(b) ? 1 : 0;
   octavo_error error;
-  return octavo_writer_put_mesh(writer, 2, cells_of_level, refined, owned, &error);
+  return octavo::testing::put_tree(writer, 2, cells_of_level, refined, owned, &error);
 }
 
 struct MyBoxes {
@@ -111,7 +116,7 @@ struct MyBoxes {
 
 int put_boxes(octavo_writer* writer, const MyBoxes& mine) {
   octavo_error error;
-  return octavo_writer_put_boxes(writer, 2, &domains[0][0][0], ratio, mine.of_level, mine.corners.data(), &error);
+  return octavo::testing::put_boxes(writer, 2, &domains[0][0][0], ratio, mine.of_level, mine.corners.data(), &error);
 }
 
 octavo_restart* share_of(const std::string& store, bool boxes) {
@@ -119,16 +124,8 @@ octavo_restart* share_of(const std::string& store, bool boxes) {
   options.boxes = boxes ? 1 : 0;
   octavo_restart* restart = nullptr;
   octavo_error error;
-  EXPECT_EQ(octavo_restart_open_as(everyone(), store.c_str(), &options, &restart, &error), 0) << error.message;
+  EXPECT_EQ(octavo_restart_open(everyone(), store.c_str(), &options, &restart, &error), 0) << error.message;
   return restart;
-}
-
-std::vector<double> field_of(const octavo_restart* restart, const char* name) {
-  octavo_error error;
-  std::vector<double> values(static_cast<std::size_t>(octavo_restart_values(restart)));
-  EXPECT_EQ(octavo_restart_field(restart, name, OCTAVO_FLOAT64, values.data(), std::ssize(values), &error), 0)
-      << error.message;
-  return values;
 }
 
 std::int64_t all_ranks(std::int64_t mine) {
@@ -140,17 +137,15 @@ std::int64_t all_ranks(std::int64_t mine) {
 struct Share {
   std::vector<Corner> corners;
   std::vector<std::uint8_t> owned;
-  explicit Share(const octavo_restart* restart) {
-    const auto levels = static_cast<std::size_t>(octavo_restart_levels(restart));
-    const auto cells = static_cast<std::size_t>(octavo_restart_cells(restart));
-    std::vector<std::int64_t> of_level(levels);
-    std::vector<std::uint8_t> refined(cells);
-    owned.resize(cells);
+  explicit Share(octavo_restart* restart) {
+    octavo_tree tree = octavo_tree_default();
     octavo_error error;
-    EXPECT_EQ(octavo_restart_mesh(restart, of_level.data(), refined.data(), owned.data(), &error), 0);
-    for (std::int64_t root = 0; root < of_level.at(0); ++root) corners.push_back({0, 4 * root, 0});
+    EXPECT_EQ(octavo_restart_get_tree(restart, &tree, &error), 0);
+    const auto cells = static_cast<std::size_t>(info_of(restart).cells);
+    owned.assign(tree.owned, tree.owned + cells);
+    for (std::int64_t root = 0; root < tree.cells_of_level[0]; ++root) corners.push_back({0, 4 * root, 0});
     for (std::size_t i = 0; i < cells; ++i)
-      for (std::int64_t child = 0; refined[i] != 0 && child < 4; ++child)
+      for (std::int64_t child = 0; tree.refined[i] != 0 && child < 4; ++child)
         corners.push_back({corners[i].level + 1, 2 * corners[i].x + child % 2 * 4, 2 * corners[i].y + child / 2 * 4});
   }
 };
@@ -158,12 +153,8 @@ struct Share {
 /// Every owned value of the two fields is what was put; each of the 96 is owned once.
 void expect_blocks(const std::string& store) {
   octavo_restart* restart = share_of(store, false);
-  octavo_domain domain;
-  std::int64_t block[3] = {};
-  octavo_error error;
-  EXPECT_EQ(octavo_restart_domain(restart, &domain, block, &error), 0);
-  EXPECT_EQ(block[0], 4);
-  EXPECT_EQ(block[2], 1);
+  EXPECT_EQ(info_of(restart).domain->block[0], 4);
+  EXPECT_EQ(info_of(restart).domain->block[2], 1);
   const Share share(restart);
   const std::vector<double> dens = field_of(restart, "dens"), temp = field_of(restart, "temp");
   std::int64_t owned = 0;
@@ -180,20 +171,17 @@ void expect_blocks(const std::string& store) {
 /// The same of boxes.
 void expect_boxes(const std::string& store) {
   octavo_restart* restart = share_of(store, true);
-  const auto levels = static_cast<std::size_t>(octavo_restart_levels(restart));
-  ASSERT_EQ(levels, 2u);
-  std::int64_t domain[2][2][3], of_level[2];
-  std::vector<std::int64_t> boxes(6 * static_cast<std::size_t>(octavo_restart_num_boxes(restart)));
-  int found_ratio = 0;
+  octavo_boxes boxes = octavo_boxes_default();
   octavo_error error;
-  EXPECT_EQ(octavo_restart_boxes(restart, &domain[0][0][0], &found_ratio, of_level, boxes.data(), &error), 0);
-  EXPECT_TRUE(std::equal(&domain[0][0][0], &domain[0][0][0] + 12, &domains[0][0][0]));
-  EXPECT_EQ(found_ratio, 2);
+  ASSERT_EQ(octavo_restart_get_boxes(restart, &boxes, &error), 0);
+  ASSERT_EQ(boxes.levels, 2);
+  EXPECT_TRUE(std::equal(boxes.domain, boxes.domain + 12, &domains[0][0][0]));
+  EXPECT_EQ(boxes.ratio[0], 2);
   const std::vector<double> dens = field_of(restart, "dens"), temp = field_of(restart, "temp");
   std::size_t next = 0;
-  for (std::size_t b = 0; b < boxes.size() / 6; ++b) {
-    const std::int64_t* corners = &boxes[6 * b];
-    const int level = static_cast<std::int64_t>(b) < of_level[0] ? 0 : 1;
+  for (std::int64_t b = 0; b < info_of(restart).boxes; ++b) {
+    const std::int64_t* corners = boxes.boxes + 6 * b;
+    const int level = b < boxes.boxes_of_level[0] ? 0 : 1;
     for (std::int64_t y = corners[1]; y < corners[4]; ++y)
       for (std::int64_t x = corners[0]; x < corners[3]; ++x, ++next) {
         EXPECT_EQ(dens.at(next), value_at(level, x, y));
@@ -208,15 +196,14 @@ void expect_boxes(const std::string& store) {
 TEST(CapiBlocksMpi, blocks_with_ghosts_come_back_on_another_number_of_ranks) {
   const SharedDirectory directory;
   const Writers writers;
-  const std::vector<double> unk = ghosted(nullptr);
+  const std::vector<double> unk = with_ghosts(nullptr);
   write(directory.path(), writers, [&](octavo_writer* writer) {
     octavo_error error;
     EXPECT_EQ(put_tree(writer, writers), 0);
-    for (int v = 0; v < 2; ++v)
-      EXPECT_EQ(octavo_writer_put_blocks(writer, v == 0 ? "dens" : "temp", "K", OCTAVO_FLOAT64, unk.data() + v, 6, 1, 2,
-                                         OCTAVO_HOST, &error),
-                0)
-          << error.message;
+    for (int v = 0; v < 2; ++v) {
+      const octavo_array array = ghosted(OCTAVO_FLOAT64, unk.data() + v, 6, 1, 2);
+      EXPECT_EQ(octavo_writer_put_field(writer, v == 0 ? "dens" : "temp", "K", &array, &error), 0) << error.message;
+    }
   });
   expect_blocks(directory.path());
   expect_boxes(directory.path());
@@ -226,22 +213,18 @@ TEST(CapiBlocksMpi, boxes_come_back_however_their_arrays_lie) {
   const SharedDirectory directory;
   const Writers writers;
   const MyBoxes mine(writers);
-  const std::vector<double> unk = ghosted(&writers);
+  const std::vector<double> unk = with_ghosts(&writers);
   for (const bool one_by_one : {false, true}) {
     const std::string store = directory.path() / (one_by_one ? "b" : "a");
     write(store, writers, [&](octavo_writer* writer) {
       octavo_error error;
       EXPECT_EQ(put_boxes(writer, mine), 0);
       for (int v = 0; v < 2; ++v) {
-        std::vector<const void*> arrays;
-        for (std::int64_t b = 0; b < mine.count; ++b) arrays.push_back(unk.data() + 72 * b + v);
-        const char* name = v == 0 ? "dens" : "temp";
-        if (one_by_one)
-          octavo_writer_put_arrays(writer, name, "", OCTAVO_FLOAT64, arrays.data(), mine.count, 1, 2, OCTAVO_HOST,
-                                   &error);
-        else
-          octavo_writer_put_blocks(writer, name, "", OCTAVO_FLOAT64, unk.data() + v, mine.count, 1, 2, OCTAVO_HOST,
-                                   &error);
+        std::vector<void*> arrays;
+        octavo_array array = ghosted(OCTAVO_FLOAT64, unk.data() + v, mine.count, 1, 2);
+        for (std::int64_t b = 0; b < mine.count; ++b) arrays.push_back(static_cast<double*>(array.values) + 72 * b);
+        if (one_by_one) array.values = nullptr, array.boxes = arrays.data();
+        octavo_writer_put_field(writer, v == 0 ? "dens" : "temp", "", &array, &error);
         EXPECT_EQ(error.code, 0) << error.message;
       }
     });
@@ -263,12 +246,8 @@ TEST(CapiBlocksMpi, cells_of_all_boxes_may_stand_in_one_array) {
   write(directory.path(), writers, [&](octavo_writer* writer) {
     octavo_error error;
     EXPECT_EQ(put_boxes(writer, mine), 0);
-    EXPECT_EQ(octavo_writer_put_field(writer, "dens", "", OCTAVO_FLOAT64, dens.data(), std::ssize(dens), 1, OCTAVO_HOST,
-                                      &error),
-              0);
-    EXPECT_EQ(octavo_writer_put_blocks(writer, "temp", "", OCTAVO_FLOAT64, temp.data(), mine.count, 0, 0, OCTAVO_HOST,
-                                       &error),
-              0);
+    EXPECT_EQ(put_packed(writer, "dens", OCTAVO_FLOAT64, dens.data(), std::ssize(dens), &error), 0);
+    EXPECT_EQ(put_packed(writer, "temp", OCTAVO_FLOAT64, temp.data(), mine.count, &error), 0);
   });
   expect_boxes(directory.path());
 }
@@ -284,9 +263,9 @@ TEST(CapiBlocksMpi, faces_become_the_low_and_the_high_one_of_each_cell) {
   write(directory.path(), writers, [&](octavo_writer* writer) {
     octavo_error error;
     EXPECT_EQ(put_tree(writer, writers), 0);
-    EXPECT_EQ(
-        octavo_writer_put_faces(writer, "mag", "G", 1, OCTAVO_FLOAT64, faces.data(), 6, 0, 1, OCTAVO_HOST, &error), 0)
-        << error.message;
+    octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, faces.data(), 6);
+    array.centring = OCTAVO_FACE_Y;
+    EXPECT_EQ(octavo_writer_put_field(writer, "mag", "G", &array, &error), 0) << error.message;
   });
   octavo_restart* restart = share_of(directory.path(), false);
   const Share share(restart);
@@ -319,8 +298,7 @@ TEST(CapiBlocksMpi, arrays_of_any_strides_in_the_applications_own_order_come_bac
   write(directory.path(), writers, [&](octavo_writer* writer) {
     octavo_error error;
     EXPECT_EQ(put_tree(writer, writers), 0);
-    octavo_array array = octavo_array_default();
-    array.cells = 6;
+    octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 6);
     array.stride_cell = 32;
     array.stride[0] = 8;
     array.stride[1] = 2;
@@ -329,22 +307,20 @@ TEST(CapiBlocksMpi, arrays_of_any_strides_in_the_applications_own_order_come_bac
     array.order = gone.data();
     for (int v = 0; v < 2; ++v) {
       array.values = memory.data() + v;
-      EXPECT_EQ(octavo_writer_put_array(writer, v == 0 ? "dens" : "temp", "K", &array, &error), 0) << error.message;
+      EXPECT_EQ(octavo_writer_put_field(writer, v == 0 ? "dens" : "temp", "K", &array, &error), 0) << error.message;
     }
     array.values = memory.data();
     array.components = 2;
-    EXPECT_EQ(octavo_writer_put_array(writer, "both", "K", &array, &error), 0) << error.message;
+    EXPECT_EQ(octavo_writer_put_field(writer, "both", "K", &array, &error), 0) << error.message;
     gone.assign(6, 1000);
-    octavo_array of_particles = octavo_array_default();
-    of_particles.values = spin.data();
-    of_particles.cells = 3;
+    octavo_array of_particles = octavo_array_packed(OCTAVO_FLOAT64, spin.data(), 3);
     of_particles.components = 2;
     of_particles.stride_cell = 1;
     of_particles.stride_component = 3;
-    EXPECT_EQ(octavo_writer_put_particle_array(writer, "stars", "spin", "cm^2/s", &of_particles, &error), 0)
+    EXPECT_EQ(octavo_writer_put_particles(writer, "stars", "spin", "cm^2/s", &of_particles, &error), 0)
         << error.message;
     for (const char* name : {"position_x", "position_y"})
-      octavo_writer_put_particles(writer, "stars", name, OCTAVO_FLOAT64, spin.data(), 3, 1, OCTAVO_HOST, &error);
+      octavo::testing::put_particles(writer, name, OCTAVO_FLOAT64, spin.data(), 3, &error);
   });
   expect_blocks(directory.path());
   octavo_restart* restart = share_of(directory.path(), false);
@@ -352,19 +328,86 @@ TEST(CapiBlocksMpi, arrays_of_any_strides_in_the_applications_own_order_come_bac
   octavo_error error;
   const std::vector<double> dens = field_of(restart, "dens");
   std::vector<double> both(2 * dens.size());
-  EXPECT_EQ(octavo_restart_field(restart, "both", OCTAVO_FLOAT64, both.data(), std::ssize(both), &error), 0)
-      << error.message;
+  octavo_array to = octavo_array_packed(OCTAVO_FLOAT64, both.data(), info_of(restart).cells);
+  to.components = 2;
+  EXPECT_EQ(octavo_restart_get_field(restart, "both", &to, &error), 0) << error.message;
   for (std::size_t i = 0; i < both.size(); ++i) {
     if (share.owned[i / 32] == 0) continue;
     EXPECT_EQ(both[i], i % 2 == 0 ? dens[i / 2] : -dens[i / 2]);
   }
-  std::vector<double> found(2 * static_cast<std::size_t>(octavo_restart_count(restart, "stars")));
-  EXPECT_EQ(octavo_restart_particles(restart, "stars", "spin", OCTAVO_FLOAT64, found.data(), std::ssize(found), &error),
-            0)
-      << error.message;
+  std::vector<double> found(2 * static_cast<std::size_t>(octavo_restart_get_particle_count(restart, "stars")));
+  to = octavo_array_packed(OCTAVO_FLOAT64, found.data(), std::ssize(found) / 2);
+  to.components = 2;
+  EXPECT_EQ(octavo_restart_get_particles(restart, "stars", "spin", &to, &error), 0) << error.message;
   for (std::size_t i = 0; i < found.size(); i += 2) EXPECT_EQ(found[i + 1], found[i] + 3);
   EXPECT_EQ(all_ranks(std::ssize(found)), 6 * writers.size);
   octavo_restart_free(&restart);
+}
+
+// Read into ghosted blocks of two variables that stand together, the last block first; float32 as float64.
+TEST(CapiBlocksMpi, a_share_is_read_into_arrays_that_lie_in_any_way) {
+  const SharedDirectory directory;
+  const Writers writers;
+  const std::vector<double> unk = with_ghosts(nullptr);
+  const std::vector<float> single(unk.begin(), unk.end());
+  write(directory.path(), writers, [&](octavo_writer* writer) {
+    octavo_error error;
+    EXPECT_EQ(put_tree(writer, writers), 0);
+    const octavo_array dens = ghosted(OCTAVO_FLOAT64, unk.data(), 6, 1, 2);
+    const octavo_array temp = ghosted(OCTAVO_FLOAT32, single.data() + 1, 6, 1, 2);
+    EXPECT_EQ(octavo_writer_put_field(writer, "dens", "", &dens, &error), 0) << error.message;
+    EXPECT_EQ(octavo_writer_put_field(writer, "temp", "", &temp, &error), 0) << error.message;
+  });
+  octavo_restart* tree = share_of(directory.path(), false);
+  const Share share(tree);
+  const auto cells = share.corners.size();
+  std::vector<double> memory(72 * cells, -7);
+  std::vector<std::int64_t> order(cells);
+  for (std::size_t i = 0; i < cells; ++i) order[i] = static_cast<std::int64_t>(cells - 1 - i);
+  if (cells > 2) order[1] = -1;  // not wanted
+  octavo_error error;
+  for (int v = 0; v < 2; ++v) {
+    octavo_array to = ghosted(OCTAVO_FLOAT64, memory.data() + v, std::int64_t(cells), 1, 2);
+    to.order = order.data();
+    EXPECT_EQ(octavo_restart_get_field(tree, v == 0 ? "dens" : "temp", &to, &error), 0) << error.message;
+  }
+  const std::vector<double> dens = field_of(tree, "dens"), temp = field_of(tree, "temp");
+  for (std::size_t i = 0; i < cells; ++i)
+    for (std::int64_t y = -1; y < 5; ++y)
+      for (std::int64_t x = -1; x < 5; ++x) {
+        const bool untouched = x < 0 || x > 3 || y < 0 || y > 3 || (cells > 2 && i == 1);
+        const std::size_t at = 72 * (cells - 1 - i) + 2 * static_cast<std::size_t>(6 * (y + 1) + x + 1);
+        const std::size_t v = 16 * i + static_cast<std::size_t>(untouched ? 0 : 4 * y + x);
+        EXPECT_EQ(memory[at], untouched ? -7 : dens[v]);
+        EXPECT_EQ(memory[at + 1], untouched ? -7 : temp[v]);
+      }
+  octavo_restart_free(&tree);
+
+  octavo_restart* boxes = share_of(directory.path(), true);
+  octavo_boxes mine = octavo_boxes_default();
+  EXPECT_EQ(octavo_restart_get_boxes(boxes, &mine, &error), 0);
+  const auto count = static_cast<std::size_t>(info_of(boxes).boxes);
+  std::vector<std::vector<double>> arrays(count);
+  std::vector<void*> at(count);
+  for (std::size_t b = 0; b < count; ++b) {
+    const std::int64_t* corners = mine.boxes + 6 * b;
+    arrays[b].assign(static_cast<std::size_t>((corners[3] - corners[0] + 2) * (corners[4] - corners[1] + 2)), -7);
+    at[b] = arrays[b].data();
+  }
+  octavo_array to = ghosted(OCTAVO_FLOAT64, nullptr, std::int64_t(count), 1, 0);
+  to.boxes = at.data();
+  EXPECT_EQ(octavo_restart_get_field(boxes, "dens", &to, &error), 0) << error.message;
+  const std::vector<double> packed = field_of(boxes, "dens");
+  std::size_t next = 0;
+  for (std::size_t b = 0; b < count; ++b) {
+    const std::int64_t* corners = mine.boxes + 6 * b;
+    const std::int64_t nx = corners[3] - corners[0];
+    EXPECT_EQ(arrays[b].front(), -7);
+    for (std::int64_t y = 0; y < corners[4] - corners[1]; ++y)
+      for (std::int64_t x = 0; x < nx; ++x)
+        EXPECT_EQ(arrays[b][static_cast<std::size_t>((y + 1) * (nx + 2) + x + 1)], packed.at(next++));
+  }
+  octavo_restart_free(&boxes);
 }
 
 TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
@@ -373,10 +416,10 @@ TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   octavo_writer* writer = open_writer(everyone(), directory.path());
   octavo_error error;
   const MyBoxes mine(all);
-  const std::vector<double> unk = ghosted(&all);
+  const std::vector<double> unk = with_ghosts(&all);
   const bool wrong = rank() == 0;
   const auto refused = [&](const char* what, bool boxes, const std::function<int()>& puts) {
-    EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 1, 0, &error), 0) << error.message;
+    EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 1, 0, &error), 0) << error.message;
     if (boxes) put_boxes(writer, mine);
     const int code = puts();
     EXPECT_EQ(code == 0, !wrong) << what;
@@ -384,17 +427,16 @@ TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
     EXPECT_THAT(error.message, HasSubstr(what));
   };
   const auto field = [&](int type, std::int64_t count, int ghost) {
-    return octavo_writer_put_blocks(writer, "dens", "", type, unk.data(), count, ghost, 2, OCTAVO_HOST, &error);
+    const octavo_array put = ghosted(static_cast<octavo_type>(type), unk.data(), count, ghost, 2);
+    return octavo_writer_put_field(writer, "dens", "", &put, &error);
   };
   refused("type: expected 0 to 7, found 9", true, [&] { return field(wrong ? 9 : 0, mine.count, 1); });
   refused("boxes, found", true, [&] { return field(0, wrong ? mine.count + 1 : mine.count, 1); });
-  refused("ghost and stride must not be negative", true, [&] { return field(0, mine.count, wrong ? -1 : 1); });
-  octavo_array array = octavo_array_default();
+  refused("ghost must not be negative", true, [&] { return field(0, mine.count, wrong ? -1 : 1); });
   const std::vector<double> one_block(16);
-  array.cells = 6;
-  array.values = one_block.data();
+  octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, one_block.data(), 6);
   std::vector<std::int64_t> order(6, 0);
-  const auto put_array = [&] { return octavo_writer_put_array(writer, "dens", "", &array, &error); };
+  const auto put_array = [&] { return octavo_writer_put_field(writer, "dens", "", &array, &error); };
   array.order = order.data();
   order[3] = wrong ? -2 : 0;
   refused("order: expected -1, or 0 to 4294967294, found -2", false, [&] {
@@ -402,23 +444,23 @@ TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
     return put_array();
   });
   order[3] = 0;
-  array.centring = wrong ? 5 : 0;
+  array.centring = wrong ? static_cast<octavo_centring>(5) : OCTAVO_CELL;
   refused("centring: expected 0 to 4, found 5", false, [&] {
     put_tree(writer, all);
     return put_array();
   });
   refused("flow: expected 0 or 1, found 7", false, [&] {
-    array.centring = 0;
+    array.centring = OCTAVO_CELL;
     put_tree(writer, all);
     put_array();
     octavo_writer_end_step(writer, nullptr);
-    return octavo_writer_begin_step(writer, wrong ? 7 : 0, 2, 0, &error);
+    return octavo_writer_begin_step(writer, static_cast<octavo_flow>(wrong ? 7 : 0), nullptr, 2, 0, &error);
   });
-  refused("attribute", true, [&] { return octavo_writer_put_int(writer, wrong ? nullptr : "n", 1, &error); });
+  refused("attribute", true, [&] { return octavo::testing::put_int(writer, wrong ? nullptr : "n", 1, &error); });
   const std::int64_t levels[1] = {wrong ? -1 : 2};
   const std::uint8_t none[2] = {};
   refused("a level of less than 0 cells", false,
-          [&] { return octavo_writer_put_mesh(writer, 1, levels, none, none, &error); });
+          [&] { return octavo::testing::put_tree(writer, 1, levels, none, none, &error); });
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
 
@@ -426,18 +468,22 @@ TEST(CapiBlocksMpi, arrays_that_lie_anywhere_are_of_boxes_and_in_host_memory) {
   const SharedDirectory directory;
   octavo_writer* writer = open_writer(everyone(), directory.path());
   octavo_error error;
-  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 1, 0, &error);
-  EXPECT_EQ(octavo_writer_put_arrays(writer, "dens", "", 0, nullptr, 0, 0, 1, OCTAVO_HOST, &error), OCTAVO_USAGE);
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 1, 0, &error);
+  double value[1] = {};
+  void* const anywhere[1] = {value};
+  octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 1);
+  array.boxes = anywhere;
+  EXPECT_EQ(octavo_writer_put_field(writer, "dens", "", &array, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("no boxes were put before"));
-  EXPECT_EQ(octavo_writer_put_blocks(writer, "dens", "", 0, nullptr, 0, 0, 1, 1, &error), OCTAVO_UNSUPPORTED);
-  EXPECT_EQ(octavo_writer_put_faces(writer, "mag", "", 2, 0, nullptr, 0, 0, 1, OCTAVO_HOST, &error), OCTAVO_USAGE);
-  EXPECT_THAT(error.message, HasSubstr("axis: expected 0 to 1, found 2"));
+  array = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0);
+  array.space = static_cast<octavo_space>(1);
+  EXPECT_EQ(octavo_writer_put_field(writer, "dens", "", &array, &error), OCTAVO_UNSUPPORTED);
+  array.space = OCTAVO_HOST;
+  array.centring = OCTAVO_FACE_Z;
+  EXPECT_EQ(octavo_writer_put_field(writer, "mag", "", &array, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("centring: expected faces along axes 0 to 1, found axis 2"));
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
-  octavo_writer_options options = octavo_writer_options_default();
-  EXPECT_EQ(octavo_writer_open_as(everyone(), "x", nullptr, &options, &writer, &error), OCTAVO_USAGE);
-  const octavo_domain domain = octavo_domain_default();
-  EXPECT_EQ(octavo_writer_open_as(everyone(), "x", &domain, nullptr, &writer, &error), OCTAVO_USAGE);
 }
 
 }  // namespace

@@ -55,16 +55,19 @@ contains
     integer, intent(in) :: comm
     character(*), intent(in) :: store
     type(octavo_domain) :: domain
+    type(octavo_target) :: to
     domain%dim = 2
     domain%roots(1) = 2
-    call writer%open(comm, store, domain, block=[4, 4])
+    domain%block(:2) = 4
+    to%path = store
+    call writer%open(comm, to, domain)
     call writer%begin_step(octavo_checkpoint, 7, 0.5_real64)
   end subroutine
 
   subroutine put_tree(writer, mine)
     type(octavo_writer), intent(in) :: writer
     logical, intent(in) :: mine(6)
-    call writer%put_mesh([2_int64, 4_int64], [.true., spread(.false., 1, 5)], mine)
+    call writer%put_tree(octavo_tree([2_int64, 4_int64], [.true., spread(.false., 1, 5)], mine))
   end subroutine
 
   subroutine write_tree(comm, store, unk, faces, mine)
@@ -79,7 +82,7 @@ contains
     call put_tree(writer, mine)
     call writer%put_field('dens', unk(1, 1:4, 1:4, :), unit='g/cm^3', space=octavo_host)
     call writer%put_field('temp', unk(2, 1:4, 1:4, :))
-    call writer%put_faces('mag', faces, 2)
+    call writer%put_field('mag', faces, centring=octavo_face_y)
     n = 0
     order = 0
     allocate (backwards(4, 4, count(mine)))
@@ -116,7 +119,7 @@ contains
     end do
     boxes_of_level = [count(mine .and. level_of == 0), count(mine .and. level_of == 1)]
     call open_and_begin(writer, comm, store)
-    call writer%put_boxes(domain, [2], boxes_of_level, boxes)
+    call writer%put_boxes(octavo_boxes(domain, [2], boxes_of_level, boxes))
     call writer%put_arrays('dens', arrays, real64, ghost=1, stride=2)
     call writer%put_field('temp', flat)
     call writer%end_step()
@@ -128,26 +131,25 @@ contains
     character(*), intent(in) :: store
     logical, intent(in) :: with_faces
     type(octavo_restart) :: from
-    integer(int64), allocatable :: cells_of_level(:)
-    logical, allocatable :: refined(:), owned(:)
+    type(octavo_tree) :: tree
     real(real64), allocatable :: dens(:), temp(:), low(:), high(:), ordered(:)
     integer, allocatable :: block(:)
     integer :: cell, v, first
     call from%open(MPI_COMM_WORLD, store)
-    call from%mesh(cells_of_level, refined, owned)
-    call from%field('dens', dens)
-    call from%field('temp', temp)
-    if (with_faces) call from%field('mag_left', low)
-    if (with_faces) call from%field('mag_right', high)
-    if (with_faces) call from%field('ordered', ordered)
+    call from%get_tree(tree)
+    call from%get_field('dens', dens)
+    call from%get_field('temp', temp)
+    if (with_faces) call from%get_field('mag_left', low)
+    if (with_faces) call from%get_field('mag_right', high)
+    if (with_faces) call from%get_field('ordered', ordered)
     ! The roots are blocks 1 and 2, children of the first one blocks 3 to 6: a share that lacks them is pruned.
     block = [1, 2]
-    if (refined(1)) block = [block, 3, 4, 5, 6]
-    call expect(size(block) == size(owned) .and. size(dens) == 16*size(owned), 'blocks of a share')
-    do cell = 1, size(owned)
+    if (tree%refined(1)) block = [block, 3, 4, 5, 6]
+    call expect(size(block) == size(tree%owned) .and. size(dens) == 16*size(tree%owned), 'blocks of a share')
+    do cell = 1, size(tree%owned)
       first = 16*(cell - 1)
       do v = 1, 16
-        if (.not. owned(cell)) exit
+        if (.not. tree%owned(cell)) exit
         call expect(dens(first + v) == expected(block(cell), v, 0), 'dens of '//store)
         call expect(temp(first + v) == -expected(block(cell), v, 0), 'temp of '//store)
         if (.not. with_faces) cycle
@@ -156,26 +158,26 @@ contains
         call expect(high(first + v) == expected(block(cell), v, 1), 'high faces')
       end do
     end do
-    call expect(sum_of_all(16*count(owned)) == 96, 'each cell of a tree on one rank')
+    call expect(sum_of_all(16*count(tree%owned)) == 96, 'each cell of a tree on one rank')
     call from%free()
   end subroutine
 
   subroutine read_boxes(store)
     character(*), intent(in) :: store
     type(octavo_restart) :: from
-    integer(int64), allocatable :: domain(:, :, :), boxes_of_level(:), boxes(:, :, :)
-    integer, allocatable :: ratio(:)
+    type(octavo_boxes) :: boxes
     real(real64), allocatable :: dens(:)
     integer :: b, x, y, n, level
-    call from%open(MPI_COMM_WORLD, store, boxes=.true.)
-    call from%boxes(domain, ratio, boxes_of_level, boxes)
-    call from%field('dens', dens)
-    call expect(size(ratio) == 1 .and. all(ratio == 2) .and. all(domain(:2, 2, 2) == [16, 8]), 'levels of boxes')
+    call from%open(MPI_COMM_WORLD, store, octavo_restart_options(boxes=.true.))
+    call from%get_boxes(boxes)
+    call from%get_field('dens', dens)
+    call expect(size(boxes%ratio) == 1 .and. all(boxes%ratio == 2) .and. all(boxes%domain(:2, 2, 2) == [16, 8]), &
+                'levels of boxes')
     n = 0
-    do b = 1, size(boxes, 3)
-      level = merge(0, 1, b <= boxes_of_level(1))
-      do y = int(boxes(2, 1, b)) + 1, int(boxes(2, 2, b))
-        do x = int(boxes(1, 1, b)) + 1, int(boxes(1, 2, b))
+    do b = 1, size(boxes%boxes, 3)
+      level = merge(0, 1, b <= boxes%boxes_of_level(1))
+      do y = int(boxes%boxes(2, 1, b)) + 1, int(boxes%boxes(2, 2, b))
+        do x = int(boxes%boxes(1, 1, b)) + 1, int(boxes%boxes(1, 2, b))
           n = n + 1
           call expect(dens(n) == 10000*level + 100*y + x, 'dens of boxes of '//store)
         end do

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "capi/octavo.h"
+#include "capi/test_arrays.hpp"
 
 namespace {
 
@@ -22,29 +22,24 @@ struct Call {
 void expect_nothing_opens(const std::string& store, const char* reason) {
   using E = octavo_error*;
   const octavo_domain domain = octavo_domain_default();
-  const octavo_writer_options options = octavo_writer_options_default();
-  const octavo_native_options native = octavo_native_options_default(OCTAVO_FLASH);
-  const octavo_series_options series_options = octavo_series_options_default();
-  octavo_series_mesh mesh{};
-  mesh.points = mesh.planes = 1;
+  octavo_triangles mesh = octavo_triangles_default();
   octavo_writer* writer = nullptr;
-  octavo_native_writer* native_writer = nullptr;
-  octavo_series* series = nullptr;
   octavo_restart* restart = nullptr;
-  octavo_neighbours neighbours{};
-  const char* const names[1] = {"DEPTH"};
+  octavo_neighbours neighbours = octavo_neighbours_default();
   const char* at = store.c_str();
+  const auto open = [&](octavo_kind kind, E e) {
+    octavo_target target = octavo_target_default(kind);
+    target.path = at;
+    target.mesh = &mesh;
+    return octavo_writer_open(MPI_COMM_WORLD, &target, &domain, &writer, e);
+  };
   const Call calls[] = {
-      {"writer_open",
-       [&](E e) { return octavo_writer_open(MPI_COMM_WORLD, at, &domain, nullptr, nullptr, &writer, e); }},
-      {"writer_open_as", [&](E e) { return octavo_writer_open_as(MPI_COMM_WORLD, at, &domain, &options, &writer, e); }},
-      {"native_open", [&](E e) { return octavo_native_open(MPI_COMM_WORLD, &domain, &native, &native_writer, e); }},
-      {"series_open",
-       [&](E e) {
-         return octavo_series_open(MPI_COMM_WORLD, at, 1, names, names, &mesh, &series_options, &series, e);
-       }},
-      {"restart_open", [&](E e) { return octavo_restart_open(MPI_COMM_WORLD, at, 0, -1, &restart, e); }},
-      {"restart_neighbours", [&](E e) { return octavo_restart_neighbours(MPI_COMM_WORLD, nullptr, &neighbours, e); }},
+      {"store", [&](E e) { return open(OCTAVO_STORE, e); }},
+      {"FLASH", [&](E e) { return open(OCTAVO_FLASH, e); }},
+      {"SERAFIN", [&](E e) { return open(OCTAVO_SERAFIN, e); }},
+      {"restart_open", [&](E e) { return octavo_restart_open(MPI_COMM_WORLD, at, nullptr, &restart, e); }},
+      {"restart_get_neighbours",
+       [&](E e) { return octavo_restart_get_neighbours(MPI_COMM_WORLD, nullptr, &neighbours, e); }},
       {"restart_failed", [&](E e) { return octavo_restart_failed(MPI_COMM_WORLD, at, nullptr, e); }},
   };
   for (const Call& call : calls) {
@@ -54,13 +49,18 @@ void expect_nothing_opens(const std::string& store, const char* reason) {
   }
 }
 
-octavo_writer* open_writer(const std::string& store) {
+octavo_writer* open_writer(const octavo_target& target) {
   const octavo_domain domain = octavo_domain_default();
   octavo_writer* writer = nullptr;
   octavo_error error{};
-  EXPECT_EQ(octavo_writer_open(MPI_COMM_WORLD, store.c_str(), &domain, nullptr, nullptr, &writer, &error), 0)
-      << error.message;
+  EXPECT_EQ(octavo_writer_open(MPI_COMM_WORLD, &target, &domain, &writer, &error), 0) << error.message;
   return writer;
+}
+
+octavo_writer* open_store(const std::string& store) {
+  octavo_target target = octavo_target_default(OCTAVO_STORE);
+  target.path = store.c_str();
+  return open_writer(target);
 }
 
 // One root, which rank 0 owns.
@@ -68,34 +68,26 @@ void put_step(octavo_writer* writer, std::int64_t step, int rank) {
   const std::int64_t cells[1] = {1};
   const std::uint8_t refined[1] = {0}, owned[1] = {rank == 0 ? std::uint8_t{1} : std::uint8_t{0}};
   const double value[1] = {static_cast<double>(step)};
-  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, step, 0, nullptr), 0);
-  octavo_writer_put_mesh(writer, 1, cells, refined, owned, nullptr);
-  octavo_writer_put_field(writer, "density", "", OCTAVO_FLOAT64, value, 1, 1, OCTAVO_HOST, nullptr);
-}
-
-octavo_native_writer* open_native() {
-  const octavo_domain domain = octavo_domain_default();
-  const octavo_native_options options = octavo_native_options_default(OCTAVO_AMREX_PLOTFILE);
-  octavo_native_writer* writer = nullptr;
-  EXPECT_EQ(octavo_native_open(MPI_COMM_WORLD, &domain, &options, &writer, nullptr), 0);
-  return writer;
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, step, 0, nullptr), 0);
+  octavo::testing::put_tree(writer, 1, cells, refined, owned, nullptr);
+  octavo::testing::put_packed(writer, "density", OCTAVO_FLOAT64, value, 1, nullptr);
 }
 
 // A triangle, the same on all ranks.
-octavo_series* open_series(const std::string& path) {
+octavo_writer* open_series(const std::string& path) {
   static const double x[3] = {0, 1, 0}, y[3] = {0, 0, 1};
   static const std::int64_t triangle[3] = {0, 1, 2};
-  octavo_series_mesh mesh{};
+  octavo_triangles mesh = octavo_triangles_default();
   mesh.points = 3;
-  mesh.triangles = mesh.planes = 1;
+  mesh.triangles = 1;
   mesh.x = x, mesh.y = y, mesh.connectivity = triangle, mesh.global_point = triangle;
-  const octavo_series_options options = octavo_series_options_default();
-  const char* const names[1] = {"DEPTH"};
-  octavo_series* series = nullptr;
-  octavo_error error{};
-  EXPECT_EQ(octavo_series_open(MPI_COMM_WORLD, path.c_str(), 1, names, names, &mesh, &options, &series, &error), 0)
-      << error.message;
-  return series;
+  const char* const variables[1][2] = {{"DEPTH", "M"}};
+  octavo_target target = octavo_target_default(OCTAVO_SERAFIN);
+  target.path = path.c_str();
+  target.mesh = &mesh;
+  target.variables = variables;
+  target.num_variables = 1;
+  return open_writer(target);
 }
 
 TEST(CapiFinalizedMpi, misuse_before_mpi_init_and_after_mpi_finalize_is_a_code) {
@@ -111,13 +103,13 @@ TEST(CapiFinalizedMpi, misuse_before_mpi_init_and_after_mpi_finalize_is_a_code) 
   }
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   const std::string directory = name, store = directory + "/run.octavo";
-  octavo_writer *left_open = open_writer(store), *in_step = open_writer(directory + "/other.octavo");
+  octavo_writer *left_open = open_store(store), *in_step = open_store(directory + "/other.octavo");
   put_step(left_open, 1, rank);
   EXPECT_EQ(octavo_writer_end_step(left_open, nullptr), 0);
   EXPECT_EQ(octavo_writer_wait(left_open, nullptr), 0);
   put_step(in_step, 1, rank);
-  octavo_native_writer* native = open_native();
-  octavo_series* series = open_series(directory + "/r2d.slf");
+  octavo_writer* native = open_writer(octavo_target_default(OCTAVO_AMREX_PLOTFILE));
+  octavo_writer* series = open_series(directory + "/r2d.slf");
   MPI_Finalize();
 
   expect_nothing_opens(store, "MPI has been finalised");
@@ -128,15 +120,16 @@ TEST(CapiFinalizedMpi, misuse_before_mpi_init_and_after_mpi_finalize_is_a_code) 
       {"writer_end_step", [&](E e) { return octavo_writer_end_step(in_step, e); }},
       {"writer_due", [&](E e) { return octavo_writer_due(left_open, OCTAVO_CHECKPOINT, 2, 0, &number, e); }},
       {"writer_wait", [&](E e) { return octavo_writer_wait(left_open, e); }},
-      {"writer_statistics", [&](E e) { return octavo_writer_statistics(left_open, text, sizeof text, e); }},
+      {"writer_statistics", [&](E e) { return octavo_writer_get_statistics(left_open, text, sizeof text, e); }},
       {"writer_close", [&](E e) { return octavo_writer_close(&left_open, e); }},
       {"writer_close, in a step", [&](E e) { return octavo_writer_close(&in_step, e); }},
-      {"native_end_step", [&](E e) { return octavo_native_end_step(native, e); }},
-      {"native_finished", [&](E e) { return octavo_native_finished(native, &number, e); }},
-      {"native_close", [&](E e) { return octavo_native_close(&native, e); }},
-      {"series_end_step", [&](E e) { return octavo_series_end_step(series, e); }},
-      {"series_finished", [&](E e) { return octavo_series_finished(series, &number, e); }},
-      {"series_close", [&](E e) { return octavo_series_close(&series, e); }},
+      {"native_end_step", [&](E e) { return octavo_writer_end_step(native, e); }},
+      {"native_finished", [&](E e) { return octavo_writer_finished(native, &number, e); }},
+      {"native_close", [&](E e) { return octavo_writer_close(&native, e); }},
+      {"series_end_step", [&](E e) { return octavo_writer_end_step(series, e); }},
+      {"series_finished", [&](E e) { return octavo_writer_finished(series, &number, e); }},
+      {"series statistics", [&](E e) { return octavo_writer_get_statistics(series, text, sizeof text, e); }},
+      {"series_close", [&](E e) { return octavo_writer_close(&series, e); }},
   };
   for (const Call& call : calls) {
     octavo_error error{};

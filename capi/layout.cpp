@@ -1,115 +1,154 @@
 #include "capi/layout.hpp"
 
+#include <numeric>
+
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/sides.hpp"
 
 namespace octavo::capi {
 namespace {
 
-mesh::IndexBox box_at(const std::int64_t* corners) {
-  mesh::IndexBox box;
-  std::copy_n(corners, 3, box.lo.begin());
-  std::copy_n(corners + 3, 3, box.hi.begin());
-  return box;
+using Stride = engine::ArrayView::Stride;
+
+bool is_packed(const octavo_array& array) {
+  return array.ghost == 0 && array.stride_cell == 0 && array.stride[0] == 0 && array.stride[1] == 0 &&
+         array.stride[2] == 0 && array.stride_component == 0;
 }
 
-std::int64_t elements(const Layout& layout, const mesh::Index3& size) {
-  std::int64_t all = std::max<std::int64_t>(layout.stride, 1);
-  for (int axis = 0; axis < layout.dim; ++axis) all *= size[static_cast<std::size_t>(axis)] + 2 * layout.ghost;
-  return all;
+std::int64_t ghosts_of(const octavo_array& array, int dim, int axis) { return axis < dim ? 2 * array.ghost : 0; }
+
+// Those that are 0 follow from the ones before.
+Stride strides_of(const octavo_array& array, int dim, const mesh::Index3& size) {
+  const auto or_packed = [](std::int64_t stride, std::int64_t packed) { return stride != 0 ? stride : packed; };
+  Stride stride;
+  stride.component = or_packed(array.stride_component, 1);
+  stride.x = or_packed(array.stride[0], stride.component * array.components);
+  stride.y = or_packed(array.stride[1], stride.x * (size[0] + ghosts_of(array, dim, 0)));
+  stride.z = or_packed(array.stride[2], stride.y * (size[1] + ghosts_of(array, dim, 1)));
+  stride.cell = or_packed(array.stride_cell, stride.z * (size[2] + ghosts_of(array, dim, 2)));
+  return stride;
 }
 
-const std::vector<mesh::Index3>& expected_boxes(const Boxes& boxes, std::int64_t count) {
-  if (!boxes) throw Error(Kind::usage, "no boxes were put before");
-  if (count != std::ssize(*boxes))
+engine::ArrayView view_of(const octavo_array& array, int dim, const mesh::Index3& size, const void* values,
+                          std::int64_t cells) {
+  check_space(array.space);
+  if (cells < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(cells));
+  if (array.ghost < 0) throw Error(Kind::usage, "ghost must not be negative");
+  engine::ArrayView view;
+  view.type = type_of(array.type);
+  view.cells = static_cast<std::size_t>(cells);
+  view.block = size;
+  view.components = array.components;
+  if (cells == 0) return view;
+  view.data = &checked(static_cast<const std::byte*>(values), "values");
+  if (is_packed(array)) return view;
+  view.stride = strides_of(array, dim, size);
+  const std::int64_t first =
+      array.ghost * (view.stride.x + (dim > 1 ? view.stride.y : 0) + (dim > 2 ? view.stride.z : 0));
+  view.data = static_cast<const std::byte*>(values) + first * std::int64_t(mesh::size_of(view.type));
+  return view;
+}
+
+// One value on each cell of all boxes, of which there may be as many in `array.cells`.
+std::optional<engine::ArrayView> view_of_all_cells(const octavo_array& array, const std::vector<mesh::Index3>& sizes) {
+  const std::int64_t all =
+      std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0},
+                      [](std::int64_t sum, const mesh::Index3& size) { return sum + size[0] * size[1] * size[2]; });
+  const bool by_box = array.cells == std::ssize(sizes) && is_packed(array);
+  if (array.boxes != nullptr || array.ghost != 0 || (array.cells != all && !by_box)) return {};
+  return view_of(array, 0, {1, 1, 1}, array.values, all);
+}
+
+FieldViews views_of_boxes(const octavo_array& array, int dim, const std::vector<mesh::Index3>& sizes) {
+  if (const auto view = view_of_all_cells(array, sizes)) return *view;
+  if (array.cells != std::ssize(sizes))
     throw Error(Kind::usage,
-                "expected arrays of " + std::to_string(boxes->size()) + " boxes, found " + std::to_string(count));
-  return *boxes;
+                "expected arrays of " + std::to_string(sizes.size()) + " boxes, found " + std::to_string(array.cells));
+  // No boxes: a view all the same, which has the type.
+  if (sizes.empty()) return view_of(array, dim, {1, 1, 1}, nullptr, 0);
+  const auto width = static_cast<std::int64_t>(mesh::size_of(type_of(array.type)));
+  std::vector<engine::ArrayView> views;
+  const auto* next = static_cast<const std::byte*>(array.values);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    views.push_back(view_of(array, dim, sizes[i], array.boxes != nullptr ? array.boxes[i] : next, 1));
+    if (next != nullptr) next += width * strides_of(array, dim, sizes[i]).cell;
+  }
+  return views;
+}
+
+// Of the packed form.
+std::size_t values_in(const engine::ArrayView& view) {
+  return view.cells * cell_bytes(view) / mesh::size_of(view.type);
+}
+
+// Values of one view, from the field's packed form on; returns what is behind them.
+template <class From, class To>
+const From* scatter(const From* from, const engine::ArrayView& view) {
+  auto* to = static_cast<To*>(const_cast<void*>(view.data));
+  const std::int64_t nx = view.block[0], ny = view.block[1], nz = view.block[2], nc = view.components;
+  const bool strided = view.stride.component != 0;  // else packed
+  if constexpr (std::is_same_v<From, To>)
+    if (!strided && view.order.empty()) {
+      const auto count = static_cast<std::ptrdiff_t>(values_in(view));
+      std::copy_n(from, count, to);
+      return from + count;
+    }
+  const Stride stride = strided ? view.stride : Stride{nc * nx * ny * nz, nc, nc * nx, nc * nx * ny, 1};
+  for (std::size_t i = 0; i < view.cells; ++i) {
+    const std::uint32_t place = view.order.empty() ? static_cast<std::uint32_t>(i) : view.order[i];
+    const bool skip = !view.order.empty() && place == engine::ArrayView::nowhere;
+    const std::int64_t cell = view.order.empty() ? static_cast<std::int64_t>(i) : std::int64_t{place};
+    for (std::int64_t z = 0; z < nz; ++z)
+      for (std::int64_t y = 0; y < ny; ++y)
+        for (std::int64_t x = 0; x < nx; ++x)
+          for (std::int64_t c = 0; c < nc; ++c, ++from)
+            if (!skip)
+              to[cell * stride.cell + z * stride.z + y * stride.y + x * stride.x + c * stride.component] =
+                  static_cast<To>(*from);
+  }
+  return from;
 }
 
 }  // namespace
 
-mesh::Patches patches_from(int dim, int levels, const std::int64_t* domain, const int* ratio,
-                           const std::int64_t* boxes_of_level, const std::int64_t* boxes) {
-  mesh::Patches patches;
-  patches.dim = dim;
-  for (int level = 0; level < levels; ++level) {
-    patches.domain.push_back(box_at(&checked(domain, "domain") + 6 * level));
-    if (level > 0) patches.ratio.push_back((&checked(ratio, "ratio"))[level - 1]);
-    patches.boxes.emplace_back();
-    for (std::int64_t i = (&checked(boxes_of_level, "boxes_of_level"))[level]; i > 0; --i, boxes += 6)
-      patches.boxes.back().push_back(mesh::flat(box_at(&checked(boxes, "boxes")), dim));
-  }
-  return patches;
-}
-
 std::vector<mesh::Index3> sizes_of(const mesh::Patches& patches) {
   std::vector<mesh::Index3> sizes;
   for (const auto& level : patches.boxes)
-    for (const mesh::IndexBox& box : level)
+    for (const mesh::IndexBox& any : level) {
+      const mesh::IndexBox box = mesh::flat(any, patches.dim);
       sizes.push_back({box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2]});
+    }
   return sizes;
 }
 
-engine::ArrayView view_of_arrays(const Layout& layout, const void* values, std::int64_t count,
-                                 const mesh::Index3& size) {
-  if (layout.ghost < 0 || layout.stride < 0) throw Error(Kind::usage, "ghost and stride must not be negative");
-  engine::ArrayView view = view_of(layout.type, values, count, 0, layout.space);
-  view.block = size;
-  if (layout.ghost == 0 && layout.stride <= 1) return view;
-  engine::ArrayView::Stride& stride = view.stride;
-  stride.x = std::max<std::int64_t>(layout.stride, 1);
-  stride.y = stride.x * (size[0] + 2 * layout.ghost);
-  stride.z = layout.dim > 1 ? stride.y * (size[1] + 2 * layout.ghost) : stride.y;
-  stride.cell = elements(layout, size);
-  stride.component = 1;
-  const std::int64_t first =
-      layout.ghost * (stride.x + (layout.dim > 1 ? stride.y : 0) + (layout.dim > 2 ? stride.z : 0));
-  if (count > 0)
-    view.data =
-        &checked(static_cast<const std::byte*>(values), "values") + first * std::int64_t(mesh::size_of(view.type));
-  return view;
+FieldViews views_of(const octavo_array& array, int dim, const mesh::Index3& block, const Boxes& boxes) {
+  check_space(array.space);
+  if (boxes) return views_of_boxes(array, dim, *boxes);
+  if (array.boxes != nullptr) throw Error(Kind::usage, "arrays of boxes: no boxes were put before");
+  return view_of(array, dim, block, array.values, array.cells);
 }
 
-FieldViews views_of_boxes(const Layout& layout, const Boxes& boxes, const void* const* values, std::int64_t count) {
-  const auto& sizes = expected_boxes(boxes, count);
-  // No boxes: a view all the same, which has the type.
-  if (sizes.empty()) return view_of_arrays(layout, nullptr, 0, {1, 1, 1});
-  std::vector<engine::ArrayView> views;
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    views.push_back(view_of_arrays(layout, (&checked(values, "values"))[i], 1, sizes[i]));
-  return views;
-}
-
-FieldViews views_in_a_row(const Layout& layout, const Boxes& boxes, const mesh::Index3& block, const void* values,
-                          std::int64_t count) {
-  if (!boxes) return view_of_arrays(layout, values, count, block);
-  const auto& sizes = expected_boxes(boxes, count);
-  const auto width = std::int64_t(mesh::size_of(type_of(layout.type)));
-  const auto* first = static_cast<const std::byte*>(values);
-  std::vector<const void*> arrays;
-  std::int64_t at = 0;
-  for (const mesh::Index3& size : sizes) {
-    arrays.push_back(&checked(first, "values") + at * width);
-    at += elements(layout, size);
-  }
-  if (layout.ghost != 0 || layout.stride > 1) return views_of_boxes(layout, boxes, arrays.data(), count);
-  // Without ghosts they are one array of all cells.
-  return view_of_arrays(layout, values, at, {1, 1, 1});
-}
-
-engine::ArrayView view_of(const octavo_array& array, const mesh::Index3& block) {
-  engine::ArrayView view = view_of(array.type, array.values, array.cells, 0, array.space);
-  view.block = block;
-  view.components = array.components;
-  view.ghost = array.ghost;
-  view.stride = {array.stride_cell, array.stride[0], array.stride[1], array.stride[2], array.stride_component};
-  return view;
+engine::ArrayView view_of_places(const octavo_array& array) {
+  if (array.ghost != 0 || array.boxes != nullptr)
+    throw Error(Kind::usage, "points and particles have no ghosts and no boxes");
+  return view_of(array, 0, {1, 1, 1}, array.values, array.cells);
 }
 
 mesh::Centring centring_of(int centring) {
   if (centring < OCTAVO_CELL || centring > OCTAVO_NODE)
     throw Error(Kind::usage, "centring: expected 0 to 4, found " + std::to_string(centring));
   return static_cast<mesh::Centring>(centring);
+}
+
+mesh::Index3 block_of(const std::string& name, mesh::Centring centring, int dim, mesh::Index3 block) {
+  if (!mesh::is_face(centring) || mesh::side_of({name, "", mesh::ScalarType::float64, centring, 1, 0}, dim))
+    return block;
+  const std::size_t axis = mesh::face_axis(centring);
+  if (axis >= static_cast<std::size_t>(dim))
+    throw Error(Kind::usage, "centring: expected faces along axes 0 to " + std::to_string(dim - 1) + ", found axis " +
+                                 std::to_string(axis));
+  ++block[axis];
+  return block;
 }
 
 std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells) {
@@ -124,10 +163,31 @@ std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t ce
   return out;
 }
 
-mesh::Centring faces_along(int axis, int dim) {
-  if (axis < 0 || axis >= dim)
-    throw Error(Kind::usage, "axis: expected 0 to " + std::to_string(dim - 1) + ", found " + std::to_string(axis));
-  return static_cast<mesh::Centring>(static_cast<int>(mesh::Centring::face_x) + axis);
+void copy_values(const mesh::Field& field, const FieldViews& views) {
+  const auto* one = std::get_if<engine::ArrayView>(&views);
+  const std::span<const engine::ArrayView> all =
+      one != nullptr ? std::span(one, 1) : std::span(std::get<std::vector<engine::ArrayView>>(views));
+  const mesh::ScalarType type = all.front().type;
+  const bool wider = type == mesh::ScalarType::float64 && field.info.type == mesh::ScalarType::float32;
+  std::size_t count = 0;
+  bool fits = type == field.info.type || wider;
+  for (const engine::ArrayView& view : all) {
+    count += values_in(view);
+    fits = fits && (view.components == field.info.components || view.cells == 0);
+  }
+  if (!fits || count != field.size())
+    throw Error(Kind::usage, "expected " + std::to_string(field.size()) + " values of type " +
+                                 std::string(mesh::name_of(field.info.type)) + ", " +
+                                 std::to_string(field.info.components) + " components, asked for " +
+                                 std::to_string(count) + " of type " + std::string(mesh::name_of(type)))
+        .at("field " + field.info.name);
+  mesh::visit_values(field, [&](auto values) {
+    using From = std::remove_const_t<typename decltype(values)::element_type>;
+    const From* from = values.data();
+    for (const engine::ArrayView& view : all)
+      // float32 may be asked for as float64: it was put so, and stored with single_precision.
+      from = wider ? scatter<From, double>(from, view) : scatter<From, From>(from, view);
+  });
 }
 
 }  // namespace octavo::capi

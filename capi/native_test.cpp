@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "capi/left_binding.hpp"
-#include "capi/octavo.h"
+#include "capi/test_arrays.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/amrex/output.hpp"
 #include "octavo/formats/flash/flash.hpp"
@@ -16,6 +16,8 @@ namespace {
 
 using namespace octavo;
 using octavo::testing::everyone;
+using octavo::testing::ghosted;
+using octavo::testing::put_tree;
 using ::testing::HasSubstr;
 
 int rank() { return ranks::rank_in(everyone()); }
@@ -23,24 +25,24 @@ int size() { return ranks::size_of(everyone()); }
 
 double value_at(std::int64_t x, std::int64_t y) { return static_cast<double>(1000 * y + x); }
 
-octavo_native_options options_for(int format) {
-  octavo_native_options options = octavo_native_options_default(format);
-  options.block[0] = 4;
-  options.block[1] = 2;
-  options.sync = 0;
-  return options;
+octavo_target target_for(octavo_kind kind) {
+  octavo_target target = octavo_target_default(kind);
+  target.sync = 0;
+  return target;
 }
 
-octavo_native_writer* open_writer(const octavo_native_options& options, octavo_error* error) {
+octavo_writer* open_writer(const octavo_target& target, octavo_error* error) {
   octavo_domain domain = octavo_domain_default();
   domain.dim = 2;
   domain.roots[0] = domain.roots[1] = 2;
-  octavo_native_writer* writer = nullptr;
-  EXPECT_EQ(octavo_native_open(everyone(), &domain, &options, &writer, error), 0) << error->message;
+  domain.block[0] = 4;
+  domain.block[1] = 2;
+  octavo_writer* writer = nullptr;
+  EXPECT_EQ(octavo_writer_open(everyone(), &target, &domain, &writer, error), 0) << error->message;
   return writer;
 }
 
-octavo_native_writer* open_writer(int format, octavo_error* error) { return open_writer(options_for(format), error); }
+octavo_writer* open_writer(octavo_kind kind, octavo_error* error) { return open_writer(target_for(kind), error); }
 
 // Four blocks of 4 x 2 of a domain of 8 x 4, the b-th one of rank b % size. Two variables that stand together, with one
 // ghost cell around.
@@ -77,45 +79,41 @@ void expect_values(const mesh::Part& part, const mesh::Patches& patches) {
   EXPECT_EQ(next, 32u);
 }
 
-void put_step(octavo_native_writer* writer, const std::string& path, const Blocks& blocks, bool one_by_one,
+void put_step(octavo_writer* writer, const std::string& path, const Blocks& blocks, bool one_by_one,
               octavo_error* error) {
   const std::int64_t domain[2][3] = {{0, 0, 0}, {8, 4, 1}};
-  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, error), 0) << error->message;
-  EXPECT_EQ(octavo_native_put_boxes(writer, 1, &domain[0][0], nullptr, &blocks.count, &blocks.corners[0][0][0], error),
-            0);
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, error), 0) << error->message;
+  EXPECT_EQ(
+      octavo::testing::put_boxes(writer, 1, &domain[0][0], nullptr, &blocks.count, &blocks.corners[0][0][0], error), 0);
   for (int v = 0; v < 2; ++v) {
     const char* name = v == 0 ? "dens" : "temp";
-    if (one_by_one) {
-      std::vector<const void*> arrays;
-      for (std::int64_t b = 0; b < blocks.count; ++b) arrays.push_back(blocks.unk.data() + 48 * b + v);
-      octavo_native_put_arrays(writer, name, nullptr, OCTAVO_FLOAT64, arrays.data(), blocks.count, 1, 2, OCTAVO_HOST,
-                               error);
-    } else {
-      octavo_native_put_field(writer, name, nullptr, OCTAVO_FLOAT64, blocks.unk.data() + v, blocks.count, 1, 2,
-                              OCTAVO_HOST, error);
-    }
+    octavo_array array = ghosted(OCTAVO_FLOAT64, blocks.unk.data() + v, blocks.count, 1, 2);
+    std::vector<void*> arrays;
+    for (std::int64_t b = 0; b < blocks.count; ++b) arrays.push_back(static_cast<double*>(array.values) + 48 * b);
+    if (one_by_one) array.values = nullptr, array.boxes = arrays.data();
+    octavo_writer_put_field(writer, name, nullptr, &array, error);
     EXPECT_EQ(error->code, 0) << error->message;
   }
-  EXPECT_EQ(octavo_native_end_step(writer, error), 0) << error->message;
+  EXPECT_EQ(octavo_writer_end_step(writer, error), 0) << error->message;
 }
 
 TEST(CapiNativeMpi, boxes_with_ghosts_become_a_plotfile) {
   const octavo::testing::SharedDirectory directory;
   octavo_error error;
-  octavo_native_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
+  octavo_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
   const Blocks blocks(false);
   for (const bool one_by_one : {false, true}) {
     const std::string path = directory.path() / (one_by_one ? "b" : "a");
     put_step(writer, path, blocks, one_by_one, &error);
     for (int all = 0; all == 0;) {
-      ASSERT_EQ(octavo_native_finished(writer, &all, &error), 0) << error.message;
+      ASSERT_EQ(octavo_writer_finished(writer, &all, &error), 0) << error.message;
     }
     const auto output = formats::amrex::open_output(path);
     const mesh::Part part = formats::amrex::read_patches(output);
     expect_values(part, std::get<mesh::Patches>(part.mesh));
     MPI_Barrier(everyone());
   }
-  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   EXPECT_EQ(writer, nullptr);
 }
 
@@ -123,7 +121,7 @@ TEST(CapiNativeMpi, blocks_of_a_tree_become_a_flash_file_with_attributes_and_par
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const octavo::testing::SharedDirectory directory;
   octavo_error error;
-  octavo_native_writer* writer = open_writer(OCTAVO_FLASH, &error);
+  octavo_writer* writer = open_writer(OCTAVO_FLASH, &error);
   const Blocks blocks(true);
   const std::string path = directory.path() / "chk";
   const std::int64_t cells = 4;
@@ -136,21 +134,22 @@ TEST(CapiNativeMpi, blocks_of_a_tree_become_a_flash_file_with_attributes_and_par
     y.push_back(b / 2 * 0.5 + 0.25);
   }
   const char* list[] = {"dt"};
-  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error), 0) << error.message;
-  EXPECT_EQ(octavo_native_put_double(writer, "real scalars/dt", 0.125, &error), 0);
-  EXPECT_EQ(octavo_native_put_texts(writer, "real scalars", list, 1, &error), 0);
-  EXPECT_EQ(octavo_native_put_mesh(writer, 1, &cells, refined, owned, &error), 0);
-  for (int v = 0; v < 2; ++v)
-    EXPECT_EQ(octavo_native_put_field(writer, v == 0 ? "dens" : "temp", "", OCTAVO_FLOAT64, blocks.unk.data() + v, 4, 1,
-                                      2, OCTAVO_HOST, &error),
-              0);
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error), 0) << error.message;
+  const double dt = 0.125;
+  EXPECT_EQ(octavo_writer_put_attribute(writer, "real scalars/dt", OCTAVO_FLOAT64, &dt, OCTAVO_SCALAR, &error), 0);
+  EXPECT_EQ(octavo_writer_put_attribute(writer, "real scalars", OCTAVO_TEXT, list, 1, &error), 0);
+  EXPECT_EQ(put_tree(writer, 1, &cells, refined, owned, &error), 0);
+  for (int v = 0; v < 2; ++v) {
+    const octavo_array array = ghosted(OCTAVO_FLOAT64, blocks.unk.data() + v, 4, 1, 2);
+    EXPECT_EQ(octavo_writer_put_field(writer, v == 0 ? "dens" : "temp", "", &array, &error), 0);
+  }
   const auto count = static_cast<std::int64_t>(x.size());
   for (const char* name : {"position_x", "position_y"})
-    EXPECT_EQ(octavo_native_put_particles(writer, "particles", name, OCTAVO_FLOAT64,
-                                          name[9] == 'x' ? x.data() : y.data(), count, 1, OCTAVO_HOST, &error),
+    EXPECT_EQ(octavo::testing::put_particles(writer, name, OCTAVO_FLOAT64, name[9] == 'x' ? x.data() : y.data(), count,
+                                             &error),
               0);
-  EXPECT_EQ(octavo_native_end_step(writer, &error), 0) << error.message;
-  EXPECT_EQ(octavo_native_wait(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_wait(writer, &error), 0) << error.message;
   const mesh::Dataset dataset = formats::flash::open(path);
   EXPECT_EQ(dataset.header.time, 0.5);
   EXPECT_EQ(std::get<double>(dataset.header.attributes.at("real scalars/dt")), 0.125);
@@ -165,14 +164,14 @@ TEST(CapiNativeMpi, blocks_of_a_tree_become_a_flash_file_with_attributes_and_par
   expect_values(part, patches);
   EXPECT_EQ(part.particles.at(0).count, 4);
   MPI_Barrier(everyone());
-  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
 
 TEST(CapiNativeMpi, face_variables_have_one_value_more_along_their_axis) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const octavo::testing::SharedDirectory directory;
   octavo_error error;
-  octavo_native_writer* writer = open_writer(OCTAVO_FLASH, &error);
+  octavo_writer* writer = open_writer(OCTAVO_FLASH, &error);
   const std::string path = directory.path() / "chk";
   const std::int64_t cells = 4;
   std::uint8_t refined[4] = {}, owned[4];
@@ -180,14 +179,13 @@ TEST(CapiNativeMpi, face_variables_have_one_value_more_along_their_axis) {
   // 6 x 5 with the ghosts around 4 x 3 faces, of 4 blocks, two variables that stand together.
   std::vector<double> facevary(2 * 6 * 5 * 4);
   std::iota(facevary.begin(), facevary.end(), 0.0);
-  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error), 0);
-  EXPECT_EQ(octavo_native_put_mesh(writer, 1, &cells, refined, owned, &error), 0);
-  EXPECT_EQ(
-      octavo_native_put_faces(writer, "magy", "", 1, OCTAVO_FLOAT64, facevary.data() + 1, 4, 1, 2, OCTAVO_HOST, &error),
-      0)
-      << error.message;
-  EXPECT_EQ(octavo_native_end_step(writer, &error), 0) << error.message;
-  EXPECT_EQ(octavo_native_wait(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error), 0);
+  EXPECT_EQ(put_tree(writer, 1, &cells, refined, owned, &error), 0);
+  octavo_array faces = ghosted(OCTAVO_FLOAT64, facevary.data() + 1, 4, 1, 2);
+  faces.centring = OCTAVO_FACE_Y;
+  EXPECT_EQ(octavo_writer_put_field(writer, "magy", "", &faces, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_wait(writer, &error), 0) << error.message;
   const file::hdf5::File file = file::hdf5::open(path);
   std::vector<double> values;
   for (const file::hdf5::Info& info : file::hdf5::list(file))
@@ -198,20 +196,19 @@ TEST(CapiNativeMpi, face_variables_have_one_value_more_along_their_axis) {
       for (std::size_t x = 0; x < 4; ++x)
         EXPECT_EQ(values[12 * b + 4 * y + x], 1 + 2 * static_cast<double>(30 * b + 6 * (y + 1) + x + 1));
   MPI_Barrier(everyone());
-  octavo_native_begin_step(writer, (path + "_2").c_str(), 5, 0.5, &error);
-  EXPECT_EQ(
-      octavo_native_put_faces(writer, "magz", "", 2, OCTAVO_FLOAT64, facevary.data(), 4, 0, 1, OCTAVO_HOST, &error),
-      OCTAVO_USAGE);
-  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
-  EXPECT_THAT(error.message, HasSubstr("axis: expected 0 to 1, found 2"));
-  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, (path + "_2").c_str(), 5, 0.5, &error);
+  faces.centring = OCTAVO_FACE_Z;
+  EXPECT_EQ(octavo_writer_put_field(writer, "magz", "", &faces, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("expected faces along axes 0 to 1, found axis 2"));
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
 
 // This rank's blocks alone are in memory, the last one first, values from the last to the first.
 struct Backwards {
   std::vector<std::int64_t> order;
   std::vector<float> values;
-  octavo_array array = octavo_array_default();
+  octavo_array array = octavo_array_packed(OCTAVO_FLOAT32, nullptr, 4);
 
   Backwards() : order(4, -1) {
     for (std::int64_t b = 3; b >= 0; --b) {
@@ -221,9 +218,7 @@ struct Backwards {
         values.push_back(static_cast<float>(value_at(b % 2 * 4 + v % 4, b / 2 * 2 + v / 4)));
     }
     values.resize(std::max<std::size_t>(values.size(), 8));  // a rank without blocks has memory, too
-    array.type = OCTAVO_FLOAT32;
     array.values = values.data() + 7;
-    array.cells = 4;
     array.stride_cell = 8;
     array.stride[0] = -1;
     array.stride[1] = -4;
@@ -235,21 +230,21 @@ TEST(CapiNativeMpi, option_names_and_an_array_in_the_applications_own_order) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const octavo::testing::SharedDirectory directory;
   octavo_error error;
-  octavo_native_options options = options_for(OCTAVO_FLASH);
+  octavo_target target = target_for(OCTAVO_FLASH);
   const char* const names[1][2] = {{"density", "rho"}};
-  options.names = names;
-  options.num_names = 1;
-  octavo_native_writer* writer = open_writer(options, &error);
+  target.names = names;
+  target.num_names = 1;
+  octavo_writer* writer = open_writer(target, &error);
   const std::string path = directory.path() / "chk";
   const Backwards mine;
   const std::int64_t cells = 4;
   std::uint8_t refined[4] = {}, owned[4];
   for (std::size_t b = 0; b < 4; ++b) owned[b] = mine.order[b] >= 0 ? 1 : 0;
-  EXPECT_EQ(octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error), 0) << error.message;
-  EXPECT_EQ(octavo_native_put_mesh(writer, 1, &cells, refined, owned, &error), 0);
-  EXPECT_EQ(octavo_native_put_array(writer, "density", "g/cm^3", &mine.array, &error), 0) << error.message;
-  EXPECT_EQ(octavo_native_end_step(writer, &error), 0) << error.message;
-  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error), 0) << error.message;
+  EXPECT_EQ(put_tree(writer, 1, &cells, refined, owned, &error), 0);
+  EXPECT_EQ(octavo_writer_put_field(writer, "density", "g/cm^3", &mine.array, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   const file::hdf5::File file = file::hdf5::open(path);
   std::vector<float> values;
   for (const file::hdf5::Info& info : file::hdf5::list(file))
@@ -265,12 +260,12 @@ TEST(CapiNativeMpi, option_bound_thread_keeps_the_thread_on_the_cores_of_its_ran
   const Blocks blocks(false);
   for (const int bound : {0, 1}) {
     octavo_error error;
-    octavo_native_options options = options_for(OCTAVO_AMREX_PLOTFILE);
-    options.bound_thread = bound;
+    octavo_target target = target_for(OCTAVO_AMREX_PLOTFILE);
+    target.bound_thread = bound;
+    octavo_writer* writer = open_writer(target, &error);
     const int before = octavo::testing::left_binding;
-    octavo_native_writer* writer = open_writer(options, &error);
     put_step(writer, directory.path() / std::to_string(bound), blocks, false, &error);
-    EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+    EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
     EXPECT_EQ(octavo::testing::left_binding - before, 1 - bound);
   }
 }
@@ -278,34 +273,54 @@ TEST(CapiNativeMpi, option_bound_thread_keeps_the_thread_on_the_cores_of_its_ran
 TEST(CapiNativeMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   const octavo::testing::SharedDirectory directory;
   octavo_error error;
-  octavo_native_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
+  octavo_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
   const Blocks blocks(false);
   const std::int64_t domain[2][3] = {{0, 0, 0}, {8, 4, 1}};
   const std::string path = directory.path() / "plt";
-  octavo_native_begin_step(writer, path.c_str(), 5, 0.5, &error);
-  octavo_native_put_boxes(writer, 1, &domain[0][0], nullptr, &blocks.count, &blocks.corners[0][0][0], &error);
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error);
+  octavo::testing::put_boxes(writer, 1, &domain[0][0], nullptr, &blocks.count, &blocks.corners[0][0][0], &error);
   const std::int64_t count = rank() == 0 ? blocks.count + 1 : blocks.count;
-  octavo_native_put_field(writer, "dens", nullptr, OCTAVO_FLOAT64, blocks.unk.data(), count, 1, 2, OCTAVO_HOST, &error);
+  octavo_array array = ghosted(OCTAVO_FLOAT64, blocks.unk.data(), count, 1, 2);
+  octavo_writer_put_field(writer, "dens", nullptr, &array, &error);
   EXPECT_EQ(error.code, rank() == 0 ? OCTAVO_USAGE : OCTAVO_OK);
-  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("boxes, found"));
-  EXPECT_EQ(octavo_native_put_field(writer, "f", "", 0, nullptr, 0, 0, 0, 1, &error), OCTAVO_UNSUPPORTED);
-  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_UNSUPPORTED);
-  EXPECT_EQ(octavo_native_begin_step(writer, nullptr, 5, 0.5, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_native_end_step(writer, &error), OCTAVO_USAGE);
+  array.space = static_cast<octavo_space>(1);
+  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", &array, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 5, 0.5, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("path is NULL"));
   if (rank() == 0) {
-    EXPECT_EQ(octavo_native_begin_step(writer, nullptr, 5, 0.5, &error), OCTAVO_USAGE);
+    EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 5, 0.5, &error), OCTAVO_USAGE);
   }
   put_step(writer, path, blocks, false, &error);
-  EXPECT_EQ(octavo_native_close(&writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   EXPECT_TRUE(std::filesystem::exists(path));
-  EXPECT_EQ(octavo_native_close(&writer, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_native_wait(nullptr, &error), OCTAVO_USAGE);
-  octavo_native_options options = octavo_native_options_default(7);
-  const octavo_domain box = octavo_domain_default();
-  EXPECT_EQ(octavo_native_open(everyone(), &box, &options, &writer, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_native_open(everyone(), nullptr, &options, &writer, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_writer_close(&writer, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_writer_wait(nullptr, &error), OCTAVO_USAGE);
+  octavo_target target = octavo_target_default(OCTAVO_FLASH);
+  EXPECT_EQ(octavo_writer_open(everyone(), &target, nullptr, &writer, &error), OCTAVO_USAGE);
+}
+
+TEST(CapiNativeMpi, a_put_that_the_target_does_not_take_is_refused_on_all_ranks) {
+  octavo_error error;
+  octavo_writer* writer = open_writer(OCTAVO_AMREX_PLOTFILE, &error);
+  const octavo::testing::SharedDirectory directory;
+  const std::string path = directory.path() / "plt";
+  const octavo_triangles no_triangles = octavo_triangles_default();
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error);
+  EXPECT_EQ(octavo_writer_put_triangles(writer, &no_triangles, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_THAT(error.message, HasSubstr("a FLASH or AMReX output takes no triangles"));
+  std::int64_t steps = 0;
+  int due = 0;
+  EXPECT_EQ(octavo_writer_get_steps(writer, &steps, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_due(writer, OCTAVO_CHECKPOINT, 1, 0, &due, &error), OCTAVO_UNSUPPORTED);
+  char text[4096];
+  EXPECT_EQ(octavo_writer_get_statistics(writer, text, sizeof text, &error), 0) << error.message;
+  EXPECT_THAT(text, HasSubstr("\"total\": {\"steps\": 0"));
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
 
 }  // namespace

@@ -1,41 +1,56 @@
 #pragma once
 #include <list>
 
+#include "capi/any_target.hpp"
 #include "capi/layout.hpp"
-#include "capi/octavo.h"
-#include "octavo/engine/points/series_mesh.hpp"
+#include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
-#include "octavo/engine/write/writer.hpp"
 
-namespace octavo::capi {
-
-/// Orders of cells that were put in this step.
-using Orders = std::list<std::vector<std::uint32_t>>;
-
-}  // namespace octavo::capi
-
-/// What the handles of the C API are. Both writers have what puts.hpp needs.
+/// What the handles of the C API are.
 struct octavo_writer {
-  octavo::capi::Orders orders;  ///< a writer may read them until it is gone
+  std::list<std::vector<std::uint32_t>>
+      orders;  ///< that were put in this step; a writer may read them until it is gone
+  octavo::engine::Target target;
   octavo::engine::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;
   octavo::capi::Boxes boxes{};  ///< of this step
 };
-struct octavo_native_writer {
-  octavo::capi::Orders orders;
-  octavo::engine::Writer writer;
-  int dim;
-  octavo::mesh::Index3 roots, block;
-  octavo::capi::Boxes boxes{};
-};
+
+/// The lists are what the functions of this name have given out.
 struct octavo_restart {
   octavo::engine::Restart value;
   octavo::store::Flow flow;
+  octavo_domain domain;
+  std::vector<const char*> notes;
+  std::vector<std::int64_t> cells_of_level{}, box_domain{}, boxes_of_level{}, boxes{};
+  std::vector<std::uint8_t> refined{}, owned{};
+  octavo::engine::NeighbourArrays neighbours{};
 };
 
 namespace octavo::capi {
 
-engine::SeriesMesh mesh_from(const octavo_series_mesh& from);
+/// Runs `work` on a writer. end_step returns its error on all ranks.
+template <class Work>
+int put(octavo_writer* writer, octavo_error* error, const char* place, Work&& work) noexcept {
+  return guard(error, [&] {
+    octavo_writer& mine = checked(writer, "writer");
+    try {
+      work(mine);
+    } catch (...) {
+      Error problem = base::current_error();
+      mine.writer.put_error(problem.at(place));
+      throw problem;
+    }
+  });
+}
+
+void put_field(octavo_writer& to, const char* name, const char* unit, const FieldViews& views, mesh::Centring centring);
+/// Copied: it is read as late as the array is.
+std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells);
+
+/// Error(usage) where there is none of the name.
+const mesh::Field& field_of(const octavo_restart* restart, const char* name);
+const mesh::Field& attribute_of(const octavo_restart* restart, const char* species, const char* attribute);
 
 }  // namespace octavo::capi

@@ -1,8 +1,10 @@
-/* Octavo for C: write steps behind a simulation's back, start again from them on any number of ranks (docs/engine.md).
+/* clang-format off */
+/* Octavo for C: a simulation writes its steps in the background, and starts again from them on any number of ranks.
  *
- * Every function returns 0, or a code > 0 with the message in the caller's octavo_error (which may be NULL). Functions
- * marked "collective" are called by all ranks of the communicator, and all get the same code and message. They return
- * OCTAVO_USAGE before MPI_Init and after MPI_Finalize; close still frees the writer then. */
+ * Every function that returns int returns 0, or an octavo_code with the message in the caller's octavo_error (which may
+ * be NULL). All ranks of the communicator call a "collective" function, and all get the same code and message. Collective
+ * functions return OCTAVO_USAGE before MPI_Init and after MPI_Finalize. The thread that initialised MPI makes all calls.
+ * docs/writing.md says what happens when. */
 #ifndef OCTAVO_H
 #define OCTAVO_H
 
@@ -12,443 +14,534 @@
 
 #ifdef __cplusplus
 extern "C" {
+#define OCTAVO_INT : int /* any int may be passed to a function, which refuses those that it does not know */
+#else
+#define OCTAVO_INT
 #endif
 
+#if defined(__GNUC__)
 #define OCTAVO_API __attribute__((visibility("default")))
+#else
+#define OCTAVO_API
+#endif
 
-enum octavo_code {
+/* ---- version: of this header, and of the library that the program runs with */
+
+#define OCTAVO_VERSION_MAJOR 0
+#define OCTAVO_VERSION_MINOR 1
+#define OCTAVO_VERSION_PATCH 0
+#define OCTAVO_VERSION "0.1.0"
+
+/* "MAJOR.MINOR.PATCH" of the library. */
+OCTAVO_API const char* octavo_version(void);
+
+/* ---- errors: a code to act on, and a message to read */
+
+typedef enum octavo_code OCTAVO_INT {
   OCTAVO_OK = 0,
-  OCTAVO_USAGE = 2,       /* the request itself is wrong */
-  OCTAVO_UNREADABLE = 3,  /* the operating system refused */
-  OCTAVO_CORRUPT = 6,     /* the bytes are not what the format demands */
-  OCTAVO_UNSUPPORTED = 4, /* valid, but not something this version can do */
-  OCTAVO_NO_SPACE = 5,    /* memory or disk is full */
+  OCTAVO_USAGE = 2,         /* the request itself is wrong */
+  OCTAVO_UNREADABLE = 3,    /* the operating system refused */
+  OCTAVO_UNSUPPORTED = 4,   /* valid, but this version or build cannot do it */
+  OCTAVO_NO_SPACE = 5,      /* memory or disk is full */
+  OCTAVO_CORRUPT = 6,       /* the bytes are not what the format demands */
   OCTAVO_INTERRUPTED = 130
-};
+} octavo_code;
+
 typedef struct octavo_error {
-  int code;
-  char message[2048]; /* what, where, and what to do; ends with 0, cut off where too long */
+  int code;                 /* octavo_code */
+  char message[2048];       /* what, where, and what to do; ends with 0; cut off if it is too long */
 } octavo_error;
 
-enum octavo_flow { OCTAVO_CHECKPOINT = 0, OCTAVO_ANALYSIS = 1 };
-enum octavo_type { /* of array elements */
-                   OCTAVO_FLOAT64 = 0,
-                   OCTAVO_FLOAT32 = 1,
-                   OCTAVO_INT64 = 2,
-                   OCTAVO_INT32 = 3,
-                   OCTAVO_INT16 = 4,
-                   OCTAVO_INT8 = 5,
-                   OCTAVO_UINT64 = 6,
-                   OCTAVO_UINT8 = 7
-};
-enum octavo_space { OCTAVO_HOST = 0 }; /* whose memory an array is in */
+/* ---- structs: the first member is the struct's size, so that later versions can add members at the end
+ *
+ * Start from octavo_NAME_default(), which sets the size. The library reads and fills `size` bytes; members beyond them
+ * have their defaults. OCTAVO_UNSUPPORTED for a member that this library does not know, unless it is 0. Flags are 0 or
+ * 1. The library copies texts and lists that it is given, unless a line says until when they must stay. */
 
-/* Facts that all steps of a run have in common. Start from octavo_domain_default(). */
+typedef enum octavo_type OCTAVO_INT {
+  OCTAVO_FLOAT64 = 0,
+  OCTAVO_FLOAT32 = 1,
+  OCTAVO_INT64 = 2,
+  OCTAVO_INT32 = 3,
+  OCTAVO_INT16 = 4,
+  OCTAVO_INT8 = 5,
+  OCTAVO_UINT64 = 6,
+  OCTAVO_UINT8 = 7,
+  OCTAVO_TEXT = 100         /* const char*, ends with 0; for attributes only */
+} octavo_type;
+
+/* What all steps of a run have in common. */
 typedef struct octavo_domain {
-  const char* code;    /* name of the simulation code */
-  int dim;             /* 1-3 */
-  int64_t roots[3];    /* cells of level 0; 1 beyond dim */
-  double lo[3], hi[3]; /* corners [code length] */
-  int periodic[3];
-  double unit_length, unit_density, unit_time; /* one code unit: [cm], [g/cm^3], [s] */
+  size_t size;              /* sizeof(octavo_domain) */
+  const char* code;         /* name of the simulation code */
+  int dim;                  /* 1-3 */
+  int64_t roots[3];         /* cells of level 0; 1 beyond dim */
+  int64_t block[3];         /* values of a tree cell (FLASH's nxb, nyb, nzb); 1 beyond dim */
+  int unfolded;             /* boxes: level 0 of the boxes is this many levels below the roots, so that the domain has
+                               cells of level 0 / (block << unfolded) roots along each axis */
+  double lo[3], hi[3];      /* corners [code length] */
+  int periodic[3];          /* flags */
+  double unit_length;       /* one code unit [cm] */
+  double unit_density;      /* one code unit [g/cm^3] */
+  double unit_time;         /* one code unit [s] */
 } octavo_domain;
-OCTAVO_API octavo_domain octavo_domain_default(void);
+
+/* A tree: this rank's cells of all levels, one after another. Children of the k-th refined cell of a level are the 2^dim
+ * cells from k * 2^dim on of the next level, x fastest. */
+typedef struct octavo_tree {
+  size_t size;                    /* sizeof(octavo_tree) */
+  int levels;
+  const int64_t* cells_of_level;  /* [levels] */
+  const uint8_t* refined;         /* [cells] flag */
+  const uint8_t* owned;           /* [cells] flag: this rank owns the cell; each leaf has one owner */
+  int64_t num_intervals;          /* intervals of roots that level 0 holds; 0: it holds all roots of the domain */
+  const int64_t* held;            /* [num_intervals][2] ascending: first root, one past the last root */
+} octavo_tree;
+
+/* Boxes of this rank as AMReX has them. Corners are half-open, in cells of their level; 0 and 1 beyond dim. */
+typedef struct octavo_boxes {
+  size_t size;                    /* sizeof(octavo_boxes) */
+  int levels;
+  const int64_t* domain;          /* [levels][2][3] all cells of a level: lower corner, upper corner */
+  const int* ratio;               /* [levels - 1] of a level to the next; a store takes 2 and 4 */
+  const int64_t* boxes_of_level;  /* [levels] */
+  const int64_t* boxes;           /* [boxes][2][3] level after level; in a store and FLASH they are whole blocks */
+} octavo_boxes;
+
+/* Triangles of this rank, or prisms between planes of them. Several ranks may hold a point or a triangle; each number
+ * from 0 up is held by one rank at least. */
+typedef struct octavo_triangles {
+  size_t size;                    /* sizeof(octavo_triangles) */
+  int64_t points;                 /* of one plane; may be 0 */
+  int64_t triangles;              /* of one plane */
+  int planes;                     /* 1: 2-D; more: 3-D, values stand plane after plane from the bottom */
+  const double* x;                /* [points] */
+  const double* y;                /* [points] */
+  const int64_t* connectivity;    /* [triangles][3] points of this rank, from 0 */
+  const int64_t* global_point;    /* [points] numbers in the whole mesh, from 0; NULL: the same */
+  const int64_t* global_triangle; /* [triangles] numbers in the whole mesh; NULL on all ranks: by their lowest point */
+  const int32_t* boundary;        /* SERAFIN: [points] IPOBO, place on the boundary from 1, 0 inside; or NULL */
+  const char* geometry;           /* SERAFIN: a file of the whole mesh, which gives coordinates, connectivity and IPOBO;
+                                     or NULL */
+} octavo_triangles;
+
+typedef enum octavo_space OCTAVO_INT { OCTAVO_HOST = 0 } octavo_space;
+
+typedef enum octavo_centring OCTAVO_INT {
+  OCTAVO_CELL = 0,
+  OCTAVO_FACE_X = 1,        /* of trees: blocks have one value more along the axis. The step has the low and the high */
+  OCTAVO_FACE_Y = 2,        /* faces of cells as fields NAME_left and NAME_right. A field that is put by such a name */
+  OCTAVO_FACE_Z = 3,        /* has one value a cell */
+  OCTAVO_NODE = 4
+} octavo_centring;
+
+/* Where the values of a field or of an attribute of particles lie. Value (cell, x, y, z, component) is, in elements, at
+ * values + place * stride_cell + (x + ghost) * stride[0] + (y + ghost) * stride[1] + (z + ghost) * stride[2] + component
+ * * stride_component; place is order[cell], or cell. A put reads values in end_step: they must stay until then. */
+typedef struct octavo_array {
+  size_t size;                    /* sizeof(octavo_array) */
+  octavo_type type;
+  octavo_space space;             /* whose memory it is */
+  octavo_centring centring;       /* of a field */
+  int components;
+  int ghost;                      /* values more on each side of a block or box, along each dimension */
+  void* values;                   /* ghosts included; puts read it, gets fill it; may be NULL for 0 cells */
+  int64_t cells;                  /* tree cells (blocks), points of all planes, particles; boxes, or cells of all boxes */
+  int64_t stride_cell;            /* strides may be negative; 0: packed, of components, x, y, z, cells in this order, */
+  int64_t stride[3];              /* each behind the strides before it */
+  int64_t stride_component;
+  const int64_t* order;           /* [cells] place of each tree cell in memory, from 0; -1: nowhere, such as a root of
+                                     another rank; NULL: in the tree's order */
+  void* const* boxes;             /* [cells] boxes whose arrays lie anywhere: each one's `values`; or NULL */
+} octavo_array;
+
+/* ---- targets: where a writer writes to, and how */
 
 typedef struct octavo_writer octavo_writer;
 typedef struct octavo_restart octavo_restart;
-/* Start from octavo_writer_options_default(). */
-typedef struct octavo_writer_options {
-  const char* options;        /* a TOML file, or NULL; OCTAVO_* variables have the last word */
-  const octavo_restart* from; /* what this run continues, or NULL */
-  int64_t block[3];           /* values of a tree cell; 1 beyond dim. Boxes are made of whole blocks */
-  int unfolded;               /* boxes: their level 0 is that many levels below the roots. So the domain has
-                                 cells of level 0 / (block << unfolded) roots along each axis */
-} octavo_writer_options;
-OCTAVO_API octavo_writer_options octavo_writer_options_default(void);
 
-/* ---- writing */
+typedef enum octavo_kind OCTAVO_INT {
+  OCTAVO_STORE = 0,               /* Octavo's own: any mesh; checkpoints and analysis steps */
+  OCTAVO_FLASH = 1,               /* a FLASH checkpoint file a step: trees, boxes */
+  OCTAVO_AMREX_PLOTFILE = 2,      /* a directory a step: boxes, trees */
+  OCTAVO_AMREX_CHECKPOINT = 3,    /* a directory a step: boxes, trees; needs the attribute level_dt */
+  OCTAVO_SERAFIN = 4,             /* one file of all steps: triangles */
+  OCTAVO_MED = 5                  /* one file of all steps, its name ends in .med: triangles */
+} octavo_kind;
 
-/* Collective. `options`: a TOML file, or NULL; OCTAVO_* variables have the last word. `from`: what this run continues,
- * or NULL. OCTAVO_USAGE on all ranks for a domain that cannot be: dim, roots, block, or a corner that is not finite or
- * not above the other. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or mode = "sync". */
-OCTAVO_API int octavo_writer_open(MPI_Comm comm, const char* store, const octavo_domain* domain, const char* options,
-                                  const octavo_restart* from, octavo_writer** writer, octavo_error* error);
-/* The same of trees with blocks, and of boxes. */
-OCTAVO_API int octavo_writer_open_as(MPI_Comm comm, const char* store, const octavo_domain* domain,
-                                     const octavo_writer_options* options, octavo_writer** writer, octavo_error* error);
-/* Sets *due to 1 where the options checkpoint.every or analysis.every ask for this step of the flow, else to 0. Call it
- * at every step of the simulation; collective where wall time decides. */
-OCTAVO_API int octavo_writer_due(octavo_writer* writer, int flow, int64_t step, double time, int* due,
-                                 octavo_error* error);
-/* If begin_step fails, end_step returns that error on all ranks, unless another begin_step succeeds before. */
-OCTAVO_API int octavo_writer_begin_step(octavo_writer* writer, int flow, int64_t step, double time,
-                                        octavo_error* error);
-OCTAVO_API int octavo_writer_put_int(octavo_writer* writer, const char* name, int64_t value, octavo_error* error);
-OCTAVO_API int octavo_writer_put_double(octavo_writer* writer, const char* name, double value, octavo_error* error);
-OCTAVO_API int octavo_writer_put_text(octavo_writer* writer, const char* name, const char* value, octavo_error* error);
-/* Arrays; copied. */
-OCTAVO_API int octavo_writer_put_ints(octavo_writer* writer, const char* name, const int64_t* values, int64_t count,
-                                      octavo_error* error);
-OCTAVO_API int octavo_writer_put_doubles(octavo_writer* writer, const char* name, const double* values, int64_t count,
-                                         octavo_error* error);
-OCTAVO_API int octavo_writer_put_texts(octavo_writer* writer, const char* name, const char* const* values,
-                                       int64_t count, octavo_error* error);
-/* The tree of this rank, level by level: cells_of_level[levels]; for each cell of all levels, one after another,
- * whether it is refined and whether this rank owns it (0 or 1). Children of the k-th refined cell of a level are the
- * 2^dim cells from k * 2^dim on of the next, x fastest. Copied. */
-OCTAVO_API int octavo_writer_put_mesh(octavo_writer* writer, int levels, const int64_t* cells_of_level,
-                                      const uint8_t* refined, const uint8_t* owned, octavo_error* error);
-/* Or boxes of this rank, as AMReX has them (docs/engine.md). Corners are half-open, in cells of their level, three
- * entries each (0 and 1 beyond dim): domain[levels][2][3], all cells of a level; ratio[levels - 1], of a level to the
- * next, 2 or 4; boxes_of_level[levels]; and boxes[..][2][3], one level's after another's. Boxes, and the coarse cells
- * under finer ones, are made of whole blocks. Copied. */
-OCTAVO_API int octavo_writer_put_boxes(octavo_writer* writer, int levels, const int64_t* domain, const int* ratio,
-                                       const int64_t* boxes_of_level, const int64_t* boxes, octavo_error* error);
-/* One value on each tree cell (blocks: octavo_writer_put_blocks) or on each cell of all boxes, one after another,
- * `stride` elements apart (0: 1; may be negative). Read in end_step: must stay until then. */
-OCTAVO_API int octavo_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int type,
-                                       const void* values, int64_t cells, int64_t stride, int space,
-                                       octavo_error* error);
-/* A field of the mesh put before: `count` tree cells (blocks) or boxes, one after another in one piece of memory, each
- * an array, x fastest, with `ghost` cells more on each side along each dimension. `stride`: elements from one value to
- * the next (0: 1); the number of variables where they stand together. Read in end_step: must stay until then. */
-OCTAVO_API int octavo_writer_put_blocks(octavo_writer* writer, const char* name, const char* unit, int type,
-                                        const void* values, int64_t count, int ghost, int64_t stride, int space,
-                                        octavo_error* error);
-/* The same of boxes whose arrays lie anywhere: values[count]. Blocks that lie anywhere are put as boxes. */
-OCTAVO_API int octavo_writer_put_arrays(octavo_writer* writer, const char* name, const char* unit, int type,
-                                        const void* const* values, int64_t count, int ghost, int64_t stride, int space,
-                                        octavo_error* error);
-/* Of a tree: a face variable, whose arrays have one value more along `axis` (0, 1, 2); otherwise as
- * octavo_writer_put_blocks. It is the fields NAME_left and NAME_right: of each cell the low and the high face. */
-OCTAVO_API int octavo_writer_put_faces(octavo_writer* writer, const char* name, const char* unit, int axis, int type,
-                                       const void* values, int64_t count, int ghost, int64_t stride, int space,
-                                       octavo_error* error);
-/* One attribute of `count` particles; positions are position_x, position_y, position_z. */
-OCTAVO_API int octavo_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute, int type,
-                                           const void* values, int64_t count, int64_t stride, int space,
-                                           octavo_error* error);
-/* Collective. Returns, on all ranks, an error of a put on any rank or of the background. If the error names an earlier
-* step, this step is taken all the same; each failed step is reported once. A put itself returns only errors of its own
-* arguments (NULL, a negative count, an unknown type). It returns 0 for errors that only the whole step shows (too few
-* values, a tree that does not fit the domain, a put outside of a step). */
-OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
-/* Collective: all steps so far are durable (on the local disks, where there is a staging directory; close drains them).
- */
-OCTAVO_API int octavo_writer_wait(octavo_writer* writer, octavo_error* error);
-/* Collective. Fills `text`, of `size` bytes (2048 suffice), with JSON: {"rank": {...}, "total": {...}}, this rank's and
- * all ranks' together; keys are those of docs/engine.md. */
-OCTAVO_API int octavo_writer_statistics(octavo_writer* writer, char* text, size_t size, octavo_error* error);
-/* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
-OCTAVO_API int octavo_writer_close(octavo_writer** writer, octavo_error* error);
-
-/* ---- arrays that lie in any way: in the application's own order of cells, with any strides, of several components */
-
-enum octavo_centring { OCTAVO_CELL = 0, OCTAVO_FACE_X = 1, OCTAVO_FACE_Y = 2, OCTAVO_FACE_Z = 3, OCTAVO_NODE = 4 };
-/* Value (cell, x, y, z, component) is, in elements, at values + place * stride_cell + (x + ghost) * stride[0] +
- * (y + ghost) * stride[1] + (z + ghost) * stride[2] + component * stride_component, where place is order[cell], or
- * cell. Start from octavo_array_default(): one packed value a cell. */
-typedef struct octavo_array {
-  int type, space, centring;
-  int components;
-  int ghost;          /* values more on each side of a block, along the axes that have more than one */
-  const void* values; /* ghosts included; read in end_step: must stay until then */
-  int64_t cells;      /* tree cells (blocks), cells of all boxes, points, or particles */
-  int64_t stride_cell, stride[3], stride_component; /* may be negative; all 0: packed, components fastest, then x */
-  const int64_t* order; /* [cells] place of each tree cell in memory, from 0; -1: nowhere, as of another rank's roots,
-                           which cost a store no bytes. NULL: in the tree's order. Copied */
-} octavo_array;
-OCTAVO_API octavo_array octavo_array_default(void);
-/* A field of the mesh put before; of boxes one value a cell, box after box. */
-OCTAVO_API int octavo_writer_put_array(octavo_writer* writer, const char* name, const char* unit,
-                                       const octavo_array* array, octavo_error* error);
-/* An attribute of particles. */
-OCTAVO_API int octavo_writer_put_particle_array(octavo_writer* writer, const char* species, const char* attribute,
-                                                const char* unit, const octavo_array* array, octavo_error* error);
-
-/* ---- FLASH and AMReX outputs, written by all ranks (docs/engine.md): a step is a file or a directory of its own */
-
-enum octavo_native_format { OCTAVO_FLASH = 0, OCTAVO_AMREX_PLOTFILE = 1, OCTAVO_AMREX_CHECKPOINT = 2 };
-/* Start from octavo_native_options_default(). Flags are 0 or 1. */
-typedef struct octavo_native_options {
-  int format;
-  int64_t block[3];              /* values of a tree cell, FLASH's nxb, nyb, nzb; 1 beyond dim */
-  int background;                /* 0: written inside end_step */
-  int sync;                      /* steps are on disk when they bear their name */
-  int checksums;                 /* of each array while it is copied, compared before it is written */
-  int collect;                   /* FLASH: rank 0 alone writes, in end_step */
-  int files;                     /* AMReX: data files a level; 0: one for each GiB */
-  int64_t max_box;               /* AMReX, of a tree: boxes are at most that long [cells] */
-  const char* title;             /* AMReX checkpoint: first line of its Header; NULL: AmrCore's */
-  const char* multifab;          /* AMReX checkpoint: name of the MultiFab of all fields; NULL: phi */
-  int bound_thread;              /* the background thread stays on the cores its rank is bound to */
-  const char* const (*names)[2]; /* FLASH: [num_names] name of a field, and the file's own for it; NULL: none */
+typedef struct octavo_target {
+  size_t size;                    /* sizeof(octavo_target) */
+  octavo_kind kind;
+  const char* path;               /* store, SERAFIN, MED; FLASH and AMReX: NULL, begin_step names each step's */
+  const char* options;            /* store: a TOML file, or NULL; OCTAVO_* variables have the last word */
+  const octavo_restart* from;     /* store: what this run continues, or NULL; used by octavo_writer_open only */
+  int background;                 /* the others: 0: steps are written inside end_step */
+  int sync;                       /* the others: a step is on disk before it has its name or the file shows it */
+  int bound_thread;               /* the others: the background thread stays on the cores its rank is bound to */
+  int checksums;                  /* FLASH, AMReX: of each array while it is copied, compared before it is written */
+  int collect;                    /* FLASH: rank 0 alone writes, in end_step */
+  const char* const (*names)[2];  /* FLASH: [num_names] name of a field, the file's own name for it; or NULL */
   int64_t num_names;
-} octavo_native_options;
-OCTAVO_API octavo_native_options octavo_native_options_default(int format);
+  int files;                      /* AMReX: data files a level; 0: one for each GiB */
+  int64_t max_box;                /* AMReX, of a tree: boxes are at most that long [cells] */
+  const char* multifab;           /* AMReX checkpoint: name of the MultiFab of all fields; NULL: phi */
+  const char* title;              /* SERAFIN, MED: up to 72 characters; AMReX checkpoint: its Header's first line; or NULL */
+  const octavo_triangles* mesh;   /* SERAFIN, MED: of all steps */
+  const char* const (*variables)[2]; /* SERAFIN, MED: [num_variables] name, unit; up to 16 characters each */
+  int64_t num_variables;
+  int double_precision;           /* SERAFIN, MED: values of 8 bytes, not 4 */
+  int little_endian;              /* SERAFIN */
+  int dated;                      /* SERAFIN, MED: `date` goes into the file */
+  int date[6];                    /* year, month, day, hour, minute, second */
+  int origin[2];                  /* SERAFIN, MED: readers add it to x and y [m] */
+  int writers;                    /* SERAFIN, MED: ranks that write; 0: one a host */
+  int64_t alignment;              /* SERAFIN, MED: no two writers touch one such unit of the file [bytes] */
+  int ranks_per_node;             /* SERAFIN, MED: hosts are imitated, this many ranks each; 0: they are what they are */
+  int resume;                     /* SERAFIN, MED: the file exists; go on behind the last step up to resume_time */
+  double resume_time;             /* [s] 1e300, the default: behind the last step */
+} octavo_target;
 
-typedef struct octavo_native_writer octavo_native_writer;
+/* ---- writing: open, then begin_step, put, end_step for each step, then close */
 
-/* Collective. The thread that initialised MPI makes all calls; MPI_THREAD_FUNNELED, or background = 0. */
-OCTAVO_API int octavo_native_open(MPI_Comm comm, const octavo_domain* domain, const octavo_native_options* options,
-                                  octavo_native_writer** writer, octavo_error* error);
-/* `path` must not exist. Until the step is complete on all ranks it is called PATH.partial; it gets its name in the
- * next collective call after that. */
-OCTAVO_API int octavo_native_begin_step(octavo_native_writer* writer, const char* path, int64_t step, double time,
-                                        octavo_error* error);
-/* Put attributes of the step, as for octavo_writer: FLASH's lists ("real scalars/dt"), AMReX's "level_steps" and
-* "level_dt". An AMReX checkpoint needs "level_dt": doubles, the time step of each level, or one for all levels. */
-OCTAVO_API int octavo_native_put_int(octavo_native_writer* writer, const char* name, int64_t value,
-                                     octavo_error* error);
-OCTAVO_API int octavo_native_put_double(octavo_native_writer* writer, const char* name, double value,
-                                        octavo_error* error);
-OCTAVO_API int octavo_native_put_text(octavo_native_writer* writer, const char* name, const char* value,
-                                      octavo_error* error);
-OCTAVO_API int octavo_native_put_ints(octavo_native_writer* writer, const char* name, const int64_t* values,
-                                      int64_t count, octavo_error* error);
-OCTAVO_API int octavo_native_put_doubles(octavo_native_writer* writer, const char* name, const double* values,
-                                         int64_t count, octavo_error* error);
-OCTAVO_API int octavo_native_put_texts(octavo_native_writer* writer, const char* name, const char* const* values,
-                                       int64_t count, octavo_error* error);
-/* The tree of this rank, as octavo_writer_put_mesh has it. */
-OCTAVO_API int octavo_native_put_mesh(octavo_native_writer* writer, int levels, const int64_t* cells_of_level,
-                                      const uint8_t* refined, const uint8_t* owned, octavo_error* error);
-/* Or boxes of this rank, as octavo_writer_put_boxes has them; any. FLASH cuts them into the tree's blocks. */
-OCTAVO_API int octavo_native_put_boxes(octavo_native_writer* writer, int levels, const int64_t* domain,
-                                       const int* ratio, const int64_t* boxes_of_level, const int64_t* boxes,
-                                       octavo_error* error);
-/* A cell-centred field of the mesh put before, OCTAVO_FLOAT64 or OCTAVO_FLOAT32, in blocks or boxes as
- * octavo_writer_put_blocks has them: FLASH's unk, with its ghosts and a stride of its number of variables. */
-OCTAVO_API int octavo_native_put_field(octavo_native_writer* writer, const char* name, const char* unit, int type,
-                                       const void* values, int64_t count, int ghost, int64_t stride, int space,
-                                       octavo_error* error);
-/* The same of boxes whose arrays lie anywhere: values[count]. */
-OCTAVO_API int octavo_native_put_arrays(octavo_native_writer* writer, const char* name, const char* unit, int type,
-                                        const void* const* values, int64_t count, int ghost, int64_t stride, int space,
-                                        octavo_error* error);
-/* FLASH, of a tree: a face variable (facevarx, facevary, facevarz for axis 0, 1, 2), whose arrays have one value more
- * along `axis`; otherwise as octavo_native_put_field. */
-OCTAVO_API int octavo_native_put_faces(octavo_native_writer* writer, const char* name, const char* unit, int axis,
-                                       int type, const void* values, int64_t count, int ghost, int64_t stride,
-                                       int space, octavo_error* error);
-/* A field as octavo_writer_put_array has it, of one component. */
-OCTAVO_API int octavo_native_put_array(octavo_native_writer* writer, const char* name, const char* unit,
-                                       const octavo_array* array, octavo_error* error);
-/* One attribute of `count` particles. FLASH: one species, in leaf blocks that this rank owns; AMReX: wherever a box of
- * any rank is. */
-OCTAVO_API int octavo_native_put_particles(octavo_native_writer* writer, const char* species, const char* attribute,
-                                           int type, const void* values, int64_t count, int64_t stride, int space,
-                                           octavo_error* error);
-/* Collective. Returns, on all ranks, an error of a put on any rank or of the background. If the step before failed,
-* this step is taken all the same, as octavo_writer takes it. */
-OCTAVO_API int octavo_native_end_step(octavo_native_writer* writer, octavo_error* error);
-/* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
-OCTAVO_API int octavo_native_finished(octavo_native_writer* writer, int* all, octavo_error* error);
-/* Collective: all steps have their names. */
-OCTAVO_API int octavo_native_wait(octavo_native_writer* writer, octavo_error* error);
-/* Collective: as wait; then frees the writer, also where it fails. Sets *writer to NULL. */
-OCTAVO_API int octavo_native_close(octavo_native_writer** writer, octavo_error* error);
+/* Collective. A program with background threads needs MPI_THREAD_FUNNELED. */
+OCTAVO_API int octavo_writer_open(
+    MPI_Comm comm,
+    const octavo_target* target,
+    const octavo_domain* domain,  /* NULL for SERAFIN and MED, which have none */
+    octavo_writer** writer,       /* out: free it with octavo_writer_close; NULL if this fails */
+    octavo_error* error);
 
-/* ---- one SERAFIN or MED file of a run on a distributed unstructured mesh */
+typedef enum octavo_flow OCTAVO_INT { OCTAVO_CHECKPOINT = 0, OCTAVO_ANALYSIS = 1 } octavo_flow;
 
-/* Start from octavo_series_options_default(). Flags are 0 or 1. */
-typedef struct octavo_series_options {
-  int double_precision; /* SERAFIND: values of 8 bytes, not 4 */
-  int little_endian;
-  const char* title; /* up to 72 characters; NULL: none */
-  int dated;         /* `date` is put in the file: year, month, day, hour, minute, second */
-  int date[6];
-  int origin[2];     /* added to x and y by who reads the file [m] */
-  int background;    /* 0: written inside end_step */
-  int sync;          /* a step is on disk before the file shows it */
-  int writers;       /* ranks that write; 0: one a host */
-  int64_t alignment; /* no two writers touch one such unit of the file [bytes] */
-  int resume;        /* the file is there: go on behind the last step whose time is no later than resume_time */
-  double resume_time;
-  int ranks_per_node; /* hosts are imitated, so many ranks each; 0: they are what they are */
-  int bound_thread;   /* the background thread stays on the cores its rank is bound to */
-} octavo_series_options;
-OCTAVO_API octavo_series_options octavo_series_options_default(void);
+/* Store: whether the options checkpoint.every or analysis.every ask for a step. Call it at every step of the simulation;
+ * collective where wall time decides. */
+OCTAVO_API int octavo_writer_due(
+    octavo_writer* writer,
+    octavo_flow flow,
+    int64_t step,
+    double time,
+    int* due,                     /* out: flag */
+    octavo_error* error);
 
-/* This rank's share of the mesh: triangles, or planes of them. Several ranks may hold the same points and triangles. */
-typedef struct octavo_series_mesh {
-  int64_t points, triangles;     /* of one plane */
-  int planes;                    /* 1: 2-D; more: prisms between them, values plane after plane from the bottom */
-  const double *x, *y;           /* [points] */
-  const int64_t* connectivity;   /* [triangles][3] points of this rank, from 0 */
-  const int64_t* global_point;   /* [points] numbers in the file, from 0; NULL: the same */
-  const int64_t* global_element; /* [triangles] numbers in the file, from 0; NULL on all ranks: by their lowest point */
-  const int32_t* boundary;       /* [points] IPOBO: place on the boundary from 1, 0 inside; or NULL */
-  const char*
-      geometry; /* a SERAFIN file of the whole mesh, whose coordinates, connectivity and IPOBO are taken; or NULL */
-} octavo_series_mesh;
+/* If it fails on one rank, end_step returns the error on all, unless another begin_step succeeds before. */
+OCTAVO_API int octavo_writer_begin_step(
+    octavo_writer* writer,
+    octavo_flow flow,             /* store */
+    const char* path,             /* FLASH, AMReX: this step's file or directory, which must not exist; others: NULL */
+    int64_t step,                 /* store, FLASH, AMReX */
+    double time,                  /* [code time]; SERAFIN, MED: [s] */
+    octavo_error* error);
 
-typedef struct octavo_series octavo_series;
+#define OCTAVO_SCALAR (-1)        /* as `count`: one value that is not an array */
 
-/* Collective: makes the file, or opens it to go on. `names` and `units`: up to 16 characters each. Arrays are copied.
- * MED where `path` ends in ".med" (OCTAVO_UNSUPPORTED without libmedC), else SERAFIN. */
-OCTAVO_API int octavo_series_open(MPI_Comm comm, const char* path, int variables, const char* const* names,
-                                  const char* const* units, const octavo_series_mesh* mesh,
-                                  const octavo_series_options* options, octavo_series** series, octavo_error* error);
-OCTAVO_API int octavo_series_begin_step(octavo_series* series, double time, octavo_error* error);
-/* One value a point of this rank, plane after plane, OCTAVO_FLOAT64 or OCTAVO_FLOAT32: `count` of them, `stride`
- * elements from one to the next (0: 1). Copied: the array may change right away. */
-OCTAVO_API int octavo_series_put(octavo_series* series, const char* name, int type, const void* values, int64_t count,
-                                 int64_t stride, int space, octavo_error* error);
-/* Collective. Put all variables before. Returns, on all ranks, an error of any rank or of the background. If the step
-* before failed, this step is taken all the same, as octavo_writer takes it. */
-OCTAVO_API int octavo_series_end_step(octavo_series* series, octavo_error* error);
-/* Collective. Sets *all to 1 if nothing is in flight any more, else to 0; does not wait. */
-OCTAVO_API int octavo_series_finished(octavo_series* series, int* all, octavo_error* error);
-/* Collective: all steps are in the file. */
-OCTAVO_API int octavo_series_wait(octavo_series* series, octavo_error* error);
-/* Whole steps in the file, those that were there when it was opened too. */
-OCTAVO_API int octavo_series_steps(const octavo_series* series, int64_t* steps, octavo_error* error);
-/* Collective: as wait; then frees it, also where it fails. Sets *series to NULL. */
-OCTAVO_API int octavo_series_close(octavo_series** series, octavo_error* error);
+/* Facts about the step beside its fields, the same on all ranks. FLASH: its lists ("real scalars/dt"). AMReX:
+ * "level_steps", and "level_dt", doubles: the time step of each level, or of all. */
+OCTAVO_API int octavo_writer_put_attribute(
+    octavo_writer* writer,
+    const char* name,
+    octavo_type type,             /* OCTAVO_INT64, OCTAVO_FLOAT64 or OCTAVO_TEXT */
+    const void* values,           /* [count] int64_t, double or const char*; copied */
+    int64_t count,                /* or OCTAVO_SCALAR */
+    octavo_error* error);
 
-/* ---- reading */
+/* This rank's mesh, before its fields: one of the three. Copied. SERAFIN and MED have theirs from octavo_target. */
+OCTAVO_API int octavo_writer_put_tree(octavo_writer* writer, const octavo_tree* tree, octavo_error* error);
+OCTAVO_API int octavo_writer_put_boxes(octavo_writer* writer, const octavo_boxes* boxes, octavo_error* error);
+OCTAVO_API int octavo_writer_put_triangles(octavo_writer* writer, const octavo_triangles* triangles, octavo_error* error);
 
-/* Collective. This rank's share of the newest complete and undamaged step (`step` < 0), or of that step. *restart is
- * NULL where there is none yet. */
-OCTAVO_API int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step, octavo_restart** restart,
-                                   octavo_error* error);
-/* The same with a TOML file of options, or NULL: those of the writer that say something about a restart, which are
- * staging_directory, ranks_per_node and remember_failed_restarts. octavo_restart_open takes them from OCTAVO_*
- * variables. */
-OCTAVO_API int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
-                                        octavo_restart** restart, octavo_error* error);
+/* A field of the mesh that was put before: a block of values on each tree cell, values on each cell of each box, or a
+ * value on each point. SERAFIN and MED copy it at once. A put returns errors of its own arguments (NULL, a negative
+ * count, an unknown type); end_step returns those that only the whole step shows. */
+OCTAVO_API int octavo_writer_put_field(
+    octavo_writer* writer,
+    const char* name,
+    const char* unit,             /* or NULL */
+    const octavo_array* array,
+    octavo_error* error);
 
-/* How a rank wants its share. Start from octavo_restart_options_default(). Flags are 0 or 1. */
+/* An attribute of particles; positions are position_x, position_y, position_z. FLASH: one species, in leaf blocks that
+ * this rank owns; AMReX: wherever a box of any rank is. */
+OCTAVO_API int octavo_writer_put_particles(
+    octavo_writer* writer,
+    const char* species,
+    const char* attribute,
+    const char* unit,             /* or NULL */
+    const octavo_array* array,
+    octavo_error* error);
+
+/* Bytes of this rank alone, such as the state of its random numbers; copied. A store only. */
+OCTAVO_API int octavo_writer_put_bytes(
+    octavo_writer* writer,
+    const char* name,
+    const void* bytes,
+    int64_t count,
+    octavo_error* error);
+
+/* Collective. Takes the step. Returns, on all ranks, an error of a put on any rank or of an earlier step in the
+ * background, which the message names: this step is then taken all the same. */
+OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
+
+/* Collective. FLASH, AMReX, SERAFIN, MED: whether nothing is in flight on any rank; does not wait. A step that is
+ * complete gets its name: until then it is called PATH.partial. */
+OCTAVO_API int octavo_writer_finished(
+    octavo_writer* writer,
+    int* all,                     /* out: flag */
+    octavo_error* error);
+
+/* Collective. Waits until all steps so far are durable (on the local disks, where there is a staging directory) and have
+ * their names. */
+OCTAVO_API int octavo_writer_wait(octavo_writer* writer, octavo_error* error);
+
+/* SERAFIN, MED: whole steps in the file, with those that were there when it was opened. */
+OCTAVO_API int octavo_writer_get_steps(
+    const octavo_writer* writer,
+    int64_t* steps,               /* out */
+    octavo_error* error);
+
+/* Collective. JSON: {"rank": {...}, "total": {...}}, of this rank and of all; docs/measuring.md has the keys. */
+OCTAVO_API int octavo_writer_get_statistics(
+    octavo_writer* writer,
+    char* text,                   /* out, with its closing 0 */
+    size_t size,                  /* of text [bytes]; 2048 suffice */
+    octavo_error* error);
+
+/* Collective. As wait, and drains a staging directory; then frees the writer, also if it fails. */
+OCTAVO_API int octavo_writer_close(
+    octavo_writer** writer,       /* becomes NULL */
+    octavo_error* error);
+
+/* ---- restarting: a rank's share of a step, whatever number of ranks wrote it */
+
 typedef struct octavo_restart_options {
-  int flow;                  /* of a store */
-  int64_t step;              /* < 0: the newest that is complete and undamaged */
-  const char* options;       /* a TOML file as for octavo_restart_open_with, or NULL */
-  const char* const* fields; /* [num_fields] names; NULL: all */
+  size_t size;                    /* sizeof(octavo_restart_options) */
+  octavo_flow flow;               /* of a store */
+  int64_t step;                   /* < 0: the newest that is complete and undamaged */
+  const char* options;            /* a TOML file, or NULL: of the writer's options staging_directory, ranks_per_node and
+                                     remember_failed_restarts count; OCTAVO_* variables have the last word */
+  const char* const* fields;      /* [num_fields] names; NULL: all */
   int64_t num_fields;
-  int particles;
-  int refine;       /* to go on with a finer mesh: the leaves of the finest level are refined so often; vectors on faces
-                       keep their divergence */
-  int64_t block[3]; /* blocks of so many cells, 1 beyond dim; {1, 1, 1}: cells; {0, 0, 0}: as stored */
-  int fill;         /* block: cells that the step does not hold may be made of the coarser ones */
-  int constant;     /* refine and fill: with the coarser value, not with limited slopes */
-  int boxes;        /* the share as boxes, for octavo_restart_boxes */
-  int64_t max_box;  /* boxes are at most that long [cells] */
-  const int64_t* points; /* [num_points] of a step of triangles: this rank gets the points of these numbers, in this
-                            order, and no triangles; on all ranks or none. NULL: equal numbers of triangles along the
-                            Hilbert curve */
+  int particles;                  /* 0: none */
+  int keep_parts;                 /* as many ranks as parts: each gets the part of its number; 0: always equal shares */
+  int refine;                     /* to go on with a finer mesh: the leaves of the finest level are refined so often;
+                                     vectors on faces keep their divergence */
+  int64_t block[3];               /* blocks of so many cells, 1 beyond dim; {1, 1, 1}: cells; {0, 0, 0}: as stored */
+  int fill;                       /* block: cells that the step does not hold may be made of the coarser ones */
+  int constant;                   /* refine and fill: with the coarser value, not with limited slopes */
+  const char* const* per_mass;    /* refine and fill: [num_per_mass] more fields that are amounts per mass; or NULL */
+  int64_t num_per_mass;
+  int boxes;                      /* the share as boxes */
+  int64_t max_box;                /* boxes are at most that long [cells] */
+  const int64_t* points;          /* triangles: [num_points] numbers of the points that this rank gets, in this order, and
+                                     no triangles; on all ranks or none. NULL: equal numbers of triangles */
   int64_t num_points;
+  int opaque;                     /* 1: bytes of ranks, too */
+  int held_roots;                 /* of a tree: 1: level 0 has the roots that this rank holds, listed in octavo_tree; 0: all
+                                     roots of the domain, with zeros where other ranks have theirs */
 } octavo_restart_options;
-OCTAVO_API octavo_restart_options octavo_restart_options_default(void);
-/* The same, as the options say. `path`: a store, or an output of a code: a FLASH checkpoint, an AMReX or RAMSES
- * directory (docs/cross-restart.md). */
-OCTAVO_API int octavo_restart_open_as(MPI_Comm comm, const char* path, const octavo_restart_options* options,
-                                      octavo_restart** restart, octavo_error* error);
-/* Collective. The run cannot go on from this step: with remember_failed_restarts the next one takes an older. */
-OCTAVO_API int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart* restart,
-                                     octavo_error* error);
-/* One process: all steps may be started from again. */
-OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* error);
-/* One process. The complete steps of a flow, ascending: fills steps[] and times[] (either may be NULL) as far as
- * `capacity` goes, and *count with how many there are. */
-OCTAVO_API int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times,
-                                 int64_t* count, octavo_error* error);
-/* Of NULL, as there is before the first checkpoint: step -1, time 0, and of all that is counted 0. */
-OCTAVO_API int64_t octavo_restart_step(const octavo_restart* restart);
-OCTAVO_API double octavo_restart_time(const octavo_restart* restart);
-/* Notes for the user, the same on all ranks: damage, steps passed over, local disks. The restart owns the texts.
-* Returns NULL if there are no more. */
-OCTAVO_API const char* octavo_restart_note(const octavo_restart* restart, int64_t index);
-/* The domain of the step; the restart owns `code`. block[3]: values of a tree cell along each axis; may be NULL. */
-OCTAVO_API int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, int64_t block[3],
-                                     octavo_error* error);
-OCTAVO_API int octavo_restart_levels(const octavo_restart* restart);        /* 0 of triangles */
-OCTAVO_API int64_t octavo_restart_cells(const octavo_restart* restart);     /* of a tree, all levels; otherwise 0 */
-OCTAVO_API int64_t octavo_restart_num_boxes(const octavo_restart* restart); /* of all levels; 0 of a tree */
-OCTAVO_API int64_t octavo_restart_values(const octavo_restart* restart);    /* of a field of one component */
+
+/* Collective. */
+OCTAVO_API int octavo_restart_open(
+    MPI_Comm comm,
+    const char* path,             /* a store, a FLASH checkpoint, an AMReX or RAMSES directory */
+    const octavo_restart_options* options, /* or NULL: the newest checkpoint, all of it */
+    octavo_restart** restart,     /* out: NULL if there is no step yet; free it with octavo_restart_free */
+    octavo_error* error);
+
+typedef enum octavo_mesh OCTAVO_INT {
+  OCTAVO_MESH_NONE = 0,
+  OCTAVO_MESH_TREE = 1,
+  OCTAVO_MESH_BOXES = 2,
+  OCTAVO_MESH_TRIANGLES = 3
+} octavo_mesh;
+
+/* Pointers are the restart's. */
+typedef struct octavo_restart_info {
+  size_t size;                    /* sizeof(octavo_restart_info) */
+  int64_t step;                   /* -1: there is none */
+  double time;                    /* [code time] */
+  const octavo_domain* domain;    /* of the step */
+  octavo_mesh mesh;               /* of this rank's share */
+  int levels;                     /* of a tree or of boxes */
+  int64_t cells;                  /* of a tree, all levels */
+  int64_t boxes;                  /* of all levels */
+  int64_t values;                 /* of a field of one component: in blocks, boxes, points of all planes */
+  int64_t num_fields;             /* fields, and attributes of all species */
+  int64_t num_notes;
+  const char* const* notes;       /* [num_notes] for the user, the same on all ranks: damage, steps passed over */
+} octavo_restart_info;
+
+/* A restart of NULL, as there is before the first checkpoint, has step -1 and nothing else. */
+OCTAVO_API int octavo_restart_get_info(const octavo_restart* restart, octavo_restart_info* info, octavo_error* error);
+
+/* Texts are the restart's. */
 typedef struct octavo_field_info {
-  char name[128], unit[64]; /* cut off where too long */
-  char species[128];        /* "" for a field of cells */
-  int type, components;
+  size_t size;                    /* sizeof(octavo_field_info) */
+  const char* name;
+  const char* unit;
+  const char* species;            /* "" for a field of the mesh */
+  octavo_type type;
+  octavo_centring centring;
+  int components;
+  int64_t count;                  /* of a species: particles of this rank */
 } octavo_field_info;
-/* Fields, then the attributes of all species. */
-OCTAVO_API int64_t octavo_restart_num_fields(const octavo_restart* restart);
-OCTAVO_API int octavo_restart_field_info(const octavo_restart* restart, int64_t index, octavo_field_info* info,
-                                         octavo_error* error);
-/* Fills cells_of_level[levels], refined[cells] and owned[cells], as put_mesh has them. */
-OCTAVO_API int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells_of_level, uint8_t* refined,
-                                   uint8_t* owned, octavo_error* error);
-/* Of boxes: fills domain[levels][2][3], ratio[levels - 1], boxes_of_level[levels] and boxes[num_boxes][2][3], as
- * octavo_native_put_boxes has them. */
-OCTAVO_API int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ratio, int64_t* boxes_of_level,
-                                    int64_t* boxes, octavo_error* error);
-/* Fills values[count], octavo_restart_values() times the field's components: the block of each tree cell, or the cells
-* of each box, x fastest, components fastest of all. The type must be the field's. For a float32 field float64 is also
-* allowed, because a store written with single_precision holds float64 fields as float32. */
-OCTAVO_API int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values,
-                                    int64_t count, octavo_error* error);
-/* How many particles of the species this rank has; 0 for one that the step does not have. */
-OCTAVO_API int64_t octavo_restart_count(const octavo_restart* restart, const char* species);
-OCTAVO_API int octavo_restart_particles(const octavo_restart* restart, const char* species, const char* attribute,
-                                        int type, void* values, int64_t count, octavo_error* error);
-OCTAVO_API int octavo_restart_get_int(const octavo_restart* restart, const char* name, int64_t* value,
-                                      octavo_error* error);
-OCTAVO_API int octavo_restart_get_double(const octavo_restart* restart, const char* name, double* value,
-                                         octavo_error* error);
-/* Elements of an attribute, 1 for a number or a text; -1 where there is none of this name. */
-OCTAVO_API int64_t octavo_restart_attribute_count(const octavo_restart* restart, const char* name);
-/* Fill values[count]: arrays, and numbers as arrays of one. */
-OCTAVO_API int octavo_restart_get_ints(const octavo_restart* restart, const char* name, int64_t* values, int64_t count,
-                                       octavo_error* error);
-OCTAVO_API int octavo_restart_get_doubles(const octavo_restart* restart, const char* name, double* values,
-                                          int64_t count, octavo_error* error);
-/* The `index`-th text of an attribute, with its closing 0, into `size` bytes; an error where it is longer. */
-OCTAVO_API int octavo_restart_get_text(const octavo_restart* restart, const char* name, int64_t index, char* text,
-                                       size_t size, octavo_error* error);
-/* Local. Sets *restart to NULL. */
-OCTAVO_API void octavo_restart_free(octavo_restart** restart);
 
-/* ---- meshes of triangles in a store */
+OCTAVO_API int octavo_restart_get_field_info(
+    const octavo_restart* restart,
+    int64_t index,                /* from 0: fields, then the attributes of all species */
+    octavo_field_info* info,
+    octavo_error* error);
 
-/* This rank's piece, maybe without points, on every rank; `boundary` and `geometry` must be NULL. The domain has one
- * root. Fields of octavo_writer_put_field then have a value a point, plane after plane; integer ones belong to the
- * mesh. Copied. */
-OCTAVO_API int octavo_writer_put_triangles(octavo_writer* writer, const octavo_series_mesh* mesh, octavo_error* error);
-/* An error where the step is not of triangles. octavo_restart_values gives points times planes. */
-OCTAVO_API int octavo_restart_triangle_counts(const octavo_restart* restart, int64_t* points, int64_t* triangles,
-                                              int* planes, octavo_error* error);
-/* Fills x, y and global_point [points], connectivity [triangles][3] with this rank's points from 0, and global_element
- * [triangles]; any may be NULL. */
-OCTAVO_API int octavo_restart_triangles(const octavo_restart* restart, double* x, double* y, int64_t* connectivity,
-                                        int64_t* global_point, int64_t* global_element, octavo_error* error);
+/* Elements of an attribute, 1 for a number or a text; -1 if there is none of this name. */
+OCTAVO_API int64_t octavo_restart_get_attribute_count(const octavo_restart* restart, const char* name);
 
-/* The surroundings of this rank's share, as TELEMAC's PAR and CLI files give them. Points and triangles are numbered in
-* the share, from 0; ranks are the communicator's. The library owns the arrays until octavo_neighbours_free. */
+OCTAVO_API int octavo_restart_get_attribute(
+    const octavo_restart* restart,
+    const char* name,
+    octavo_type type,             /* OCTAVO_INT64, OCTAVO_FLOAT64 or OCTAVO_TEXT: as it was put */
+    void* values,                 /* out: [count] int64_t, double or const char*; texts are the restart's */
+    int64_t count,                /* as octavo_restart_get_attribute_count has it */
+    octavo_error* error);
+
+/* This rank's share of the mesh; arrays are the restart's. OCTAVO_USAGE if the share is of another kind. */
+OCTAVO_API int octavo_restart_get_tree(octavo_restart* restart, octavo_tree* tree, octavo_error* error);
+OCTAVO_API int octavo_restart_get_boxes(octavo_restart* restart, octavo_boxes* boxes, octavo_error* error);
+OCTAVO_API int octavo_restart_get_triangles(octavo_restart* restart, octavo_triangles* triangles, octavo_error* error);
+
+/* Fills the array, wherever its values lie; ghosts are left as they are. The type is the field's. A float32 field may
+ * also be read as float64: a store written with single_precision holds float64 fields as float32. */
+OCTAVO_API int octavo_restart_get_field(
+    const octavo_restart* restart,
+    const char* name,
+    const octavo_array* array,
+    octavo_error* error);
+
+/* Particles of a species that this rank has; 0 for a species that the step does not have. */
+OCTAVO_API int64_t octavo_restart_get_particle_count(const octavo_restart* restart, const char* species);
+
+/* An attribute of this rank's particles, as octavo_restart_get_field. */
+OCTAVO_API int octavo_restart_get_particles(
+    const octavo_restart* restart,
+    const char* species,
+    const char* attribute,
+    const octavo_array* array,
+    octavo_error* error);
+
+/* Bytes that octavo_writer_put_bytes took, if the restart was opened with `opaque`. OCTAVO_USAGE if there are none. */
+OCTAVO_API int octavo_restart_get_bytes(
+    const octavo_restart* restart,
+    int rank,                     /* of the run that wrote the step; this rank's own number alone if ranks are as many */
+    const char* name,
+    const void** bytes,           /* out: the restart's */
+    int64_t* count,               /* out */
+    octavo_error* error);
+
+/* What surrounds this rank's triangles, as TELEMAC's PAR and CLI files say it. Points and triangles are numbered in the
+ * share, from 0; ranks are the communicator's. Arrays are the restart's. */
 typedef struct octavo_neighbours {
-  int64_t shared;              /* points that other ranks have, too, by ascending number in the whole mesh */
-  const int32_t* shared_point; /* [shared] */
-  const int64_t* first;        /* [shared + 1] the ranks of the i-th are rank[first[i]] to rank[first[i + 1]] */
+  size_t size;                    /* sizeof(octavo_neighbours) */
+  int64_t shared;                 /* points that other ranks have, too, by ascending number in the whole mesh */
+  const int32_t* shared_point;    /* [shared] */
+  const int64_t* first;           /* [shared + 1] the ranks of the i-th are rank[first[i]] to rank[first[i + 1]] */
   const int32_t* rank;
-  int64_t halo;                   /* triangles with an edge to another rank's: what lies behind points 0-1, 1-2, 2-0 */
+  int64_t halo;                   /* triangles with an edge to another rank's; behind: of points 0-1, 1-2, 2-0 */
   const int32_t* halo_triangle;   /* [halo] */
   const int32_t* behind_rank;     /* [halo][3] -1: nothing */
-  const int32_t* behind_triangle; /* [halo][3] as that rank numbers it, -1: nothing */
-  int64_t boundary;               /* points on the boundary, along it, where the store holds it; else 0 */
+  const int32_t* behind_triangle; /* [halo][3] as that rank numbers it; -1: nothing */
+  int64_t boundary;               /* points on the boundary, along it, if the store holds it; else 0 */
   const int32_t* boundary_point;  /* [boundary] */
   const int32_t* place;           /* [boundary] along the whole boundary, from 0 */
-  const int32_t* liquid;          /* [boundary] number of the liquid boundary from 1, 0: a wall */
-  const int64_t* next; /* [boundary] number in the whole mesh of the next point along the boundary, where the edge
-                          to it is another rank's; else -1 */
-  const int64_t* previous;
-  const int32_t* codes;  /* [boundary][4] LIHBOR, LIUBOR, LIVBOR, LITBOR */
-  const double* values;  /* [boundary][7] HBOR, UBOR, VBOR, AUBOR, TBOR, ATBOR, BTBOR */
-  const int32_t* colour; /* [boundary] the boundary file's last number */
-  void* owner;
+  const int32_t* liquid;          /* [boundary] number of the liquid boundary from 1; 0: a wall */
+  const int64_t* next;            /* [boundary] number in the whole mesh of the next point along the boundary, if the edge
+                                     to it is another rank's; else -1 */
+  const int64_t* previous;        /* [boundary] the same of the point before */
+  const int32_t* codes;           /* [boundary][4] LIHBOR, LIUBOR, LIVBOR, LITBOR */
+  const double* values;           /* [boundary][7] HBOR, UBOR, VBOR, AUBOR, TBOR, ATBOR, BTBOR */
+  const int32_t* colour;          /* [boundary] the boundary file's last number */
 } octavo_neighbours;
-/* Collective. An error where the step is not of triangles, or was read by points. */
-OCTAVO_API int octavo_restart_neighbours(MPI_Comm comm, const octavo_restart* restart, octavo_neighbours* neighbours,
-                                         octavo_error* error);
-OCTAVO_API void octavo_neighbours_free(octavo_neighbours* neighbours);
+
+/* Collective. OCTAVO_USAGE if the step is not of triangles, or was read by points. */
+OCTAVO_API int octavo_restart_get_neighbours(
+    MPI_Comm comm,
+    octavo_restart* restart,
+    octavo_neighbours* neighbours,
+    octavo_error* error);
+
+/* Collective. The run cannot go on from this step: with remember_failed_restarts the next restart takes an older. */
+OCTAVO_API int octavo_restart_failed(
+    MPI_Comm comm,
+    const char* store,
+    const octavo_restart* restart,
+    octavo_error* error);
+
+/* Local. */
+OCTAVO_API void octavo_restart_free(octavo_restart** restart); /* becomes NULL */
+
+/* ---- stores: called by one process, which needs no MPI */
+
+/* The complete steps of a flow, ascending. */
+OCTAVO_API int octavo_list_steps(
+    const char* store,
+    octavo_flow flow,
+    int64_t capacity,             /* of steps and times */
+    int64_t* steps,               /* out: [capacity], or NULL */
+    double* times,                /* out: [capacity], or NULL */
+    int64_t* count,               /* out: how many there are, which may be more than capacity */
+    octavo_error* error);
+
+/* A run may start from any step again, also from those that octavo_restart_failed named. */
+OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* error);
+
+/* ---- defaults: these functions belong to the program, so that sizes are those that it was compiled with */
+
+static inline octavo_domain octavo_domain_default(void) { /* a cube of one cell */
+  octavo_domain it = {sizeof(octavo_domain), "", 3, {1, 1, 1}, {1, 1, 1}, 0, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1};
+  return it;
+}
+static inline octavo_tree octavo_tree_default(void) { /* no levels */
+  octavo_tree it = {sizeof(octavo_tree), 0, NULL, NULL, NULL, 0, NULL};
+  return it;
+}
+static inline octavo_boxes octavo_boxes_default(void) { /* no levels */
+  octavo_boxes it = {sizeof(octavo_boxes), 0, NULL, NULL, NULL, NULL};
+  return it;
+}
+static inline octavo_triangles octavo_triangles_default(void) { /* no points, one plane */
+  octavo_triangles it = {sizeof(octavo_triangles), 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  return it;
+}
+/* Values of all cells one after another; in a cell components are fastest, then x. */
+static inline octavo_array octavo_array_packed(octavo_type type, const void* values, int64_t cells) {
+  octavo_array it = {sizeof(octavo_array), OCTAVO_FLOAT64, OCTAVO_HOST, OCTAVO_CELL, 1, 0, NULL, 0, 0, {0, 0, 0}, 0,
+                     NULL, NULL};
+  it.type = type;
+  it.values = (void*)(uintptr_t)values;
+  it.cells = cells;
+  return it;
+}
+static inline octavo_target octavo_target_default(octavo_kind kind) { /* in the background, synced, with checksums */
+  octavo_target it = {sizeof(octavo_target), OCTAVO_STORE, NULL, NULL, NULL, 1, 1, 0, 1, 0, NULL, 0, 0, 64, NULL, NULL,
+                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300};
+  it.kind = kind;
+  return it;
+}
+static inline octavo_restart_options octavo_restart_options_default(void) { /* the newest checkpoint, all of it */
+  octavo_restart_options it = {sizeof(octavo_restart_options), OCTAVO_CHECKPOINT, -1, NULL, NULL, 0, 1, 1, 0, {0, 0, 0},
+                               0, 0, NULL, 0, 0, 64, NULL, 0, 0, 0};
+  return it;
+}
+static inline octavo_restart_info octavo_restart_info_default(void) { /* no step */
+  octavo_restart_info it = {sizeof(octavo_restart_info), -1, 0, NULL, OCTAVO_MESH_NONE, 0, 0, 0, 0, 0, 0, NULL};
+  return it;
+}
+static inline octavo_field_info octavo_field_info_default(void) { /* no name */
+  octavo_field_info it = {sizeof(octavo_field_info), NULL, NULL, NULL, OCTAVO_FLOAT64, OCTAVO_CELL, 1, 0};
+  return it;
+}
+static inline octavo_neighbours octavo_neighbours_default(void) { /* none */
+  octavo_neighbours it = {sizeof(octavo_neighbours), 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL,
+                          NULL, NULL, NULL, NULL};
+  return it;
+}
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,3 @@
-#include "capi/octavo.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,12 +5,19 @@
 #include <fstream>
 #include <numeric>
 
+#include "capi/test_arrays.hpp"
 #include "octavo/engine/options.hpp"
 #include "tests/support/mpi_run.hpp"
 
 namespace {
 
 using octavo::testing::everyone;
+using octavo::testing::get_packed;
+using octavo::testing::info_of;
+using octavo::testing::put_int;
+using octavo::testing::put_packed;
+using octavo::testing::put_particles;
+using octavo::testing::put_tree;
 using ::testing::HasSubstr;
 
 int rank() { return octavo::ranks::rank_in(everyone()); }
@@ -20,8 +25,10 @@ int rank() { return octavo::ranks::rank_in(everyone()); }
 octavo_writer* open_writer(const std::string& store, octavo_error* error) {
   octavo_domain domain = octavo_domain_default();
   domain.roots[0] = 2;
+  octavo_target target = octavo_target_default(OCTAVO_STORE);
+  target.path = store.c_str();
   octavo_writer* writer = nullptr;
-  EXPECT_EQ(octavo_writer_open(everyone(), store.c_str(), &domain, nullptr, nullptr, &writer, error), 0);
+  EXPECT_EQ(octavo_writer_open(everyone(), &target, &domain, &writer, error), 0);
   return writer;
 }
 
@@ -43,33 +50,36 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   std::iota(values.begin(), values.end(), 0.0F);
   const std::vector<double> position{0.25, 0.5};
   const std::vector<std::int64_t> id{7, 8};
-  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 12, 3.5, &error), 0);
-  octavo_writer_put_int(writer, "cycle", 99, &error);
-  octavo_writer_put_double(writer, "dt", 0.125, &error);
-  octavo_writer_put_text(writer, "who", "a test", &error);
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 12, 3.5, &error), 0);
+  put_int(writer, "cycle", 99, &error);
+  const double time_step = 0.125;
+  const char* who = "a test";
+  octavo_writer_put_attribute(writer, "dt", OCTAVO_FLOAT64, &time_step, OCTAVO_SCALAR, &error);
+  octavo_writer_put_attribute(writer, "who", OCTAVO_TEXT, &who, OCTAVO_SCALAR, &error);
   const std::int64_t sizes[] = {3, -4};
   const double reals[] = {0.5, 1e300, -0.0};
   const char* names[] = {"one", "", "three"};
-  octavo_writer_put_ints(writer, "sizes", sizes, 2, &error);
-  octavo_writer_put_doubles(writer, "reals", reals, 3, &error);
-  octavo_writer_put_texts(writer, "names", names, 3, &error);
-  octavo_writer_put_doubles(writer, "empty", nullptr, 0, &error);
-  octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
-  octavo_writer_put_field(writer, "density", "g/cm^3", OCTAVO_FLOAT32, values.data(), 10, 3, OCTAVO_HOST, &error);
+  octavo_writer_put_attribute(writer, "sizes", OCTAVO_INT64, sizes, 2, &error);
+  octavo_writer_put_attribute(writer, "reals", OCTAVO_FLOAT64, reals, 3, &error);
+  octavo_writer_put_attribute(writer, "names", OCTAVO_TEXT, names, 3, &error);
+  octavo_writer_put_attribute(writer, "empty", OCTAVO_FLOAT64, nullptr, 0, &error);
+  put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+  const octavo_array third = octavo::testing::every(3, OCTAVO_FLOAT32, values.data(), 10);
+  octavo_writer_put_field(writer, "density", "g/cm^3", &third, &error);
   const std::int64_t count = rank() == 0 ? 2 : 0;
   for (const char* name : {"position_x", "position_y", "position_z"})
-    octavo_writer_put_particles(writer, "stars", name, OCTAVO_FLOAT64, position.data(), count, 1, OCTAVO_HOST, &error);
-  octavo_writer_put_particles(writer, "stars", "id", OCTAVO_INT64, id.data(), count, 1, OCTAVO_HOST, &error);
+    put_particles(writer, name, OCTAVO_FLOAT64, position.data(), count, &error);
+  put_particles(writer, "id", OCTAVO_INT64, id.data(), count, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   EXPECT_EQ(octavo_writer_wait(writer, &error), 0) << error.message;
   int due = 0;
   EXPECT_EQ(octavo_writer_due(writer, OCTAVO_CHECKPOINT, 13, 4, &due, &error), 0);
   EXPECT_EQ(due, 1);
   char text[2048];
-  EXPECT_EQ(octavo_writer_statistics(writer, text, sizeof text, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_get_statistics(writer, text, sizeof text, &error), 0) << error.message;
   EXPECT_THAT(text, HasSubstr("{\"rank\": {\"steps\": 1, "));
   EXPECT_THAT(text, HasSubstr("\"total\": {\"steps\": "));
-  EXPECT_EQ(octavo_writer_statistics(writer, text, 20, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_writer_get_statistics(writer, text, 20, &error), OCTAVO_USAGE);
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   EXPECT_EQ(writer, nullptr);
   std::int64_t steps[4] = {}, number = 0;
@@ -82,66 +92,75 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   EXPECT_EQ(number, 0);
 
   octavo_restart* restart = nullptr;
-  ASSERT_EQ(octavo_restart_open(everyone(), directory.path().c_str(), OCTAVO_CHECKPOINT, -1, &restart, &error), 0)
-      << error.message;
+  ASSERT_EQ(octavo_restart_open(everyone(), directory.path().c_str(), nullptr, &restart, &error), 0) << error.message;
   ASSERT_NE(restart, nullptr);
-  EXPECT_EQ(octavo_restart_step(restart), 12);
-  EXPECT_EQ(octavo_restart_time(restart), 3.5);
+  EXPECT_EQ(info_of(restart).step, 12);
+  EXPECT_EQ(info_of(restart).time, 3.5);
   std::int64_t cycle = 0;
   double dt = 0;
-  EXPECT_EQ(octavo_restart_get_int(restart, "cycle", &cycle, &error), 0);
-  EXPECT_EQ(octavo_restart_get_double(restart, "dt", &dt, &error), 0);
+  const auto get = [&](const char* name, octavo_type type, void* to, std::int64_t count) {
+    return octavo_restart_get_attribute(restart, name, type, to, count, &error);
+  };
+  EXPECT_EQ(get("cycle", OCTAVO_INT64, &cycle, 1), 0);
+  EXPECT_EQ(get("dt", OCTAVO_FLOAT64, &dt, 1), 0);
   EXPECT_EQ(cycle, 99);
   EXPECT_EQ(dt, 0.125);
-  EXPECT_EQ(octavo_restart_get_int(restart, "dt", &cycle, &error), OCTAVO_USAGE);
+  EXPECT_EQ(get("dt", OCTAVO_INT64, &cycle, 1), OCTAVO_USAGE);
+  EXPECT_EQ(get("dt", OCTAVO_FLOAT32, &dt, 1), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("attribute dt"));
   std::int64_t read_sizes[2];
   double read_reals[3];
-  EXPECT_EQ(octavo_restart_attribute_count(restart, "sizes"), 2);
-  EXPECT_EQ(octavo_restart_get_ints(restart, "sizes", read_sizes, 2, &error), 0);
+  EXPECT_EQ(octavo_restart_get_attribute_count(restart, "sizes"), 2);
+  EXPECT_EQ(get("sizes", OCTAVO_INT64, read_sizes, 2), 0);
   EXPECT_EQ(read_sizes[1], -4);
-  EXPECT_EQ(octavo_restart_get_ints(restart, "cycle", read_sizes, 1, &error), 0);
-  EXPECT_EQ(read_sizes[0], 99);
-  EXPECT_EQ(octavo_restart_get_doubles(restart, "reals", read_reals, 3, &error), 0);
+  EXPECT_EQ(get("reals", OCTAVO_FLOAT64, read_reals, 3), 0);
   EXPECT_EQ(std::memcmp(read_reals, reals, sizeof reals), 0);
-  EXPECT_EQ(octavo_restart_get_doubles(restart, "reals", read_reals, 2, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_restart_attribute_count(restart, "names"), 3);
-  EXPECT_EQ(octavo_restart_get_text(restart, "names", 2, text, sizeof text, &error), 0);
-  EXPECT_STREQ(text, "three");
-  EXPECT_EQ(octavo_restart_get_text(restart, "who", 0, text, sizeof text, &error), 0);
-  EXPECT_STREQ(text, "a test");
-  EXPECT_EQ(octavo_restart_get_text(restart, "names", 3, text, sizeof text, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_restart_attribute_count(restart, "empty"), 0);
-  EXPECT_EQ(octavo_restart_attribute_count(restart, "nothing"), -1);
-  ASSERT_EQ(octavo_restart_num_fields(restart), 5);
-  octavo_field_info info;
-  EXPECT_EQ(octavo_restart_field_info(restart, 0, &info, &error), 0);
+  EXPECT_EQ(get("reals", OCTAVO_FLOAT64, read_reals, 2), OCTAVO_USAGE);
+  const char* texts[3];
+  EXPECT_EQ(octavo_restart_get_attribute_count(restart, "names"), 3);
+  EXPECT_EQ(get("names", OCTAVO_TEXT, texts, 3), 0);
+  EXPECT_STREQ(texts[2], "three");
+  EXPECT_EQ(get("who", OCTAVO_TEXT, texts, 1), 0);
+  EXPECT_STREQ(texts[0], "a test");
+  EXPECT_EQ(get("names", OCTAVO_TEXT, texts, 4), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_restart_get_attribute_count(restart, "empty"), 0);
+  EXPECT_EQ(octavo_restart_get_attribute_count(restart, "nothing"), -1);
+  ASSERT_EQ(info_of(restart).num_fields, 5);
+  octavo_field_info info = octavo_field_info_default();
+  EXPECT_EQ(octavo_restart_get_field_info(restart, 0, &info, &error), 0);
   EXPECT_STREQ(info.name, "density");
   EXPECT_STREQ(info.unit, "g/cm^3");
   EXPECT_STREQ(info.species, "");
   EXPECT_EQ(info.type, OCTAVO_FLOAT32);
-  EXPECT_EQ(octavo_restart_field_info(restart, 4, &info, &error), 0);
+  EXPECT_EQ(octavo_restart_get_field_info(restart, 4, &info, &error), 0);
   EXPECT_STREQ(info.name, "id");
   EXPECT_STREQ(info.species, "stars");
-  EXPECT_EQ(octavo_restart_field_info(restart, 5, &info, &error), OCTAVO_USAGE);
-  ASSERT_EQ(octavo_restart_levels(restart), 2);
-  ASSERT_EQ(octavo_restart_cells(restart), 10);
-  Tree read;
-  EXPECT_EQ(octavo_restart_mesh(restart, read.cells_of_level, read.refined, read.owned, &error), 0);
+  EXPECT_EQ(info.count, count);
+  EXPECT_EQ(octavo_restart_get_field_info(restart, 5, &info, &error), OCTAVO_USAGE);
+  ASSERT_EQ(info_of(restart).mesh, OCTAVO_MESH_TREE);
+  ASSERT_EQ(info_of(restart).levels, 2);
+  ASSERT_EQ(info_of(restart).cells, 10);
+  octavo_tree read = octavo_tree_default();
+  EXPECT_EQ(octavo_restart_get_tree(restart, &read, &error), 0);
+  EXPECT_EQ(read.levels, 2);
+  EXPECT_EQ(read.cells_of_level[1], 8);
+  EXPECT_EQ(read.num_intervals, 0);
   EXPECT_EQ(std::memcmp(read.refined, tree.refined, 10), 0);
   EXPECT_EQ(std::memcmp(read.owned, tree.owned, 10), 0);
   std::vector<float> density(10);
-  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT32, density.data(), 10, &error), 0);
+  EXPECT_EQ(get_packed(restart, "density", OCTAVO_FLOAT32, density.data(), 10, &error), 0);
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(density[i], values[3 * i]);
   std::vector<double> wider(10);
-  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, wider.data(), 10, &error), 0) << error.message;
+  EXPECT_EQ(get_packed(restart, "density", OCTAVO_FLOAT64, wider.data(), 10, &error), 0) << error.message;
   EXPECT_TRUE(std::equal(wider.begin(), wider.end(), density.begin()));
-  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_INT32, density.data(), 10, &error), OCTAVO_USAGE);
+  EXPECT_EQ(get_packed(restart, "density", OCTAVO_INT32, density.data(), 10, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("expected 10 values of type float32"));
-  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, wider.data(), 9, &error), OCTAVO_USAGE);
-  ASSERT_EQ(octavo_restart_count(restart, "stars"), count);
-  EXPECT_EQ(octavo_restart_count(restart, "gas"), 0);
+  EXPECT_EQ(get_packed(restart, "density", OCTAVO_FLOAT64, wider.data(), 9, &error), OCTAVO_USAGE);
+  ASSERT_EQ(octavo_restart_get_particle_count(restart, "stars"), count);
+  EXPECT_EQ(octavo_restart_get_particle_count(restart, "gas"), 0);
   std::vector<std::int64_t> ids(static_cast<std::size_t>(count));
-  EXPECT_EQ(octavo_restart_particles(restart, "stars", "id", OCTAVO_INT64, ids.data(), count, &error), 0);
+  const octavo_array to = octavo_array_packed(OCTAVO_INT64, ids.data(), count);
+  EXPECT_EQ(octavo_restart_get_particles(restart, "stars", "id", &to, &error), 0);
   if (count > 0) {
     EXPECT_EQ(ids, id);
   }
@@ -155,11 +174,11 @@ TEST(CapiMpi, errors_are_codes_with_a_message_on_all_ranks) {
   octavo_writer* writer = open_writer(directory.path(), &error);
   Tree tree;
   const std::vector<double> values(10);
-  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 1, 0, &error);
-  octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 1, 0, &error);
+  put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
   // One rank has a value too few.
   const std::int64_t cells = rank() == 0 ? 9 : 10;
-  octavo_writer_put_field(writer, "density", nullptr, OCTAVO_FLOAT64, values.data(), cells, 0, OCTAVO_HOST, &error);
+  put_packed(writer, "density", OCTAVO_FLOAT64, values.data(), cells, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
   EXPECT_EQ(error.code, OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("expected values for 10 tree cells"));
@@ -179,21 +198,23 @@ TEST(CapiMpi, a_failed_restart_is_remembered_and_forgotten) {
   octavo_writer* writer = open_writer(directory.path() / "run", &error);
   Tree tree;
   for (std::int64_t step : {1, 2}) {
-    octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, step, 0, &error);
-    octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+    octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, step, 0, &error);
+    put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
     EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   }
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   const std::string store = directory.path() / "run";
   const auto newest = [&] {
     octavo_restart* from = nullptr;
-    EXPECT_EQ(octavo_restart_open_with(everyone(), store.c_str(), options.c_str(), 0, -1, &from, &error), 0)
-        << error.message;
-    const std::int64_t step = octavo_restart_step(from);
+    octavo_restart_options wanted = octavo_restart_options_default();
+    wanted.options = options.c_str();
+    EXPECT_EQ(octavo_restart_open(everyone(), store.c_str(), &wanted, &from, &error), 0) << error.message;
+    const octavo_restart_info info = info_of(from);
+    const std::int64_t step = info.step;
+    EXPECT_EQ(info.num_notes > 0, step == 1);
     if (step == 1) {
-      EXPECT_THAT(octavo_restart_note(from, 0), HasSubstr("left out: a run has started from checkpoint step 2"));
+      EXPECT_THAT(info.notes[0], HasSubstr("left out: a run has started from checkpoint step 2"));
     }
-    EXPECT_EQ(octavo_restart_note(from, 9), nullptr);
     EXPECT_EQ(octavo_restart_failed(everyone(), store.c_str(), from, &error), 0) << error.message;
     octavo_restart_free(&from);
     return step;
@@ -215,19 +236,31 @@ TEST(CapiMpi, null_and_nonsense_are_refused) {
   octavo_writer* writer = nullptr;
   octavo_restart* restart = nullptr;
   const octavo_domain domain = octavo_domain_default();
-  EXPECT_EQ(octavo_writer_open(everyone(), nullptr, &domain, nullptr, nullptr, &writer, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_writer_open(everyone(), "x", nullptr, nullptr, nullptr, &writer, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_writer_begin_step(nullptr, 0, 0, 0, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_restart_open(everyone(), directory.path().c_str(), 5, -1, &restart, &error), OCTAVO_USAGE);
+  octavo_target target = octavo_target_default(OCTAVO_STORE);
+  EXPECT_EQ(octavo_writer_open(everyone(), &target, &domain, &writer, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("path is NULL"));
+  target.path = "x";
+  EXPECT_EQ(octavo_writer_open(everyone(), &target, nullptr, &writer, &error), OCTAVO_USAGE);
+  target.kind = static_cast<octavo_kind>(9);
+  EXPECT_EQ(octavo_writer_open(everyone(), &target, &domain, &writer, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("kind: expected 0 to 5, found 9"));
+  EXPECT_EQ(octavo_writer_begin_step(nullptr, OCTAVO_CHECKPOINT, nullptr, 0, 0, &error), OCTAVO_USAGE);
+  octavo_restart_options wanted = octavo_restart_options_default();
+  wanted.flow = static_cast<octavo_flow>(5);
+  EXPECT_EQ(octavo_restart_open(everyone(), directory.path().c_str(), &wanted, &restart, &error), OCTAVO_USAGE);
   const std::string none = directory.path() / "none";
-  EXPECT_EQ(octavo_restart_open(everyone(), none.c_str(), OCTAVO_CHECKPOINT, -1, &restart, &error), 0);
+  EXPECT_EQ(octavo_restart_open(everyone(), none.c_str(), nullptr, &restart, &error), 0);
   EXPECT_EQ(restart, nullptr);
-  EXPECT_EQ(octavo_restart_open(everyone(), none.c_str(), OCTAVO_CHECKPOINT, 3, &restart, &error), OCTAVO_USAGE);
+  wanted = octavo_restart_options_default();
+  wanted.step = 3;
+  EXPECT_EQ(octavo_restart_open(everyone(), none.c_str(), &wanted, &restart, &error), OCTAVO_USAGE);
   writer = open_writer(directory.path(), &error);
-  EXPECT_EQ(octavo_writer_begin_step(writer, 2, 0, 0, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", 8, nullptr, 0, 0, OCTAVO_HOST, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", 0, nullptr, -1, 0, OCTAVO_HOST, &error), OCTAVO_USAGE);
-  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", 0, nullptr, 0, 0, 1, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_begin_step(writer, static_cast<octavo_flow>(2), nullptr, 0, 0, &error), OCTAVO_USAGE);
+  EXPECT_EQ(put_packed(writer, "f", static_cast<octavo_type>(8), nullptr, 0, &error), OCTAVO_USAGE);
+  EXPECT_EQ(put_packed(writer, "f", OCTAVO_FLOAT64, nullptr, -1, &error), OCTAVO_USAGE);
+  octavo_array elsewhere = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0);
+  elsewhere.space = static_cast<octavo_space>(1);
+  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", &elsewhere, &error), OCTAVO_UNSUPPORTED);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);  // the first of them
   EXPECT_THAT(error.message, HasSubstr("flow: expected 0 or 1, found 2"));
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
@@ -240,15 +273,15 @@ TEST(CapiMpi, a_good_begin_step_makes_up_for_a_failed_one) {
   Tree tree;
   const std::vector<double> values(10);
   if (rank() == 0) {
-    EXPECT_EQ(octavo_writer_begin_step(writer, 2, 1, 0, &error), OCTAVO_USAGE);
+    EXPECT_EQ(octavo_writer_begin_step(writer, static_cast<octavo_flow>(2), nullptr, 1, 0, &error), OCTAVO_USAGE);
   }
-  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 1, 0, &error), 0) << error.message;
-  octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
-  octavo_writer_put_field(writer, "density", "", OCTAVO_FLOAT64, values.data(), 10, 1, OCTAVO_HOST, &error);
+  EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 1, 0, &error), 0) << error.message;
+  put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+  put_packed(writer, "density", OCTAVO_FLOAT64, values.data(), 10, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   // Where none follows, the others are told in end_step and in close.
   if (rank() == 0) {
-    EXPECT_EQ(octavo_writer_begin_step(writer, 3, 2, 0, &error), OCTAVO_USAGE);
+    EXPECT_EQ(octavo_writer_begin_step(writer, static_cast<octavo_flow>(3), nullptr, 2, 0, &error), OCTAVO_USAGE);
   }
   EXPECT_EQ(octavo_writer_close(&writer, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("flow: expected 0 or 1, found 3"));
@@ -264,9 +297,9 @@ void write_tree(const std::string& store) {
   Tree tree;
   std::vector<double> values(10);
   std::iota(values.begin(), values.end(), 0.0);
-  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, 1, 0, &error);
-  octavo_writer_put_mesh(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
-  octavo_writer_put_field(writer, "density", "", OCTAVO_FLOAT64, values.data(), 10, 1, OCTAVO_HOST, &error);
+  octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 1, 0, &error);
+  put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
+  put_packed(writer, "density", OCTAVO_FLOAT64, values.data(), 10, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
 }
@@ -274,21 +307,13 @@ void write_tree(const std::string& store) {
 octavo_restart* share_of(const std::string& store, const octavo_restart_options& options, int code = 0) {
   octavo_error error;
   octavo_restart* restart = nullptr;
-  EXPECT_EQ(octavo_restart_open_as(everyone(), store.c_str(), &options, &restart, &error), code) << error.message;
+  EXPECT_EQ(octavo_restart_open(everyone(), store.c_str(), &options, &restart, &error), code) << error.message;
   return restart;
 }
 
 double sum_of_all(double mine) {
   MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_DOUBLE, MPI_SUM, everyone());
   return mine;
-}
-
-std::vector<double> density_of(const octavo_restart* restart) {
-  octavo_error error;
-  std::vector<double> density(static_cast<std::size_t>(octavo_restart_values(restart)));
-  EXPECT_EQ(octavo_restart_field(restart, "density", OCTAVO_FLOAT64, density.data(), std::ssize(density), &error), 0)
-      << error.message;
-  return density;
 }
 
 TEST(CapiMpi, a_share_can_be_of_a_finer_mesh) {
@@ -299,20 +324,18 @@ TEST(CapiMpi, a_share_can_be_of_a_finer_mesh) {
   options.constant = 1;
   octavo_restart* restart = share_of(directory.path(), options);
   octavo_error error;
-  const auto levels = static_cast<std::size_t>(octavo_restart_levels(restart));
-  const auto cells = static_cast<std::size_t>(octavo_restart_cells(restart));
-  std::vector<std::int64_t> of_level(levels);
-  std::vector<std::uint8_t> refined(cells), owned(cells);
-  EXPECT_EQ(octavo_restart_mesh(restart, of_level.data(), refined.data(), owned.data(), &error), 0);
-  const std::vector<double> density = density_of(restart);
+  octavo_tree tree = octavo_tree_default();
+  EXPECT_EQ(octavo_restart_get_tree(restart, &tree, &error), 0);
+  const std::vector<double> density = octavo::testing::field_of(restart, "density");
   double sum = 0;
-  for (std::size_t i = 0; i < cells; ++i)
-    if (owned[i] != 0 && refined[i] == 0) sum += density[i];
+  for (std::size_t i = 0; i < density.size(); ++i)
+    if (tree.owned[i] != 0 && tree.refined[i] == 0) sum += density[i];
   // The second root, 1, and 8 times the cells 2 ... 9.
   EXPECT_EQ(sum_of_all(sum), 1 + 8 * 44);
-  EXPECT_EQ(octavo_restart_boxes(restart, nullptr, nullptr, nullptr, nullptr, &error), OCTAVO_USAGE);
-  EXPECT_THAT(error.message, HasSubstr("octavo_restart_mesh"));
-  EXPECT_EQ(octavo_restart_num_boxes(restart), 0);
+  octavo_boxes boxes = octavo_boxes_default();
+  EXPECT_EQ(octavo_restart_get_boxes(restart, &boxes, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("octavo_restart_get_tree"));
+  EXPECT_EQ(info_of(restart).boxes, 0);
   octavo_restart_free(&restart);
 }
 
@@ -324,14 +347,11 @@ TEST(CapiMpi, a_share_can_be_of_other_blocks) {
   EXPECT_EQ(share_of(directory.path(), options, OCTAVO_UNSUPPORTED), nullptr);
   options.fill = 1;
   octavo_restart* restart = share_of(directory.path(), options);
-  octavo_domain domain;
-  std::int64_t block[3] = {};
-  octavo_error error;
-  EXPECT_EQ(octavo_restart_domain(restart, &domain, block, &error), 0);
-  EXPECT_EQ(domain.dim, 3);
-  EXPECT_EQ(domain.roots[0], 2);
-  EXPECT_EQ(block[2], 2);
-  EXPECT_EQ(octavo_restart_values(restart), 8 * octavo_restart_cells(restart));
+  const octavo_restart_info info = info_of(restart);
+  EXPECT_EQ(info.domain->dim, 3);
+  EXPECT_EQ(info.domain->roots[0], 2);
+  EXPECT_EQ(info.domain->block[2], 2);
+  EXPECT_EQ(info.values, 8 * info.cells);
   octavo_restart_free(&restart);
 }
 
@@ -345,22 +365,22 @@ TEST(CapiMpi, a_share_can_be_boxes) {
   options.fields = fields;
   options.num_fields = 1;
   octavo_restart* restart = share_of(directory.path(), options);
-  const auto levels = static_cast<std::size_t>(octavo_restart_levels(restart));
-  EXPECT_EQ(levels, 2u);
-  std::vector<std::int64_t> domain(6 * levels), of_level(levels),
-      boxes(6 * static_cast<std::size_t>(octavo_restart_num_boxes(restart)));
-  std::vector<int> ratio(levels - 1);
+  octavo_boxes all = octavo_boxes_default();
   octavo_error error;
-  EXPECT_EQ(octavo_restart_boxes(restart, domain.data(), ratio.data(), of_level.data(), boxes.data(), &error), 0);
-  EXPECT_EQ(ratio[0], 2);
-  EXPECT_EQ(domain[9], 4);  // the upper corner of level 1 along x
+  EXPECT_EQ(octavo_restart_get_boxes(restart, &all, &error), 0);
+  ASSERT_EQ(all.levels, 2);
+  EXPECT_EQ(all.ratio[0], 2);
+  EXPECT_EQ(all.domain[9], 4);  // the upper corner of level 1 along x
+  const octavo_restart_info info = info_of(restart);
+  EXPECT_EQ(info.mesh, OCTAVO_MESH_BOXES);
   std::int64_t cells = 0;
-  for (std::size_t b = 0; b < boxes.size(); b += 6)
-    cells += (boxes[b + 3] - boxes[b]) * (boxes[b + 4] - boxes[b + 1]) * (boxes[b + 5] - boxes[b + 2]);
-  EXPECT_EQ(cells, octavo_restart_values(restart));
-  const std::vector<double> density = density_of(restart);
+  for (const std::int64_t* box = all.boxes; box != all.boxes + 6 * info.boxes; box += 6)
+    cells += (box[3] - box[0]) * (box[4] - box[1]) * (box[5] - box[2]);
+  EXPECT_EQ(cells, info.values);
+  const std::vector<double> density = octavo::testing::field_of(restart, "density");
   EXPECT_EQ(sum_of_all(std::accumulate(density.begin(), density.end(), 0.0)), 45);
-  EXPECT_EQ(octavo_restart_mesh(restart, of_level.data(), nullptr, nullptr, &error), OCTAVO_USAGE);
+  octavo_tree tree = octavo_tree_default();
+  EXPECT_EQ(octavo_restart_get_tree(restart, &tree, &error), OCTAVO_USAGE);
   octavo_restart_free(&restart);
 }
 

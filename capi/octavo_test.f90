@@ -7,6 +7,7 @@ program octavo_test
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   implicit none
   type(octavo_domain) :: domain
+  type(octavo_target) :: to
   type(octavo_writer) :: writer
   type(octavo_restart) :: from
   type(octavo_error) :: error
@@ -17,12 +18,14 @@ program octavo_test
   integer(int32), target :: short(8)
   real(real64), allocatable :: r64(:)
   real(real32), allocatable :: r32(:)
-  integer(int64), allocatable :: i64(:), levels(:)
+  integer(int64), allocatable :: i64(:)
   integer(int32), allocatable :: i32(:)
-  logical, allocatable :: refined(:), owned(:)
+  type(octavo_tree) :: tree
+  type(octavo_restart_info) :: share
   real(real64), allocatable :: times(:)
   integer, allocatable :: sizes(:)
-  type(octavo_field_info), allocatable :: info(:)
+  type(octavo_field_info) :: info
+  character(8), allocatable :: words(:)
   character(:), allocatable :: who, json
   integer :: cycle_number
   real(real64) :: dt
@@ -38,7 +41,8 @@ program octavo_test
   particles = merge(2, 0, rank == 0)
 
   domain%roots = 2
-  call writer%open(MPI_COMM_WORLD, store, domain)
+  to%path = trim(store)
+  call writer%open(MPI_COMM_WORLD, to, domain)
   call writer%begin_step(octavo_checkpoint, 3, 1.5_real64)
   call writer%put_attribute('cycle', 17)
   call writer%put_attribute('dt', 0.5_real64)
@@ -46,7 +50,7 @@ program octavo_test
   call writer%put_attribute('sizes', [3, -4, 5])
   call writer%put_attribute('reals', [0.25_real64, 1e300_real64])
   call writer%put_attribute('names', ['one  ', 'three'])
-  call writer%put_mesh([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8))
+  call writer%put_tree(octavo_tree([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8)))
   call writer%put_field('strided', wide(2, :), unit='cm')
   call writer%put_field('single', single, space=octavo_host)
   call writer%put_field('long', long)
@@ -60,11 +64,11 @@ program octavo_test
   call writer%end_step()
   call writer%wait()
   call expect(writer%due(octavo_checkpoint, 4, 2.0_real64), 'due')
-  call writer%statistics(json)
+  call writer%get_statistics(json)
   call expect(index(json, '"total": {"steps": ') > 0 .and. json(len(json):) == '}', 'statistics')
   ! One rank's field is too short: all are told.
   call writer%begin_step(octavo_checkpoint, 4, 2.0_real64)
-  call writer%put_mesh([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8))
+  call writer%put_tree(octavo_tree([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8)))
   call writer%put_field('single', single(:merge(7, 8, rank == 0)))
   call writer%end_step(error)
   call expect(error%code == 2 .and. index(error%message, 'field single') > 0, 'an error on all ranks')
@@ -83,30 +87,40 @@ program octavo_test
   call expect(size(r64) == 2 .and. all(r64 == [0.25_real64, 1e300_real64]), 'reals')
   call from%get_attribute('nothing', dt, error)
   call expect(error%code == 2, 'an unknown attribute')
-  call from%fields(info)
-  call expect(size(info) == 10, 'number of fields')
-  call expect(info(1)%name == 'strided' .and. info(1)%unit == 'cm' .and. info(1)%species == '', 'a field')
-  call expect(info(9)%name == 'mass' .and. info(9)%species == 'stars' .and. info(9)%type == 1, 'an attribute')
-  call expect(from%found() .and. from%step() == 3 .and. from%time() == 1.5_real64, 'the newest step')
-  call from%mesh(levels, refined, owned)
-  call expect(all(levels == [8_int64]) .and. .not. any(refined) .and. (all(owned) .eqv. rank == 0), 'mesh')
-  call from%field('strided', r64)
+  call from%get_attribute('names', words)
+  call expect(size(words) == 2 .and. all(words == ['one     ', 'three   ']), 'texts')
+  call expect(from%get_attribute_count('sizes') == 3 .and. from%get_attribute_count('nothing') == -1, 'counts')
+  call from%get_info(share)
+  call expect(share%num_fields == 10, 'number of fields')
+  call from%get_field_info(1, info)
+  call expect(info%name == 'strided' .and. info%unit == 'cm' .and. info%species == '', 'a field')
+  call from%get_field_info(9, info)
+  call expect(info%name == 'mass' .and. info%species == 'stars' .and. info%type == 1, 'an attribute')
+  call expect(info%count == particles .and. from%get_particle_count('stars') == particles, 'count of particles')
+  call from%get_field_info(11, info, error)
+  call expect(error%code == 2, 'a field that there is not')
+  call expect(from%found() .and. share%step == 3 .and. share%time == 1.5_real64, 'the newest step')
+  call expect(share%mesh == octavo_mesh_tree .and. share%levels == 1 .and. share%cells == 8, 'its mesh')
+  call from%get_tree(tree)
+  call expect(all(tree%cells_of_level == [8_int64]) .and. .not. any(tree%refined) .and. &
+              (all(tree%owned) .eqv. rank == 0), 'tree')
+  call from%get_field('strided', r64)
   call expect(all(r64 == wide(2, :)), 'strided')
-  call from%field('single', r32)
+  call from%get_field('single', r32)
   call expect(all(r32 == single), 'single')
-  call from%field('long', i64)
+  call from%get_field('long', i64)
   call expect(all(i64 == long), 'long')
-  call from%field('reversed', i32)
+  call from%get_field('reversed', i32)
   call expect(all(i32 == short(8:1:-1)), 'reversed')
-  call from%particles('stars', 'id', i64)
+  call from%get_particles('stars', 'id', i64)
   call expect(size(i64) == particles .and. all(i64 == id(:particles)), 'particles')
-  call from%particles('stars', 'mass', r32)
+  call from%get_particles('stars', 'mass', r32)
   call expect(size(r32) == particles .and. all(r32 == single(2:2*particles:2)), 'particles of 32 bits')
-  call from%particles('stars', 'kind', i32)
+  call from%get_particles('stars', 'kind', i32)
   call expect(size(i32) == particles .and. all(i32 == short(:particles)), 'particles of 32 bits')
-  call from%field('nothing', r64, error)
+  call from%get_field('nothing', r64, error)
   call expect(error%code == 2, 'an unknown field')
-  call from%notes(6) ! none: nothing was wrong
+  call expect(size(share%notes) == 0, 'nothing was wrong')
   call from%failed(MPI_COMM_WORLD, store)
   call from%free()
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
@@ -116,8 +130,10 @@ program octavo_test
   call check_triangles(trim(store)//'_triangles')
   call check_blocks(trim(store))
   call MPI_Finalize(ierror)
-  call writer%open(MPI_COMM_WORLD, trim(store)//'_late', domain, error=error)
+  to%path = trim(store)//'_late'
+  call writer%open(MPI_COMM_WORLD, to, domain, error=error)
   call expect(error%code == 2, 'opened after MPI_Finalize')
+  call expect(octavo_version() == '0.1.0', 'version')
   if (wrong > 0) error stop 1
 
 contains
@@ -125,7 +141,8 @@ contains
   ! Two blocks of 4 x 2 in a row, with a ghost cell around and two variables that stand together: a plotfile of the tree, one
   ! of boxes, and what is wrong on one rank. The Python tests look into such files; here their names and sizes must do.
   subroutine native_outputs()
-    type(octavo_native_writer) :: native
+    type(octavo_target) :: native_to
+    type(octavo_writer) :: native
     real(real64), target :: unk(2, 0:5, 0:3, 2), flat(8)
     integer(int64) :: boxes(3, 2, 1), domain_of_level(3, 2, 1), number(1)
     character(1000) :: path
@@ -141,19 +158,21 @@ contains
     end do
     domain%dim = 2
     domain%roots = [2, 1, 1]
+    domain%block = [4, 2, 1]
     path = trim(store)//'_plt'
-    call native%open(MPI_COMM_WORLD, domain, octavo_amrex_plotfile, block=[4, 2], sync=.false., files=1)
+    native_to = octavo_target(octavo_amrex_plotfile, sync=.false., files=1)
+    call native%open(MPI_COMM_WORLD, native_to, domain)
     call native%begin_step(path, 4, 0.5_real64)
     call native%put_attribute('cycle', 17)
     call native%put_attribute('names', ['one  ', 'three'])
-    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_tree(octavo_tree([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2)))
     call native%put_field('dens', unk(1, 1:4, 1:2, :))
     call native%put_field('temp', unk(2, 1:4, 1:2, :), unit='K')
     call native%put_particles('stars', 'position_x', x(:particles))
     call native%end_step(error)
     call expect(error%code == 2, 'particles without a position_y')
     call native%begin_step(path, 4, 0.5_real64)
-    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_tree(octavo_tree([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2)))
     call native%put_field('dens', unk(1, 1:4, 1:2, :))
     call native%put_field('temp', unk(2, 1:4, 1:2, :), unit='K')
     call native%end_step()
@@ -170,7 +189,7 @@ contains
     number = count
     flat = reshape(unk(1, 1:4, 1:2, 1), [8])
     call native%begin_step(trim(path)//'_boxes', 5, 1.0_real64)
-    call native%put_boxes(domain_of_level, [integer ::], number, boxes(:, :, :count))
+    call native%put_boxes(octavo_boxes(domain_of_level, [integer ::], number, boxes(:, :, :count)))
     call native%put_arrays('dens', [(c_loc(unk(1, 0, 0, 1)), b=1, count)], real64, ghost=1, stride=2)
     call native%put_field('flat', flat(:8*count))
     call native%end_step()
@@ -179,19 +198,21 @@ contains
     call expect(exists, 'a plotfile of boxes')
     call expect(value_in(trim(path)//'_boxes/Level_0/Cell_H', '2.03') == 1, 'their largest value')
     call native%begin_step(trim(path)//'_wrong', 6, 1.0_real64)
-    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_tree(octavo_tree([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2)))
     call native%put_field('dens', unk(1, 1:merge(3, 4, rank == 0), 1:2, :))
     call native%end_step(error)
     call expect(error%code == 2 .and. index(error%message, 'field dens') > 0, 'a block of another size, on all ranks')
     call native%close()
     ! Faces along y: 4 x 3 of blocks of 4 x 2; without HDF5 the error says so.
-    call native%open(MPI_COMM_WORLD, domain, octavo_flash, block=[4, 2], sync=.false., checksums=.false., bound_thread=.true., &
-                     names=reshape(['soot', 'c12 '], [2, 1]))
+    native_to = octavo_target(octavo_flash, sync=.false., checksums=.false., bound_thread=.true.)
+    allocate (native_to%names(2, 1))
+    native_to%names(:, 1) = ['soot', 'c12 ']
+    call native%open(MPI_COMM_WORLD, native_to, domain)
     call native%begin_step(trim(store)//'_chk', 6, 1.0_real64)
-    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
+    call native%put_tree(octavo_tree([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2)))
     call native%put_field('dens', unk(1, 1:4, 1:2, :))
     call native%put_field('soot', unk(2, 1:4, 1:2, :))
-    call native%put_faces('magy', unk(1, 1:4, 1:3, :), 2)
+    call native%put_field('magy', unk(1, 1:4, 1:3, :), centring=octavo_face_y)
     call native%end_step(error)
     if (error%code == 0) then
       call native%wait()
@@ -201,8 +222,8 @@ contains
       call expect(index(error%message, 'HDF5') > 0, 'a FLASH file with faces: '//trim(error%message))
     end if
     call native%begin_step(trim(store)//'_chk2', 7, 1.0_real64)
-    call native%put_mesh([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2))
-    call native%put_faces('magy', unk(1, 1:4, 1:2, :), 2)
+    call native%put_tree(octavo_tree([2_int64], spread(.false., 1, 2), spread(rank == 0, 1, 2)))
+    call native%put_field('magy', unk(1, 1:4, 1:2, :), centring=octavo_face_y)
     call native%end_step(error)
     call expect(error%code == 2 .and. index(error%message, 'magy') > 0, 'no faces, but cells')
     call native%close()
@@ -211,10 +232,18 @@ contains
   ! One triangle, which all ranks hold.
   subroutine options_of_a_series(path)
     character(*), intent(in) :: path
-    type(octavo_series) :: series
-    call series%open(MPI_COMM_WORLD, path, ['DEPTH'], ['M'], [0.0_real64, 1.0_real64, 0.0_real64], &
-                     [0.0_real64, 0.0_real64, 1.0_real64], reshape([1, 2, 3], [3, 1]), [1, 2, 3], global_triangle=[1], &
-                     sync=.false., ranks_per_node=1, bound_thread=.true.)
+    type(octavo_target) :: file
+    type(octavo_writer) :: series
+    file = octavo_target(octavo_serafin, sync=.false., ranks_per_node=1, bound_thread=.true.)
+    file%path = path
+    allocate (file%variables(2, 1))
+    file%variables(:, 1) = ['DEPTH', 'M    ']
+    file%mesh%x = [0.0_real64, 1.0_real64, 0.0_real64]
+    file%mesh%y = [0.0_real64, 0.0_real64, 1.0_real64]
+    file%mesh%triangles = reshape([1, 2, 3], [3, 1])
+    file%mesh%global_point = [1, 2, 3]
+    file%mesh%global_triangle = [1]
+    call series%open(MPI_COMM_WORLD, file)
     call series%begin_step(0.0_real64)
     call series%put_field('DEPTH', [1.0_real64, 2.0_real64, 3.0_real64])
     call series%end_step()
@@ -224,7 +253,7 @@ contains
     call series%put_field('DEPTH', [1.0_real64, 2.0_real64, 3.0_real64])
     call series%end_step(error)
     call expect(error%code == 2 .and. index(error%message, 'begin_step') > 0, 'a step that one rank could not begin')
-    call expect(series%steps() == 1, 'steps of a series')
+    call expect(series%get_steps() == 1, 'steps of a series')
     call series%close()
   end subroutine
 
@@ -232,34 +261,44 @@ contains
   subroutine shares_of_output(path)
     character(*), intent(in) :: path
     type(octavo_restart) :: start
-    type(octavo_domain) :: described
-    integer(int64), allocatable :: domain_of_level(:, :, :), number(:), boxes(:, :, :)
-    integer, allocatable :: ratio(:)
-    integer(int64) :: block(3)
+    type(octavo_restart_options) :: wanted
+    type(octavo_restart_info) :: info
+    type(octavo_field_info) :: field
+    type(octavo_boxes) :: boxes
     real(real64), allocatable :: dens(:)
-    call start%open(MPI_COMM_WORLD, path, fields=['dens'], particles=.false., boxes=.true., max_box=4)
-    call start%domain(described, block)
-    call expect(described%code == 'AMReX' .and. described%dim == 2 .and. start%step() == 4, 'what a plotfile says of itself')
-    call start%fields(info)
-    call expect(size(info) == 1 .and. info(1)%name == 'dens', 'the field asked for')
-    call start%boxes(domain_of_level, ratio, number, boxes)
-    call expect(size(domain_of_level, 3) == 1 .and. all(domain_of_level(:2, 2, 1) == [8, 2]) .and. size(ratio) == 0, 'levels')
-    call start%field('dens', dens)
-    call expect(size(dens) == sum(product(boxes(:, 2, :) - boxes(:, 1, :), 1)), 'values of boxes')
+    wanted = octavo_restart_options(particles=.false., boxes=.true., max_box=4)
+    allocate (wanted%fields(1))
+    wanted%fields = 'dens'
+    call start%open(MPI_COMM_WORLD, path, wanted)
+    call start%get_info(info)
+    call expect(info%domain%code == 'AMReX' .and. info%domain%dim == 2 .and. info%step == 4, 'what a plotfile says of itself')
+    call start%get_field_info(1, field)
+    call expect(info%num_fields == 1 .and. field%name == 'dens', 'the field asked for')
+    call start%get_boxes(boxes)
+    call expect(size(boxes%domain, 3) == 1 .and. all(boxes%domain(:2, 2, 1) == [8, 2]) .and. size(boxes%ratio) == 0, 'levels')
+    call start%get_field('dens', dens)
+    call expect(size(dens) == sum(product(boxes%boxes(:, 2, :) - boxes%boxes(:, 1, :), 1)), 'values of boxes')
     call expect(sum_of_all(sum(dens)) == sum(unk_of_cells()), 'all values')
     call start%free()
-    call start%open(MPI_COMM_WORLD, path, fields=['dens'], refine=1, block=[2, 2], error=error)
+    wanted%boxes = .false.
+    wanted%refine = 1
+    wanted%block = [2, 2, 1]
+    call start%open(MPI_COMM_WORLD, path, wanted, error)
     call expect(error%code == 2, 'a finer mesh in other blocks')
-    call start%open(MPI_COMM_WORLD, path, fields=['dens'], refine=1)
-    call start%mesh(levels, refined, owned)
-    call start%field('dens', dens)
-    call expect(abs(sum_of_all(sum(dens, owned .and. .not. refined)) - 4*sum(unk_of_cells())) < 1e-9, 'a finer mesh')
+    wanted%block = 0
+    call start%open(MPI_COMM_WORLD, path, wanted)
+    call start%get_tree(tree)
+    call start%get_field('dens', dens)
+    call expect(abs(sum_of_all(sum(dens, tree%owned .and. .not. tree%refined)) - 4*sum(unk_of_cells())) < 1e-9, &
+                'a finer mesh')
     call start%free()
-    call start%open(MPI_COMM_WORLD, path, fields=['dens'], block=[2, 2])
-    call start%domain(described, block)
-    call start%mesh(levels, refined, owned)
-    call start%field('dens', dens)
-    call expect(all(block == [2, 2, 1]) .and. size(dens) == 4*size(owned), 'blocks of another size')
+    wanted%refine = 0
+    wanted%block = [2, 2, 1]
+    call start%open(MPI_COMM_WORLD, path, wanted)
+    call start%get_info(info)
+    call start%get_tree(tree)
+    call start%get_field('dens', dens)
+    call expect(all(info%domain%block == [2, 2, 1]) .and. size(dens) == 4*size(tree%owned), 'blocks of another size')
     call start%free()
   end subroutine
 
@@ -278,38 +317,46 @@ contains
   subroutine check_triangles(path)
     character(*), intent(in) :: path
     type(octavo_domain) :: plane
+    type(octavo_target) :: to
     type(octavo_writer) :: writer
+    type(octavo_triangles) :: mesh
+    type(octavo_restart_options) :: wanted
     type(octavo_restart) :: from
     type(octavo_neighbours) :: around
-    real(real64), allocatable :: x(:), y(:), depth(:)
-    integer, allocatable :: triangles(:, :), number(:), global_triangle(:)
+    real(real64), allocatable :: depth(:)
     integer :: held(2), i, ierror
     plane%dim = 2
-    call writer%open(MPI_COMM_WORLD, path, plane)
+    to%path = path
+    call writer%open(MPI_COMM_WORLD, to, plane)
     call writer%begin_step(octavo_checkpoint, 5, 2.0_real64)
-    call writer%put_triangles([0.0_real64, 1.0_real64, 0.0_real64, 1.0_real64], &
-                              [0.0_real64, 0.0_real64, 1.0_real64, 1.0_real64], reshape([1, 2, 3, 4, 3, 2], [3, 2]), &
-                              [4, 3, 2, 1], global_triangle=[1, 2])
+    mesh%x = [0.0_real64, 1.0_real64, 0.0_real64, 1.0_real64]
+    mesh%y = [0.0_real64, 0.0_real64, 1.0_real64, 1.0_real64]
+    mesh%triangles = reshape([1, 2, 3, 4, 3, 2], [3, 2])
+    mesh%global_point = [4, 3, 2, 1]
+    mesh%global_triangle = [1, 2]
+    call writer%put_triangles(mesh)
     call writer%put_field('depth', [40.0_real64, 30.0_real64, 20.0_real64, 10.0_real64])
     call writer%end_step()
     call writer%close()
     call from%open(MPI_COMM_WORLD, path)
-    call from%triangles(x, y, triangles, number, global_triangle=global_triangle)
-    call from%field('depth', depth)
-    call expect(all(depth == 10*number), 'values by number')
+    call from%get_triangles(mesh)
+    call from%get_field('depth', depth)
+    call expect(all(depth == 10*mesh%global_point), 'values by number')
     held = 0
-    do i = 1, size(global_triangle)
-      held(global_triangle(i)) = held(global_triangle(i)) + 1
-      call expect(all(number(triangles(:, i)) == merge([4, 3, 2], [1, 2, 3], global_triangle(i) == 1)), 'a triangle')
+    do i = 1, size(mesh%global_triangle)
+      held(mesh%global_triangle(i)) = held(mesh%global_triangle(i)) + 1
+      call expect(all(mesh%global_point(mesh%triangles(:, i)) == merge([4, 3, 2], [1, 2, 3], mesh%global_triangle(i) == 1)), &
+                  'a triangle')
     end do
     call MPI_Allreduce(MPI_IN_PLACE, held, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
     call expect(all(held == 1), 'each triangle on one rank')
-    call check_neighbours(from, number, global_triangle)
+    call check_neighbours(from, mesh%global_point, mesh%global_triangle)
     call from%free()
-    call from%open(MPI_COMM_WORLD, path, points=[3, 1])
-    call from%field('depth', depth)
+    wanted%points = [3, 1]
+    call from%open(MPI_COMM_WORLD, path, wanted)
+    call from%get_field('depth', depth)
     call expect(size(depth) == 2 .and. all(depth == [30.0_real64, 10.0_real64]), 'the points asked for')
-    call around%find(MPI_COMM_WORLD, from, error)
+    call from%get_neighbours(MPI_COMM_WORLD, around, error)
     call expect(error%code == 2, 'what lies around points')
     call from%free()
   end subroutine
@@ -320,7 +367,7 @@ contains
     integer, intent(in) :: number(:), global_triangle(:)
     type(octavo_neighbours) :: around
     integer :: held(2), holders(4), i, other, ierror
-    call around%find(MPI_COMM_WORLD, from)
+    call from%get_neighbours(MPI_COMM_WORLD, around)
     held = 0
     if (size(global_triangle) == 1) held(global_triangle(1)) = rank + 1
     holders = 0

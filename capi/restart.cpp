@@ -2,7 +2,6 @@
 #include <cstring>
 #include <utility>
 
-#include "capi/arguments.hpp"
 #include "capi/objects.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/mesh/boxes.hpp"
@@ -14,26 +13,15 @@ namespace {
 using namespace octavo;
 using namespace octavo::capi;
 
-// The error for a call that expects another kind of mesh than the share has.
-Error other_mesh(const octavo_restart& restart) {
-  const mesh::Mesh& mesh = restart.value.part.mesh;
-  const char* has = std::holds_alternative<mesh::Patches>(mesh) ? "is boxes: octavo_restart_boxes has them"
+template <class Mesh>
+const Mesh& mesh_of(const octavo_restart* restart) {
+  const mesh::Mesh& mesh = checked(restart, "restart").value.part.mesh;
+  if (const auto* found = std::get_if<Mesh>(&mesh)) return *found;
+  const char* has = std::holds_alternative<mesh::Patches>(mesh) ? "boxes: octavo_restart_get_boxes has them"
                     : std::holds_alternative<mesh::Unstructured>(mesh)
-                        ? "is triangles: octavo_restart_triangles has them"
-                        : "is a tree: octavo_restart_mesh has it";
-  return Error(Kind::usage, std::string("the share ") + has);
-}
-
-const mesh::Octree& tree_of(const octavo_restart& restart) {
-  const auto* tree = std::get_if<mesh::Octree>(&restart.value.part.mesh);
-  if (tree == nullptr) throw other_mesh(restart);
-  return *tree;
-}
-
-const mesh::Patches& patches_of(const octavo_restart& restart) {
-  const auto* patches = std::get_if<mesh::Patches>(&restart.value.part.mesh);
-  if (patches == nullptr) throw other_mesh(restart);
-  return *patches;
+                        ? "triangles: octavo_restart_get_triangles has them"
+                        : "a tree: octavo_restart_get_tree has it";
+  throw Error(Kind::usage, std::string("the share is ") + has);
 }
 
 engine::RestartOptions options_of(const octavo_restart_options& from) {
@@ -43,6 +31,7 @@ engine::RestartOptions options_of(const octavo_restart_options& from) {
   if (from.step >= 0) options.step = from.step;
   if (from.fields != nullptr) options.fields = texts_from(from.fields, from.num_fields);
   options.particles = from.particles != 0;
+  options.keep_parts = from.keep_parts != 0;
   options.refine = from.refine;
   if (std::any_of(from.block, from.block + 3, [](std::int64_t cells) { return cells != 0; })) {
     options.block.emplace();
@@ -50,115 +39,127 @@ engine::RestartOptions options_of(const octavo_restart_options& from) {
   }
   options.fill = from.fill != 0;
   options.fill_by = from.constant != 0 ? mesh::FillBy::constant : mesh::FillBy::linear;
+  if (from.per_mass != nullptr) options.per_mass = texts_from(from.per_mass, from.num_per_mass);
   if (from.boxes != 0) options.as = engine::MeshKind::patches;
   options.max_box = from.max_box;
+  options.opaque = from.opaque != 0;
   if (from.points != nullptr) options.points = array_from(from.points, from.num_points);
   return options;
 }
 
-// float32 may be asked for as float64: what was put so comes back so from a store written with single_precision.
-void copy_values(const mesh::Field& field, int type, void* values, std::int64_t count) {
-  const auto expected = static_cast<std::int64_t>(field.size());
-  const bool wider = type_of(type) == mesh::ScalarType::float64 && field.info.type == mesh::ScalarType::float32;
-  if ((type_of(type) != field.info.type && !wider) || count != expected)
-    throw Error(Kind::usage, "expected " + std::to_string(expected) + " values of type " +
-                                 std::string(mesh::name_of(field.info.type)) + ", asked for " + std::to_string(count) +
-                                 " of type " + std::string(mesh::name_of(type_of(type))))
-        .at("field " + field.info.name);
-  if (field.bytes.empty()) return;
-  if (wider) {
-    const auto from = field.as<float>();
-    std::copy(from.begin(), from.end(), &checked(static_cast<double*>(values), "values"));
-  } else {
-    std::memcpy(&checked(static_cast<std::byte*>(values), "values"), field.bytes.data(), field.bytes.size());
-  }
-}
-
-const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name) {
-  checked(name, "name");
+const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name, const char* what) {
+  checked(name, what);
   for (const mesh::Field& field : fields)
     if (field.info.name == name) return field;
   throw Error(Kind::usage, "there is no field " + std::string(name));
 }
 
-const mesh::Attribute* attribute_of(const octavo_restart* restart, const char* name) {
+octavo_array complete_array(const octavo_array* array) {
+  return complete(array, octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0), "array");
+}
+
+const mesh::Attribute* value_of(const octavo_restart* restart, const char* name) {
   const auto& attributes = checked(restart, "restart").value.header.attributes;
   const auto found = attributes.find(&checked(name, "name"));
   return found == attributes.end() ? nullptr : &found->second;
 }
 
-// An array, or a number as an array of one.
+// An array, or a number or text as an array of one; nothing if the attribute is of another type.
 template <class T>
-void get_array(const octavo_restart* restart, const char* name, T* values, std::int64_t count) {
-  const mesh::Attribute* attribute = attribute_of(restart, name);
-  std::span<const T> found;
-  if (attribute != nullptr && std::holds_alternative<T>(*attribute))
-    found = std::span(&std::get<T>(*attribute), 1);
-  else if (attribute != nullptr && std::holds_alternative<std::vector<T>>(*attribute))
-    found = std::get<std::vector<T>>(*attribute);
-  else
-    throw Error(Kind::usage, "there are no such numbers").at("attribute " + std::string(name));
-  if (count != static_cast<std::int64_t>(found.size()))
-    throw Error(Kind::usage, "expected " + std::to_string(found.size()) + " values, asked for " + std::to_string(count))
-        .at("attribute " + std::string(name));
-  if (count > 0) std::copy(found.begin(), found.end(), &checked(values, "values"));
+std::optional<std::span<const T>> values_of(const mesh::Attribute* attribute) {
+  if (attribute == nullptr) return {};
+  if (const T* one = std::get_if<T>(attribute)) return std::span(one, 1);
+  if (const auto* all = std::get_if<std::vector<T>>(attribute)) return std::span<const T>(*all);
+  return {};
 }
 
-template <std::size_t n>
-void cut_text(const std::string& from, char (&to)[n]) {
-  std::snprintf(to, n, "%s", from.c_str());
+template <class T, class To, class Convert>
+void get_values(const mesh::Attribute* attribute, To* values, std::int64_t count, Convert&& convert) {
+  const auto found = values_of<T>(attribute);
+  if (!found) throw Error(Kind::usage, "there are no values of this type");
+  if (count != std::ssize(*found))
+    throw Error(Kind::usage,
+                "expected " + std::to_string(found->size()) + " values, asked for " + std::to_string(count));
+  if (count > 0) std::transform(found->begin(), found->end(), &checked(values, "values"), convert);
+}
+
+void get_attribute(const mesh::Attribute* attribute, octavo_type type, void* values, std::int64_t count) {
+  const auto same = [](auto value) { return value; };
+  const auto text = [](const std::string& value) { return value.c_str(); };
+  if (type == OCTAVO_INT64) return get_values<std::int64_t>(attribute, static_cast<std::int64_t*>(values), count, same);
+  if (type == OCTAVO_FLOAT64) return get_values<double>(attribute, static_cast<double*>(values), count, same);
+  if (type == OCTAVO_TEXT) return get_values<std::string>(attribute, static_cast<const char**>(values), count, text);
+  throw Error(Kind::usage, "type: expected OCTAVO_INT64, OCTAVO_FLOAT64 or OCTAVO_TEXT, found " + std::to_string(type));
+}
+
+// What depends on the kind of mesh.
+void describe(const mesh::Octree& tree, octavo_restart_info& info) {
+  info.mesh = OCTAVO_MESH_TREE;
+  info.levels = num_levels(tree);
+  info.cells = static_cast<std::int64_t>(num_cells(tree));
+  info.values = static_cast<std::int64_t>(num_cells(tree) * block_size(tree));
+}
+void describe(const mesh::Patches& patches, octavo_restart_info& info) {
+  info.mesh = OCTAVO_MESH_BOXES;
+  info.levels = static_cast<int>(patches.boxes.size());
+  for (const auto& level : patches.boxes) {
+    info.boxes += std::ssize(level);
+    for (const mesh::IndexBox& box : level) info.values += num_cells(box, patches.dim);
+  }
+}
+void describe(const mesh::Unstructured& triangles, octavo_restart_info& info) {
+  info.mesh = OCTAVO_MESH_TRIANGLES;
+  info.values = std::ssize(triangles.x) * triangles.planes;
+}
+
+// Calls look(field, species, particles) of fields, then of the attributes of all species.
+template <class Look>
+void for_each_field(const mesh::Part& part, Look&& look) {
+  for (const mesh::Field& field : part.fields) look(field, "", std::int64_t{0});
+  for (const mesh::Particles& particles : part.particles)
+    for (const mesh::Field& attribute : particles.attributes)
+      look(attribute, particles.species.c_str(), particles.count);
 }
 
 template <class T>
-void get_attribute(const octavo_restart* restart, const char* name, T* value) {
-  const auto& attributes = checked(restart, "restart").value.header.attributes;
-  const auto found = attributes.find(&checked(name, "name"));
-  if (found == attributes.end() || !std::holds_alternative<T>(found->second))
-    throw Error(Kind::usage, "there is no such number").at("attribute " + std::string(name));
-  checked(value, "value") = std::get<T>(found->second);
+const T* data_or_null(const std::vector<T>& values) {
+  return values.empty() ? nullptr : values.data();
 }
 
 }  // namespace
 
-octavo_restart_options octavo_restart_options_default(void) {
-  octavo_restart_options options = {};
-  options.flow = OCTAVO_CHECKPOINT;
-  options.step = -1;
-  options.particles = 1;
-  options.max_box = engine::RestartOptions().max_box;
-  return options;
+const mesh::Field& octavo::capi::field_of(const octavo_restart* restart, const char* name) {
+  return find(checked(restart, "restart").value.part.fields, name, "name");
 }
 
-int octavo_restart_open(MPI_Comm comm, const char* store, int flow, int64_t step, octavo_restart** restart,
-                        octavo_error* error) {
-  return octavo_restart_open_with(comm, store, nullptr, flow, step, restart, error);
+const mesh::Field& octavo::capi::attribute_of(const octavo_restart* restart, const char* species,
+                                              const char* attribute) {
+  checked(species, "species");
+  for (const mesh::Particles& particles : checked(restart, "restart").value.part.particles)
+    if (particles.species == species) return find(particles.attributes, attribute, "attribute");
+  throw Error(Kind::usage, "there is no species " + std::string(species));
 }
 
-int octavo_restart_open_with(MPI_Comm comm, const char* store, const char* options, int flow, int64_t step,
-                             octavo_restart** restart, octavo_error* error) {
-  octavo_restart_options chosen = octavo_restart_options_default();
-  chosen.options = options;
-  chosen.flow = flow;
-  chosen.step = step;
-  return octavo_restart_open_as(comm, store, &chosen, restart, error);
-}
-
-int octavo_restart_open_as(MPI_Comm comm, const char* path, const octavo_restart_options* options,
-                           octavo_restart** restart, octavo_error* error) {
+int octavo_restart_open(MPI_Comm comm, const char* path, const octavo_restart_options* options,
+                        octavo_restart** restart, octavo_error* error) {
   return guard(error, [&] {
     engine::RestartOptions chosen;
     ranks::agree(comm, [&] {
       checked(restart, "restart") = nullptr;
       checked(path, "path");
-      chosen = options_of(checked(options, "options"));
+      const octavo_restart_options defaults = octavo_restart_options_default();
+      chosen = options_of(options == nullptr ? defaults : complete(options, defaults, "options"));
     });
     auto found = engine::restart(comm, path, chosen);
     if (!found) return;
-    // The caller's level 0 has all roots.
+    const bool all_roots =
+        options == nullptr || complete(options, octavo_restart_options_default(), "options").held_roots == 0;
     ranks::agree(comm, [&] {
-      if (std::holds_alternative<mesh::Octree>(found->part.mesh)) mesh::hold_all_roots(found->part);
+      if (all_roots && std::holds_alternative<mesh::Octree>(found->part.mesh)) mesh::hold_all_roots(found->part);
     });
-    *restart = new octavo_restart{std::move(*found), chosen.flow};
+    *restart = new octavo_restart{std::move(*found), chosen.flow, {}, {}};
+    (*restart)->domain = described((*restart)->value.header);
+    for (const std::string& note : (*restart)->value.notes) (*restart)->notes.push_back(note.c_str());
   });
 }
 
@@ -176,8 +177,8 @@ int octavo_forget_failed_restarts(const char* store, octavo_error* error) {
   return guard(error, [&] { engine::forget_failed_restarts(&checked(store, "store")); });
 }
 
-int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* steps, double* times, int64_t* count,
-                      octavo_error* error) {
+int octavo_list_steps(const char* store, octavo_flow flow, int64_t capacity, int64_t* steps, double* times,
+                      int64_t* count, octavo_error* error) {
   return guard(error, [&] {
     checked(count, "count");
     std::int64_t found = 0;
@@ -191,198 +192,185 @@ int octavo_list_steps(const char* store, int flow, int64_t capacity, int64_t* st
   });
 }
 
-// The restart is NULL if no checkpoint exists yet. Functions that return a number or a text accept that.
-int64_t octavo_restart_num_fields(const octavo_restart* restart) {
-  if (restart == nullptr) return 0;
-  std::size_t count = restart->value.part.fields.size();
-  for (const mesh::Particles& particles : restart->value.part.particles) count += particles.attributes.size();
-  return static_cast<std::int64_t>(count);
+int octavo_restart_get_info(const octavo_restart* restart, octavo_restart_info* info, octavo_error* error) {
+  return guard(error, [&] {
+    octavo_restart_info out = octavo_restart_info_default();
+    if (restart != nullptr) {
+      out.step = restart->value.id.step;
+      out.time = restart->value.header.time;
+      out.domain = &restart->domain;
+      std::visit([&](const auto& mesh) { describe(mesh, out); }, restart->value.part.mesh);
+      for_each_field(restart->value.part, [&](auto&&...) { ++out.num_fields; });
+      out.num_notes = std::ssize(restart->notes);
+      out.notes = data_or_null(restart->notes);
+    }
+    fill(info, out, "info");
+  });
 }
 
-int octavo_restart_field_info(const octavo_restart* restart, int64_t index, octavo_field_info* info,
-                              octavo_error* error) {
+int octavo_restart_get_field_info(const octavo_restart* restart, int64_t index, octavo_field_info* info,
+                                  octavo_error* error) {
   return guard(error, [&] {
-    const mesh::Part& part = checked(restart, "restart").value.part;
     std::int64_t next = 0;
-    const auto look = [&](const mesh::Field& field, const std::string& species) {
-      if (next++ != index) return;
-      cut_text(field.info.name, checked(info, "info").name);
-      cut_text(field.info.unit, info->unit);
-      cut_text(species, info->species);
-      info->type = static_cast<int>(field.info.type);
-      info->components = field.info.components;
-    };
-    for (const mesh::Field& field : part.fields) look(field, "");
-    for (const mesh::Particles& particles : part.particles)
-      for (const mesh::Field& attribute : particles.attributes) look(attribute, particles.species);
+    for_each_field(checked(restart, "restart").value.part,
+                   [&](const mesh::Field& field, const char* species, std::int64_t count) {
+                     if (next++ != index) return;
+                     octavo_field_info out = octavo_field_info_default();
+                     out.name = field.info.name.c_str();
+                     out.unit = field.info.unit.c_str();
+                     out.species = species;
+                     out.type = static_cast<octavo_type>(field.info.type);
+                     if (*species == 0) out.centring = static_cast<octavo_centring>(field.info.centring);
+                     out.components = field.info.components;
+                     out.count = count;
+                     fill(info, out, "info");
+                   });
     if (index < 0 || index >= next)
       throw Error(Kind::usage, "there is no field " + std::to_string(index) + " of " + std::to_string(next));
   });
 }
 
-int64_t octavo_restart_step(const octavo_restart* restart) { return restart == nullptr ? -1 : restart->value.id.step; }
-double octavo_restart_time(const octavo_restart* restart) {
-  return restart == nullptr ? 0 : restart->value.header.time;
-}
-const char* octavo_restart_note(const octavo_restart* restart, int64_t index) {
-  if (restart == nullptr) return nullptr;
-  const auto& notes = restart->value.notes;
-  return index >= 0 && index < std::ssize(notes) ? notes[static_cast<std::size_t>(index)].c_str() : nullptr;
-}
-
-int octavo_restart_domain(const octavo_restart* restart, octavo_domain* domain, int64_t block[3], octavo_error* error) {
+int octavo_restart_get_bytes(const octavo_restart* restart, int rank, const char* name, const void** bytes,
+                             int64_t* count, octavo_error* error) {
   return guard(error, [&] {
-    const mesh::Header& header = checked(restart, "restart").value.header;
-    octavo_domain& out = checked(domain, "domain");
-    out.code = header.code.c_str();
-    out.dim = header.dim;
-    std::copy_n(header.roots.begin(), 3, out.roots);
-    std::copy_n(header.lo.begin(), 3, out.lo);
-    std::copy_n(header.hi.begin(), 3, out.hi);
-    std::copy_n(header.periodic.begin(), 3, out.periodic);
-    out.unit_length = header.unit_length;
-    out.unit_density = header.unit_density;
-    out.unit_time = header.unit_time;
-    if (block != nullptr) std::copy_n(header.block.begin(), 3, block);
+    const auto& all = checked(restart, "restart").value.opaque;
+    const auto of_rank = all.find(rank);
+    if (of_rank == all.end()) throw Error(Kind::usage, "there are no bytes of rank " + std::to_string(rank));
+    const auto found = of_rank->second.find(&checked(name, "name"));
+    if (found == of_rank->second.end())
+      throw Error(Kind::usage, "rank " + std::to_string(rank) + " has put no bytes '" + name + "'");
+    checked(bytes, "bytes") = found->second.data();
+    checked(count, "count") = std::ssize(found->second);
   });
 }
 
-int octavo_restart_levels(const octavo_restart* restart) {
-  if (restart == nullptr) return 0;
-  const mesh::Mesh& mesh = restart->value.part.mesh;
-  const auto* patches = std::get_if<mesh::Patches>(&mesh);
-  if (patches != nullptr) return static_cast<int>(patches->boxes.size());
-  const auto* tree = std::get_if<mesh::Octree>(&mesh);
-  return tree == nullptr ? 0 : num_levels(*tree);
-}
-int64_t octavo_restart_cells(const octavo_restart* restart) {
-  if (restart == nullptr) return 0;
-  const auto* tree = std::get_if<mesh::Octree>(&restart->value.part.mesh);
-  return tree == nullptr ? 0 : static_cast<std::int64_t>(num_cells(*tree));
-}
-int64_t octavo_restart_num_boxes(const octavo_restart* restart) {
-  if (restart == nullptr) return 0;
-  const auto* patches = std::get_if<mesh::Patches>(&restart->value.part.mesh);
-  std::int64_t boxes = 0;
-  if (patches != nullptr)
-    for (const auto& level : patches->boxes) boxes += std::ssize(level);
-  return boxes;
-}
-int64_t octavo_restart_values(const octavo_restart* restart) {
-  if (restart == nullptr) return 0;
-  const mesh::Mesh& mesh = restart->value.part.mesh;
-  if (const auto* tree = std::get_if<mesh::Octree>(&mesh))
-    return static_cast<std::int64_t>(num_cells(*tree) * block_size(*tree));
-  if (const auto* triangles = std::get_if<mesh::Unstructured>(&mesh))
-    return std::ssize(triangles->x) * triangles->planes;
-  const auto& patches = std::get<mesh::Patches>(mesh);
-  std::int64_t values = 0;
-  for (const auto& level : patches.boxes)
-    for (const mesh::IndexBox& box : level) values += num_cells(box, patches.dim);
-  return values;
-}
-
-int octavo_restart_boxes(const octavo_restart* restart, int64_t* domain, int* ratio, int64_t* boxes_of_level,
-                         int64_t* boxes, octavo_error* error) {
+int octavo_restart_get_tree(octavo_restart* restart, octavo_tree* tree, octavo_error* error) {
   return guard(error, [&] {
-    const mesh::Patches& patches = patches_of(checked(restart, "restart"));
-    checked(domain, "domain");
-    checked(boxes_of_level, "boxes_of_level");
-    if (octavo_restart_num_boxes(restart) > 0) checked(boxes, "boxes");
-    if (!patches.ratio.empty()) checked(ratio, "ratio");
-    const auto put = [](const mesh::IndexBox& box, std::int64_t*& to) {
-      to = std::copy_n(box.hi.begin(), 3, std::copy_n(box.lo.begin(), 3, to));
-    };
-    for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
-      put(patches.domain[level], domain);
-      boxes_of_level[level] = std::ssize(patches.boxes[level]);
-      for (const mesh::IndexBox& box : patches.boxes[level]) put(box, boxes);
-    }
-    std::copy(patches.ratio.begin(), patches.ratio.end(), ratio);
-  });
-}
-
-int octavo_restart_mesh(const octavo_restart* restart, int64_t* cells_of_level, uint8_t* refined, uint8_t* owned,
-                        octavo_error* error) {
-  return guard(error, [&] {
-    const mesh::Octree& tree = tree_of(checked(restart, "restart"));
-    checked(cells_of_level, "cells_of_level");
-    checked(refined, "refined");
-    checked(owned, "owned");
-    for (std::size_t level = 0; level < tree.refined.size(); ++level) {
-      cells_of_level[level] = static_cast<std::int64_t>(tree.refined[level].size());
-      for (std::size_t i = 0; i < tree.refined[level].size(); ++i) {
-        *refined++ = tree.refined[level][i] ? 1 : 0;
-        *owned++ = tree.owned[level][i] ? 1 : 0;
+    const auto& mesh = mesh_of<mesh::Octree>(restart);
+    checked(tree, "tree");
+    if (restart->cells_of_level.empty()) {
+      const std::size_t cells = num_cells(mesh);
+      restart->refined.reserve(cells);
+      restart->owned.reserve(cells);
+      for (std::size_t level = 0; level < mesh.refined.size(); ++level) {
+        const std::size_t count = mesh.refined[level].size();
+        restart->cells_of_level.push_back(static_cast<std::int64_t>(count));
+        for (std::size_t i = 0; i < count; ++i) {
+          restart->refined.push_back(mesh.refined[level][i] ? 1 : 0);
+          restart->owned.push_back(mesh.owned[level][i] ? 1 : 0);
+        }
       }
     }
+    fill(tree,
+         octavo_tree{sizeof(octavo_tree), num_levels(mesh), restart->cells_of_level.data(), restart->refined.data(),
+                     restart->owned.data(), std::ssize(mesh.held), mesh.held.empty() ? nullptr : &mesh.held[0].begin},
+         "tree");
   });
 }
 
-int octavo_restart_field(const octavo_restart* restart, const char* name, int type, void* values, int64_t cells,
-                         octavo_error* error) {
-  return guard(error,
-               [&] { copy_values(find(checked(restart, "restart").value.part.fields, name), type, values, cells); });
+int octavo_restart_get_boxes(octavo_restart* restart, octavo_boxes* boxes, octavo_error* error) {
+  return guard(error, [&] {
+    const auto& patches = mesh_of<mesh::Patches>(restart);
+    checked(boxes, "boxes");
+    const auto add = [](const mesh::IndexBox& box, std::vector<std::int64_t>& to) {
+      to.insert(to.end(), box.lo.begin(), box.lo.end());
+      to.insert(to.end(), box.hi.begin(), box.hi.end());
+    };
+    if (restart->box_domain.empty())
+      for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+        add(patches.domain[level], restart->box_domain);
+        restart->boxes_of_level.push_back(std::ssize(patches.boxes[level]));
+        for (const mesh::IndexBox& box : patches.boxes[level]) add(box, restart->boxes);
+      }
+    fill(boxes,
+         octavo_boxes{sizeof(octavo_boxes), static_cast<int>(patches.boxes.size()), restart->box_domain.data(),
+                      data_or_null(patches.ratio), restart->boxes_of_level.data(), data_or_null(restart->boxes)},
+         "boxes");
+  });
 }
 
-int64_t octavo_restart_count(const octavo_restart* restart, const char* species) {
+int octavo_restart_get_triangles(octavo_restart* restart, octavo_triangles* triangles, octavo_error* error) {
+  return guard(error, [&] {
+    const auto& mesh = mesh_of<mesh::Unstructured>(restart);
+    fill(triangles,
+         octavo_triangles{sizeof(octavo_triangles), std::ssize(mesh.x), std::ssize(mesh.connectivity) / 3, mesh.planes,
+                          mesh.x.data(), mesh.y.data(), mesh.connectivity.data(), mesh.global_point.data(),
+                          data_or_null(restart->value.global_element), nullptr, nullptr},
+         "triangles");
+  });
+}
+
+int octavo_restart_get_field(const octavo_restart* restart, const char* name, const octavo_array* array,
+                             octavo_error* error) {
+  return guard(error, [&] {
+    const mesh::Field& field = field_of(restart, name);
+    const mesh::Part& part = restart->value.part;
+    const octavo_array to = complete_array(array);
+    std::vector<std::uint32_t> order;
+    if (const auto* patches = std::get_if<mesh::Patches>(&part.mesh))
+      return copy_values(field, views_of(to, patches->dim, {1, 1, 1}, sizes_of(*patches)));
+    const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
+    FieldViews views = tree != nullptr ? views_of(to, tree->dim, tree->block, {}) : view_of_places(to);
+    if (to.order != nullptr) {
+      order = order_from(to.order, to.cells);
+      std::get<engine::ArrayView>(views).order = order;
+    }
+    copy_values(field, views);
+  });
+}
+
+int64_t octavo_restart_get_particle_count(const octavo_restart* restart, const char* species) {
   if (restart == nullptr || species == nullptr) return 0;
   for (const mesh::Particles& particles : restart->value.part.particles)
     if (particles.species == species) return particles.count;
   return 0;
 }
 
-int octavo_restart_particles(const octavo_restart* restart, const char* species, const char* attribute, int type,
-                             void* values, int64_t count, octavo_error* error) {
-  return guard(error, [&] {
-    checked(species, "species");
-    for (const mesh::Particles& particles : checked(restart, "restart").value.part.particles)
-      if (particles.species == species) return copy_values(find(particles.attributes, attribute), type, values, count);
-    throw Error(Kind::usage, "there is no species " + std::string(species));
-  });
+int octavo_restart_get_particles(const octavo_restart* restart, const char* species, const char* attribute,
+                                 const octavo_array* array, octavo_error* error) {
+  return guard(error,
+               [&] { copy_values(attribute_of(restart, species, attribute), view_of_places(complete_array(array))); });
 }
 
-int octavo_restart_get_int(const octavo_restart* restart, const char* name, int64_t* value, octavo_error* error) {
-  return guard(error, [&] { get_attribute<std::int64_t>(restart, name, value); });
-}
-
-int octavo_restart_get_double(const octavo_restart* restart, const char* name, double* value, octavo_error* error) {
-  return guard(error, [&] { get_attribute<double>(restart, name, value); });
-}
-
-int64_t octavo_restart_attribute_count(const octavo_restart* restart, const char* name) {
+int64_t octavo_restart_get_attribute_count(const octavo_restart* restart, const char* name) {
   std::int64_t count = -1;
   guard(nullptr, [&] {
-    const mesh::Attribute* attribute = attribute_of(restart, name);
-    if (attribute == nullptr) return;
-    count = 1;
-    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(attribute)) count = std::ssize(*ints);
-    if (const auto* doubles = std::get_if<std::vector<double>>(attribute)) count = std::ssize(*doubles);
-    if (const auto* texts = std::get_if<std::vector<std::string>>(attribute)) count = std::ssize(*texts);
+    const mesh::Attribute* attribute = value_of(restart, name);
+    if (const auto ints = values_of<std::int64_t>(attribute)) count = std::ssize(*ints);
+    if (const auto doubles = values_of<double>(attribute)) count = std::ssize(*doubles);
+    if (const auto texts = values_of<std::string>(attribute)) count = std::ssize(*texts);
   });
   return count;
 }
 
-int octavo_restart_get_ints(const octavo_restart* restart, const char* name, int64_t* values, int64_t count,
-                            octavo_error* error) {
-  return guard(error, [&] { get_array<std::int64_t>(restart, name, values, count); });
-}
-
-int octavo_restart_get_doubles(const octavo_restart* restart, const char* name, double* values, int64_t count,
-                               octavo_error* error) {
-  return guard(error, [&] { get_array<double>(restart, name, values, count); });
-}
-
-int octavo_restart_get_text(const octavo_restart* restart, const char* name, int64_t index, char* text, size_t size,
-                            octavo_error* error) {
+int octavo_restart_get_attribute(const octavo_restart* restart, const char* name, octavo_type type, void* values,
+                                 int64_t count, octavo_error* error) {
   return guard(error, [&] {
-    const mesh::Attribute* attribute = attribute_of(restart, name);
-    if (attribute != nullptr && index == 0 && std::holds_alternative<std::string>(*attribute))
-      return copy_text(std::get<std::string>(*attribute), text, size);
-    if (const auto* texts = attribute == nullptr ? nullptr : std::get_if<std::vector<std::string>>(attribute))
-      if (index >= 0 && index < std::ssize(*texts))
-        return copy_text((*texts)[static_cast<std::size_t>(index)], text, size);
-    throw Error(Kind::usage, "there is no such text").at("attribute " + std::string(name));
+    const mesh::Attribute* attribute = value_of(restart, name);
+    try {
+      get_attribute(attribute, type, values, count);
+    } catch (Error& wrong) {
+      throw wrong.at("attribute " + std::string(name));
+    }
+  });
+}
+
+int octavo_restart_get_neighbours(MPI_Comm comm, octavo_restart* restart, octavo_neighbours* neighbours,
+                                  octavo_error* error) {
+  return guard(error, [&] {
+    ranks::agree(comm, [&] {
+      checked(restart, "restart");
+      fill(neighbours, octavo_neighbours_default(), "neighbours");
+    });
+    restart->neighbours = engine::arrays_of(engine::find_neighbours(comm, restart->value));
+    const engine::NeighbourArrays& own = restart->neighbours;
+    fill(neighbours,
+         octavo_neighbours{sizeof(octavo_neighbours), std::ssize(own.shared), own.shared.data(), own.first.data(),
+                           own.ranks.data(), std::ssize(own.halo_triangle), own.halo_triangle.data(),
+                           own.behind_rank.data(), own.behind_triangle.data(), std::ssize(own.boundary_point),
+                           own.boundary_point.data(), own.place.data(), own.liquid.data(), own.next.data(),
+                           own.previous.data(), own.codes.data(), own.values.data(), own.colour.data()},
+         "neighbours");
   });
 }
 

@@ -17,28 +17,25 @@ int main(int count, char** arguments) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   octavo_restart* from = NULL;
   if (count < 2) MPI_Abort(MPI_COMM_WORLD, 2);
-  check(octavo_restart_open(MPI_COMM_WORLD, arguments[1], OCTAVO_CHECKPOINT, -1, &from, &error));
+  check(octavo_restart_open(MPI_COMM_WORLD, arguments[1], NULL, &from, &error));
   if (!from) MPI_Abort(MPI_COMM_WORLD, 2);
 
-  const int levels = octavo_restart_levels(from);
-  const size_t cells = (size_t)octavo_restart_cells(from);
-  int64_t* cells_of_level = malloc((size_t)levels * sizeof *cells_of_level);
-  uint8_t *refined = malloc(cells), *owned = malloc(cells);
-  double* density = malloc(cells * sizeof *density);
-  check(octavo_restart_mesh(from, cells_of_level, refined, owned, &error));
-  check(octavo_restart_field(from, "density", OCTAVO_FLOAT64, density, (int64_t)cells, &error));
+  octavo_restart_info info = octavo_restart_info_default();
+  octavo_tree tree = octavo_tree_default();
+  check(octavo_restart_get_info(from, &info, &error));
+  check(octavo_restart_get_tree(from, &tree, &error));
+  double* density = malloc((size_t)info.cells * sizeof *density);
+  const octavo_array values = octavo_array_packed(OCTAVO_FLOAT64, density, info.cells);
+  check(octavo_restart_get_field(from, "density", &values, &error));
 
   /* Owned leaves count; the domain is a cube of volume 1. */
-  double mass = 0, volume = 1.0 / (double)cells_of_level[0];
+  double mass = 0, volume = 1.0 / (double)tree.cells_of_level[0];
   size_t i = 0;
-  for (int level = 0; level < levels; ++level, volume /= 8)
-    for (int64_t c = 0; c < cells_of_level[level]; ++c, ++i)
-      if (owned[i] && !refined[i]) mass += density[i] * volume;
+  for (int level = 0; level < tree.levels; ++level, volume /= 8)
+    for (int64_t c = 0; c < tree.cells_of_level[level]; ++c, ++i)
+      if (tree.owned[i] && !tree.refined[i]) mass += density[i] * volume;
   MPI_Allreduce(MPI_IN_PLACE, &mass, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("step %lld, mass %.9f\n", (long long)octavo_restart_step(from), mass);
-  free(cells_of_level);
-  free(refined);
-  free(owned);
+  if (rank == 0) printf("step %lld, mass %.9f\n", (long long)info.step, mass);
   free(density);
   octavo_restart_free(&from);
   MPI_Finalize();

@@ -2,11 +2,11 @@
 program read
   use mpi
   use octavo
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   type(octavo_restart) :: from
-  integer(int64), allocatable :: cells_of_level(:)
-  logical, allocatable :: refined(:), owned(:)
+  type(octavo_restart_info) :: info
+  type(octavo_tree) :: tree
   real(real64), allocatable :: density(:)
   character(1000) :: store
   real(real64) :: mass, total, volume
@@ -17,21 +17,22 @@ program read
   call get_command_argument(1, store)
   call from%open(MPI_COMM_WORLD, store)
   if (.not. from%found()) error stop 'there is no checkpoint yet'
-  call from%mesh(cells_of_level, refined, owned)
-  call from%field('density', density)
+  call from%get_info(info)
+  call from%get_tree(tree)
+  call from%get_field('density', density)
 
   ! Owned leaves count; the domain is a cube of volume 1.
   mass = 0
-  volume = 1.0_real64/cells_of_level(1)
+  volume = 1.0_real64/tree%cells_of_level(1)
   begin = 1
-  do level = 1, size(cells_of_level)
-    end = begin + int(cells_of_level(level)) - 1
-    mass = mass + volume*sum(density(begin:end), mask=owned(begin:end) .and. .not. refined(begin:end))
+  do level = 1, size(tree%cells_of_level)
+    end = begin + int(tree%cells_of_level(level)) - 1
+    mass = mass + volume*sum(density(begin:end), mask=tree%owned(begin:end) .and. .not. tree%refined(begin:end))
     begin = end + 1
     volume = volume/8
   end do
   call MPI_Reduce(mass, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD, ierror)
-  if (rank == 0) print '(a, i0, a, f0.9)', 'step ', from%step(), ', mass ', total
+  if (rank == 0) print '(a, i0, a, f0.9)', 'step ', info%step, ', mass ', total
   call from%free()
   call MPI_Finalize(ierror)
 end program read

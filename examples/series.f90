@@ -6,9 +6,8 @@ program series
   use, intrinsic :: iso_fortran_env, only: real64
   implicit none
   integer, parameter :: columns = 60, rows = 12
-  type(octavo_series) :: file
-  character(16), parameter :: names(2) = ['WATER DEPTH     ', 'VELOCITY U      ']
-  character(16), parameter :: units(2) = ['M               ', 'M/S             ']
+  type(octavo_target) :: to
+  type(octavo_writer) :: file
   real(real64), allocatable :: x(:), y(:), work(:)
   integer, allocatable :: triangles(:, :), knolg(:)
   character(1000) :: path, steps
@@ -45,13 +44,18 @@ program series
     end do
   end do
 
-  call file%open(MPI_COMM_WORLD, trim(path), names, units, x, y, triangles, knolg, title='A CHANNEL')
+  to%kind = octavo_serafin
+  to%path = path
+  to%title = 'A CHANNEL'
+  to%variables = reshape([character(80) :: 'WATER DEPTH', 'M', 'VELOCITY U', 'M/S'], [2, 2])
+  to%mesh = octavo_triangles(x, y, triangles, knolg)
+  call file%open(MPI_COMM_WORLD, to)
   do step = 0, last_step - 1
     call file%begin_step(0.5_real64*step)
     work = 2 + x/1024 + step/64.0_real64 ! the physics
-    call file%put_field(names(1), work)  ! copied: one array for all variables
+    call file%put_field('WATER DEPTH', work)  ! copied: one array for all variables
     work = y/256 - step/32.0_real64
-    call file%put_field(names(2), work)
+    call file%put_field('VELOCITY U', work)
     call file%end_step() ! the solver goes on; the step is written behind its back
   end do
   call file%close()

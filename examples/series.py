@@ -13,9 +13,13 @@ def main(path: str, steps: int) -> None:
     comm = MPI.COMM_WORLD
     x, y, triangles, number = columns_of(comm.rank, comm.size)
     variables = {"WATER DEPTH": "M", "VELOCITY U": "M/S"}
-    with octavo.SeriesWriter(comm, path, variables, x, y, triangles, number, title="A CHANNEL") as writer:
+    target = octavo.Target(
+        "med" if path.endswith(".med") else "serafin", path, title="A CHANNEL",
+        variables=variables, x=x, y=y, triangles=triangles, global_point=number,
+    )  # fmt: skip
+    with octavo.Writer(comm, target) as writer:
         for step in range(steps):
-            writer.begin_step(0.5 * step)
+            writer.begin_step(None, step, 0.5 * step)
             writer.put_field("WATER DEPTH", 2 + x / 1024 + step / 64)  # the physics
             writer.put_field("VELOCITY U", y / 256 - step / 32)
             writer.end_step()  # the solver goes on; the step is written behind its back

@@ -23,7 +23,8 @@ int main(int count, char** arguments) {
   static double x[most], y[most], depth[most];
   static int64_t number[most], nodes[6 * most];
   const int first = columns * rank / ranks, last = columns * (rank + 1) / ranks;
-  octavo_series_mesh mesh = {0, 0, 1, x, y, nodes, number, NULL, NULL, NULL};
+  octavo_triangles mesh = octavo_triangles_default();
+  mesh.x = x, mesh.y = y, mesh.connectivity = nodes, mesh.global_point = number;
   for (int i = first; i <= last; ++i)
     for (int j = 0; j <= rows; ++j, ++mesh.points) {
       const int64_t a = mesh.points, b = a + rows + 1;
@@ -36,20 +37,25 @@ int main(int count, char** arguments) {
   octavo_restart_options options = octavo_restart_options_default();
   options.points = number, options.num_points = mesh.points;
   octavo_restart* from = NULL;
-  check(octavo_restart_open_as(MPI_COMM_WORLD, arguments[1], &options, &from, &error));
-  int64_t step = from ? octavo_restart_step(from) : 0;
-  if (from) check(octavo_restart_field(from, "WATER DEPTH", OCTAVO_FLOAT64, depth, mesh.points, &error));
+  check(octavo_restart_open(MPI_COMM_WORLD, arguments[1], &options, &from, &error));
+  octavo_restart_info info = octavo_restart_info_default();
+  check(octavo_restart_get_info(from, &info, &error));
+  int64_t step = from ? info.step : 0;
+  const octavo_array values = octavo_array_packed(OCTAVO_FLOAT64, depth, mesh.points);
+  if (from) check(octavo_restart_get_field(from, "WATER DEPTH", &values, &error));
   octavo_domain domain = octavo_domain_default();
   domain.dim = 2;
+  octavo_target target = octavo_target_default(OCTAVO_STORE);
+  target.path = arguments[1];
+  target.from = from;
   octavo_writer* writer;
-  check(octavo_writer_open(MPI_COMM_WORLD, arguments[1], &domain, NULL, from, &writer, &error));
+  check(octavo_writer_open(MPI_COMM_WORLD, &target, &domain, &writer, &error));
   octavo_restart_free(&from);
   while (++step <= atol(arguments[2])) {
     for (int64_t i = 0; i < mesh.points; ++i) depth[i] += x[i] / 1024; /* the physics */
-    check(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, step, 0.5 * (double)step, &error));
+    check(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, NULL, step, 0.5 * (double)step, &error));
     check(octavo_writer_put_triangles(writer, &mesh, &error));
-    check(octavo_writer_put_field(writer, "WATER DEPTH", "m", OCTAVO_FLOAT64, depth, mesh.points, 1, OCTAVO_HOST,
-                                  &error));
+    check(octavo_writer_put_field(writer, "WATER DEPTH", "m", &values, &error));
     check(octavo_writer_end_step(writer, &error)); /* the solver goes on; the step is written behind its back */
   }
   check(octavo_writer_close(&writer, &error));

@@ -7,8 +7,11 @@ program triangles
   implicit none
   integer, parameter :: columns = 60, rows = 12
   type(octavo_domain) :: domain
+  type(octavo_target) :: to
   type(octavo_writer) :: writer
   type(octavo_restart) :: from
+  type(octavo_restart_options) :: wanted
+  type(octavo_restart_info) :: info
   real(real64), allocatable :: x(:), y(:), depth(:)
   integer, allocatable :: nodes(:, :), knolg(:)
   character(1000) :: store, steps
@@ -36,20 +39,23 @@ program triangles
     end do
   end do
 
-  call from%open(MPI_COMM_WORLD, store, points=knolg)
+  wanted%points = knolg
+  call from%open(MPI_COMM_WORLD, store, wanted)
   start = 0
   if (from%found()) then
-    start = from%step()
-    call from%field('WATER DEPTH', depth)
+    call from%get_info(info)
+    start = info%step
+    call from%get_field('WATER DEPTH', depth)
   end if
   domain%code = 'channel'
   domain%dim = 2
-  call writer%open(MPI_COMM_WORLD, store, domain, from=from)
+  to%path = store
+  call writer%open(MPI_COMM_WORLD, to, domain, from)
   call from%free()
   do step = start + 1, last_step
     depth = depth + x/1024 ! the physics
     call writer%begin_step(octavo_checkpoint, step, 0.5_real64*step)
-    call writer%put_triangles(x, y, nodes, knolg)
+    call writer%put_triangles(octavo_triangles(x, y, nodes, knolg))
     call writer%put_field('WATER DEPTH', depth, unit='m')
     call writer%end_step() ! the solver goes on; the step is written behind its back
   end do

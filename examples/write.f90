@@ -7,10 +7,11 @@ program write
   implicit none
   integer, parameter :: edge = 16, all = edge**3
   type(octavo_domain) :: domain
+  type(octavo_target) :: to
   type(octavo_writer) :: writer
   type(octavo_restart) :: from
-  integer(int64), allocatable :: cells_of_level(:)
-  logical, allocatable :: refined(:), owned(:)
+  type(octavo_restart_info) :: info
+  type(octavo_tree) :: tree
   real(real64), allocatable, target :: density(:)
   character(1000) :: store, steps
   integer :: provided, rank, ranks, ierror, step, first, last, i
@@ -24,26 +25,28 @@ program write
 
   call from%open(MPI_COMM_WORLD, store)
   if (from%found()) then
-    first = from%step() + 1
-    call from%mesh(cells_of_level, refined, owned)
-    call from%field('density', density)
+    call from%get_info(info)
+    first = info%step + 1
+    call from%get_tree(tree)
+    call from%get_field('density', density)
   else ! the cells of one level, all on every rank, of which each owns its share
     first = 1
-    cells_of_level = [int(all, int64)]
-    refined = [(.false., i=1, all)]
-    owned = [((i - 1)*ranks/all == rank, i=1, all)]
+    tree%cells_of_level = [int(all, int64)]
+    tree%refined = [(.false., i=1, all)]
+    tree%owned = [((i - 1)*ranks/all == rank, i=1, all)]
     density = [(1.0_real64, i=1, all)]
   end if
 
   domain%code = 'example'
   domain%roots = edge
-  call writer%open(MPI_COMM_WORLD, store, domain, from=from)
+  to%path = store
+  call writer%open(MPI_COMM_WORLD, to, domain, from)
   call from%free()
   do step = first, last
     density = 1.01_real64*density ! the physics
     if (mod(step, 5) /= 0) cycle
     call writer%begin_step(octavo_checkpoint, step, 0.1_real64*step)
-    call writer%put_mesh(cells_of_level, refined, owned)
+    call writer%put_tree(tree)
     call writer%put_field('density', density, unit='g/cm^3')
     call writer%end_step() ! the solver goes on; the step is written behind its back
   end do

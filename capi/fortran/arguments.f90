@@ -1,14 +1,19 @@
 !> What the modules share: errors, texts and the description of a run, as Fortran and as C have them.
 module octavo_arguments
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
+  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
   implicit none
   public
 
+  ! Names and numbers of octavo.h's enums.
   integer, parameter :: octavo_checkpoint = 0, octavo_analysis = 1
-  integer, parameter :: octavo_flash = 0, octavo_amrex_plotfile = 1, octavo_amrex_checkpoint = 2
+  integer, parameter :: octavo_store = 0, octavo_flash = 1, octavo_amrex_plotfile = 2, octavo_amrex_checkpoint = 3, &
+                        octavo_serafin = 4, octavo_med = 5
+  integer, parameter :: octavo_cell = 0, octavo_face_x = 1, octavo_face_y = 2, octavo_face_z = 3, octavo_node = 4
+  integer, parameter :: octavo_mesh_none = 0, octavo_mesh_tree = 1, octavo_mesh_boxes = 2, octavo_mesh_triangles = 3
   integer, parameter :: octavo_host = 0  !< memory space of arrays that are put; the only one so far
-  integer(c_int), parameter :: host = 0, float64 = 0, float32 = 1, t_int64 = 2, t_int32 = 3
+  integer(c_int), parameter :: host = 0, t_float64 = 0, t_float32 = 1, t_int64 = 2, t_text = 100
+  integer(c_int64_t), parameter :: scalar = -1
 
   type :: octavo_error
     integer :: code = 0
@@ -20,10 +25,62 @@ module octavo_arguments
     character(80) :: code = ''
     integer :: dim = 3
     integer(int64) :: roots(3) = 1_int64             !< cells of level 0; 1 beyond dim
+    integer(int64) :: block(3) = 1_int64             !< values of a tree cell (nxb, nyb, nzb); 1 beyond dim
+    integer :: unfolded = 0                          !< boxes: their level 0 is that many levels below the roots
     real(real64) :: lo(3) = 0, hi(3) = 1             !< corners [code length]
     logical :: periodic(3) = .false.
     real(real64) :: unit_length = 1, unit_density = 1, unit_time = 1  !< one code unit: [cm], [g/cm^3], [s]
   end type
+
+  !> The tree of this rank, level by level. Children of the k-th refined cell of a level are the next one's cells
+  !> 2**dim * (k - 1) + 1 to 2**dim * k, x fastest.
+  type :: octavo_tree
+    integer(int64), allocatable :: cells_of_level(:)
+    logical, allocatable :: refined(:), owned(:)     !< of all levels, one after another
+    integer(int64), allocatable :: held(:, :)        !< (2, intervals) first and last root that level 0 holds, from 1;
+                                                     !< not allocated: all roots of the domain
+  end type
+
+  !> Boxes as AMReX has them. Corners are half-open, in cells of their level from 0; 0 and 1 beyond dim.
+  type :: octavo_boxes
+    integer(int64), allocatable :: domain(:, :, :)   !< (3, 2, levels) all cells of a level
+    integer, allocatable :: ratio(:)                 !< (levels - 1)
+    integer(int64), allocatable :: boxes_of_level(:)
+    integer(int64), allocatable :: boxes(:, :, :)    !< (3, 2, boxes) level after level
+  end type
+
+  !> A piece of a mesh of triangles, or of prisms between planes. Numbers count from 1, as IKLE, KNOLG and IPOBO.
+  type :: octavo_triangles
+    real(real64), allocatable :: x(:), y(:)          !< points of this rank, of one plane
+    integer, allocatable :: triangles(:, :)          !< (3, triangles): points of this rank
+    integer, allocatable :: global_point(:)          !< number of each point in the whole mesh
+    integer :: planes = 1                            !< 3-D: values stand plane after plane, from the bottom
+    integer, allocatable :: global_triangle(:)       !< not allocated on all ranks: by their lowest point
+    integer, allocatable :: boundary(:)              !< SERAFIN: place of each point on the boundary, or 0
+    character(:), allocatable :: geometry            !< SERAFIN: a file of the whole mesh
+  end type
+
+  !> Where a writer writes to, and how: octavo.h's struct octavo_target says which target has which component.
+  type :: octavo_target
+    integer :: kind = octavo_store
+    character(:), allocatable :: path
+    character(:), allocatable :: options             !< a TOML file
+    logical :: background = .true., sync = .true., bound_thread = .false., checksums = .true., collect = .false.
+    character(80), allocatable :: names(:, :)        !< (2, n): name of a field, and the file's own for it
+    integer :: files = 0
+    integer(int64) :: max_box = 64
+    character(:), allocatable :: multifab, title
+    type(octavo_triangles) :: mesh
+    character(80), allocatable :: variables(:, :)    !< (2, n): name and unit
+    logical :: double_precision = .false., little_endian = .false.
+    integer, allocatable :: date(:)                  !< year, month, day, hour, minute, second
+    integer :: origin(2) = 0, writers = 0
+    integer(int64) :: alignment = 4096
+    integer :: ranks_per_node = 0
+    real(real64), allocatable :: resume_time         !< the file is there: go on behind the last step up to this time
+  end type
+
+  ! ------------------------------------------------------------------ as C has it
 
   type, bind(c) :: c_error
     integer(c_int) :: code
@@ -31,12 +88,44 @@ module octavo_arguments
   end type
 
   type, bind(c) :: c_domain
+    integer(c_size_t) :: size
     type(c_ptr) :: code
     integer(c_int) :: dim
-    integer(c_int64_t) :: roots(3)
+    integer(c_int64_t) :: roots(3), block(3)
+    integer(c_int) :: unfolded
     real(c_double) :: lo(3), hi(3)
     integer(c_int) :: periodic(3)
     real(c_double) :: unit_length, unit_density, unit_time
+  end type
+
+  type, bind(c) :: c_tree
+    integer(c_size_t) :: size
+    integer(c_int) :: levels = 0
+    type(c_ptr) :: cells_of_level = c_null_ptr, refined = c_null_ptr, owned = c_null_ptr
+    integer(c_int64_t) :: num_intervals = 0
+    type(c_ptr) :: held = c_null_ptr
+  end type
+
+  type, bind(c) :: c_boxes
+    integer(c_size_t) :: size
+    integer(c_int) :: levels = 0
+    type(c_ptr) :: domain = c_null_ptr, ratio = c_null_ptr, boxes_of_level = c_null_ptr, boxes = c_null_ptr
+  end type
+
+  type, bind(c) :: c_triangles
+    integer(c_size_t) :: size
+    integer(c_int64_t) :: points = 0, triangles = 0
+    integer(c_int) :: planes = 1
+    type(c_ptr) :: x = c_null_ptr, y = c_null_ptr, connectivity = c_null_ptr, global_point = c_null_ptr, &
+                   global_triangle = c_null_ptr, boundary = c_null_ptr, geometry = c_null_ptr
+  end type
+
+  ! What a c_triangles refers to.
+  type :: held_triangles
+    real(real64), allocatable :: x(:), y(:)
+    integer(int64), allocatable :: nodes(:, :), points(:), elements(:)
+    integer(int32), allocatable :: boundary(:)
+    character(kind=c_char), allocatable :: geometry(:)
   end type
 
 contains
@@ -101,8 +190,117 @@ contains
     character(kind=c_char), intent(out), target, contiguous :: code(:)
     code = ' '
     code(:len_trim(domain%code) + 1) = text(domain%code)
-    out = c_domain(c_loc(code), int(domain%dim, c_int), domain%roots, domain%lo, domain%hi, &
-                   merge(1_c_int, 0_c_int, domain%periodic), domain%unit_length, domain%unit_density, domain%unit_time)
+    out = c_domain(0, c_loc(code), int(domain%dim, c_int), domain%roots, domain%block, int(domain%unfolded, c_int), &
+                   domain%lo, domain%hi, merge(1_c_int, 0_c_int, domain%periodic), domain%unit_length, &
+                   domain%unit_density, domain%unit_time)
+    out%size = c_sizeof(out)
+  end function
+
+  ! Refers to `held`, which must stay.
+  subroutine hold_triangles(mesh, held, out)
+    type(octavo_triangles), intent(in) :: mesh
+    type(held_triangles), intent(inout), target :: held
+    type(c_triangles), intent(out) :: out
+    out%size = c_sizeof(out)
+    out%planes = int(mesh%planes, c_int)
+    if (allocated(mesh%x)) then
+      held%x = mesh%x
+      held%y = mesh%y
+      held%nodes = int(mesh%triangles, int64) - 1
+      held%points = int(mesh%global_point, int64) - 1
+      out%points = size(mesh%x, kind=c_int64_t)
+      out%triangles = size(mesh%triangles, 2, kind=c_int64_t)
+      out%x = c_loc(held%x)
+      out%y = c_loc(held%y)
+      out%connectivity = c_loc(held%nodes)
+      out%global_point = c_loc(held%points)
+    end if
+    if (allocated(mesh%global_triangle)) then
+      held%elements = int(mesh%global_triangle, int64) - 1
+      out%global_triangle = c_loc(held%elements)
+    end if
+    if (allocated(mesh%boundary)) then
+      held%boundary = int(mesh%boundary, int32)
+      out%boundary = c_loc(held%boundary)
+    end if
+    if (allocated(mesh%geometry)) then
+      held%geometry = text(mesh%geometry)
+      out%geometry = c_loc(held%geometry)
+    end if
+  end subroutine
+
+  function octavo_version() result(version)
+    character(:), allocatable :: version
+    interface
+      type(c_ptr) function c_version() bind(c, name='octavo_version')
+        import
+      end function
+    end interface
+    version = text_at(c_version())
+  end function
+
+  integer(c_int) function flag(condition)
+    logical, intent(in) :: condition
+    flag = merge(1_c_int, 0_c_int, condition)
+  end function
+
+  ! Copies of arrays that the library owns.
+  function integers(from, count) result(out)
+    type(c_ptr), intent(in) :: from
+    integer(c_int64_t), intent(in) :: count
+    integer, allocatable :: out(:)
+    integer(c_int32_t), pointer :: there(:)
+    allocate (out(count))
+    if (count == 0) return
+    call c_f_pointer(from, there, [count])
+    out = there
+  end function
+
+  function long_integers(from, count) result(out)
+    type(c_ptr), intent(in) :: from
+    integer(c_int64_t), intent(in) :: count
+    integer(int64), allocatable :: out(:)
+    integer(c_int64_t), pointer :: there(:)
+    allocate (out(count))
+    if (count == 0) return
+    call c_f_pointer(from, there, [count])
+    out = there
+  end function
+
+  function logicals(from, count) result(out)
+    type(c_ptr), intent(in) :: from
+    integer(c_int64_t), intent(in) :: count
+    logical, allocatable :: out(:)
+    integer(c_int8_t), pointer :: there(:)
+    allocate (out(count))
+    if (count == 0) return
+    call c_f_pointer(from, there, [count])
+    out = there /= 0
+  end function
+
+  function reals(from, count) result(out)
+    type(c_ptr), intent(in) :: from
+    integer(c_int64_t), intent(in) :: count
+    real(real64), allocatable :: out(:)
+    real(c_double), pointer :: there(:)
+    allocate (out(count))
+    if (count == 0) return
+    call c_f_pointer(from, there, [count])
+    out = there
+  end function
+
+  function text_at(from) result(out)
+    type(c_ptr), intent(in) :: from
+    character(:), allocatable :: out
+    character(kind=c_char), pointer :: there(:)
+    interface
+      integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
+        import
+        type(c_ptr), value :: text
+      end function
+    end interface
+    call c_f_pointer(from, there, [c_strlen(from)])
+    out = from_c(there)
   end function
 
 end module octavo_arguments

@@ -1,63 +1,143 @@
 !> The restart. See octavo.f90.
 module octavo_reading
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use octavo_arguments
   implicit none
   private
-  public :: octavo_restart, octavo_field_info, octavo_list_steps, octavo_forget_failed_restarts
+  public :: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, octavo_neighbours, &
+            octavo_list_steps, octavo_forget_failed_restarts
 
-  !> A field of cells, or where `species` is not empty an attribute of particles.
+  !> How a rank wants its share: octavo.h's struct octavo_restart_options says what each component does.
+  type :: octavo_restart_options
+    integer :: flow = octavo_checkpoint
+    integer :: step = -1                         !< < 0: the newest that is complete and undamaged
+    character(:), allocatable :: options         !< a TOML file, the writer's
+    character(80), allocatable :: fields(:)      !< not allocated: all
+    logical :: particles = .true., keep_parts = .true.
+    integer :: refine = 0                        !< so many levels more
+    integer :: block(3) = 0                      !< blocks of so many cells along each axis; 1: cells; 0: as stored
+    logical :: fill = .false., constant = .false.
+    character(80), allocatable :: per_mass(:)
+    logical :: boxes = .false.                   !< the share as boxes
+    integer :: max_box = 64                      !< boxes are at most that long [cells]
+    integer, allocatable :: points(:)            !< of a step of triangles: the numbers of those wanted, from 1
+    logical :: opaque = .false.                  !< bytes of ranks, too
+    logical :: held_roots = .false.              !< level 0 of a tree has the roots that this rank holds, not all
+  end type
+
+  type :: octavo_restart_info
+    integer :: step = -1                         !< -1: there is none
+    real(real64) :: time = 0                     !< [code time]
+    type(octavo_domain) :: domain                !< of the step
+    integer :: mesh = octavo_mesh_none           !< of this rank's share
+    integer :: levels = 0                        !< of a tree or of boxes
+    integer(int64) :: cells = 0, boxes = 0       !< of all levels
+    integer(int64) :: values = 0                 !< of a field of one component
+    integer :: num_fields = 0                    !< fields, and attributes of all species
+    character(1000), allocatable :: notes(:)     !< for the user: damage, steps passed over
+  end type
+
+  !> A field of the mesh, or where `species` is not empty an attribute of particles.
   type :: octavo_field_info
     character(:), allocatable :: name, unit, species
     integer :: type = 0  !< as enum octavo_type of octavo.h: 0 real64, 1 real32, 2 int64, 3 int32 ...
+    integer :: centring = octavo_cell
     integer :: components = 1
+    integer(int64) :: count = 0                  !< of a species: particles of this rank
+  end type
+
+  !> What surrounds this rank's triangles, as TELEMAC's PAR and CLI files say it. Points, triangles and places count from 1, MPI's ranks from 0.
+  type :: octavo_neighbours
+    integer, allocatable :: shared_point(:)        !< points that other ranks have, too, by number in the whole mesh
+    integer, allocatable :: first(:), rank(:)      !< the ranks of the i-th are rank(first(i) : first(i+1) - 1)
+    integer, allocatable :: halo_triangle(:)       !< with an edge to another rank's triangle
+    integer, allocatable :: behind_rank(:, :)      !< (3, halo) behind points 1-2, 2-3, 3-1; -1: nothing
+    integer, allocatable :: behind_triangle(:, :)  !< (3, halo) as that rank numbers it; 0: nothing
+    integer, allocatable :: boundary_point(:)      !< along the boundary, where the store holds it
+    integer, allocatable :: place(:)               !< along the whole boundary
+    integer, allocatable :: liquid(:)              !< number of the liquid boundary; 0: a wall
+    integer, allocatable :: next(:), previous(:)   !< number in the whole mesh of the point after and before it along
+                                                   !< the boundary, where the edge to it is another rank's; else 0
+    integer, allocatable :: codes(:, :)            !< (4, boundary) LIHBOR, LIUBOR, LIVBOR, LITBOR
+    real(real64), allocatable :: values(:, :)      !< (7, boundary) HBOR, UBOR, VBOR, AUBOR, TBOR, ATBOR, BTBOR
+    integer, allocatable :: colour(:)              !< the boundary file's last number
   end type
 
   type :: octavo_restart
-    type(c_ptr) :: handle = c_null_ptr  !< the library's own
+    type(c_ptr) :: handle = c_null_ptr           !< the library's own
   contains
-    procedure :: open => restart_open           !< collective: see restart_open
-    procedure :: failed => restart_failed       !< collective: the run cannot go on from here (comm, store [, error])
-    procedure :: found                          !< whether there was a step
-    procedure :: step => restart_step
-    procedure :: time => restart_time
-    procedure :: domain => restart_domain       !< (domain [, block, error]): what the step says of itself
-    procedure :: notes => restart_notes         !< writes to a unit what a user should know (unit)
-    procedure :: fields => restart_fields       !< allocates what there is (info)
-    procedure, private :: get_int, get_real, get_text, get_ints, get_reals
-    generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals
-                                                !< (name, value [, error]); arrays and texts are allocated
-    procedure :: mesh => restart_mesh           !< allocates (cells_of_level, refined, owned [, error])
-    procedure :: triangles => restart_triangles  !< allocates (x, y, triangles, global_point [, planes, global_triangle, error])
-    procedure :: boxes => restart_boxes         !< allocates (domain, ratio, boxes_of_level, boxes [, error]), for put_boxes
+    procedure :: open => restart_open            !< collective: (comm, path [, options, error]); path: a store, a FLASH
+                                                 !< checkpoint, an AMReX or RAMSES directory
+    procedure :: found                           !< whether there was a step
+    procedure :: get_info                        !< (info [, error])
+    procedure :: get_field_info                  !< (index, info [, error]); from 1: fields, then attributes of all species
+    procedure, private :: get_int, get_real, get_text, get_ints, get_reals, get_texts
+    generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals, get_texts
+                                                 !< (name, value [, error]); arrays and texts are allocated
+    procedure :: get_attribute_count             !< elements; 1 for a number or a text; -1: there is none (name)
+    procedure :: get_bytes                       !< (rank, name, bytes [, error]), as put_bytes took them
+    procedure :: get_tree                        !< (tree [, error])
+    procedure :: get_boxes                       !< (boxes [, error]), for put_boxes
+    procedure :: get_triangles                   !< (triangles [, error])
     procedure, private :: field_r64, field_r32, field_i64, field_i32
-    generic :: field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error]):
-                                                !< a tree cell's block, or a box, after the other, x fastest
+    generic :: get_field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error]):
+                                                 !< a tree cell's block, or a box, after the other, components fastest,
+                                                 !< then x
     procedure, private :: particles_r64, particles_r32, particles_i64, particles_i32
-    generic :: particles => particles_r64, particles_r32, particles_i64, particles_i32
-                                                !< allocates (species, attribute, values [, error])
+    generic :: get_particles => particles_r64, particles_r32, particles_i64, particles_i32
+                                                 !< allocates (species, attribute, values [, error])
+    procedure :: get_particle_count              !< (species)
+    procedure :: get_neighbours                  !< collective: (comm, neighbours [, error])
+    procedure :: failed => restart_failed        !< collective: the run cannot go on from here (comm, store [, error])
     procedure :: free => restart_free
   end type
 
   ! ------------------------------------------------------------------ as C has it
 
   type, bind(c) :: c_restart_options
-    integer(c_int) :: flow = octavo_checkpoint
-    integer(c_int64_t) :: step = -1
+    integer(c_size_t) :: size
+    integer(c_int) :: flow
+    integer(c_int64_t) :: step
     type(c_ptr) :: options = c_null_ptr, fields = c_null_ptr
     integer(c_int64_t) :: num_fields = 0
-    integer(c_int) :: particles = 1, refine = 0
-    integer(c_int64_t) :: block(3) = 0
-    integer(c_int) :: fill = 0, constant = 0, boxes = 0
-    integer(c_int64_t) :: max_box = 64
+    integer(c_int) :: particles, keep_parts, refine
+    integer(c_int64_t) :: block(3)
+    integer(c_int) :: fill, constant
+    type(c_ptr) :: per_mass = c_null_ptr
+    integer(c_int64_t) :: num_per_mass = 0
+    integer(c_int) :: boxes
+    integer(c_int64_t) :: max_box
     type(c_ptr) :: points = c_null_ptr
     integer(c_int64_t) :: num_points = 0
+    integer(c_int) :: opaque, held_roots
+  end type
+
+  type, bind(c) :: c_restart_info
+    integer(c_size_t) :: size
+    integer(c_int64_t) :: step = -1
+    real(c_double) :: time = 0
+    type(c_ptr) :: domain = c_null_ptr
+    integer(c_int) :: mesh = 0, levels = 0
+    integer(c_int64_t) :: cells = 0, boxes = 0, values = 0, num_fields = 0, num_notes = 0
+    type(c_ptr) :: notes = c_null_ptr
   end type
 
   type, bind(c) :: c_field_info
-    character(kind=c_char) :: name(128), unit(64), species(128)
-    integer(c_int) :: kind, components
+    integer(c_size_t) :: size
+    type(c_ptr) :: name = c_null_ptr, unit = c_null_ptr, species = c_null_ptr
+    integer(c_int) :: kind = 0, centring = 0, components = 1
+    integer(c_int64_t) :: count = 0
+  end type
+
+  type, bind(c) :: c_neighbours
+    integer(c_size_t) :: size
+    integer(c_int64_t) :: shared = 0
+    type(c_ptr) :: shared_point, first, rank
+    integer(c_int64_t) :: halo = 0
+    type(c_ptr) :: halo_triangle, behind_rank, behind_triangle
+    integer(c_int64_t) :: boundary = 0
+    type(c_ptr) :: boundary_point, place, liquid, next, previous, codes, values, colour
   end type
 
   interface
@@ -72,163 +152,110 @@ module octavo_reading
       integer(c_int64_t), intent(out) :: number
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_restart_failed(comm, store, restart, error) &
-        bind(c, name='octavo_fortran_restart_failed')
-      import
-      integer(c_int), intent(in) :: comm
-      character(kind=c_char), intent(in) :: store(*)
-      type(c_ptr), value :: restart
-      type(c_error), intent(out) :: error
-    end function
     integer(c_int) function c_forget(store, error) bind(c, name='octavo_forget_failed_restarts')
       import
       character(kind=c_char), intent(in) :: store(*)
       type(c_error), intent(out) :: error
     end function
-    type(c_ptr) function c_note(restart, at) bind(c, name='octavo_restart_note')
-      import
-      type(c_ptr), value :: restart
-      integer(c_int64_t), value :: at
-    end function
-    integer(c_size_t) function c_strlen(text) bind(c, name='strlen')
-      import
-      type(c_ptr), value :: text
-    end function
-    integer(c_int64_t) function c_num_fields(restart) bind(c, name='octavo_restart_num_fields')
-      import
-      type(c_ptr), value :: restart
-    end function
-    integer(c_int) function c_field_info_of(restart, at, info, error) bind(c, name='octavo_restart_field_info')
-      import
-      type(c_ptr), value :: restart
-      integer(c_int64_t), value :: at
-      type(c_field_info), intent(out) :: info
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int64_t) function c_attribute_count(restart, name) bind(c, name='octavo_restart_attribute_count')
-      import
-      type(c_ptr), value :: restart
-      character(kind=c_char), intent(in) :: name(*)
-    end function
-    integer(c_int) function c_get_ints(restart, name, values, number, error) bind(c, name='octavo_restart_get_ints')
-      import
-      type(c_ptr), value :: restart
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), intent(out) :: values(*)
-      integer(c_int64_t), value :: number
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int) function c_get_doubles(restart, name, values, number, error) &
-        bind(c, name='octavo_restart_get_doubles')
-      import
-      type(c_ptr), value :: restart
-      character(kind=c_char), intent(in) :: name(*)
-      real(c_double), intent(out) :: values(*)
-      integer(c_int64_t), value :: number
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int) function c_get_text(restart, name, at, text, size, error) bind(c, name='octavo_restart_get_text')
-      import
-      type(c_ptr), value :: restart
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: at
-      character(kind=c_char), intent(out) :: text(*)
-      integer(c_size_t), value :: size
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int) function c_restart_open(comm, store, options, restart, error) &
-        bind(c, name='octavo_fortran_restart_open')
+    integer(c_int) function c_failed(comm, store, restart, error) bind(c, name='octavo_fortran_restart_failed')
       import
       integer(c_int), intent(in) :: comm
       character(kind=c_char), intent(in) :: store(*)
+      type(c_ptr), value :: restart
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_open(comm, path, options, restart, error) bind(c, name='octavo_fortran_restart_open')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: path(*)
       type(c_restart_options), intent(in) :: options
       type(c_ptr), intent(out) :: restart
       type(c_error), intent(out) :: error
     end function
-    integer(c_int64_t) function c_restart_step(restart) bind(c, name='octavo_restart_step')
+    integer(c_int) function c_get_info(restart, info, error) bind(c, name='octavo_restart_get_info')
       import
       type(c_ptr), value :: restart
-    end function
-    real(c_double) function c_restart_time(restart) bind(c, name='octavo_restart_time')
-      import
-      type(c_ptr), value :: restart
-    end function
-    integer(c_int) function c_restart_levels(restart) bind(c, name='octavo_restart_levels')
-      import
-      type(c_ptr), value :: restart
-    end function
-    integer(c_int64_t) function c_restart_values(restart) bind(c, name='octavo_restart_values')
-      import
-      type(c_ptr), value :: restart
-    end function
-    integer(c_int64_t) function c_restart_num_boxes(restart) bind(c, name='octavo_restart_num_boxes')
-      import
-      type(c_ptr), value :: restart
-    end function
-    integer(c_int) function c_restart_domain(restart, domain, block, error) bind(c, name='octavo_restart_domain')
-      import
-      type(c_ptr), value :: restart
-      type(c_domain), intent(out) :: domain
-      integer(c_int64_t), intent(out) :: block(3)
+      type(c_restart_info), intent(inout) :: info
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_triangle_counts(restart, points, triangles, planes, error) &
-        bind(c, name='octavo_restart_triangle_counts')
+    integer(c_int) function c_get_field_info(restart, at, info, error) bind(c, name='octavo_restart_get_field_info')
       import
       type(c_ptr), value :: restart
-      integer(c_int64_t), intent(out) :: points, triangles
-      integer(c_int), intent(out) :: planes
+      integer(c_int64_t), value :: at
+      type(c_field_info), intent(inout) :: info
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_triangles(restart, x, y, connectivity, global_point, global_element, error) &
-        bind(c, name='octavo_restart_triangles')
+    integer(c_int64_t) function c_attribute_count(restart, name) bind(c, name='octavo_restart_get_attribute_count')
       import
       type(c_ptr), value :: restart
-      real(c_double), intent(out) :: x(*), y(*)
-      integer(c_int64_t), intent(out) :: connectivity(*), global_point(*), global_element(*)
+      character(kind=c_char), intent(in) :: name(*)
+    end function
+    integer(c_int) function c_get_attribute(restart, name, kind, values, number, error) &
+        bind(c, name='octavo_restart_get_attribute')
+      import
+      type(c_ptr), value :: restart, values
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: kind
+      integer(c_int64_t), value :: number
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_restart_boxes(restart, domain, ratio, boxes_of_level, boxes, error) &
-        bind(c, name='octavo_restart_boxes')
+    integer(c_int) function c_get_bytes(restart, rank, name, bytes, number, error) &
+        bind(c, name='octavo_restart_get_bytes')
       import
       type(c_ptr), value :: restart
-      integer(c_int64_t), intent(out) :: domain(3, 2, *), boxes_of_level(*), boxes(3, 2, *)
-      integer(c_int), intent(out) :: ratio(*)
+      integer(c_int), value :: rank
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(out) :: bytes
+      integer(c_int64_t), intent(out) :: number
       type(c_error), intent(out) :: error
     end function
-    integer(c_int64_t) function c_restart_cells(restart) bind(c, name='octavo_restart_cells')
+    integer(c_int) function c_get_tree(restart, tree, error) bind(c, name='octavo_restart_get_tree')
       import
       type(c_ptr), value :: restart
-    end function
-    integer(c_int) function c_restart_mesh(restart, cells_of_level, refined, owned, error) &
-        bind(c, name='octavo_restart_mesh')
-      import
-      type(c_ptr), value :: restart
-      integer(c_int64_t), intent(out) :: cells_of_level(*)
-      integer(c_int8_t), intent(out) :: refined(*), owned(*)
+      type(c_tree), intent(inout) :: tree
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_restart_field(restart, name, values, error) bind(c, name='octavo_fortran_restart_field')
+    integer(c_int) function c_get_boxes(restart, boxes, error) bind(c, name='octavo_restart_get_boxes')
+      import
+      type(c_ptr), value :: restart
+      type(c_boxes), intent(inout) :: boxes
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_get_triangles(restart, triangles, error) bind(c, name='octavo_restart_get_triangles')
+      import
+      type(c_ptr), value :: restart
+      type(c_triangles), intent(inout) :: triangles
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_get_field(restart, name, values, error) bind(c, name='octavo_fortran_restart_get_field')
       import
       type(c_ptr), value :: restart
       character(kind=c_char), intent(in) :: name(*)
       type(*), intent(inout) :: values(..)
       type(c_error), intent(out) :: error
     end function
-    integer(c_int64_t) function c_restart_count(restart, species) bind(c, name='octavo_restart_count')
+    integer(c_int64_t) function c_particle_count(restart, species) bind(c, name='octavo_restart_get_particle_count')
       import
       type(c_ptr), value :: restart
       character(kind=c_char), intent(in) :: species(*)
     end function
-    integer(c_int) function c_restart_particles(restart, species, attribute, values, error) &
-        bind(c, name='octavo_fortran_restart_particles')
+    integer(c_int) function c_get_particles(restart, species, attribute, values, error) &
+        bind(c, name='octavo_fortran_restart_get_particles')
       import
       type(c_ptr), value :: restart
       character(kind=c_char), intent(in) :: species(*), attribute(*)
       type(*), intent(inout) :: values(..)
       type(c_error), intent(out) :: error
     end function
-    subroutine c_restart_free(restart) bind(c, name='octavo_restart_free')
+    integer(c_int) function c_get_neighbours(comm, restart, neighbours, error) &
+        bind(c, name='octavo_fortran_restart_get_neighbours')
+      import
+      integer(c_int), intent(in) :: comm
+      type(c_ptr), value :: restart
+      type(c_neighbours), intent(inout) :: neighbours
+      type(c_error), intent(out) :: error
+    end function
+    subroutine c_free(restart) bind(c, name='octavo_restart_free')
       import
       type(c_ptr), intent(inout) :: restart
     end subroutine
@@ -236,53 +263,51 @@ module octavo_reading
 
 contains
 
-  ! `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory (docs/cross-restart.md).
-  subroutine restart_open(self, comm, store, flow, step, options, error, refine, block, fill, boxes, max_box, fields, &
-                          particles, points)
+  subroutine restart_open(self, comm, path, options, error)
     class(octavo_restart), intent(inout) :: self
     integer, intent(in) :: comm
-    character(*), intent(in) :: store
-    integer, intent(in), optional :: flow, step    !< without: checkpoint, the newest
-    character(*), intent(in), optional :: options  !< a TOML file, the writer's
+    character(*), intent(in) :: path
+    type(octavo_restart_options), intent(in), optional :: options  !< without: the newest checkpoint, all of it
     type(octavo_error), intent(inout), optional :: error
-    integer, intent(in), optional :: refine        !< so many levels more: the leaves of the finest level are refined
-    integer, intent(in), optional :: block(:)      !< blocks of so many cells along each axis; 1: cells
-    logical, intent(in), optional :: fill          !< block: missing cells may be made of the coarser ones
-    logical, intent(in), optional :: boxes         !< the share as boxes: see procedure boxes
-    integer, intent(in), optional :: max_box       !< boxes are at most that long [cells]
-    character(*), intent(in), optional :: fields(:)  !< without: all
-    logical, intent(in), optional :: particles     !< without: yes
-    integer, intent(in), optional :: points(:)     !< of a step of triangles: the numbers of those wanted, from 1
-    character(kind=c_char), allocatable, target :: file(:), names(:, :)
-    type(c_ptr), allocatable, target :: first(:)
+    type(octavo_restart_options) :: wanted
+    character(kind=c_char), allocatable, target :: file(:), names(:, :), masses(:, :)
+    type(c_ptr), allocatable, target :: name_at(:), mass_at(:)
     integer(c_int64_t), allocatable, target :: numbers(:)
     type(c_restart_options) :: chosen
     type(c_error) :: what
-    if (present(flow)) chosen%flow = int(flow, c_int)
-    if (present(step)) chosen%step = int(step, c_int64_t)
-    if (present(refine)) chosen%refine = int(refine, c_int)
-    if (present(block)) chosen%block = 1
-    if (present(block)) chosen%block(:size(block)) = int(block, c_int64_t)
-    if (present(fill)) chosen%fill = merge(1, 0, fill)
-    if (present(boxes)) chosen%boxes = merge(1, 0, boxes)
-    if (present(max_box)) chosen%max_box = int(max_box, c_int64_t)
-    if (present(particles)) chosen%particles = merge(1, 0, particles)
-    if (present(options)) then
-      file = text(options)
+    if (present(options)) wanted = options
+    chosen = c_restart_options(0, int(wanted%flow, c_int), int(wanted%step, c_int64_t), particles=flag(wanted%particles), &
+                               keep_parts=flag(wanted%keep_parts), refine=int(wanted%refine, c_int), &
+                               block=int(wanted%block, c_int64_t), fill=flag(wanted%fill), &
+                               constant=flag(wanted%constant), boxes=flag(wanted%boxes), &
+                               max_box=int(wanted%max_box, c_int64_t), opaque=flag(wanted%opaque), held_roots=flag(wanted%held_roots))
+    chosen%size = c_sizeof(chosen)
+    if (any(wanted%block /= 0)) chosen%block = max(1_c_int64_t, chosen%block)
+    if (allocated(wanted%options)) then
+      file = text(wanted%options)
       chosen%options = c_loc(file)
     end if
-    if (present(fields)) then
-      allocate (names(len(fields) + 1, size(fields)), first(size(fields) + 1))
-      call point_at(fields, names, first(:size(fields)))
-      chosen%fields = c_loc(first)
-      chosen%num_fields = size(fields)
-    end if
-    if (present(points)) then
-      numbers = [int(points, c_int64_t) - 1, 0_c_int64_t]  ! one more, so that there is a place to point at
+    if (allocated(wanted%fields)) call hold_names(wanted%fields, names, name_at, chosen%fields, chosen%num_fields)
+    if (allocated(wanted%per_mass)) &
+      call hold_names(wanted%per_mass, masses, mass_at, chosen%per_mass, chosen%num_per_mass)
+    if (allocated(wanted%points)) then
+      numbers = [int(wanted%points, c_int64_t) - 1, 0_c_int64_t]  ! one more, so that there is a place to point at
       chosen%points = c_loc(numbers)
-      chosen%num_points = size(points)
+      chosen%num_points = size(wanted%points)
     end if
-    call check(c_restart_open(comm, text(store), chosen, self%handle, what), what, error)
+    call check(c_open(comm, text(path), chosen, self%handle, what), what, error)
+  end subroutine
+
+  subroutine hold_names(names, held, held_at, first, count)
+    character(*), intent(in) :: names(:)
+    character(kind=c_char), allocatable, target, intent(inout) :: held(:, :)
+    type(c_ptr), allocatable, target, intent(inout) :: held_at(:)
+    type(c_ptr), intent(out) :: first
+    integer(c_int64_t), intent(out) :: count
+    allocate (held(len(names) + 1, size(names)), held_at(size(names) + 1))
+    call point_at(names, held, held_at(:size(names)))
+    first = c_loc(held_at)
+    count = size(names, kind=c_int64_t)
   end subroutine
 
   subroutine restart_failed(self, comm, store, error)
@@ -291,7 +316,7 @@ contains
     character(*), intent(in) :: store
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
-    call check(c_restart_failed(comm, text(store), self%handle, what), what, error)
+    call check(c_failed(comm, text(store), self%handle, what), what, error)
   end subroutine
 
   subroutine octavo_forget_failed_restarts(store, error)
@@ -324,49 +349,87 @@ contains
     if (present(times)) times = at(:number)
   end subroutine
 
-  subroutine restart_notes(self, unit)
+  logical function found(self)
     class(octavo_restart), intent(in) :: self
-    integer, intent(in) :: unit
-    character(kind=c_char), pointer :: note(:)
-    type(c_ptr) :: first
-    integer(c_int64_t) :: i
-    i = 0
-    do
-      first = c_note(self%handle, i)
-      if (.not. c_associated(first)) exit
-      call c_f_pointer(first, note, [c_strlen(first)])
-      write (unit, '(*(a))') note
-      i = i + 1
-    end do
-  end subroutine
+    found = c_associated(self%handle)
+  end function
 
-  subroutine restart_fields(self, info)
+  subroutine get_info(self, info, error)
     class(octavo_restart), intent(in) :: self
-    type(octavo_field_info), allocatable, intent(out) :: info(:)
-    type(c_field_info) :: in_c
+    type(octavo_restart_info), intent(out) :: info
+    type(octavo_error), intent(inout), optional :: error
+    type(c_restart_info) :: in_c
+    type(c_domain), pointer :: domain
+    type(c_ptr), pointer :: notes(:)
     type(c_error) :: what
     integer :: i
-    allocate (info(c_num_fields(self%handle)))
-    do i = 1, size(info)
-      call check(c_field_info_of(self%handle, int(i - 1, c_int64_t), in_c, what), what)
-      info(i)%name = from_c(in_c%name)
-      info(i)%unit = from_c(in_c%unit)
-      info(i)%species = from_c(in_c%species)
-      info(i)%type = int(in_c%kind)
-      info(i)%components = int(in_c%components)
+    in_c%size = c_sizeof(in_c)
+    call check(c_get_info(self%handle, in_c, what), what, error)
+    info%step = int(in_c%step)
+    info%time = in_c%time
+    info%mesh = int(in_c%mesh)
+    info%levels = int(in_c%levels)
+    info%cells = in_c%cells
+    info%boxes = in_c%boxes
+    info%values = in_c%values
+    info%num_fields = int(in_c%num_fields)
+    allocate (info%notes(in_c%num_notes))
+    if (c_associated(in_c%notes)) call c_f_pointer(in_c%notes, notes, [in_c%num_notes])
+    do i = 1, size(info%notes)
+      info%notes(i) = text_at(notes(i))
     end do
+    if (.not. c_associated(in_c%domain)) return
+    call c_f_pointer(in_c%domain, domain)
+    info%domain = octavo_domain(text_at(domain%code), int(domain%dim), domain%roots, domain%block, int(domain%unfolded), &
+                                domain%lo, domain%hi, domain%periodic /= 0, domain%unit_length, domain%unit_density, &
+                                domain%unit_time)
   end subroutine
+
+  subroutine get_field_info(self, index, info, error)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: index
+    type(octavo_field_info), intent(out) :: info
+    type(octavo_error), intent(inout), optional :: error
+    type(c_field_info) :: in_c
+    type(c_error) :: what
+    in_c%size = c_sizeof(in_c)
+    call check(c_get_field_info(self%handle, int(index - 1, c_int64_t), in_c, what), what, error)
+    if (what%code /= 0) return
+    info%name = text_at(in_c%name)
+    info%unit = text_at(in_c%unit)
+    info%species = text_at(in_c%species)
+    info%type = int(in_c%kind)
+    info%centring = int(in_c%centring)
+    info%components = int(in_c%components)
+    info%count = in_c%count
+  end subroutine
+
+  ! Values that an array of the field has on this rank; 0 where there is no such field.
+  integer(int64) function values_of(self, species, name) result(values)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: species, name
+    type(octavo_restart_info) :: all
+    type(octavo_field_info) :: info
+    integer :: i
+    values = 0
+    call self%get_info(all)
+    do i = 1, all%num_fields
+      call self%get_field_info(i, info)
+      if (info%name /= name .or. info%species /= species) cycle
+      values = info%components*merge(info%count, all%values, species /= '')
+    end do
+  end function
 
   subroutine get_int(self, name, value, error)
     class(octavo_restart), intent(in) :: self
     character(*), intent(in) :: name
     integer, intent(out) :: value
     type(octavo_error), intent(inout), optional :: error
-    integer(c_int64_t) :: in_c(1)
+    integer(c_int64_t), target :: in_c
     type(c_error) :: what
     in_c = 0
-    call check(c_get_ints(self%handle, text(name), in_c, 1_c_int64_t, what), what, error)
-    value = int(in_c(1))
+    call check(c_get_attribute(self%handle, text(name), t_int64, c_loc(in_c), 1_c_int64_t, what), what, error)
+    value = int(in_c)
   end subroutine
 
   subroutine get_real(self, name, value, error)
@@ -374,11 +437,11 @@ contains
     character(*), intent(in) :: name
     real(real64), intent(out) :: value
     type(octavo_error), intent(inout), optional :: error
-    real(c_double) :: in_c(1)
+    real(c_double), target :: in_c
     type(c_error) :: what
     in_c = 0
-    call check(c_get_doubles(self%handle, text(name), in_c, 1_c_int64_t, what), what, error)
-    value = in_c(1)
+    call check(c_get_attribute(self%handle, text(name), t_float64, c_loc(in_c), 1_c_int64_t, what), what, error)
+    value = in_c
   end subroutine
 
   subroutine get_text(self, name, value, error)
@@ -386,24 +449,31 @@ contains
     character(*), intent(in) :: name
     character(:), allocatable, intent(out) :: value
     type(octavo_error), intent(inout), optional :: error
-    character(kind=c_char) :: in_c(4096)
+    type(c_ptr), target :: in_c
     type(c_error) :: what
-    in_c = c_null_char
-    call check(c_get_text(self%handle, text(name), 0_c_int64_t, in_c, size(in_c, kind=c_size_t), what), what, error)
-    value = from_c(in_c)
+    value = ''
+    call check(c_get_attribute(self%handle, text(name), t_text, c_loc(in_c), 1_c_int64_t, what), what, error)
+    if (what%code == 0) value = text_at(in_c)
   end subroutine
+
+  integer function get_attribute_count(self, name) result(count)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: name
+    count = int(c_attribute_count(self%handle, text(name)))
+  end function
 
   subroutine get_ints(self, name, value, error)
     class(octavo_restart), intent(in) :: self
     character(*), intent(in) :: name
     integer, allocatable, intent(out) :: value(:)
     type(octavo_error), intent(inout), optional :: error
-    integer(c_int64_t), allocatable :: in_c(:)
+    integer(c_int64_t), allocatable, target :: in_c(:)
+    integer :: count
     type(c_error) :: what
-    allocate (in_c(max(0_c_int64_t, c_attribute_count(self%handle, text(name)))))
-    in_c = 0
-    call check(c_get_ints(self%handle, text(name), in_c, size(in_c, kind=c_int64_t), what), what, error)
-    value = int(in_c)
+    count = max(0, self%get_attribute_count(name))
+    allocate (in_c(count + 1), source=0_c_int64_t)
+    call check(c_get_attribute(self%handle, text(name), t_int64, c_loc(in_c), int(count, c_int64_t), what), what, error)
+    value = int(in_c(:count))
   end subroutine
 
   subroutine get_reals(self, name, value, error)
@@ -411,97 +481,132 @@ contains
     character(*), intent(in) :: name
     real(real64), allocatable, intent(out) :: value(:)
     type(octavo_error), intent(inout), optional :: error
+    real(c_double), allocatable, target :: in_c(:)
+    integer :: count
     type(c_error) :: what
-    allocate (value(max(0_c_int64_t, c_attribute_count(self%handle, text(name)))))
-    call check(c_get_doubles(self%handle, text(name), value, size(value, kind=c_int64_t), what), what, error)
+    count = max(0, self%get_attribute_count(name))
+    allocate (in_c(count + 1), source=0.0_c_double)
+    call check(c_get_attribute(self%handle, text(name), t_float64, c_loc(in_c), int(count, c_int64_t), what), what, error)
+    value = in_c(:count)
   end subroutine
 
-  logical function found(self)
+  subroutine get_texts(self, name, value, error)
     class(octavo_restart), intent(in) :: self
-    found = c_associated(self%handle)
-  end function
-
-  integer function restart_step(self) result(step)
-    class(octavo_restart), intent(in) :: self
-    step = int(c_restart_step(self%handle))
-  end function
-
-  real(real64) function restart_time(self) result(time)
-    class(octavo_restart), intent(in) :: self
-    time = c_restart_time(self%handle)
-  end function
-
-  subroutine restart_domain(self, domain, block, error)
-    class(octavo_restart), intent(in) :: self
-    type(octavo_domain), intent(out) :: domain
-    integer(int64), intent(out), optional :: block(3)  !< values of a tree cell along each axis
+    character(*), intent(in) :: name
+    character(*), allocatable, intent(out) :: value(:)  !< longer texts are cut off
     type(octavo_error), intent(inout), optional :: error
-    type(c_domain) :: in_c
-    character(kind=c_char), pointer :: code(:)
-    integer(c_int64_t) :: cells(3)
+    type(c_ptr), allocatable, target :: in_c(:)
+    integer :: count, i
     type(c_error) :: what
-    cells = 1
-    call check(c_restart_domain(self%handle, in_c, cells, what), what, error)
-    if (present(block)) block = cells
+    count = max(0, self%get_attribute_count(name))
+    allocate (in_c(count + 1), value(count))
+    call check(c_get_attribute(self%handle, text(name), t_text, c_loc(in_c), int(count, c_int64_t), what), what, error)
+    do i = 1, merge(count, 0, what%code == 0)
+      value(i) = text_at(in_c(i))
+    end do
+  end subroutine
+
+  subroutine get_bytes(self, rank, name, bytes, error)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: rank
+    character(*), intent(in) :: name
+    integer(int8), allocatable, intent(out) :: bytes(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int8_t), pointer :: in_c(:)
+    type(c_ptr) :: first
+    integer(c_int64_t) :: number
+    type(c_error) :: what
+    integer :: code
+    code = c_get_bytes(self%handle, int(rank, c_int), text(name), first, number, what)
+    if (code == 0) then
+      call c_f_pointer(first, in_c, [number])
+      bytes = in_c
+    end if
+    call check(code, what, error)
+  end subroutine
+
+  subroutine get_tree(self, tree, error)
+    class(octavo_restart), intent(in) :: self
+    type(octavo_tree), intent(out) :: tree
+    type(octavo_error), intent(inout), optional :: error
+    type(c_tree) :: in_c
+    type(c_error) :: what
+    in_c%size = c_sizeof(in_c)
+    call check(c_get_tree(self%handle, in_c, what), what, error)
+    tree%cells_of_level = long_integers(in_c%cells_of_level, int(in_c%levels, c_int64_t))
+    tree%refined = logicals(in_c%refined, sum(tree%cells_of_level))
+    tree%owned = logicals(in_c%owned, sum(tree%cells_of_level))
+    if (in_c%num_intervals > 0) then
+      tree%held = reshape(long_integers(in_c%held, 2 * in_c%num_intervals), [2, int(in_c%num_intervals)])
+      tree%held(1, :) = tree%held(1, :) + 1
+    end if
+  end subroutine
+
+  subroutine get_boxes(self, boxes, error)
+    class(octavo_restart), intent(in) :: self
+    type(octavo_boxes), intent(out) :: boxes
+    type(octavo_error), intent(inout), optional :: error
+    type(c_boxes) :: in_c
+    integer(c_int64_t) :: levels, count
+    type(c_error) :: what
+    in_c%size = c_sizeof(in_c)
+    call check(c_get_boxes(self%handle, in_c, what), what, error)
+    levels = in_c%levels
+    boxes%boxes_of_level = long_integers(in_c%boxes_of_level, levels)
+    count = sum(boxes%boxes_of_level)
+    boxes%domain = reshape(long_integers(in_c%domain, 6*levels), [3, 2, int(levels)])
+    boxes%ratio = integers(in_c%ratio, max(0_c_int64_t, levels - 1))
+    boxes%boxes = reshape(long_integers(in_c%boxes, 6*count), [3, 2, int(count)])
+  end subroutine
+
+  !> Fields then have a value a point, plane after plane.
+  subroutine get_triangles(self, triangles, error)
+    class(octavo_restart), intent(in) :: self
+    type(octavo_triangles), intent(out) :: triangles
+    type(octavo_error), intent(inout), optional :: error
+    type(c_triangles) :: in_c
+    type(c_error) :: what
+    in_c%size = c_sizeof(in_c)
+    call check(c_get_triangles(self%handle, in_c, what), what, error)
+    triangles%planes = int(in_c%planes)
+    triangles%x = reals(in_c%x, in_c%points)
+    triangles%y = reals(in_c%y, in_c%points)
+    triangles%triangles = reshape(int(long_integers(in_c%connectivity, 3*in_c%triangles)) + 1, [3, int(in_c%triangles)])
+    triangles%global_point = int(long_integers(in_c%global_point, in_c%points)) + 1
+    triangles%global_triangle = int(long_integers(in_c%global_triangle, in_c%triangles)) + 1
+  end subroutine
+
+  integer function get_particle_count(self, species) result(count)
+    class(octavo_restart), intent(in) :: self
+    character(*), intent(in) :: species
+    count = int(c_particle_count(self%handle, text(species)))
+  end function
+
+  !> An error where the step is not of triangles, or was read by points.
+  subroutine get_neighbours(self, comm, neighbours, error)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: comm
+    type(octavo_neighbours), intent(out) :: neighbours
+    type(octavo_error), intent(inout), optional :: error
+    type(c_neighbours) :: around
+    type(c_error) :: what
+    around%size = c_sizeof(around)
+    call check(c_get_neighbours(comm, self%handle, around, what), what, error)
     if (what%code /= 0) return
-    call c_f_pointer(in_c%code, code, [c_strlen(in_c%code)])
-    domain = octavo_domain(from_c(code), int(in_c%dim), in_c%roots, in_c%lo, in_c%hi, in_c%periodic /= 0, &
-                           in_c%unit_length, in_c%unit_density, in_c%unit_time)
-  end subroutine
-
-  subroutine restart_mesh(self, cells_of_level, refined, owned, error)
-    class(octavo_restart), intent(in) :: self
-    integer(int64), allocatable, intent(out) :: cells_of_level(:)
-    logical, allocatable, intent(out) :: refined(:), owned(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer(c_int8_t), allocatable :: refined_in_c(:), owned_in_c(:)
-    integer(int64) :: cells
-    type(c_error) :: what
-    cells = c_restart_cells(self%handle)
-    allocate (cells_of_level(c_restart_levels(self%handle)), refined_in_c(cells), owned_in_c(cells))
-    call check(c_restart_mesh(self%handle, cells_of_level, refined_in_c, owned_in_c, what), what, error)
-    refined = refined_in_c /= 0
-    owned = owned_in_c /= 0
-  end subroutine
-
-  subroutine restart_boxes(self, domain, ratio, boxes_of_level, boxes, error)
-    class(octavo_restart), intent(in) :: self
-    integer(int64), allocatable, intent(out) :: domain(:, :, :), boxes_of_level(:), boxes(:, :, :)
-    integer, allocatable, intent(out) :: ratio(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer(c_int), allocatable :: ratio_in_c(:)
-    integer :: levels
-    type(c_error) :: what
-    levels = int(c_restart_levels(self%handle))
-    allocate (domain(3, 2, levels), boxes_of_level(levels), boxes(3, 2, c_restart_num_boxes(self%handle)), &
-              ratio_in_c(levels - 1))
-    call check(c_restart_boxes(self%handle, domain, ratio_in_c, boxes_of_level, boxes, what), what, error)
-    ratio = int(ratio_in_c)
-  end subroutine
-
-  !> This rank's share of a mesh of triangles, numbers from 1. Fields have a value a point, plane after plane.
-  subroutine restart_triangles(self, x, y, triangles, global_point, planes, global_triangle, error)
-    class(octavo_restart), intent(in) :: self
-    real(real64), allocatable, intent(out) :: x(:), y(:)
-    integer, allocatable, intent(out) :: triangles(:, :), global_point(:)
-    integer, intent(out), optional :: planes
-    integer, allocatable, intent(out), optional :: global_triangle(:)
-    type(octavo_error), intent(inout), optional :: error
-    integer(int64), allocatable :: nodes(:), points(:), elements(:)
-    integer(int64) :: n, m
-    integer(c_int) :: levels
-    type(c_error) :: what
-    n = 0
-    m = 0
-    levels = 1
-    call check(c_triangle_counts(self%handle, n, m, levels, what), what, error)
-    if (what%code /= 0) return
-    allocate (x(n), y(n), nodes(3*m), points(n), elements(m))
-    call check(c_triangles(self%handle, x, y, nodes, points, elements, what), what, error)
-    triangles = reshape(int(nodes) + 1, [3, int(m)])
-    global_point = int(points) + 1
-    if (present(planes)) planes = int(levels)
-    if (present(global_triangle)) global_triangle = int(elements) + 1
+    neighbours%shared_point = integers(around%shared_point, around%shared) + 1
+    neighbours%first = int(long_integers(around%first, around%shared + 1)) + 1
+    neighbours%rank = integers(around%rank, int(neighbours%first(around%shared + 1) - 1, c_int64_t))
+    neighbours%halo_triangle = integers(around%halo_triangle, around%halo) + 1
+    neighbours%behind_rank = reshape(integers(around%behind_rank, 3*around%halo), [3, int(around%halo)])
+    neighbours%behind_triangle = reshape(integers(around%behind_triangle, 3*around%halo) + 1, [3, int(around%halo)])
+    neighbours%boundary_point = integers(around%boundary_point, around%boundary) + 1
+    neighbours%place = integers(around%place, around%boundary) + 1
+    neighbours%liquid = integers(around%liquid, around%boundary)
+    neighbours%next = int(long_integers(around%next, around%boundary)) + 1
+    neighbours%previous = int(long_integers(around%previous, around%boundary)) + 1
+    neighbours%codes = reshape(integers(around%codes, 4*around%boundary), [4, int(around%boundary)])
+    neighbours%values = reshape(reals(around%values, 7*around%boundary), [7, int(around%boundary)])
+    neighbours%colour = integers(around%colour, around%boundary)
   end subroutine
 
   subroutine field_r64(self, name, values, error)
@@ -546,7 +651,7 @@ contains
 
   subroutine restart_free(self)
     class(octavo_restart), intent(inout) :: self
-    call c_restart_free(self%handle)
+    call c_free(self%handle)
   end subroutine
 
 end module octavo_reading

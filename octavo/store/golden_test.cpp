@@ -282,14 +282,14 @@ TEST(Golden, DISABLED_writes_a_new_store) {
                                                                 {"blocks", make_blocks},
                                                                 {"triangles", make_triangles},
                                                                 {"layouts", make_layouts}};
-                                                                {"roots", make_roots},
-                                                                {"triangles", make_triangles}};
-  for (const auto& [kind, make] : makers) {
-    const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
-    if (fs::exists(directory)) continue;  // golden files are for ever
-    make(directory / "run.octavo");
-    std::ofstream(directory / "expected.json") << described(directory / "run.octavo").dump(1) << "\n";
-  }
+  {"roots", make_roots}, { "triangles", make_triangles }
+};
+for (const auto& [kind, make] : makers) {
+  const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
+  if (fs::exists(directory)) continue;  // golden files are for ever
+  make(directory / "run.octavo");
+  std::ofstream(directory / "expected.json") << described(directory / "run.octavo").dump(1) << "\n";
+}
 }
 
 }  // namespace

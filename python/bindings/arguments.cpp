@@ -71,6 +71,18 @@ mesh::Unstructured piece_from(const Doubles& x, const Doubles& y, const Numbers&
   return piece;
 }
 
+store::Flow flow_named(const std::string& name) {
+  if (name == "checkpoint") return store::Flow::checkpoint;
+  if (name == "analysis") return store::Flow::analysis;
+  throw Error(Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
+}
+
+engine::Options options_from(const Settings& settings, const std::filesystem::path& file) {
+  engine::Options options;
+  for (const auto& [name, value] : settings) engine::set_option(options, name, value);
+  return engine::read_options(options, file);
+}
+
 Error error_from(const Problem& problem) {
   const auto& [kind, message, places, hint] = problem;
   Error error(static_cast<Kind>(kind), message);

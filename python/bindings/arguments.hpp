@@ -15,8 +15,7 @@
 /// What Python hands to a writer: a communicator, and arrays that are read later than they are handed over.
 namespace octavo::bindings {
 
-void bind_native(nb::module_& m);
-void bind_series(nb::module_& m);
+void bind_writer(nb::module_& m);
 
 /// None is all processes of mpirun (MPI is started where nobody has); else a Fortran handle, as mpi4py's py2f gives it.
 MPI_Comm comm_from(std::optional<int> handle);
@@ -47,6 +46,13 @@ engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type)
 
 /// "cell", "face_x", "face_y", "face_z", "node"; Error(usage) for any other.
 mesh::Centring centring_named(const std::string& name);
+
+/// "checkpoint" or "analysis"; Error(usage) for any other.
+store::Flow flow_named(const std::string& name);
+
+/// Options by name; a file of options and variables override them.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+engine::Options options_from(const Settings& settings, const std::filesystem::path& file);
 
 /// "background" or "sync"; Error(usage) for any other.
 engine::Mode mode_named(const std::string& name);

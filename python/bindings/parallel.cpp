@@ -10,11 +10,9 @@
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/restart/scotch.hpp"
-#include "octavo/engine/write/writer.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/world.hpp"
-#include "open_writer.hpp"
 
 namespace octavo::bindings {
 namespace {
@@ -22,7 +20,6 @@ namespace {
 using base::Error;
 using base::Kind;
 using Path = std::filesystem::path;
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
@@ -31,110 +28,6 @@ std::string library_version() {
   text.resize(static_cast<std::size_t>(length));
   return text.c_str();  // some implementations count the final zero
 }
-
-store::Flow flow_named(const std::string& name) {
-  if (name == "checkpoint") return store::Flow::checkpoint;
-  if (name == "analysis") return store::Flow::analysis;
-  throw Error(Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
-}
-
-engine::Options options_from(const Settings& settings, const Path& file) {
-  engine::Options options;
-  for (const auto& [name, value] : settings) engine::set_option(options, name, value);
-  return engine::read_options(options, file);
-}
-
-/// The engine's writer, and the arrays that it reads later than Python hands them over.
-class Writer {
- public:
-  Writer(std::optional<int> comm, const Path& store, const mesh::Header& header, const Settings& settings,
-         const Path& file, std::optional<store::StepId> resumed_from) {
-    nb::gil_scoped_release release;
-    const MPI_Comm everyone = comm_from(comm);
-    engine::Options options;
-    ranks::agree(everyone, [&] { options = options_from(settings, file); });
-    lend_ = options.lend;
-    writer_.open(everyone, store, header, options, resumed_from);
-  }
-  void begin_step(const std::string& flow, std::int64_t step, double time) {
-    std::optional<store::Flow> named;
-    try {
-      named = flow_named(flow);
-    } catch (Error& error) {  // for all ranks to know
-      return writer_->begin_error(error.at("begin_step"));
-    }
-    writer_.call([&](engine::Writer& writer) { writer.begin_step(*named, step, time); });
-    held_.clear();
-  }
-  void put_bytes(const std::string& name, const nb::bytes& bytes) {
-    writer_->put_bytes(name, {static_cast<const std::byte*>(bytes.data()), bytes.size()});
-  }
-  void put_attribute(const std::string& name, mesh::Attribute value) { writer_->put_attribute(name, std::move(value)); }
-  void put_tree(const mesh::Octree& tree) { writer_->put_mesh(tree); }
-  void put_patches(const mesh::Patches& patches) { writer_->put_mesh(patches); }
-  void put_triangles(const Doubles& x, const Doubles& y, const Numbers& triangles, const std::optional<Numbers>& number,
-                     int planes, const std::optional<Numbers>& element) {
-    std::vector<std::int64_t> numbers;
-    if (element) numbers.assign(element->data(), element->data() + element->size());
-    writer_->put_mesh(piece_from(x, y, triangles, number, planes), numbers);
-  }
-  void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
-                 const std::string& centring, nb::handle order) {
-    engine::ArrayView view = hold(array, type);
-    if (!order.is_none()) {
-      held_.emplace_back(order);
-      const Py_buffer& entries = held_.back().get();
-      view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
-    }
-    writer_->put_field(name, view, unit, centring_named(centring));
-  }
-  void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
-                 const std::string& unit, const std::string& centring) {
-    std::vector<engine::ArrayView> views;
-    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
-    writer_->put_field(name, views, unit, centring_named(centring));
-  }
-  void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
-                     const std::string& type, const std::string& unit) {
-    writer_->put_particles(species, attribute, hold(array, type), unit);
-  }
-  void put_error(const Problem& problem) { writer_->put_error(error_from(problem)); }
-  void begin_error(const Problem& problem) { writer_->begin_error(error_from(problem)); }
-  void end_step() {
-    writer_.call([](engine::Writer& writer) { writer.end_step(); });
-    if (!lend_) held_.clear();
-  }
-  void wait() {
-    writer_.call([](engine::Writer& writer) { writer.wait(); });
-    held_.clear();
-  }
-  void close() {
-    writer_.call([](engine::Writer& writer) { writer.close(); });
-    held_.clear();
-  }
-  void abandon() {
-    writer_.abandon();
-    held_.clear();
-  }
-  std::optional<store::StepId> newest_durable(const std::string& flow) {
-    return writer_->newest_durable(flow_named(flow));
-  }
-  std::string mode_of(const std::string& flow) {
-    return std::string(engine::name_of(writer_->mode_of(flow_named(flow))));
-  }
-  std::string statistics() { return writer_.statistics(); }
-  std::string total_statistics() { return writer_.total_statistics(); }
-
- private:
-  engine::ArrayView hold(nb::handle array, const std::string& type) {
-    held_.emplace_back(array);
-    return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
-  }
-
-  std::vector<Buffer> held_;  // outlives the writer, which may still read them
-  OpenWriter<engine::Writer> writer_;
-  bool lend_ = false;
-};
 
 // ------------------------------------------------------------------ reading
 
@@ -288,34 +181,6 @@ nb::dict opaque_of(const engine::Restart& start) {
 
 // ------------------------------------------------------------------ the module
 
-void bind_writer(nb::module_& m) {
-  nb::class_<Writer>(m, "Writer")
-      .def(nb::init<std::optional<int>, const Path&, const mesh::Header&, const Settings&, const Path&,
-                    std::optional<store::StepId>>(),
-           nb::arg("comm").none(), nb::arg("store"), nb::arg("header"), nb::arg("settings"), nb::arg("file"),
-           nb::arg("resumed_from").none())
-      .def("begin_step", &Writer::begin_step)
-      .def("put_attribute", &Writer::put_attribute)
-      .def("put_bytes", &Writer::put_bytes)
-      .def("put_mesh", &Writer::put_tree)
-      .def("put_mesh", &Writer::put_patches)
-      .def("put_boxes", &Writer::put_boxes)
-      .def("put_triangles", &Writer::put_triangles, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-           nb::arg().none())
-      .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("put_particles", &Writer::put_particles)
-      .def("put_error", &Writer::put_error)
-      .def("begin_error", &Writer::begin_error)
-      .def("end_step", &Writer::end_step)
-      .def("wait", &Writer::wait)
-      .def("close", &Writer::close)
-      .def("abandon", &Writer::abandon)
-      .def("newest_durable", &Writer::newest_durable)
-      .def("mode_of", &Writer::mode_of)
-      .def("statistics", &Writer::statistics)
-      .def("total_statistics", &Writer::total_statistics);
-}
-
 void bind_restart(nb::module_& m) {
   nb::class_<store::StepId>(m, "StepId", "A step of a flow, as a run that continues from it refers to it.")
       .def_ro("step", &store::StepId::step)
@@ -385,6 +250,4 @@ NB_MODULE(_mpi, m) {
   m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
   bindings::bind_restart(m);
   bindings::bind_writer(m);
-  bindings::bind_native(m);
-  bindings::bind_series(m);
 }

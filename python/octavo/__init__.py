@@ -19,21 +19,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Selection
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
-    from octavo.native import NativeWriter, Patches
-    from octavo.parallel import Header, Octree, Writer
-    from octavo.series_writer import SeriesWriter
+    from octavo.parallel import neighbours, restart
+    from octavo.writer import Header, Octree, Patches, Target, Writer
 
 __all__ = [
     "Damaged",
     "Dataset",
     "Error",
     "Header",
-    "NativeWriter",
     "NoSpace",
     "Octree",
     "Patches",
     "Selection",
-    "SeriesWriter",
+    "Target",
     "Unreadable",
     "Unsupported",
     "UsageError",
@@ -61,12 +59,11 @@ _HOMES = {
     "repack": "dataset",
     "diff": "dataset",
     "verify": "dataset",
-    "Header": "parallel",
-    "Octree": "parallel",
-    "Writer": "parallel",
-    "NativeWriter": "native",
-    "SeriesWriter": "series_writer",
-    "Patches": "native",
+    "Header": "writer",
+    "Octree": "writer",
+    "Patches": "writer",
+    "Target": "writer",
+    "Writer": "writer",
     "restart": "parallel",
     "neighbours": "parallel",
     "Error": "errors",

@@ -180,7 +180,7 @@ def strides(store: str) -> None:
     read_only = values.copy()
     read_only.flags.writeable = False
     layouts["read_only"] = read_only
-    from octavo.parallel import _readable
+    from octavo.writer import _readable
 
     assert [name for name, array in layouts.items() if _readable(array) is not array] == ["foreign"]
     with octavo.Writer(comm, store, header(block=block)) as writer:
@@ -402,8 +402,9 @@ def neighbours(store: str) -> None:
 
     comm = everyone()
     x, y, whole, *_ = strip(comm, 12)
-    with octavo.SeriesWriter(comm, store + ".slf", ["BOTTOM"], x, y, whole, mode="sync"):
-        pass
+    octavo.Writer(
+        comm, octavo.Target("serafin", store + ".slf", variables=["BOTTOM"], x=x, y=y, triangles=whole, mode="sync")
+    ).close()
     line = [*range(0, 12, 2), *range(11, 0, -2)]  # round the strip; its far end is open
     if comm.rank == 0:
         codes = ["5 4 4 1.5" if point >= 10 else "2 2 2 0." for point in line]
@@ -442,17 +443,15 @@ def open_series(path: str, planes: int = 1, **words):
     comm = everyone()
     x, y, whole, mine, number = strip(comm, 12)
     local = np.searchsorted(number, whole[mine])
-    mesh = (x[number], y[number], local, number)
-    words.setdefault("mode", "sync")
-    return octavo.SeriesWriter(
-        comm, path, {"ELEVATION Z": "M", "SPEED": "M/S"}, *mesh, planes=planes, global_triangle=mine, **words
-    ), number  # fmt: skip
+    mesh = {"x": x[number], "y": y[number], "triangles": local, "global_point": number, "global_triangle": mine}
+    words = {"variables": {"ELEVATION Z": "M", "SPEED": "M/S"}, "planes": planes, "mode": "sync", **mesh, **words}
+    return octavo.Writer(comm, octavo.Target("med" if path.endswith(".med") else "serafin", path, **words)), number
 
 
 def put_step(writer, number, step: int, planes: int = 1) -> None:
     """Values are exact in float32: as float64, as float32, in planes, as one variable of two."""
     values = 100.0 * np.arange(planes)[:, None] + number + 1000 * step
-    writer.begin_step(0.5 * step)
+    writer.begin_step(None, step, 0.5 * step)
     writer.put_field("ELEVATION Z", values if planes > 1 else values[0])
     writer.put_field("SPEED", np.repeat(-values.ravel().astype("float32"), 2)[::2])
     writer.end_step()
@@ -518,7 +517,7 @@ def series_errors(store: str) -> None:
         ("SPEED", np.ones(len(number), int), "expected float64 or float32"),
         ("DEPTH", np.ones(len(number)), "DEPTH"),
     ):
-        writer.begin_step(0.0)
+        writer.begin_step(None, 0, 0.0)
         writer.put_field("ELEVATION Z", np.ones(len(number)))
         writer.put_field(*(name, array) if last else ("SPEED", np.ones(len(number))))
         raises(octavo.UsageError, text if last else "", writer.end_step)
@@ -527,17 +526,22 @@ def series_errors(store: str) -> None:
         def __array__(self, *_, **__):
             raise MemoryError("no room for it")
 
-    writer.begin_step(0.0)
+    writer.begin_step(None, 0, 0.0)
     writer.put_field("ELEVATION Z", np.ones(len(number)))
     writer.put_field("SPEED", Failing() if last else np.ones(len(number)))
     raises(octavo.UsageError, "no room for it", writer.end_step)
-    writer.begin_step("x" if last else 0.0)
+    writer.begin_step(None, 0, "x" if last else 0.0)
     for name in ("ELEVATION Z", "SPEED"):
         writer.put_field(name, np.ones(len(number)))
     raises(octavo.UsageError, "begin_step", writer.end_step)
-    writer.begin_step(0.0)
+    writer.begin_step(None, 0, 0.0)
     if last:
-        writer.begin_step(0.0)
+        try:
+            writer.begin_step(None, 0, 0.0)
+        except octavo.UsageError:
+            pass  # end_step() tells the others
+        else:
+            raise AssertionError("begun twice")
     for name in ("ELEVATION Z", "SPEED"):
         writer.put_field(name, np.ones(len(number)))
     raises(octavo.UsageError, "the step before has not ended", writer.end_step)

@@ -145,7 +145,7 @@ def patches(directory: str) -> None:
     comm, at = everyone(), Path(directory)
     for dim, format in itertools.product((2, 3), ("flash", "amrex_plotfile", "amrex_checkpoint")):
         flat, mode = dim == 3, "background" if dim == 2 else "sync"
-        with octavo.NativeWriter(comm, header(dim), format=format, mode=mode, sync=False) as writer:
+        with octavo.Writer(comm, octavo.Target(format, mode=mode, sync=False), header(dim)) as writer:
             for name in ("a", "b"):
                 path = at / f"{format}_{dim}d_{name}"
                 write_patches(writer, path, dim, comm, flat=flat, particles=format != "flash")
@@ -171,9 +171,8 @@ def tree(directory: str) -> None:
     # A particle in the middle of every root that is a leaf, on the rank that owns it.
     middle = np.array([(1.5, 0.5), (0.5, 1.5), (1.5, 1.5)])[owned[0][1:]]
     for format, mode in (("flash", "background"), ("flash", "sync"), ("amrex_plotfile", "background")):
-        with octavo.NativeWriter(
-            comm, header(2, BOX), format=format, mode=mode, sync=False, names={"density": "dens"}
-        ) as writer:
+        target = octavo.Target(format, mode=mode, sync=False, names={"density": "dens"})
+        with octavo.Writer(comm, target, header(2, BOX)) as writer:
             writer.begin_step(at / f"{format}_{mode}", 3, 0.25)
             writer.put_attributes({"real scalars/dt": 0.125, "real scalars": ["dt"]})
             writer.put_mesh(octree)
@@ -189,7 +188,7 @@ def faces(directory: str) -> None:
         [np.zeros(2, bool)], [np.arange(2) % comm.size == comm.rank], roots=(2, 1, 1), block=(3, 2, 4)
     )
     box = octavo.Header(code="test", dim=3, roots=(2, 1, 1), block=(3, 2, 4), hi=(2.0, 1.0, 1.0))
-    with octavo.NativeWriter(comm, box, sync=False) as writer:
+    with octavo.Writer(comm, octavo.Target("flash", sync=False), box) as writer:
         writer.begin_step(at / "chk", 1, 0.0)
         writer.put_mesh(octree)
         writer.put_field("dens", np.zeros(shape))
@@ -223,7 +222,7 @@ def large(directory: str) -> None:
     values = values_of(0, lo, (lo[0] + edge, edge, edge)).ravel()
     whole = octavo.Header(roots=(edge * comm.size, edge, edge), hi=(float(comm.size), 1.0, 1.0))
     for mode in ("sync", "background"):
-        with octavo.NativeWriter(comm, whole, format="amrex_plotfile", mode=mode, sync=False) as writer:
+        with octavo.Writer(comm, octavo.Target("amrex_plotfile", mode=mode, sync=False), whole) as writer:
             writer.begin_step(at / mode, 1, 0.0)
             writer.put_mesh(patches)
             writer.put_field("first", values)
@@ -248,11 +247,19 @@ def errors(directory: str) -> None:
         else:
             raise AssertionError(f"not refused: {text}")
 
-    refused("no format 'hdf'", octavo.NativeWriter, comm, header(2), format="hdf")
-    refused("no mode 'auto'", octavo.NativeWriter, comm, header(2), mode="auto")
-    octavo.NativeWriter(comm, header(2), format="amrex_plotfile", bound_thread=True, checksums=False).close()
-    refused("collect is for FLASH", octavo.NativeWriter, comm, header(2), format="amrex_plotfile", collect=True)
-    writer = octavo.NativeWriter(comm, header(2), format="amrex_plotfile", sync=False)
+    def open_writer(*target, **words) -> octavo.Writer:
+        return octavo.Writer(comm, octavo.Target(*target, **words), header(2))
+
+    refused("no target 'hdf'", open_writer, "hdf")
+    refused("no mode 'auto'", open_writer, "flash", mode="auto")
+    refused("no word 'colour'", open_writer, "flash", colour="red")
+    refused("files", open_writer, "amrex_plotfile", files="many" if comm.rank == 0 else 1)
+    refused("are a store's", octavo.Writer, comm, octavo.Target("flash"), header(2), mode="sync")
+    refused("expected a Header", octavo.Writer, comm, octavo.Target("flash"))
+    open_writer("amrex_plotfile", bound_thread=True, checksums=False).close()
+    refused("collect is for FLASH", open_writer, "amrex_plotfile", collect=True)
+    writer = open_writer("amrex_plotfile", sync=False)
+    assert writer.total_statistics()["steps"] == 0
     refused("there is no step to end", writer.end_step)
     refused("put outside of a step", lambda: (writer.put_attribute("dt", 1.0), writer.end_step()))
     patches, arrays = share(2, comm.rank, comm.size)
@@ -292,7 +299,7 @@ def errors(directory: str) -> None:
 def leaving(directory: str) -> None:
     """A block that an exception ends on one rank calls nothing collective."""
     comm = everyone()
-    writer = octavo.NativeWriter(comm, header(2), sync=False)
+    writer = octavo.Writer(comm, octavo.Target("flash", sync=False), header(2))
     write_patches(writer, Path(directory) / "chk", 2, comm)
     if comm.rank == 0:
         try:

@@ -115,7 +115,7 @@ def test_osyris_reads_what_we_write(sample, rewritten, run_json):
         assert (low, high) == pytest.approx((density["min"], density["max"]), rel=1e-12)
 
 
-# ------------------------------------------------------------------------------- what NativeWriter writes on three ranks
+# ------------------------------------------------------------------------------- what Writer writes on three ranks
 
 
 @pytest.fixture(scope="module")

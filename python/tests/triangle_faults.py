@@ -45,9 +45,11 @@ def into_a_store(comm, path: str, last: int, mesh: tuple, number: np.ndarray) ->
 def into_a_series(comm, path: str, last: int, mesh: tuple, number: np.ndarray) -> None:
     there = comm.bcast(Path(path).exists())
     words = {"precision": "double", "writers": 2, "alignment": 8, "resume": there}
-    with octavo.SeriesWriter(comm, path, {"depth": "M"}, *mesh, **words) as writer:
+    words |= dict(zip(("x", "y", "triangles", "global_point"), mesh, strict=True))
+    target = octavo.Target("med" if path.endswith(".med") else "serafin", path, variables={"depth": "M"}, **words)
+    with octavo.Writer(comm, target) as writer:
         for step in range(writer.steps + 1, last + 1):
-            writer.begin_step(0.5 * step)
+            writer.begin_step(None, step, 0.5 * step)
             writer.put_field("depth", values(step)[number])
             writer.end_step()
             writer.wait()

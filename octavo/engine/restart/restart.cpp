@@ -155,7 +155,7 @@ struct Candidates {
   std::vector<std::string> notes;
 };
 
-// What a start led to nothing from before, and is not asked for now.
+// Steps from which an earlier start failed are left out, unless the caller names one.
 void leave_out_failed(Candidates& found, const std::filesystem::path& store) {
   std::erase_if(found.steps, [&](const StepParts& step) {
     if (!restart_failed_before(store, step.found.flow, {step.found.step, step.found.attempt})) return false;

@@ -1,0 +1,292 @@
+#include <nanobind/stl/array.h>
+
+#include <algorithm>
+#include <map>
+
+#include "arguments.hpp"
+#include "capi/any_target.hpp"
+#include "octavo/formats/serafin/layout.hpp"
+#include "octavo/ranks/communicator.hpp"
+
+namespace octavo::bindings {
+namespace {
+
+using base::Error;
+using base::Kind;
+using Path = std::filesystem::path;
+using Ranks = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
+namespace serafin = formats::serafin;
+
+/// What Python says of a target; the names are the keywords of octavo.Target.
+struct TargetWords {
+  std::string kind = "store";
+  Path path, options;
+  Settings settings;
+  std::optional<store::StepId> resumed_from;
+  std::string mode = "background", title, multifab, precision = "single";
+  bool sync = true, bound_thread = false, checksums = true, collect = false, little_endian = false;
+  std::map<std::string, std::string> names;
+  int files = 0, writers = 0, ranks_per_node = 0;
+  std::int64_t max_box = engine::NativeOptions().max_box, alignment = 4096;
+  std::vector<std::pair<std::string, std::string>> variables;  // name and unit
+  std::optional<std::array<std::int32_t, 6>> date;
+  std::array<std::int32_t, 2> origin{};
+  std::optional<double> resume;
+  engine::SeriesMesh mesh;
+};
+
+engine::NativeOptions native_from(const TargetWords& words, engine::NativeFormat format) {
+  engine::NativeOptions options;
+  options.format = format;
+  options.mode = mode_named(words.mode);
+  options.sync = words.sync;
+  options.checksums = words.checksums;
+  options.collect = words.collect;
+  options.names = words.names;
+  options.files = words.files;
+  options.max_box = words.max_box;
+  options.bound_thread = words.bound_thread;
+  if (!words.title.empty()) options.title = words.title;
+  if (!words.multifab.empty()) options.multifab = words.multifab;
+  return options;
+}
+
+serafin::Header header_from(const TargetWords& words) {
+  if (words.precision != "single" && words.precision != "double")
+    throw Error(Kind::usage, "no precision '" + words.precision + "': there are single and double");
+  serafin::Header header;
+  header.order = words.little_endian ? std::endian::little : std::endian::big;
+  header.real_bytes = words.precision == "double" ? 8 : 4;
+  header.title = engine::series_title(serafin::latin1_of(words.title), header.real_bytes);
+  for (const auto& [name, unit] : words.variables) header.variables.push_back(serafin::variable(name, unit));
+  std::copy(words.origin.begin(), words.origin.end(), header.iparam.begin() + 2);
+  header.date = words.date;
+  return header;
+}
+
+engine::SeriesTarget series_from(const TargetWords& words) {
+  if ((words.kind == "med") != (words.path.extension() == ".med"))
+    throw Error(Kind::usage, "path: the name of a MED file ends in .med, that of a SERAFIN file does not");
+  if (words.alignment < 1)
+    throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(words.alignment));
+  engine::SeriesOptions options;
+  options.mode = mode_named(words.mode);
+  options.sync = words.sync;
+  options.writers = words.writers;
+  options.alignment = static_cast<std::uint64_t>(words.alignment);
+  options.resume = words.resume;
+  options.ranks_per_node = words.ranks_per_node;
+  options.bound_thread = words.bound_thread;
+  return {words.path, header_from(words), words.mesh, options};
+}
+
+engine::Target target_from(const TargetWords& words) {
+  if (words.kind == "store")
+    return engine::StoreTarget{words.path, options_from(words.settings, words.options), words.resumed_from};
+  if (words.kind == "flash") return native_from(words, engine::NativeFormat::flash);
+  if (words.kind == "amrex_plotfile") return native_from(words, engine::NativeFormat::amrex_plotfile);
+  if (words.kind == "amrex_checkpoint") return native_from(words, engine::NativeFormat::amrex_checkpoint);
+  if (words.kind == "serafin" || words.kind == "med") return series_from(words);
+  throw Error(Kind::usage, "no target '" + words.kind +
+                               "': there are store, flash, amrex_plotfile, amrex_checkpoint, serafin and med");
+}
+
+/// The engine's writer, until an exception leaves it, and the arrays that it reads later than Python hands them over.
+class Writer {
+ public:
+  /// `problem`: what Python found wrong with this rank's arguments, for all ranks to know.
+  Writer(std::optional<int> comm, const TargetWords& words, const mesh::Header& header,
+         const std::optional<Problem>& problem) {
+    nb::gil_scoped_release release;
+    const MPI_Comm everyone = comm_from(comm);
+    ranks::agree(everyone, [&] {
+      if (problem) throw error_from(*problem);
+      target_ = target_from(words);
+    });
+    if (const auto* store = std::get_if<engine::StoreTarget>(&target_)) lend_ = store->options.lend;
+    writer_.emplace(everyone, header, target_);
+  }
+  /// `name`: the flow of a store, the path of a FLASH or AMReX output; nothing for a series.
+  void begin_step(const std::optional<std::string>& name, std::int64_t step, double time) {
+    store::Flow flow = store::Flow::checkpoint;
+    try {
+      if (std::holds_alternative<engine::StoreTarget>(target_)) flow = flow_named(name.value_or("None"));
+    } catch (Error& error) {  // for all ranks to know
+      return open().begin_error(error.at("begin_step"));
+    }
+    call([&](engine::Writer& writer) { capi::begin_step(writer, target_, flow, name.value_or(""), step, time); });
+    held_.clear();
+  }
+  void put_attribute(const std::string& name, mesh::Attribute value) { open().put_attribute(name, std::move(value)); }
+  void put_tree(const mesh::Octree& tree) { open().put_mesh(tree); }
+  void put_patches(const mesh::Patches& patches) { open().put_mesh(patches); }
+  void put_triangles(const engine::SeriesMesh& triangles) { capi::put_triangles(open(), target_, triangles); }
+  void put_bytes(const std::string& name, const nb::bytes& bytes) {
+    open().put_bytes(name, {static_cast<const std::byte*>(bytes.data()), bytes.size()});
+  }
+  void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
+                 const std::string& centring, nb::handle order) {
+    engine::ArrayView view = hold(array, type);
+    if (!order.is_none()) {
+      held_.emplace_back(order);
+      const Py_buffer& entries = held_.back().get();
+      view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
+    }
+    open().put_field(name, view, unit, centring_named(centring));
+  }
+  void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
+                 const std::string& unit, const std::string& centring) {
+    std::vector<engine::ArrayView> views;
+    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
+    open().put_field(name, views, unit, centring_named(centring));
+  }
+  void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
+                     const std::string& type, const std::string& unit) {
+    open().put_particles(species, attribute, hold(array, type), unit);
+  }
+  void put_error(const Problem& problem) { open().put_error(error_from(problem)); }
+  void begin_error(const Problem& problem) { open().begin_error(error_from(problem)); }
+  void end_step() {
+    call([](engine::Writer& writer) { writer.end_step(); });
+    if (!lend_) held_.clear();
+  }
+  bool finished() {
+    return call([](engine::Writer& writer) { return writer.finished(); });
+  }
+  void wait() {
+    call([](engine::Writer& writer) { writer.wait(); });
+    held_.clear();
+  }
+  void close() {
+    call([](engine::Writer& writer) { writer.close(); });
+    held_.clear();
+  }
+  /// Waits for this rank's own work, tells nobody.
+  void abandon() {
+    {
+      nb::gil_scoped_release release;
+      writer_.reset();
+    }
+    held_.clear();
+  }
+  std::int64_t steps() { return open().steps(); }
+  bool due(const std::string& flow, std::int64_t step, double time) {
+    const store::Flow of = flow_named(flow);
+    return call([&](engine::Writer& writer) { return writer.due(of, step, time); });
+  }
+  std::optional<store::StepId> newest_durable(const std::string& flow) {
+    return open().newest_durable(flow_named(flow));
+  }
+  std::string mode_of(const std::string& flow) {
+    return std::string(engine::name_of(open().mode_of(flow_named(flow))));
+  }
+  std::string statistics() { return to_json(open().statistics()); }
+  std::string total_statistics() {
+    return call([](engine::Writer& writer) { return to_json(writer.total_statistics()); });
+  }
+
+ private:
+  engine::Writer& open() {
+    if (!writer_) throw Error(Kind::usage, "the writer was left by an exception");
+    return *writer_;
+  }
+  /// Without the GIL.
+  template <class Work>
+  std::invoke_result_t<Work, engine::Writer&> call(Work&& work) {
+    engine::Writer& mine = open();
+    nb::gil_scoped_release release;
+    return work(mine);
+  }
+  engine::ArrayView hold(nb::handle array, const std::string& type) {
+    held_.emplace_back(array);
+    return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
+  }
+
+  std::vector<Buffer> held_;  // outlives the writer, which may still read them
+  engine::Target target_;
+  std::optional<engine::Writer> writer_;
+  bool lend_ = false;
+};
+
+void bind_mesh_of_target(nb::module_& m) {
+  nb::class_<engine::SeriesMesh>(m, "Triangles")
+      .def(nb::init<>())
+      .def(
+          "set_piece",
+          [](engine::SeriesMesh& mesh, const Doubles& x, const Doubles& y, const Numbers& triangles,
+             const std::optional<Numbers>& number,
+             int planes) { mesh.piece = piece_from(x, y, triangles, number, planes); },
+          nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
+      .def(
+          "set_numbers",
+          [](engine::SeriesMesh& mesh, const std::optional<Numbers>& element, const std::optional<Ranks>& boundary) {
+            if (element) mesh.global_element.assign(element->data(), element->data() + element->size());
+            if (boundary) mesh.boundary.assign(boundary->data(), boundary->data() + boundary->size());
+          },
+          nb::arg().none(), nb::arg().none())
+      .def_rw("geometry", &engine::SeriesMesh::geometry, nb::arg().none());
+}
+
+void bind_target(nb::module_& m) {
+  nb::class_<TargetWords>(m, "TargetWords")
+      .def(nb::init<>())
+      .def_rw("kind", &TargetWords::kind)
+      .def_rw("path", &TargetWords::path)
+      .def_rw("options", &TargetWords::options)
+      .def_rw("settings", &TargetWords::settings)
+      .def_rw("resumed_from", &TargetWords::resumed_from, nb::arg().none())
+      .def_rw("mode", &TargetWords::mode)
+      .def_rw("title", &TargetWords::title)
+      .def_rw("multifab", &TargetWords::multifab)
+      .def_rw("precision", &TargetWords::precision)
+      .def_rw("sync", &TargetWords::sync)
+      .def_rw("bound_thread", &TargetWords::bound_thread)
+      .def_rw("checksums", &TargetWords::checksums)
+      .def_rw("collect", &TargetWords::collect)
+      .def_rw("little_endian", &TargetWords::little_endian)
+      .def_rw("names", &TargetWords::names)
+      .def_rw("files", &TargetWords::files)
+      .def_rw("writers", &TargetWords::writers)
+      .def_rw("ranks_per_node", &TargetWords::ranks_per_node)
+      .def_rw("max_box", &TargetWords::max_box)
+      .def_rw("alignment", &TargetWords::alignment)
+      .def_rw("variables", &TargetWords::variables)
+      .def_rw("date", &TargetWords::date, nb::arg().none())
+      .def_rw("origin", &TargetWords::origin)
+      .def_rw("resume", &TargetWords::resume, nb::arg().none())
+      .def_rw("mesh", &TargetWords::mesh);
+}
+
+}  // namespace
+
+void bind_writer(nb::module_& m) {
+  bind_mesh_of_target(m);
+  bind_target(m);
+  nb::class_<Writer>(m, "Writer")
+      .def(nb::init<std::optional<int>, const TargetWords&, const mesh::Header&, const std::optional<Problem>&>(),
+           nb::arg("comm").none(), nb::arg("target"), nb::arg("header"), nb::arg("problem").none())
+      .def("begin_step", &Writer::begin_step, nb::arg().none(), nb::arg(), nb::arg())
+      .def("put_attribute", &Writer::put_attribute)
+      .def("put_bytes", &Writer::put_bytes)
+      .def("put_mesh", &Writer::put_tree)
+      .def("put_mesh", &Writer::put_patches)
+      .def("put_mesh", &Writer::put_triangles)
+      .def("put_boxes", &Writer::put_boxes)
+      .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("put_particles", &Writer::put_particles)
+      .def("put_error", &Writer::put_error)
+      .def("begin_error", &Writer::begin_error)
+      .def("end_step", &Writer::end_step)
+      .def("finished", &Writer::finished)
+      .def("wait", &Writer::wait)
+      .def("close", &Writer::close)
+      .def("abandon", &Writer::abandon)
+      .def("steps", &Writer::steps)
+      .def("due", &Writer::due)
+      .def("newest_durable", &Writer::newest_durable)
+      .def("mode_of", &Writer::mode_of)
+      .def("statistics", &Writer::statistics)
+      .def("total_statistics", &Writer::total_statistics);
+}
+
+}  // namespace octavo::bindings
