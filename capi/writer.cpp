@@ -202,7 +202,8 @@ int octavo_writer_put_bytes(octavo_writer* writer, const char* name, const void*
                             octavo_error* error) {
   return put(writer, error, "bytes", [&](octavo_writer& to) {
     if (count < 0) throw Error(Kind::usage, "count: expected at least 0 bytes, found " + std::to_string(count));
-    const auto* first = count == 0 ? nullptr : static_cast<const std::byte*>(&checked(bytes, "bytes"));
+    const auto* first = static_cast<const std::byte*>(bytes);
+    if (count > 0) checked(first, "bytes");
     to.writer.put_bytes(&checked(name, "name"), {first, static_cast<std::size_t>(count)});
   });
 }

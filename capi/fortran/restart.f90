@@ -1,7 +1,7 @@
 !> The restart. See octavo.f90.
 module octavo_reading
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   use octavo_arguments
   implicit none
   private

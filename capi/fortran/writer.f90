@@ -1,7 +1,7 @@
 !> Steps of a run, written behind its back. See octavo.f90.
 module octavo_writing
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int64, real64
   use octavo_arguments
   use octavo_reading, only: octavo_restart
   implicit none
