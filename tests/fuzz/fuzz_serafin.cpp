@@ -11,6 +11,7 @@
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/partition/cut.hpp"
+#include "octavo/partition/graph.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses one of the sound files, then edits of it (where, in two bytes; what; a value). Odd first
@@ -76,8 +77,8 @@ void read_all(const fs::path& path, const fs::path& boundary) {
   const std::vector<std::int32_t> connectivity(read.connectivity.begin(), read.connectivity.end());
   const auto parts = static_cast<std::int32_t>(1 + read.x.size() % 5);
   const auto points = static_cast<std::int32_t>(read.x.size());
-  const auto part_of = partition::cut_hilbert(connectivity, read.x, read.y, parts);
-  partition::find_halo(connectivity, part_of, partition::find_shared(connectivity, points, part_of));
+  partition::list_parts(partition::cut_hilbert(connectivity, read.x, read.y, parts), parts);
+  partition::find_behind(connectivity, points);
   partition::find_boundary(connectivity, read.x, read.y);
   trace(read, connectivity, boundary);
 }

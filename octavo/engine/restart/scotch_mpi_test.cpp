@@ -125,8 +125,8 @@ TEST(ScotchMpi, ranks_without_elements_cut_too) {
   telemac::PartitionOptions options;
   options.parts = 2;
   options.method = partition::Method::scotch;
-  const telemac::PartitionReport report = telemac::partition_mesh(shared.path() / "geo.slf", shared.path() / "A",
-                                                                      options, ranks::world(), cut_by_scotch);
+  const telemac::PartitionReport report =
+      telemac::partition_mesh(shared.path() / "geo.slf", shared.path() / "A", options, ranks::world(), cut_by_scotch);
   EXPECT_EQ(report.elements, 2);
   EXPECT_EQ(report.quality.cut_edges, 1);
 }

@@ -41,16 +41,19 @@ void number_points(std::span<const Moved> elements, const PointSet& set, std::ve
 /// Local numbers of the border's points.
 void find_border_points(Growing& growing) {
   std::vector<bool> on(growing.piece.points.size(), false);
-  for (const Edge& edge : growing.border)
+  for (const Edge& edge : growing.border) {
+    if (edge.element < 0) continue;
     for (const std::int32_t end : {edge.side, (edge.side + 1) % 3})
       on[at(growing.piece.connectivity[at(3 * edge.element + end)] - 1)] = true;
+  }
   for (std::size_t i = 0; i < on.size(); ++i)
     if (on[i]) growing.border_points.emplace_back(growing.piece.points[i], static_cast<std::int32_t>(i + 1));
   std::sort(growing.border_points.begin(), growing.border_points.end());
 }
 
-/// Throws Error(corrupt) if two elements of the part have an edge that a third one has on its border.
-void require_two_elements(const SharedJob& job, const Growing& growing, const std::vector<std::int32_t>& behind) {
+/// Throws Error(corrupt) if two elements of the part have an edge that a third one has on its border. Another part may
+/// have the third one: edges between points of the border are added to the border without an element.
+void require_two_elements(const SharedJob& job, Growing& growing, const std::vector<std::int32_t>& behind) {
   const std::vector<std::int32_t>& corners = growing.piece.connectivity;
   const auto ends = [&](std::size_t side) {
     return std::minmax(corners[side], corners[side % 3 == 2 ? side - 2 : side + 1]);
@@ -63,12 +66,13 @@ void require_two_elements(const SharedJob& job, const Growing& growing, const st
   }
   std::sort(border.begin(), border.end());
   for (std::size_t side = 0; side < behind.size(); ++side) {
-    if (behind[side] < 0 || !on[at(corners[side])]) continue;
     const std::pair<std::int32_t, std::int32_t> found = ends(side);
-    if (!std::binary_search(border.begin(), border.end(), found)) continue;
+    if (behind[side] < 0 || !on[at(found.first)] || !on[at(found.second)]) continue;
     const auto [low, high] =
         std::minmax(growing.piece.points[at(found.first - 1)], growing.piece.points[at(found.second - 1)]);
-    throw edge_of_three(job, low, high);
+    if (std::binary_search(border.begin(), border.end(), found)) throw edge_of_three(job, low, high);
+    if (behind[side] > static_cast<std::int32_t>(side / 3))
+      growing.border.push_back({low, high, -1, growing.piece.part, -1, -1});
   }
 }
 
@@ -148,11 +152,12 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
     for (std::size_t i = 0; i < edges.size(); ++i) {
       const Edge& a = edges[i];
       if (i + 1 == edges.size() || !a.same(edges[i + 1])) {
-        boundary.push_back({a.from, a.from == a.low ? a.high : a.low, a.part});
+        if (a.element >= 0) boundary.push_back({a.from, a.from == a.low ? a.high : a.low, a.part});
         continue;
       }
       const Edge& b = edges[++i];
-      if (i + 1 < edges.size() && a.same(edges[i + 1])) throw edge_of_three(job, a.low, a.high);
+      const bool third = i + 1 < edges.size() && a.same(edges[i + 1]);
+      if (third || a.element < 0 || b.element < 0) throw edge_of_three(job, a.low, a.high);
       answers[job.owner_of_part(a.part)].push_back({a.part, a.element, a.side, b.part, b.element});
       answers[job.owner_of_part(b.part)].push_back({b.part, b.element, b.side, a.part, a.element});
       ++cut_edges;
