@@ -72,10 +72,9 @@ bench-engine: setup-long build-tests
 
 format:
 	clang-format -i $$(git ls-files '*.cpp' '*.hpp')
-	.venv/bin/ruff format python tests scripts
-lint:
-	.venv/bin/ruff check python tests bench
-	.venv/bin/ruff format --check python tests bench
+	.venv/bin/ruff format python tests bench scripts
+lint: build-tests
+	@scripts/lint
 
 clean:
 	rm -rf build demo

@@ -2,7 +2,7 @@
 #include <mpi.h>
 #include <sys/resource.h>
 
-/// What benchmark programs of several ranks measure together. Collective, over MPI_COMM_WORLD.
+/// Measurements that benchmark programs take on all ranks together. Collective, over MPI_COMM_WORLD.
 namespace octavo::bench {
 
 inline double largest(double value) {

@@ -1,4 +1,4 @@
-"""What output costs the simulations of apps/: the tables of docs/performance.md, each of one command.
+"""The cost of output in the simulations of apps/: the tables of bench/results, each of one command.
 
 .venv/bin/python bench/run.py apps                       all of them, small sizes
 .venv/bin/python bench/apps_tables.py weak strong        some of: weak, strong, share, sod, bubble, wave

@@ -1,4 +1,4 @@
-// What the codecs make of fields: sizes, and one thread's speed, per field; the encoded chunks are decoded and
+// The codecs on fields: sizes, and one thread's speed, per field; the encoded chunks are decoded and
 // compared.
 //
 //     octavo_bench_codec [--codec lossless|abs:E|point:E] [--effort default|max] [--method NAME] [--repeat N] [--levels

@@ -1,4 +1,4 @@
-"""The engine beside its peers: the tables of docs/performance.md that `octavo bench` measures, and what was asked of them.
+"""The engine beside its peers: the tables of bench/results that `octavo bench` measures, and what was asked of them.
 
 make bench-engine                                       4 and 2 ranks, 15 repetitions
 OCTAVO_BENCH_REPETITIONS=5 OCTAVO_BENCH_PARTS=page_cache,staging .venv/bin/python bench/run.py engine

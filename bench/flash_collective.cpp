@@ -1,4 +1,4 @@
-// What octavo_bench_native flash writes, written as FLASH does it: parallel HDF5, one collective write a variable.
+// Writes the file of octavo_bench_native flash in the way of FLASH: parallel HDF5, one collective write a variable.
 //
 //     mpirun -n R octavo_bench_flash_collective FILE [blocks a rank] [variables] [steps]
 //

@@ -1,4 +1,4 @@
-"""Measures Octavo beside its peers in one run and prints the tables of docs/performance.md.
+"""Measures Octavo beside its peers in one run and prints the tables of bench/results.
 
     make bench                              all tables, on samples made here and on the real sets where they are
     .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, partition, apps, shallow, malpasset
@@ -234,7 +234,7 @@ def partition(folder):
 
 
 def apps(folder):
-    """What output costs the simulations of apps/."""
+    """The cost of output in the simulations of apps/."""
     import apps_tables
 
     apps_tables.tables(folder, head, row)

@@ -27,7 +27,7 @@ void write_parts(const std::string& path, const std::vector<Part>& parts);
 
 /// One part of a cube: log-normal density, velocities and pressure with a k^-11/3 spectrum, without any symmetry. All
 /// cells down to `lowest`, dense ones down to `deepest` [levels below the root cell]; refined cells hold the mean of
-/// density, the mass-weighted mean of velocity and the mean of pressure of what lies below.
+/// density, the mass-weighted mean of velocity and the mean of pressure of the cells below.
 Part turbulent_part(int lowest, int deepest, std::uint64_t seed);
 
 }  // namespace octavo::bench

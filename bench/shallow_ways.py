@@ -46,7 +46,7 @@ def run(words, environment=None):
 
 
 def throttled(folder):
-    """What makes every process's writes share one slow store."""
+    """Makes the writes of all processes share one slow store."""
     library = folder / "throttle.so"
     run(["cc", "-shared", "-fPIC", "-O2", ROOT / "bench" / "throttle.c", "-o", library, "-ldl"])
     return {"LD_PRELOAD": str(library), "THROTTLE_MB_S": str(RATE), "THROTTLE_SHARED": str(library)}

@@ -10,7 +10,7 @@ namespace octavo::blocks {
 
 namespace {
 
-// What the leaves were before the mesh changed.
+// The leaves before the mesh changed.
 struct Before {
   std::vector<Place> places;
   std::vector<double> state;

@@ -17,7 +17,7 @@
 
 namespace octavo::blocks {
 
-/// What of a mesh of blocks never changes.
+/// The properties of a mesh of blocks that never change.
 struct Settings {
   euler::Problem problem;
   std::array<int, 3> roots{4, 4, 4};  ///< blocks of level 0 along each axis; beyond dim not looked at
@@ -103,7 +103,7 @@ mesh::Header header_of(const Blocks& mesh);
 engine::RestartOptions restart_options(const Blocks& mesh);
 void restore(Blocks& mesh, const engine::Restart& restart);
 
-/// Collective. The tree of this rank's leaves and of what lies above them; refined blocks that this rank owns (it has
+/// Collective. The tree of this rank's leaves and of the cells above them; refined blocks that this rank owns (it has
 /// their lower corner) get means. `mesh.order` says where each tree cell's values are in `mesh.state`.
 mesh::Octree make_tree(Blocks& mesh);
 

@@ -47,7 +47,7 @@ Content content_of(Blocks& mesh) {
   return content;
 }
 
-// All that this rank has is in the whole, bit for bit, and all ranks together have all of it.
+// The whole contains everything of this rank, bit for bit, and all ranks together have the whole.
 void expect_part_of(const Content& mine, const Content& whole, MPI_Comm comm) {
   for (const auto& [key, values] : mine.leaves) {
     ASSERT_TRUE(whole.leaves.contains(key));

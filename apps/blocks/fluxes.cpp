@@ -4,8 +4,8 @@ namespace octavo::blocks {
 
 namespace {
 
-// Of each place: for each axis its lower and its upper side, of each all variables, of each the face's cells, x
-// fastest.
+// The fluxes of each place: for each axis the lower and the upper side, for each side all variables, for each variable
+// the face's cells, x fastest.
 struct Faces {
   const euler::Shape& shape;
   std::size_t variables;

@@ -40,13 +40,13 @@ inline int number_of(const Place& place, int dim) {
   return number;
 }
 
-/// What a leaf is to become.
+/// The planned change of a leaf.
 enum class Wish : std::int8_t { coarsen = -1, stay = 0, refine = 1 };
 
 struct Forest {};  ///< stands for a p4est or a p8est with its connectivity and layer of ghosts
 
-/// What p4est does for a mesh of blocks, for one dimension: forest.cpp is compiled twice. Leaves are those of this
-/// rank, along the curve (roots and what is in them: Morton's). (c): collective.
+/// The functions of p4est for a mesh of blocks, for one dimension: forest.cpp is compiled twice. Leaves are those of
+/// this rank, along the curve (roots and what is in them: Morton's). (c): collective.
 struct ForestFunctions {
   /// (c) The roots, dealt out equally.
   Forest* (*plant)(MPI_Comm comm, const std::array<int, 3>& roots, const std::array<bool, 3>& periodic);

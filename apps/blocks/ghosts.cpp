@@ -45,7 +45,7 @@ void copy_same(const Source& how, const Step& step, const double* from, double* 
   });
 }
 
-// Ghosts beside finer blocks: means of what covers them.
+// Ghosts beside finer blocks: means of the cells that cover them.
 template <class Data>
 void copy_finer(const Source& how, const Step& step, const Neighbour& beside, const Data& data, double* to) {
   const Region region = region_of(how.shape, step);
@@ -166,7 +166,7 @@ void exchange(Blocks& mesh) {
 
 // First everything but slopes of coarser neighbours; then, where there are any, these, for which a coarser block needs
 // its own ghosts: of other ranks they are asked for once more. Finest blocks first, so that none has slopes yet when
-// finer ones look at it: the result is the same whoever has the block.
+// finer ones look at it: the result is the same, whichever rank has the block.
 void fill_ghosts(Blocks& mesh) {
   const std::size_t doubles = block_doubles(mesh);
   const Source how{mesh.shape, padded_size(mesh.shape),

@@ -14,7 +14,7 @@ using patches::Values;
 /// Velocities normal to the faces of all boxes of this rank: of[level][slot][axis], without ghosts; a face has the
 /// position of the cell above it. Boxes that share a face hold the same bits, and coarse faces under fine ones the
 /// means of those.
-/// Borders of the domain are walls: what is periodic is not looked at.
+/// Borders of the domain are walls: periodic axes are ignored.
 struct Faces {
   std::vector<std::vector<std::array<Values, 3>>> of;
 };

@@ -19,7 +19,7 @@ std::array<std::ptrdiff_t, 3> strides_of(const Values& values) {
   return {1, static_cast<std::ptrdiff_t>(values.stride_y()), static_cast<std::ptrdiff_t>(values.stride_z())};
 }
 
-// What the flow carries through a face: the value upwind, half a step later.
+// The value that the flow carries through a face: the value upwind, half a step later.
 double value_on_face(const double* above, std::ptrdiff_t stride, double courant) {
   const double* from = courant > 0 ? above - stride : above;
   const double slope = patches::limited(*from - *(from - stride), *(from + stride) - *from);

@@ -10,7 +10,8 @@ namespace octavo::bubble {
 /// `faces_too`: checkpoints have them, analysis outputs do not. All stays as it is until end_step().
 void put(engine::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool faces_too);
 
-/// Collective. What put() wrote of a run, on any number of ranks. `shape.max_level` may be finer than the run's was.
+/// The state of a run that put() wrote, on any number of ranks. `shape.max_level` may be finer than in that run.
+/// Collective.
 struct State {
   Hierarchy mesh;
   Faces faces;

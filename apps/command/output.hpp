@@ -10,7 +10,7 @@
 
 namespace octavo::command {
 
-/// What all runs have in common: where they write, how and how often.
+/// The options that all runs share: where they write, how and how often.
 struct OutputOptions {
   std::filesystem::path store;
   bool off = false;        ///< nothing is written
@@ -29,14 +29,14 @@ OutputOptions output_options(const Words& words);
 /// there is none.
 engine::Restart take_up(MPI_Comm comm, const OutputOptions& options, engine::RestartOptions how = {});
 
-/// The steps that a run writes, and what they cost it.
+/// The steps that a run writes, and their cost.
 class Output {
  public:
   using Put = std::function<void(engine::Writer&, store::Flow)>;
   /// Collective.
   Output(MPI_Comm comm, const OutputOptions& options, const mesh::Header& header, Put put,
          std::optional<store::StepId> resumed = {});
-  /// Collective. Writes what is due at this step; a checkpoint if `last`. Whether a signal asked any rank to
+  /// Collective. Writes the outputs due at this step; a checkpoint if `last`. Whether a signal asked any rank to
   /// stop (apps/run/stop.hpp): then this was the last step, and its checkpoint is written.
   bool after_step(std::int64_t step, double time, bool last);
   /// Collective. Every step is durable.

@@ -14,7 +14,7 @@ struct Word {
   bool flag = false;
 };
 
-/// What was said, by name; flags that were given are "yes".
+/// The words of the command line, by name; flags that were given are "yes".
 using Words = std::map<std::string, std::string>;
 
 /// Throws Error(usage) that names a word that is not in the table, or one that lacks its value.

@@ -45,7 +45,7 @@ void to_primitives(const Gas& gas, std::size_t size, const double* RESTRICT stat
       out[v * size + i] = velocity;
       pressure[i] -= 0.5 * momentum * velocity;
     }
-  // A pressure that rounding has made negative would be a NaN a step later; the energy stays what it is.
+  // A pressure that rounding has made negative would be a NaN a step later; the energy stays the same.
   for (std::size_t i = 0; i < size; ++i)
     pressure[i] = std::max((gas.gamma - 1) * pressure[i], 1e-14 * std::abs(state[energy * size + i]));
   for (std::size_t v = energy + 1; v < variables; ++v)
@@ -73,7 +73,7 @@ void predict(const Gas& gas, const Line& line, std::size_t size, const std::arra
   for (std::size_t i = line.first; i < line.last; ++i) {
     const double density = w[i], pressure = w[p + i];
     const double a = half[0] * w[u + i], b = dim > 1 ? half[1] * w[v + i] : 0.0, c = dim > 2 ? half[2] * w[z + i] : 0.0;
-    // Of variable q, what the flow carries past in half a step.
+    // The change of variable q by the flow in half a step.
     const auto carried = [&](std::size_t q) {
       double sum = a * dx[q + i];
       if constexpr (dim > 1) sum += b * dy[q + i];
@@ -154,7 +154,7 @@ void hllc(const Gas& gas, const Line& line, std::size_t size, std::size_t stride
   }
 }
 
-// What the mass flux carries of the scalars.
+// The fluxes of the scalars, which the mass flux carries.
 void carry_scalars(const Gas& gas, const Line& line, std::size_t size, std::size_t stride, const double* RESTRICT w,
                    const double* RESTRICT slope, double* RESTRICT flux) {
   const std::size_t first = static_cast<std::size_t>(energy_of(gas)) + 1;

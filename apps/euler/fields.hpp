@@ -8,7 +8,8 @@
 
 namespace octavo::euler {
 
-/// What a mesh asks when it regrids: fills `out`, laid out as one variable of the box, see indicator().
+/// The criterion that a mesh asks when it regrids. It fills `out`, laid out as one variable of the box, see
+/// indicator().
 using Indicate = std::function<void(const Box& box, std::span<double> out)>;
 /// A tracer's new place.
 using Move = std::function<Point3(const Box& box, const Point3& at)>;
@@ -19,9 +20,9 @@ struct OutputField {
   int variable = -1;  ///< -1: computed
   std::function<double(const double* state, std::size_t stride)> compute{};
 };
-/// What a run needs to go on, bit for bit, and pressure and temperature, which restarts do not read.
+/// The fields that a run needs to continue bit for bit, and pressure and temperature, which restarts do not read.
 std::vector<OutputField> checkpoint_fields(const Gas& gas);
-/// What people look at: density, velocity, pressure, temperature, fractions of scalars.
+/// The fields for analysis: density, velocity, pressure, temperature, fractions of scalars.
 std::vector<OutputField> analysis_fields(const Gas& gas);
 /// The same for a FLASH or AMReX output, with specific energies.
 std::vector<OutputField> native_fields(const Gas& gas);

@@ -11,7 +11,7 @@ namespace octavo::euler {
 
 enum class Boundary : std::uint8_t { outflow, reflecting, periodic };
 
-/// What a run starts from, whatever the mesh.
+/// The initial state of a run, on any mesh.
 struct Problem {
   std::string name;  ///< kept in checkpoints: a restart on another problem is refused
   Gas gas;

@@ -16,7 +16,7 @@ struct Piece {
   Index3 shift{0, 0, 0};  ///< add it for positions in the target
 };
 
-/// What this rank copies, sends and receives, whenever a plan is followed. Made once for a layout of boxes.
+/// The copies and messages of this rank each time the plan is followed. Made once for a layout of boxes.
 struct CopyPlan {
   struct Peer {
     int rank = 0;
@@ -33,7 +33,7 @@ struct Wanted {
   Piece piece;
 };
 
-/// Collective. Every rank says what it wants of whom.
+/// Every rank says which cells it wants from which rank. Collective.
 CopyPlan plan_copy(MPI_Comm comm, const std::vector<Wanted>& wanted);
 
 /// Collective. All variables of `from`, which `to` has too. Both may be the same list, as long as no cell is written

@@ -11,14 +11,14 @@
 
 namespace octavo::patches {
 
-/// What ghost cells outside of the domain get, on both sides of an axis.
+/// The values of ghost cells outside of the domain, on both sides of an axis.
 enum class Boundary : std::uint8_t {
   outflow,     ///< the value of the nearest cell inside
   reflecting,  ///< that of the cell's mirror image, with the opposite sign where Shape::mirrored says so
   periodic
 };
 
-/// What of a hierarchy of patches never changes.
+/// The properties of a hierarchy of patches that never change.
 struct Shape {
   int dim = 2;
   Index3 cells{64, 64, 1};                ///< of level 0: multiples of `block`; 1 along axes that are not used

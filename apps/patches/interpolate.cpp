@@ -7,7 +7,7 @@
 namespace octavo::patches {
 namespace {
 
-// Of one coarse cell: its variables and a quarter of each slope.
+// One coarse cell: its variables and a quarter of each slope.
 struct Profile {
   std::size_t variables = 0;
   std::vector<double> mean;

@@ -31,7 +31,7 @@ struct Mesh {
   std::vector<double> positions;                          ///< of tracers, axis after axis: the same
 };
 
-/// What of a run's mesh never changes.
+/// The properties of a run's mesh that never change.
 struct Settings {
   euler::Problem problem;
   std::array<int, 3> roots{8, 8, 8};  ///< blocks of level 0 along each axis; beyond dim not looked at
@@ -93,7 +93,7 @@ engine::RestartOptions restart_options(const Mesh& mesh);
 /// Collective. Mesh, state and tracers of a checkpoint of either mesh.
 void restore(Mesh& mesh, const engine::Restart& restart);
 
-/// Computes what is no variable, into `mesh.derived`.
+/// Computes the fields that are no variables, into `mesh.derived`.
 void derive(Mesh& mesh, std::span<const euler::OutputField> fields);
 
 /// Collective, but for the writer's puts. Arrays stay until the next call.

@@ -24,7 +24,7 @@ std::vector<std::vector<IndexBox>> plan_levels(const Shape& shape, std::vector<B
 /// cover the domain.
 void check_nesting(const Shape& shape, const std::vector<std::vector<IndexBox>>& boxes);
 
-/// The boxes of levels 1, 2 ... that hold the same cells as these of levels 0, 1, 2 ..., whoever cut them and where.
+/// The boxes of levels 1, 2 ... that hold the same cells as these of levels 0, 1, 2 ..., however they were cut.
 std::vector<std::vector<IndexBox>> regular_boxes(const Shape& shape, const std::vector<std::vector<IndexBox>>& boxes);
 
 }  // namespace octavo::patches

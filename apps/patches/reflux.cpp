@@ -34,7 +34,7 @@ struct Planner {
   std::vector<Wanted> wanted{};
 };
 
-// What of one side of the footprint of box `i` lies in coarse box `slot` and is not covered.
+// Plans the uncovered faces on one side of the footprint of box `i` that lie in coarse box `slot`.
 void plan_side(Planner& plan, std::size_t slot, std::size_t i, const Index3& shift, std::size_t axis, bool upper) {
   const Shape& shape = plan.mesh.shape;
   const IndexBox plane = plane_of(shifted(plan.under.boxes[i], shift), axis, upper);

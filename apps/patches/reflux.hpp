@@ -6,8 +6,8 @@
 
 namespace octavo::patches {
 
-/// Fluxes through the faces between a level and the coarser one below it. All levels take the same step, so what a
-/// coarse cell beside finer ones lost through a face is replaced by the mean of what the fine ones got:
+/// Fluxes through the faces between a level and the coarser one below it. All levels take the same step, so the
+/// flux that a coarse cell beside finer ones lost through a face is replaced by the mean of the fine fluxes:
 ///
 ///     registers.take_fine(slot, axis, fluxes)     of each box of the finer level, whenever it has been advanced
 ///     registers.take_coarse(slot, axis, fluxes)   of each box of the coarser level

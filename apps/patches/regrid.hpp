@@ -5,8 +5,8 @@
 
 namespace octavo::patches {
 
-/// What is worked out once for a layout of boxes: entry l is of level l, those of level 0 about a coarser one are
-/// empty.
+/// The plans of a layout of boxes, made once. Entry l is for level l; entries of level 0 that concern a coarser level
+/// are empty.
 struct Plans {
   std::vector<FillPlan> ghosts;
   std::vector<MeanPlan> means;

@@ -9,13 +9,13 @@
 /// Steps of a hierarchy of patches, to and from Octavo: what does not depend on the physics.
 namespace octavo::patches {
 
-/// What writers want to know of the mesh: a tree of blocks of `shape.block` cells, level 0 its roots.
+/// The header of the mesh, for writers: a tree of blocks of `shape.block` cells, level 0 its roots.
 mesh::Header header_of(const Shape& shape, const std::string& code);
 
 /// The same with as few roots as can be, whole families of blocks below each.
 mesh::Header unfolded(mesh::Header header);
 
-/// One box of values, with so many ghosts on each side.
+/// One box of values, with `ghost` layers of ghosts on each side.
 engine::ArrayView view_of_box(const IndexBox& box, const double* data, int ghost);
 /// A variable where it lies, for put_field(): a view a box, ghosts left out. Good until boxes change.
 std::vector<engine::ArrayView> views_of(const Hierarchy& mesh, int variable);

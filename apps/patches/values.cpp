@@ -3,7 +3,7 @@
 namespace octavo::patches {
 namespace {
 
-// Slabs on the two sides of `hole` along each axis in turn; what is left at last is the hole.
+// Slabs on the two sides of `hole` along each axis in turn; the rest is the hole.
 void cut_out(IndexBox box, const IndexBox& hole, int dim, std::vector<IndexBox>& out) {
   const auto common = intersection(box, hole, dim);
   if (!common) return out.push_back(box);

@@ -31,7 +31,7 @@ void run_patches(MPI_Comm comm, const RunOptions& options, const euler::Problem&
 
 int main_of(int count, char** words, const App& app) {
   int provided = 0, rank = 0;
-  // More than is needed, to measure what it costs (bench/apps_tables.py).
+  // More than is needed, to measure its cost (bench/apps_tables.py).
   const char* threads = std::getenv("OCTAVO_APPS_THREADS");
   const bool multiple = threads != nullptr && std::string(threads) == "multiple";
   MPI_Init_thread(&count, &words, multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);

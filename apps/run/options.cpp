@@ -39,7 +39,7 @@ std::array<int, 3> three(const std::string& text) {
 }
 
 struct Flag {
-  const char* value;  // what stands after it; null: nothing
+  const char* value;  // the placeholder after it; null: none
   const char* help;
   std::function<void(RunOptions&, const std::string&)> set;
 };

@@ -10,7 +10,7 @@
 
 namespace octavo::run {
 
-/// What a run of one of the simulations is told; see usage_text() for the command line.
+/// The options of a run; see usage_text() for the command line.
 struct RunOptions {
   std::string mesh = "blocks";  ///< or "patches"
   int dim = 2;
@@ -33,7 +33,7 @@ struct RunOptions {
   std::string native;  ///< also flash, amrex or amrex-checkpoint
   std::int64_t native_every = 0;
   std::filesystem::path native_prefix = "run";
-  std::filesystem::path report;  ///< JSON of what the end of the run says
+  std::filesystem::path report;  ///< JSON of the last report of the run
   bool quiet = false;
   engine::Options engine{};
 };
@@ -42,7 +42,7 @@ struct RunOptions {
 /// a TOML file, variables and then the line. Throws Error(usage) naming the word, and for options that contradict each
 /// other; Error(interrupted) with the usage where help is asked for.
 RunOptions parse(const std::vector<std::string>& words, const RunOptions& defaults, const std::string& program);
-/// What parse() does in the end: Error(usage) where options contradict each other.
+/// The last check of parse(). Throws Error(usage) if options contradict each other.
 void check(const RunOptions& options);
 std::string usage_text(const std::string& program, const RunOptions& defaults);
 

@@ -10,8 +10,8 @@ namespace octavo::run {
 
 using Numbers = std::vector<std::pair<std::string, double>>;
 
-/// What the end of a run is compared with: sums over all cells that no finer one covers, added over ranks. They are
-/// told and not used, so that the state does not depend on their rounding.
+/// Sums over all cells that no finer one covers, added over ranks. The end of a run is compared with them. They are
+/// only reported, so that the state does not depend on their rounding.
 struct Probe {
   std::size_t sums = 0;
   /// One cell: its centre, its volume, and its state, `stride` apart.

@@ -20,7 +20,7 @@ const T* attribute(const mesh::Header& header, const std::string& name) {
   return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
 }
 
-// Codes say in their own words what was run; where they name a problem at all it should be this one.
+// Codes name the problem in their own words. If they name one, it should be this one.
 bool is_of_another(std::string told, const std::string& problem) {
   std::transform(told.begin(), told.end(), told.begin(), [](unsigned char c) { return std::tolower(c); });
   const bool names_one = told.find("setup") != std::string::npos || told.find("octavo-") != std::string::npos;

@@ -65,7 +65,7 @@ void expect_convergence(int order, double before, const std::function<Depth(doub
 const auto dry_bed = [](double x, double t) { return ritter(4, x, t); };
 const auto wet_bed = [](double x, double t) { return stoker(4, 1, x, t); };
 
-// Bars are a fifth above what is reached: see docs/shallow.md.
+// Bars are a fifth above the reached values: see docs/shallow.md.
 TEST(DamBreak, OnADryBedConvergesToRitter) { expect_convergence(1, 0, dry_bed, 0.55, 0.03); }
 TEST(DamBreak, OnADryBedConvergesToRitterAtSecondOrder) { expect_convergence(2, 0, dry_bed, 0.9, 0.012); }
 TEST(DamBreak, OnAWetBedConvergesToStoker) { expect_convergence(1, 1, wet_bed, 0.6, 0.04); }

@@ -7,7 +7,7 @@
 
 #include "apps/shallow/exact_sum.hpp"
 
-/// What the ranks of the solver tell each other.
+/// Messages between the ranks of the solver.
 namespace octavo::shallow {
 
 /// Collective. lists[r] goes to rank r; returns what each rank sent here.

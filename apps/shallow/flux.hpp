@@ -11,7 +11,7 @@ struct Face {
   double x = 0, y = 0, length = 0;
 };
 
-/// What a control volume shows to a face.
+/// The state of a control volume at a face.
 struct Side {
   double h = 0, u = 0, v = 0, z = 0;
 };

@@ -21,7 +21,7 @@ struct State {
   std::vector<Water> water;
 };
 
-/// What a rank has read. `start` goes with share.points.
+/// The input of a rank. `start` goes with share.points.
 struct Input {
   Share share;
   State start;

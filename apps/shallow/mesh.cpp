@@ -156,7 +156,8 @@ Triangle measure(const Mesh& mesh, std::array<std::int32_t, 3> point) {
   return out;
 }
 
-/// What one triangle adds to the face across one of its edges, and the edge's outward normal; lengths included.
+/// The contribution of one triangle to the face across one of its edges, and the edge's outward normal; lengths
+/// included.
 struct HalfEdge {
   std::int32_t global_a = 0, global_b = 0, a = 0, b = 0;
   double x = 0, y = 0, out_x = 0, out_y = 0;

@@ -10,7 +10,7 @@
 
 namespace octavo::shallow {
 
-/// What a rank has read: some triangles (each of one rank alone), and the points that they have.
+/// The triangles that a rank has read (no other rank has them), and their points.
 struct Share {
   std::int32_t all_points = 0;                         ///< of the whole mesh
   std::vector<std::array<std::int32_t, 3>> triangles;  ///< global points from 0
@@ -35,10 +35,10 @@ struct Triangle {
   double area = 0;  ///< [m2]
 };
 
-/// What a rank computes on: its own points and one ring of others' around them. Control volumes are those of the median
-/// dual: around each point, through the centres of triangles and the middles of edges. A point belongs to the lowest
-/// rank that read it. Everything is in the order of global numbers, so that each owned point has its terms added in the
-/// same order, and the same bits, whatever the cut.
+/// The mesh that a rank computes on: its own points and one ring of other ranks' points. Control volumes are those of
+/// the median dual: around each point, through the centres of triangles and the middles of edges. A point belongs to
+/// the lowest rank that read it. Everything is in the order of global numbers, so that each owned point has its terms
+/// added in the same order, and the same bits, whatever the cut.
 struct Mesh {
   std::int32_t all_points = 0;
   std::int32_t owned = 0;            ///< points [0, owned) are this rank's, by ascending global number

@@ -55,7 +55,7 @@ void check_result(MPI_Comm comm, Io io, const std::filesystem::path& path, const
 formats::serafin::Header header_on(const formats::serafin::Series& geometry, const std::string& title,
                                    std::vector<formats::serafin::Variable> variables, std::size_t real_bytes);
 
-/// What open_results() calls.
+/// One way of writing results; open_results() chooses it.
 Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh& mesh,
                     const formats::serafin::Header& whole);
 Results open_view(MPI_Comm comm, bool nonblocking, const std::filesystem::path& path, const Mesh& mesh,

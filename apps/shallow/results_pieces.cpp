@@ -12,7 +12,7 @@ namespace {
 
 namespace serafin = formats::serafin;
 
-/// What a rank's file holds: triangles whose lowest point it owns, and their points.
+/// The content of a rank's file: triangles whose lowest point it owns, and their points.
 struct Piece {
   std::vector<std::int32_t> points;   ///< local ones
   std::vector<std::int32_t> corners;  ///< from 1, in `points`

@@ -9,7 +9,7 @@
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/ranks/communicator.hpp"
 
-/// What codes do without Octavo: every rank describes its points' places by a file view and writes collectively.
+/// The usual way without Octavo: every rank describes its points' places by a file view and writes collectively.
 namespace octavo::shallow {
 
 namespace {

@@ -66,7 +66,7 @@ struct Schedule {
   }
 };
 
-/// Adds up the seconds of what it is given to do.
+/// Adds up the seconds of the work that it is given.
 template <class Work>
 void timed(double& seconds, Work&& work) {
   const double begin = MPI_Wtime();

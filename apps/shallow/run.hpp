@@ -35,11 +35,11 @@ struct RunOptions {
   bool json = false;  ///< the report, as one JSON object
 };
 
-/// Throws Error(usage) for what is unknown, missing or contradictory. "--help" gives nothing.
+/// Throws Error(usage) for unknown, missing or contradictory options. "--help" gives nothing.
 std::optional<RunOptions> parse_options(int count, const char* const* words);
 extern const char* const usage_text;
 
-/// What a run has cost; seconds are the slowest rank's, of wall time.
+/// The cost of a run. Seconds are wall time of the slowest rank.
 struct RunReport {
   std::int64_t steps = 0, results = 0;
   double time = 0;                             ///< reached [s]

@@ -29,7 +29,7 @@ std::vector<Side> sides_of(const Simulation& simulation, const std::vector<Water
   return sides;
 }
 
-/// What leaves each control volume [m3/s, m4/s2], and the sum over its faces of wave speed times length [m2/s].
+/// The outflow of each control volume [m3/s, m4/s2], and the sum over its faces of wave speed times length [m2/s].
 struct Outflow {
   std::vector<Water> loss;
   std::vector<double> speed;
@@ -118,7 +118,7 @@ void move(const Simulation& simulation, const Outflow& out, double step, std::ve
   fill_ghost_water(simulation, water);
 }
 
-/// Heun's method: the mean of what was and of what two steps make of it. Shorter where the second stage asks for it.
+/// Heun's method: the mean of the old state and of the state after two steps. Shorter if the second stage asks for it.
 double move_twice(const Simulation& simulation, const Outflow& out, double step, std::vector<Water>& water) {
   for (;;) {
     std::vector<Water> next = water;

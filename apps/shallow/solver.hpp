@@ -7,7 +7,7 @@
 /// Shallow water on triangles: finite volumes around the points, explicit in time.
 namespace octavo::shallow {
 
-/// What is conserved, a point: depth [m] and discharge [m2/s].
+/// The conserved quantities of a point: depth [m] and discharge [m2/s].
 struct Water {
   double h = 0, qx = 0, qy = 0;
   bool operator==(const Water&) const = default;

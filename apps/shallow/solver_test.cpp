@@ -96,7 +96,7 @@ TEST(Flux, IsTheSameFromBothSides) {
 }
 
 TEST(Flux, TakesNoMoreThanThereIs) {
-  // mass <= speed * depth, for violent states too: what the time step relies on.
+  // mass <= speed * depth, for violent states too: the time step relies on it.
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> depth(-9, 2), speed(-30, 30), bottom(-1, 1);
   for (int i = 0; i < 20000; ++i) {

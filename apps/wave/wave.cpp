@@ -20,7 +20,7 @@ double mean_of(int bin, double x, double width, double time) {
   return weight_of(bin) * (1 + (std::cos(k * (x - time)) - std::cos(k * (x + width - time))) / (k * width));
 }
 
-// What flows out of a row's cells on their upper side, from one before the first cell on.
+// The flow out of a row's cells on their upper side, beginning one cell before the first.
 void find_outflow(const double* row, std::size_t cells, double courant, std::vector<double>& out) {
   for (std::size_t i = 0; i <= cells; ++i) {
     const double* at = row + i - 1;

@@ -1,4 +1,4 @@
-// Plain positioned writes and MPI-IO: what a program does that writes its arrays by itself.
+// Plain positioned writes and MPI-IO: the ways of a program that writes its arrays by itself.
 #include <fcntl.h>
 #include <unistd.h>
 

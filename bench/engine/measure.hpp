@@ -26,7 +26,7 @@ struct Table {
 };
 
 /// Collective. All ways in turn, as often as asked, each time beginning with another; one round before is not counted.
-/// `reading`: files are written once, then read (from the page cache) and compared with what was written.
+/// `reading`: files are written once, then read (from the page cache) and compared with the written values.
 Table measure(MPI_Comm comm, const Setup& setup, bool reading);
 
 /// A simulation that computes and writes.

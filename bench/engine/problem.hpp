@@ -19,7 +19,7 @@ struct Problem {
 struct Shape {
   std::uint64_t bytes_per_rank = 64'000'000;
   int fields = 10;
-  std::int64_t blocks = 0;             ///< so many tree cells, each with a block of values; 0: cells of one value
+  std::int64_t blocks = 0;             ///< number of tree cells, each with a block of values; 0: cells of one value
   std::uint64_t block_bytes = 10'000;  ///< of one field
 };
 

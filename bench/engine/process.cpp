@@ -65,9 +65,9 @@ Usage operator-(const Usage& after, const Usage& before) {
 void throttle(std::uint64_t bytes) {
   if (rate <= 0) return;
   using Clock = std::chrono::steady_clock;
-  // What is owed is slept for some milliseconds at a time, as the kernel lets those wait who made too many pages dirty:
-  // waking up costs CPU time, and many small writes would meet a slower store than few large ones. A sleep that ends
-  // late counts for the next, up to a bound.
+  // The owed time is slept off some milliseconds at a time, as the kernel does with processes that dirty too many
+  // pages. Waking up costs CPU time, and many small writes would otherwise meet a slower store than few large ones. The
+  // excess of a sleep that ends late counts for the next, up to a bound.
   constexpr std::chrono::milliseconds least_sleep{10}, most_credit{5};
   static std::chrono::duration<double> owed{};
   const std::lock_guard turn(one_at_a_time);

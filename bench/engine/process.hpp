@@ -4,7 +4,7 @@
 
 namespace octavo::bench {
 
-/// What this process has used so far, all its threads together, as the kernel counts it.
+/// Resources used by this process so far, all its threads together, as the kernel counts them.
 struct Usage {
   double cpu = 0;             ///< [s] user + system
   std::uint64_t writes = 0;   ///< system calls

@@ -1,4 +1,4 @@
-// A simulation that computes and writes in turn, and what it sees of the writing.
+// A simulation that computes and writes in turn, and the share of the writing that it sees.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ std::int64_t rounds_for(MPI_Comm comm, double seconds) {
   return static_cast<std::int64_t>(static_cast<double>(trial) * seconds / took);
 }
 
-/// How a run writes a step, waits until it is written, and what it does at its end. All empty: it does not write.
+/// How a run writes a step, waits until it is written, and ends. All empty: it does not write.
 struct Output {
   std::function<void(int step)> write{};
   std::function<void()> wait{};
@@ -183,7 +183,7 @@ Run take(const Place& place, const Pace& pace, std::int64_t rounds, const Make& 
   return {slowest[0], slowest[1], slowest[2], slowest[3], sums[0], static_cast<std::uint64_t>(sums[1])};
 }
 
-// What one step takes to write, plainly.
+// The seconds that a plain write of one step takes.
 double seconds_of_write(const Place& place) {
   if (place.setup->throttle > 0) return static_cast<double>(bytes_of(*place.problem)) / place.setup->throttle;
   double seconds = 0;
@@ -218,7 +218,7 @@ RunTable measure_runs(MPI_Comm comm, const Setup& setup, const Pace& pace) {
       {"octavo background", [&] { return engine(place, pace, engine::Mode::background, false); }},
       {"octavo lend", [&] { return engine(place, pace, engine::Mode::background, true); }},
       {"octavo auto", [&] { return engine(place, pace, engine::Mode::automatic, false); }}};
-  // What the others are compared with stays.
+  // The way that the others are compared with stays.
   std::erase_if(ways, [&](const auto& way) {
     const auto names_it = [&](const std::string& start) { return way.first.starts_with(start); };
     return !setup.only.empty() && way.first != "off" && way.first != "octavo sync" &&

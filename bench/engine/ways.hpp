@@ -33,21 +33,21 @@ struct Detail {
   double copying = 0;   ///< of those: copying into staging
 };
 
-/// One way to put a step into files and to get it back. A row of functions; all are collective, and write and read are
-/// what is timed. `missing` says why a way cannot be taken here.
+/// One way to put a step into files and to get it back. A row of functions; all are collective, and only write and
+/// read are timed. `missing` says why a way cannot be taken here.
 struct Way {
   std::string name;
   std::string missing{};
   std::function<void(int repetition)> prepare{};  ///< makes way for the files of this repetition
   std::function<Detail()> write{};
   std::function<void()> read{};
-  std::function<void()> check{};   ///< what was read is what was written; throws Error(corrupt)
+  std::function<void()> check{};   ///< compares the values read with those written; throws Error(corrupt)
   std::function<void()> finish{};  ///< removes its files
 };
 
 using Values = std::vector<std::vector<double>>;
 
-/// What all ways share.
+/// The setting that all ways share.
 struct Place {
   MPI_Comm comm = MPI_COMM_NULL;
   const Setup* setup = nullptr;
@@ -66,7 +66,7 @@ engine::ArrayView view_of(const Problem& problem, std::size_t index);
 /// The engine's options of a way.
 engine::Options engine_options(const Setup& setup, int per_file, bool checksums, engine::Mode mode);
 
-// What the peers' ways are made of.
+// The parts of the peers' ways.
 
 /// A way that writes and reads with these functions, given the file (of this repetition); `shared`: one file for all.
 Way file_way(const Place& place, const std::string& name, bool shared,

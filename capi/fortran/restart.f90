@@ -1,4 +1,4 @@
-!> What a run starts from. See octavo.f90.
+!> The restart. See octavo.f90.
 module octavo_reading
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64

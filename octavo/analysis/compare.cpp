@@ -108,7 +108,7 @@ void join(OpenMean& to, const OpenMean& other) {
   for (std::size_t v = 0; v < to.sums.size(); ++v) to.sums[v].add(other.sums[v]);
 }
 
-/// Counts the mean if it is complete with what was met before, else keeps it. Whether it was complete.
+/// Counts the mean if the cells met before make it complete, else keeps it. Returns whether it was complete.
 bool settle(const CurveKey& key, const OpenMean& mean, const std::vector<char>& on_faces, OpenMeans& open,
             Comparison& counts) {
   const auto known = open.find(key);
@@ -270,7 +270,7 @@ class Merge {
 
 void count_pairs(std::span<const double> a, std::span<const double> b, std::span<const CurveKey> keys,
                  const Place& place, PairSums& to) {
-  // Equal values are counted in registers: most comparisons are of what hardly differs.
+  // Equal values are counted in registers, since most compared outputs hardly differ.
   SideSums same;
   for (std::size_t k = 0; k < a.size(); ++k) {
     if (a[k] == b[k] && std::isfinite(a[k]))

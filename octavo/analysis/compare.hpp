@@ -17,8 +17,8 @@
 /// of the leaf is held against the volume-weighted mean of the leaves below. No files, no threads.
 namespace octavo::analysis {
 
-/// Where something is: a cell of the common grid and the parts that hold it (of a mean: the lowest). Of two equal
-/// extremes the one that comes first by depth, then by key, is kept: which does not depend on the cutting into parts.
+/// The place of a value: a cell of the common grid and the parts that hold it (for a mean, the lowest). If two extremes
+/// are equal, the first by depth, then by key, is kept, so that the choice does not depend on the parts.
 struct Place {
   mesh::CurveKey key;
   int depth = 0;
@@ -29,15 +29,15 @@ struct Difference {
   Place place;
 };
 
-/// Of one side. Sums over equal values are kept once for both: PairSums::same.
+/// Sums of one side. Sums over equal values are kept once for both: PairSums::same.
 struct SideSums {
   double min = std::numeric_limits<double>::infinity(), max = -min;  ///< of finite values
   std::int64_t finite = 0, nan = 0, inf = 0;
   Sum sum, absolute, square;  ///< of finite values that differ from the other side's
 };
 
-/// Of one variable on the cells of one depth. Where both sides are NaN, or the same infinity, they are equal. Where
-/// only one is not finite, or they are opposite infinities, the pair is a `mismatch`: a difference under any tolerance,
+/// Sums of one variable on the cells of one depth. If both sides are NaN, or the same infinity, they are equal. If only
+/// one is not finite, or they are opposite infinities, the pair is a `mismatch`: a difference under any tolerance,
 /// which is left out of the sums over differences (each finite value still counts for its own side).
 struct PairSums {
   std::int64_t cells = 0, differing = 0, mismatches = 0;
@@ -81,7 +81,7 @@ struct OpenMean {
 };
 using OpenMeans = std::map<mesh::CurveKey, OpenMean>;
 
-/// Of any number of pairs of parts.
+/// The comparison of any number of pairs of parts.
 struct Comparison {
   std::vector<std::int64_t> cells;               ///< common cells, a depth
   std::array<std::int64_t, 2> refined{0, 0};     ///< common cells that side 0, 1 refined
@@ -90,7 +90,7 @@ struct Comparison {
   std::vector<std::vector<PairSums>> variables;  ///< [variable][depth]
 };
 
-/// A comparison of so many variables on nothing.
+/// A comparison of `variables` variables on nothing.
 Comparison empty_comparison(const CommonGrid& grid, std::size_t variables);
 void add(Comparison& to, const Comparison& other);
 
@@ -101,7 +101,7 @@ void add(Comparison& to, const Comparison& other);
 std::size_t compare(const CommonGrid& grid, const PartView& a, const PartView& b, const std::vector<char>& on_faces,
                     std::vector<char>& met, OpenMeans& open, Comparison& to);
 
-/// Puts what `from` has met of cells together with `to`, and counts what is completely met.
+/// Adds the cells that `from` has met to those of `to`, and counts the cells that are met completely.
 void close_means(OpenMeans&& from, const std::vector<char>& on_faces, OpenMeans& to, Comparison& counts);
 
 // ------------------------------------------------------------------ figures
@@ -114,7 +114,7 @@ struct SideFigures {
   double min = 0, max = 0, sum = 0, integral = 0;  ///< NaN, NaN, 0, 0 where nothing is finite
   std::int64_t nan = 0, inf = 0;
 };
-/// Of one variable on all common cells.
+/// The figures of one variable on all common cells.
 struct Figures {
   std::int64_t cells = 0, differing = 0, mismatches = 0;
   double absolute = 0;   ///< sup |a - b|

@@ -7,7 +7,7 @@
 namespace octavo::analysis {
 namespace {
 
-/// The three sums that norms are made of: of one side, with what is equal on both.
+/// The three sums of norms, of one side, with the values that are equal on both.
 struct Sums {
   Sum sum, absolute, square;
 };

@@ -8,7 +8,7 @@
 
 namespace octavo::analysis {
 
-/// What a pixel shows of the cells behind it. `dl` is the path length through a cell, `a` the share of the pixel that
+/// How a pixel combines the cells behind it. `dl` is the path length through a cell, `a` the share of the pixel that
 /// the cell covers.
 enum class Projection : std::uint8_t {
   integral,  ///< sum of value a dl
@@ -19,7 +19,7 @@ enum class Projection : std::uint8_t {
 
 inline bool is_extreme(Projection kind) { return kind == Projection::maximum || kind == Projection::minimum; }
 
-/// The picture to be taken: what a pure function decides before anything is read. Index 0 of `image_axis` is
+/// The picture to be taken, as a pure function decides it before anything is read. Index 0 of `image_axis` is
 /// horizontal. An axis that the data lack (y and z in 1-D, z in 2-D) has one pixel, of length 1, or as line of sight a
 /// path of 1: so along z a map of 2-D data shows the values themselves.
 struct Frame {

@@ -138,7 +138,7 @@ void take_equal(std::array<Rows, 2>& rows, std::size_t columns, KeyAt&& key_at,
   rows = std::move(left);
 }
 
-/// Pairs of rows of one identity; what is left of the longer side stays in `rows`, ascending by values.
+/// Pairs of rows of one identity; the rest of the longer side stays in `rows`, ascending by values.
 std::vector<std::array<std::size_t, 2>> pair_up(const ParticleRows& a, const ParticleRows& b,
                                                 std::array<Rows, 2>& rows) {
   std::vector<std::array<std::size_t, 2>> pairs;

@@ -36,7 +36,7 @@ void add_rows(const mesh::Particles& particles, const IdentityNames& names, cons
               std::uint64_t bucket, std::uint64_t buckets, ParticleRows& to);
 void append(ParticleRows& to, const ParticleRows& more);
 
-/// Of any number of buckets.
+/// The comparison of particles of any number of buckets.
 struct ParticleComparison {
   std::int64_t matched = 0;
   std::array<std::int64_t, 2> count{0, 0};

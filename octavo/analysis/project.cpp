@@ -90,14 +90,14 @@ std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
 
 // ---------------------------------------------------------------------------------------------------- one batch
 
-/// A cell to be drawn: position in the image plane, and what a pixel that it covers wholly gets of it.
+/// A cell to be drawn: position in the image plane, and its contribution to a pixel that it covers wholly.
 struct Stroke {
   std::uint32_t u, v;
   double amount;  ///< value; then times path (integral), or times path and weight (mean)
   double weight;  ///< path; then times weight
 };
 
-/// What the strokes of a part are made with.
+/// The inputs of the strokes of a part.
 struct Source {
   const Frame& frame;
   const mesh::Header& header;
@@ -197,7 +197,7 @@ Reach reach_of(const Scale& scale, std::uint32_t i, std::size_t tile_first) {
           head, b - last};
 }
 
-// How a pixel takes up a cell that covers `share` of it. What is added to a sum is never -0.0: that means "no cell".
+// How a pixel takes up a cell that covers `share` of it. A term of a sum is never -0.0: that means "no cell".
 template <Projection kind>
 void take(Tile& tile, std::size_t pixel, double share, const Stroke& stroke) {
   double& sum = tile.sum[pixel];

@@ -9,11 +9,11 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// What can be computed of one part at a time; partial results of parts add up (reduce.hpp). No files, no threads.
+/// Computations on one part at a time; partial results of parts add up (reduce.hpp). No files, no threads.
 namespace octavo::analysis {
 
 /// Which cells take part: the owned leaves; with `max_level`, the owned leaves down to it and the owned refined cells
-/// on it, which carry the value of what lies below. With a region, those of them whose centre is inside. On trees with
+/// on it, which carry the value of the cells below. With a region, those of them whose centre is inside. On trees with
 /// blocks every cell of a block is a cell.
 struct Selection {
   std::optional<mesh::Region> region{};

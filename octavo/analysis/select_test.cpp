@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "octavo/analysis/analysis.hpp"
 #include "octavo/base/error.hpp"
 #include "tests/support/random_octree.hpp"
 

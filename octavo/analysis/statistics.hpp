@@ -10,7 +10,7 @@
 
 namespace octavo::analysis {
 
-/// A sum in twice the precision of a double: what is lost to rounding is kept beside. Hardly depends on the order.
+/// A sum in twice the precision of a double: the rounding error is kept beside. It hardly depends on the order.
 struct Sum {
   double high = 0, low = 0;
   void add(double x) {
@@ -33,8 +33,8 @@ struct Extreme {
   mesh::Point3 centre{};  ///< [code length]
 };
 
-/// Of one field on the selected cells of one level, or of all. NaN and infinities are counted and left out of all else.
-/// Nothing to take a minimum, maximum or mean of: they are NaN (Extreme::value too).
+/// The summary of one field on the selected cells of one level, or of all. NaN and infinities are counted and left out
+/// of all other figures. Without any value, minimum, maximum and mean are NaN (Extreme::value too).
 struct Summary {
   std::int64_t cells = 0;  ///< all, NaN and infinities too
   std::int64_t nan = 0, inf = 0;
@@ -57,7 +57,7 @@ struct FieldStatistics {
   std::vector<LevelSummary> levels;  ///< those with selected cells
 };
 
-/// Of one attribute of all particles of a species. NaN are left out.
+/// Statistics of one attribute of all particles of a species. NaN are left out.
 struct AttributeStatistics {
   std::string name, unit;
   std::int64_t count = 0;
@@ -89,7 +89,7 @@ struct Statistics {
 
 // ------------------------------------------------------------------ part by part
 
-/// What adds up, of one field and level.
+/// The sums of one field and level, which add up over parts.
 struct Partial {
   std::int64_t cells = 0, nan = 0, inf = 0;
   double min = 0, max = 0;  ///< where any() holds
@@ -104,7 +104,7 @@ struct PartialAttribute {
   std::int64_t int_min = 0, int_max = 0;
   std::uint64_t int_sum = 0;
 };
-/// Of any number of parts. Rows: field by level index, species by attribute.
+/// Statistics of any number of parts. Rows: field by level index, species by attribute.
 struct PartialStatistics {
   std::vector<std::int64_t> cells;                       ///< selected, a level index
   std::vector<std::vector<Partial>> fields;              ///< [field][level index]

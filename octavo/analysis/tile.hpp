@@ -9,8 +9,8 @@
 
 namespace octavo::analysis {
 
-/// A window of the image with what the cells of one or more parts add to it, row after row from the lowest. The sum
-/// holds -0.0 (integral, mean) or NaN (maximum, minimum) where no cell was. Empty: size 0.
+/// A window of the image with the contributions of the cells of one or more parts, row after row from the lowest. The
+/// sum holds -0.0 (integral, mean) or NaN (maximum, minimum) where no cell was. Empty: size 0.
 struct Tile {
   std::array<std::size_t, 2> first{0, 0}, size{0, 0};
   std::vector<double> sum;

@@ -12,11 +12,11 @@
 namespace octavo::analysis {
 
 /// A third of the area of the triangles around each point of one plane [code length^2]: the sum of value times this is
-/// the integral of what is linear in the triangles.
+/// the integral of the function that is linear in the triangles.
 std::vector<double> point_areas(const mesh::Unstructured& mesh);
 
-/// What a point carries of a column's height: half the distance to the planes above and below. `elevation` and the
-/// result: plane after plane, from the bottom. [code length]
+/// The share of a column's height that each point carries: half the distance to the planes above and below. `elevation`
+/// and the result: plane after plane, from the bottom. [code length]
 std::vector<double> point_heights(const mesh::Unstructured& mesh, std::span<const double> elevation);
 
 /// One value a point of a plane, from all planes: integral over the height, mean over it, largest or smallest.

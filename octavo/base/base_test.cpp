@@ -1,3 +1,5 @@
+#include "octavo/base/base.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>

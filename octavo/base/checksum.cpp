@@ -65,7 +65,7 @@ void finish_stores() noexcept {
 }  // namespace
 
 void copy_out(std::span<const std::byte> from, std::byte* to, RunningChecksum* sum) noexcept {
-  // Up to the first whole line of `to`, then tiles of lines, then what is left. Sums are of tiles from the beginning
+  // Up to the first whole line of `to`, then tiles of lines, then the rest. Sums are of tiles from the beginning
   // on: they follow the copy by less than a line.
   const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
   std::size_t copied = std::min(from.size(), (line_bytes - past) % line_bytes), summed = 0;

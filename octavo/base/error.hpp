@@ -6,7 +6,7 @@
 
 namespace octavo::base {
 
-/// What a caller can do about an error. The command's exit code follows from it.
+/// The kind of an error, for a caller to act on. The command's exit code follows from it.
 enum class Kind {
   usage,        ///< the request itself is wrong: unknown field, contradictory options   (exit 2)
   unreadable,   ///< the operating system refused: missing file, permission, read error  (exit 3)

@@ -76,7 +76,7 @@ std::uint64_t memory_limit() noexcept {
 }
 
 void need_memory(std::uint64_t bytes, std::string_view what) {
-  // Small things are not worth a look at what is free.
+  // Small requests are not worth a look at free memory.
   if (bytes < (std::uint64_t{1} << 20) && chosen_limit == 0) return;
   const std::uint64_t limit = memory_limit();
   if (bytes <= limit) return;

@@ -6,8 +6,8 @@
 /// or the system kill the process.
 namespace octavo::base {
 
-/// Free memory [bytes]: the least of what is free on the computer, in this process's control group, and below its limit
-/// of address space.
+/// Free memory [bytes]: the least of the memory that is free on the computer, in this process's control group, and
+/// below its limit of address space.
 std::uint64_t free_memory() noexcept;
 
 /// Sets how many bytes may be read at once. 0 is the default: 80 % of the memory that is free at that moment.

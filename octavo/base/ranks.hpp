@@ -6,8 +6,8 @@
 
 namespace octavo::base {
 
-/// The processes that share a job. Rooms other than ranks/ and engine/ know MPI only by this: who am I, how many are we, and one
-/// exchange. A default-constructed value is one process.
+/// The processes that share a job. Rooms other than ranks/ and engine/ know MPI only by this: who am I, how many are
+/// we, and one exchange. A default-constructed value is one process.
 struct Ranks {
   int rank = 0;
   int size = 1;

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What is compiled for several instruction sets, of which a program takes the widest that its machine has.
+/// Functions compiled for several instruction sets. A program takes the widest that its machine has.
 namespace octavo::base {
 
 struct Vectors {
@@ -14,7 +14,7 @@ struct Vectors {
   void (*copy_lines)(const std::byte* from, std::byte* to, std::size_t lines);
 };
 
-extern const Vectors vectors_plain;  ///< what every machine of this kind has
+extern const Vectors vectors_plain;  ///< every machine of this kind has it
 extern const Vectors vectors_avx2;   ///< null functions where the compiler made none
 extern const Vectors vectors_avx512;
 

@@ -42,7 +42,7 @@ void copy_line(const std::byte* from, std::byte* to) { std::memcpy(to, from, 64)
 #endif
 
 // The machine itself looks no further than the page it is in: asked for two pages ahead, arrays that are not in the
-// caches come a fifth faster. Asking for what is not there does nothing.
+// caches come a fifth faster. Asking for lines that do not exist does nothing.
 constexpr std::size_t bytes_ahead = 8192;
 void prefetch(const std::byte* at) {
 #if defined(__SSE2__)

@@ -51,7 +51,7 @@ void encode_bits(const base::BitArray& bits, Effort effort, std::vector<std::byt
   };
   zstd_compress(packed, effort == Effort::max ? Search::all : Search::repeats, frame);
   consider(Form::zstd, frame);
-  // Of what is as good as nothing no more can be saved than it costs to look: steps of a run wait for their trees.
+  // A tiny frame leaves nothing to save, and steps of a run wait for their trees: we do not try another form then.
   if (frame.size() > 64 || effort == Effort::max) consider(Form::coded, coded(packed));
   put_byte(payload, static_cast<std::size_t>(form));
   put_bytes(payload, best);

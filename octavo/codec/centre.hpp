@@ -29,7 +29,7 @@ struct Draft {
   bool all_plain = true;
 };
 
-// ------------------------------------------------------------------ what is different on each grid
+// ------------------------------------------------------------------ differences between the grids
 
 template <class T>
 Response response_of(const PointwiseGrid<T>& grid) {
@@ -113,7 +113,7 @@ void classify(const AbsoluteGrid<T>& grid, Draft<T>& draft) {
   }
 }
 
-/// For `count` values the cell that takes them, as if there were no common one, and what it stands for.
+/// For `count` values the cell that takes them, as if there were no common one, and the value of that cell.
 template <class T>
 void try_cells(const PointwiseGrid<T>& grid, const Draft<T>& draft, std::size_t first, std::size_t count) {
   LogGrid bare = grid.grid;
@@ -133,7 +133,7 @@ void try_cells(const AbsoluteGrid<T>& grid, const Draft<T>& draft, std::size_t f
     tried[i] = static_cast<double>(grid.finish(tried[i]));
 }
 
-/// What the cell of a value is called beside the cell of the common one, and what that is called.
+/// The number of a value's cell once the common value has a cell of its own, and the number of that cell.
 template <class T>
 std::int64_t beside_common(const PointwiseGrid<T>& grid, std::int64_t index, bool negative) {
   return grid.grid.common.beside(index, negative);
@@ -262,7 +262,7 @@ void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   }
 }
 
-/// Marks what is common, and what else is most frequent, which stays exact.
+/// Marks the common values, and other most frequent values, which stay exact.
 template <class Grid, class T>
 void mark_frequent(const Grid& grid, Draft<T>& draft, Lattice& lattice) {
   const std::vector<T> frequent = most_frequent(draft.values, draft.counted);
@@ -309,8 +309,8 @@ Small small_values(const AbsoluteGrid<T>& grid, const Draft<T>& draft, const Lat
   return small;
 }
 
-/// Of small values of the heavier sign those that share the sum of all: as few of the largest as may, without that any
-/// becomes more than twice what it is, else all. The least of them.
+/// The least of the small values of the heavier sign that share the sum of all. These are as few of the largest as
+/// possible such that none more than doubles; if that fails, all of them.
 inline double least_that_share(const Small& small, double bound) {
   std::vector<double> sizes = small.sizes[small.sum < 0 ? 1 : 0];
   std::sort(sizes.begin(), sizes.end(), std::greater<>());
@@ -343,7 +343,7 @@ void gather_small(const AbsoluteGrid<T>& grid, const Small& small, Draft<T>& dra
   lattice.common = share;
 }
 
-/// What of the counted values moves with the grid; the error of the others.
+/// Marks the counted values that move with the grid. Returns the error of the others.
 template <class T>
 double mark_moving(const Lattice& lattice, Draft<T>& draft) {
   if (draft.all_plain) {
@@ -365,7 +365,7 @@ struct Forecast {
   Response response;
   Sliced sliced;
   std::array<Drift, 2> drift;
-  double natural = 0;     ///< what a sum of errors would be if they were independent
+  double natural = 0;     ///< the sum of errors if they were independent
   std::size_t heavy = 0;  ///< the sign whose values weigh more
   /// Not where nothing moves, nor where sums overflow.
   bool can_tell() const { return natural > 0 && std::isfinite(natural) && std::isfinite(sliced.fixed); }
@@ -436,11 +436,11 @@ struct Laid {
   Lattice lattice;
   Grid grid;
   Errors errors;
-  /// Whether their sum is more than a small part of what as many independent ones would have.
+  /// Whether their sum is more than a small part of the sum of as many independent ones.
   bool is_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 0.25 * std::sqrt(errors.squares); }
   /// Whether it is more than chance would have it.
   bool is_far_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 2 * std::sqrt(errors.squares); }
-  /// Off, if it is more than rounding beside what the bound allows: a move of the grid may cure that.
+  /// Whether it is off by more than rounding, compared with the bound: a move of the grid may cure that.
   bool is_off(const Forecast& f) const {
     return is_off() && f.can_tell() && std::abs(errors.sum) > 0x1p-20 * f.natural;
   }
@@ -453,7 +453,7 @@ Laid<Grid> lay(double bound, const Lattice& lattice, const Draft<T>& draft) {
   return laid;
 }
 
-/// Moves the grid by what the errors of the values on it ask, while that helps.
+/// Moves the grid as the errors of the values on it require, as long as that helps.
 template <class Grid, class T>
 void correct(double bound, const Forecast& f, const Draft<T>& draft, Laid<Grid>& laid) {
   const std::size_t sign = f.heavy;

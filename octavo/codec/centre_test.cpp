@@ -99,7 +99,7 @@ struct Sum {
 
 template <class T>
 void add(const Bound& bound, const std::vector<double>& given, Sum& sum) {
-  // Every third value is no leaf: what it errs does not count.
+  // Every third value is no leaf: its error does not count.
   std::vector<std::uint8_t> counted(given.size());
   for (std::size_t i = 0; i < counted.size(); ++i) counted[i] = i % 3 == 0 ? 0 : 1;
   std::vector<T> values(given.begin(), given.end()), decoded(given.size());

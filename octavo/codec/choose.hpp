@@ -43,8 +43,8 @@ std::uint64_t sample_cost(const Model<Grid>& model, Base base, const Stencil& st
   return bits;
 }
 
-/// Of values spread evenly over the chunk, about `wanted` of them: what neighbours promise, if that is one bit in 64
-/// less than the value before does.
+/// Tries the neighbours on about `wanted` values spread evenly over the chunk. They are chosen if they save one bit in
+/// 64 against the previous value.
 template <class Grid>
 void choose_across(Model<Grid>& model, const Numbers& numbers, std::size_t wanted) {
   const std::size_t points = model.neighbours.order.size(), count = numbers.size();
@@ -118,7 +118,7 @@ std::uint8_t choose_orientation(const Model<Grid>& model, const Numbers& numbers
                   [&](std::size_t, const Cells& cells) { lowest += effort_for<Grid>(numbers, cells); });
   std::size_t best = last;
   if (8 * lowest > base_cost) {
-    // What each cell costs after each cell of the twin, then every way to pair them.
+    // The cost of each cell after each cell of the twin, then of every way to pair them.
     const std::size_t m = model.place.members;
     std::array<std::array<unsigned, 8>, 8> cost;
     const auto& all = orientations(m);

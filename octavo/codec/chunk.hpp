@@ -28,13 +28,13 @@ enum class Id : std::uint8_t {
   integers = 17,
 };
 
-/// Of all codecs: the one version that is written and read.
+/// The version of all codecs: the only one that is written and read.
 constexpr std::uint8_t codec_version = 2;
 
 /// Bits from the highest set one down; 0 for 0. (std::bit_width's type differs between libraries.)
 constexpr int bit_length(std::uint64_t x) { return 64 - std::countl_zero(x); }
 
-/// What the values are: the low four bits of a chunk's second byte.
+/// The type of the values: the low four bits of a chunk's second byte.
 enum class Scalar : std::uint8_t { float64 = 0, float32 = 1, bytes1 = 2, bytes2 = 3, bytes4 = 4, bytes8 = 5, bits = 6 };
 
 template <class T>
@@ -47,7 +47,7 @@ struct Head {
   std::size_t payload = 0;  ///< bytes after the head
 };
 
-/// A position in the bytes of a chunk. Everything taken is checked; what is not there throws Error(corrupt) at its
+/// A position in the bytes of a chunk. Everything taken is checked; missing bytes throw Error(corrupt) at their
 /// byte.
 class Reader {
  public:

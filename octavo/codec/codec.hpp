@@ -10,8 +10,10 @@
 
 #include "octavo/base/bit_array.hpp"
 
-/// Numbers and bits <-> bytes, on spans. Knows no mesh, no file, no MPI. Every function here is pure, safe on any
-/// thread, and gives the same bytes on any machine (docs/codecs.md).
+/// Turns numbers and bits into bytes and back, on spans (docs/codecs.md).
+/// It may touch the spans that it is given, and base.
+/// It never knows a mesh, a file or MPI: every function is pure, safe on any thread, and gives the same bytes on any
+/// machine.
 namespace octavo::codec {
 
 /// How far a decoded value x' may be from the value x that was given.
@@ -45,8 +47,8 @@ struct Settings {
 /// can be expected. Points are places in a layer, from 0. Both have one entry a point; empty: nothing is known.
 struct Neighbours {
   std::span<const std::uint32_t> order;  ///< points in the order of visit, each once
-  /// For each visit three points a, b, c that were visited before, so that the value is about a + b - c; where fewer
-  /// are known, a three times. Of the first visit it says nothing.
+  /// For each visit three points a, b, c that were visited before, so that the value is about a + b - c; if fewer
+  /// are known, a three times. The entry of the first visit is not used.
   std::span<const std::array<std::uint32_t, 3>> near;
 };
 
@@ -80,18 +82,18 @@ std::size_t decode(std::span<const std::byte> in, const Context<double>& context
 std::size_t decode(std::span<const std::byte> in, const Context<float>& context, std::span<float> out);
 
 /// Whether the chunk at the front of `in` was predicted from neighbours, so that its context must have them. False for
-/// what is no chunk.
+/// bytes that are no chunk.
 bool needs_neighbours(std::span<const std::byte> in);
 
 /// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);
 std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out);
 
-/// What stands before `count` values of `size` bytes that are stored as they are: with the values behind it,
-/// little-endian, it is a chunk that decode() reads, or decode_integers().
+/// The head before `count` raw values of `size` bytes. Head and values, little-endian, are a chunk for decode() or
+/// decode_integers().
 std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count);
 
-/// A stretch of a chunk whose values the caller has: these bytes, and behind them so many of the values'.
+/// A stretch of a chunk whose values the caller has: these bytes, and behind them this many bytes of values.
 struct Piece {
   std::vector<std::byte> head;
   std::size_t bytes = 0;
@@ -111,7 +113,7 @@ std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t cou
 void encode_bits(const base::BitArray& bits, Effort effort, std::vector<std::byte>& out);
 std::size_t decode_bits(std::span<const std::byte> in, base::BitArray& out);
 
-/// What a chunk says of itself, for tables: "tree/2 point:0.002", "zstd", "raw" ... Throws as decode does.
+/// The description of a chunk, for tables: "tree/2 point:0.002", "zstd", "raw" ... Throws as decode does.
 struct ChunkInfo {
   std::string name;  ///< codec id by name
   Bound bound;

@@ -6,7 +6,7 @@
 
 #include "octavo/codec/frequencies.hpp"
 
-/// Inside the codec room: which table codes a symbol, from what is known before it (docs/codecs.md, "Contexts").
+/// Inside the codec room: which table codes a symbol, chosen by the symbols before it (docs/codecs.md, "Contexts").
 namespace octavo::codec {
 
 constexpr unsigned num_metrics = 32;

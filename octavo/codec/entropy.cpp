@@ -48,7 +48,7 @@ Coder make_coder(const Counts& frequency) {
   return coder;
 }
 
-/// What a slot of a table decodes to.
+/// The symbol that a slot of a table decodes to.
 struct Slot {
   std::uint16_t frequency, offset;
   std::uint8_t symbol;

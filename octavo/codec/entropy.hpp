@@ -19,7 +19,7 @@ struct Layout {
   std::size_t size() const { return families * members * width; }
 };
 
-/// What symbols stand for.
+/// The meaning of symbols.
 enum class Alphabet : std::uint8_t {
   numbers = 0,         ///< 0-2 special, then 3 + class
   signed_numbers = 1,  ///< 0-2 special, then 3 + 2 * class + (sign differs)
@@ -28,7 +28,7 @@ enum class Alphabet : std::uint8_t {
 
 constexpr int num_specials = 3;
 
-/// What a symbol tells: `bits` raw bits follow, `weight` says how large the number is (for contexts).
+/// The meaning of each symbol: `bits` raw bits follow, `weight` is the size of the number (for contexts).
 struct SymbolTable {
   std::array<std::uint8_t, 256> bits{};
   std::array<std::uint8_t, 256> weight{};

@@ -99,7 +99,7 @@ Counts normalise(const Counts& counts, unsigned scale) {
     frequency[s] = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (std::uint64_t{counts[s]} << scale) / sum));
     rest -= frequency[s];
   }
-  // What rounding left over goes to, or comes from, the most frequent.
+  // The most frequent symbol takes, or gives, the remainder of rounding.
   while (rest != 0) {
     auto& largest = *std::max_element(frequency.begin(), frequency.end());
     const std::int64_t change = std::max<std::int64_t>(rest, 1 - static_cast<std::int64_t>(largest));

@@ -13,7 +13,7 @@ namespace {
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// How often values come, counted by hash: what shares a slot is counted together. `most`: what is the majority there.
+/// How often values come, counted by hash; values in one slot are counted together. `most`: the majority in the slot.
 template <class Bits>
 struct Tally {
   std::array<Bits, 1024> most{};
@@ -46,7 +46,8 @@ void sample(std::span<const T> values, std::span<const std::uint8_t> counted, bo
   }
 }
 
-/// What a sample has often enough. (Of 512 values, one that is a tenth of all comes less than 16 times once in 10^8.)
+/// Adds the values that a sample has often enough. (If a value is a tenth of all, only one sample of 512 values in 10^8
+/// has it less than 16 times.)
 template <class Bits>
 void add_candidates(const Tally<Bits>& tally, std::vector<Bits>& candidates) {
   const auto enough = static_cast<std::int16_t>(std::max<std::size_t>(2, tally.total / 32));

@@ -96,7 +96,7 @@ void encode_integers(std::span<const std::byte> values, std::size_t width, Effor
 
 namespace {
 
-// What stands before `payload` bytes, from the first of which on the values are in the form that is named.
+// The head before `payload` bytes, which hold the values in the given form.
 Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t payload, Id id, Form form) {
   if (!integers && size != 8 && size != 4) throw Error(Kind::usage, "floating-point values have 4 or 8 bytes");
   const Scalar scalar = integers ? scalar_of_width(size) : size == 8 ? Scalar::float64 : Scalar::float32;

@@ -11,7 +11,7 @@ namespace octavo::codec {
 struct Lattice {
   /// How far the grid is moved for positive and for negative values, in steps: multiples of 2^-48 in [0, 1).
   std::array<double, 2> phase{};
-  unsigned narrow = 0;           ///< the step is smaller by so many 65536ths; less than 65536
+  unsigned narrow = 0;           ///< the step is smaller by this many 65536ths; less than 65536
   std::optional<double> common;  ///< a value, not 0, that has a cell of its own
   bool operator==(const Lattice&) const = default;
 };

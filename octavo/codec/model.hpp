@@ -2,10 +2,10 @@
 #include "octavo/codec/codec.hpp"
 #include "octavo/codec/grids.hpp"
 
-/// Inside the codec room: what is expected of each value of a chunk, in encoder and decoder alike.
+/// Inside the codec room: the prediction of each value of a chunk, in encoder and decoder alike.
 namespace octavo::codec {
 
-/// All that says what is expected of each value.
+/// Everything that the prediction of each value depends on.
 template <class Grid>
 struct Model {
   const Grid& grid;
@@ -137,8 +137,8 @@ void predict_flat(const Numbers& numbers, Settle&& settle) {
   }
 }
 
-/// What is expected of the value at visit k of the layer whose first value is number `layer`. Specials count as the
-/// first of a, b, c that is plain.
+/// Predicts the value at visit k of the layer whose first value is number `layer`. Specials count as the first of a, b,
+/// c that is plain.
 template <class Grid>
 void expect_across(const Model<Grid>& model, Across across, const Numbers& numbers, std::size_t layer, std::size_t k,
                    Cells& cells) {

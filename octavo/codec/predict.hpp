@@ -7,7 +7,7 @@
 
 #include "octavo/codec/entropy.hpp"
 
-/// Inside the codec room: what a value is expected to be, from its parent, the parent's siblings, its own siblings, or
+/// Inside the codec room: the prediction of a value from its parent, the parent's siblings, its own siblings, or
 /// a family elsewhere that looks alike (docs/codecs.md, "Prediction"). The same code runs in encoder and decoder.
 namespace octavo::codec {
 
@@ -37,16 +37,16 @@ struct Expected {
 
 enum class Base : std::uint8_t { previous = 0, parent = 1, fitted_index = 2, fitted_value = 3 };
 
-/// What a value at a point of a mesh is expected to be, of the points near[k] = a, b, c visited before (docs/codecs.md,
+/// How a value at a point of a mesh is predicted from the points near[k] = a, b, c visited before (docs/codecs.md,
 /// "Neighbours").
 enum class Across : std::uint8_t {
   none = 0,
   beside = 1,  ///< a + b - c
   below = 2,   ///< a, and how the layer below goes on from there
-  both = 3,    ///< a + b - c, and what the layer below differs from that
+  both = 3,    ///< a + b - c, and the difference of the layer below from that
 };
 
-/// How a child follows from what is known before it: per child in order of visit, weights in 1/32 of the differences
+/// How a child follows from the values before it: per child in order of visit, weights in 1/32 of the differences
 /// to the parent's value of the parent's siblings along each axis, and of the children before it.
 struct Stencil {
   int axes = 0;
@@ -91,7 +91,7 @@ std::int64_t parent_index(const Place& place, const Numbers& coarse, std::size_t
 /// Families are predicted several at a time: each waits for its own cells, one by one, but not for the others.
 constexpr std::size_t num_lanes = 8;
 
-/// The k-th visited cells of up to `num_lanes` families, and what is expected of them.
+/// The k-th visited cells of up to `num_lanes` families, and their predictions.
 struct Cells {
   std::size_t count = 0;  ///< families
   std::array<std::uint32_t, num_lanes> family{};

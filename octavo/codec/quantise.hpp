@@ -78,9 +78,9 @@ struct Inserted {
   static constexpr std::int64_t nowhere = std::int64_t{1} << 62;
   std::int64_t cell = nowhere;
   bool negative = false;
-  double magnitude = 0, reach = 0;  ///< what is nearer is expected in this cell
+  double magnitude = 0, reach = 0;  ///< nearer values are expected in this cell
   explicit operator bool() const { return cell != nowhere; }
-  /// What cell q of the grid is called beside the cell inserted, whose neighbours stay as they are for the other sign.
+  /// The number of the cell q of the grid after the insertion. Cells of the other sign keep their numbers.
   std::int64_t beside(std::int64_t q, bool of_negative) const {
     return of_negative == negative && q >= cell ? q + 1 : q;
   }
@@ -160,8 +160,9 @@ inline double value_on(const LinearGrid& grid, std::int64_t index) {
   return negative ? -magnitude : magnitude;
 }
 
-/// For each value the cell that an encoder puts it in, and what that stands for. All within half a step of 0 goes
-/// there: fewer cells take fewer bits. What is above the limit gets some cell. The common value apart.
+/// Gives for each value the cell that an encoder puts it in, and the value of that cell. All values within half a step
+/// of 0 go to 0, since fewer cells take fewer bits. A value above the limit gets an arbitrary cell. The common value is
+/// not handled here.
 void cells_of(const LinearGrid& grid, const double* values, std::int64_t* indices, double* decoded, std::size_t count);
 /// Whether all of `count` values have a place on the grid; -0.0 has none.
 bool have_places(const LinearGrid& grid, const double* values, std::size_t count);

@@ -122,7 +122,7 @@ TEST(Quantise, a_decoded_value_lies_in_its_own_cell) {
   }
 }
 
-// What the cell of the common value does to those beside it: their order, and what each stands for, stay.
+// The cell of the common value leaves the order and the values of the cells beside it unchanged.
 TEST(Quantise, a_common_value_has_a_cell_of_its_own_in_order) {
   for (Lattice lattice : some_lattices(1.5)) {
     if (!lattice.common) continue;

@@ -9,7 +9,7 @@ namespace octavo::codec {
 
 namespace {
 
-/// Slots of a table: slices of positive values, of negative ones, and what is left out.
+/// Slots of a table: slices of positive values, of negative ones, and the values left out.
 constexpr std::size_t num_slots = 3 * num_slices;
 constexpr std::uint64_t left_out = 2 * num_slices;
 
@@ -46,7 +46,7 @@ OCTAVO_WIDE double slots_of(const LogGrid& grid, const double* values, const dou
   return (squares[0] + squares[1]) + (squares[2] + squares[3]);
 }
 
-/// The sum of what goes to 0.
+/// The sum of the values that go to 0.
 OCTAVO_WIDE double slots_of(const LinearGrid& grid, const double* values, const std::uint8_t* counted,
                             std::uint16_t* slots, std::size_t count) {
   const double inverse = grid.inverse;
@@ -70,7 +70,7 @@ OCTAVO_WIDE double slots_of(const LinearGrid& grid, const double* values, const 
   return (fixed[0] + fixed[1]) + (fixed[2] + fixed[3]);
 }
 
-/// The first four of what may be fewer, padded with what is not counted.
+/// The first four values, padded with uncounted ones if there are fewer.
 struct Last {
   std::array<double, 4> values{}, logarithms{};
   std::array<std::uint8_t, 4> counted{};

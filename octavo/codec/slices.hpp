@@ -14,7 +14,7 @@ constexpr std::size_t num_slices = 256;
 
 /// Sums over values of one sign by where in a step they stand, in slices of it.
 struct Slices {
-  std::array<double, num_slices> weight{};  ///< what an error of a whole unit counts, of all values there
+  std::array<double, num_slices> weight{};  ///< weight of an error of a whole unit, of all values there
   double squares = 0;                       ///< sum of the squares of all weights
 };
 
@@ -23,14 +23,13 @@ struct Sliced {
   std::array<Slices, 2> slices;
   double fixed = 0;
 };
-/// Of values with these logarithms, where `counted` is 1; their weights are their magnitudes.
+/// Slices the values with these logarithms for which `counted` is 1. Their weights are their magnitudes.
 Sliced slice(const LogGrid& grid, std::span<const double> values, std::span<const double> logarithms,
              std::span<const std::uint8_t> counted);
 /// Their weights are 1. Those within half a step of 0 go to 0, wherever the other cells are.
 Sliced slice(const LinearGrid& grid, std::span<const double> values, std::span<const std::uint8_t> counted);
 
-/// What a value that stands at d steps from its grid point errs: rate * d + curved * (rate * d)^2 / 2, times its
-/// weight.
+/// The error of a value at d steps from its grid point: rate * d + curved * (rate * d)^2 / 2, times its weight.
 struct Response {
   double rate = 0;
   double curved = 0;
@@ -45,7 +44,7 @@ Drift drift_of(const Slices& slices, const Response& response);
 /// has the least in it. Nothing where there is none.
 std::optional<double> find_phase(const Slices& slices, const Drift& drift, double wanted);
 
-/// What is wrong with decoded values: sums over those that are counted, and whether all keep their bound.
+/// The errors of decoded values: sums over the counted ones, and whether all keep their bound.
 struct Errors {
   double sum = 0;      ///< decoded less given
   double squares = 0;  ///< of single errors

@@ -16,7 +16,7 @@ struct Cadence {
 /// "100" (steps), "600s" (wall time), "0.25t" (code time); "0": whenever asked. Throws Error(usage).
 Cadence parse_cadence(std::string_view text);
 
-/// What is known of a flow when it is asked whether a step is due.
+/// The state of a flow when it is asked whether a step is due.
 struct CadenceState {
   std::optional<double> asked_time;  ///< [code time] when it was asked before; nothing: never
   double seconds_since_last = 0;     ///< [s] since its last step, or since the run began

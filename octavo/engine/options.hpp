@@ -29,8 +29,8 @@ enum class SyncPolicy : std::uint8_t {
   none   ///< never: "durable" means handed to the operating system
 };
 
-/// All that can be set for writing. Every option has a test that names it; files and variables use the same names, see
-/// read_options() and docs/engine.md.
+/// The options for writing. Every option has a test that names it; files and variables use the same names, see
+/// read_options() and docs/options.md.
 struct Options {
   // Files. The data of a step is the same whatever these are.
   int contributors_per_file = 1;  ///< ranks of one host that share a file, at most; 0: all of the host
@@ -61,7 +61,7 @@ struct Options {
   // Starting again.
   bool remember_failed_restarts = false;  ///< a step from which a start has not led to another one is passed over
 
-  // What the user is told.
+  // Reports to the user.
   std::string log;                   ///< file that gets a line a step; "-": the error output; empty: none
   std::filesystem::path statistics;  ///< JSON file that close() writes; empty: none
 
@@ -109,8 +109,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 /// Throws Error(usage) for values that contradict each other or cannot be.
 void check(const Options& options);
 
-/// What must be the same on all ranks, as items that end with ";": all but staging_bytes, bound_thread, log, statistics
-/// and where the staging directory is.
+/// The options that must be the same on all ranks, as items that end with ";": all but staging_bytes, bound_thread,
+/// log, statistics and the place of the staging directory.
 std::string describe(const Options& options);
 
 /// Gives a variable's value, or nothing: getenv, or a test's.

@@ -35,7 +35,7 @@ fs::path write_file(const std::string& text) {
   return path;
 }
 
-// Names every option. What each does is tested beside what does it: plan_test, staging_test and writer_mpi_test.
+// Names every option. Other tests check their effects: plan_test, staging_test and writer_mpi_test.
 TEST(Options, every_option_is_read_from_a_variable) {
   const Options options = read_options({}, {},
                                        environment({{"OCTAVO_CONTRIBUTORS_PER_FILE", "4"},

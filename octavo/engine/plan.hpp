@@ -37,7 +37,7 @@ WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uin
 
 // ---------------------------------------------------------------------------------------------- what it costs
 
-/// What a step of this plan asks of the file system.
+/// The demands of a step of this plan on the file system.
 struct PlanCost {
   int hosts = 0, ranks = 0, files = 0;
   std::uint64_t bytes = 0;

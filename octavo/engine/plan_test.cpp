@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/engine.hpp"
 
 namespace octavo::engine {
 namespace {

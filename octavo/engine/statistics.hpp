@@ -9,7 +9,7 @@
 
 namespace octavo::engine {
 
-/// What writing has cost one rank so far, or all of them together.
+/// The cost of writing so far, of one rank or of all together.
 struct Statistics {
   std::int64_t steps = 0;                  ///< handed over by end_step()
   std::int64_t failed = 0;                 ///< of those: lost, on this rank or on one that shares its file
@@ -40,7 +40,8 @@ Statistics total(const Statistics& mine, MPI_Comm comm);
 std::vector<Statistics> gather(const Statistics& mine, MPI_Comm comm);
 /// One JSON object on one line, keys as above.
 std::string to_json(const Statistics& statistics);
-/// Pure. What close() writes for option `statistics`: {"ranks": n, "total": {...}, "slowest_rank": {...}, "by_rank":
+/// The text that close() writes for option `statistics`. Pure: {"ranks": n, "total": {...}, "slowest_rank": {...},
+/// "by_rank":
 /// [...]}; slowest is the rank with the most seconds_in_calls.
 std::string report_json(const std::vector<Statistics>& by_rank);
 

@@ -8,7 +8,7 @@
 
 namespace octavo::engine {
 
-/// What one rank knows of a step that is over.
+/// The record of a finished step on one rank.
 struct StepRecord {
   store::Flow flow = store::Flow::checkpoint;
   std::int64_t step = 0;

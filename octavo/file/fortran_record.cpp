@@ -9,7 +9,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// What a jump to a far marker reads: a page, as the markers around it are likely to be wanted next.
+// A jump to a far marker reads a page, since the markers around it are likely to be wanted next.
 constexpr std::size_t jump_bytes = 4096;
 // The first record alone can be ambiguous: "4 0 4" is a 4-byte-marker record or the start of an 8-byte one.
 constexpr int records_to_probe = 8;

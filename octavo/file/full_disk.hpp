@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-/// For files that a library has open and writes: what it does not say, or do, about a disk that fills up.
+/// For files that a library writes: the errors and the cleaning up that it leaves out when a disk fills up.
 namespace octavo::file {
 
 /// Bytes that the disk of an open file has room for.

@@ -212,7 +212,7 @@ void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::
     writes.fetch_add(1, std::memory_order_relaxed);
     bytes_written.fetch_add(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)), std::memory_order_relaxed);
     auto done = static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
-    // What was cut short goes on piece by piece: a full disk says so there.
+    // A short write goes on piece by piece, so that a full disk reports itself.
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t of_piece = std::min<std::uint64_t>(done, pieces[i].size());
       done -= of_piece;

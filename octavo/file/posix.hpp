@@ -51,7 +51,7 @@ std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::by
 void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byte> bytes);
 /// Writes pieces one behind another, in few system calls and without a copy.
 void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::span<const std::byte>> pieces);
-/// Makes the file at least so long and reserves disk space for what it grows by, where the file system can (in memory
+/// Makes the file at least this long and reserves disk space for the new bytes, where the file system can (in memory
 /// that would do the work twice). Error(no_space) on a full disk.
 void preallocate(const File& file, std::uint64_t bytes);
 /// Sets the file's length; what lay past it is gone.
@@ -72,7 +72,7 @@ void sync_directory(const std::filesystem::path& directory);
 /// Replaces `to` atomically. (Call it file::rename, as std::filesystem has one too; so with remove.)
 void rename(const std::filesystem::path& from, const std::filesystem::path& to);
 void remove(const std::filesystem::path& path);
-/// Removes a directory and what is in it, as far as it can: what stays costs space and is tried again by others.
+/// Removes a directory and its contents, as far as it can. The rest costs space; others try again to remove it.
 void remove_all(const std::filesystem::path& directory) noexcept;
 /// Syncs the name of a file or directory, in the directory above it; once in this process. The process that made the
 /// file may have died before it had synced the name.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/file.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 

@@ -7,7 +7,9 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// Foreign formats: one folder each, and this table of them.
+/// Foreign formats: one folder each, which reads and writes it, and this table of them.
+/// It may touch mesh, file and base.
+/// It never knows a verb or a store, and never calls MPI.
 namespace octavo::formats {
 
 /// A format is a row of functions.

@@ -14,7 +14,7 @@ inline std::int64_t num_cells(const IndexBox& box, int dim) {
   return n;
 }
 
-/// What two boxes share, if anything.
+/// The cells that both boxes hold; nothing if there are none.
 std::optional<IndexBox> intersection(const IndexBox& a, const IndexBox& b, int dim);
 /// A box of cells of one level in cells `ratio` times as fine.
 IndexBox refined_box(const IndexBox& box, std::int64_t ratio, int dim);

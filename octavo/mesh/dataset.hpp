@@ -23,7 +23,7 @@ using Mesh = std::variant<Octree, Patches, Unstructured>;
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                                std::vector<std::string>>;
 
-/// What all parts of one step have in common.
+/// The properties that all parts of one step share.
 struct Header {
   std::string code;  ///< the simulation code: "RAMSES", "FLASH" ...
   double time = 0;   ///< [code time]
@@ -55,7 +55,7 @@ Domain domain_of(const Header& header);
 /// Physical edge length of a cell of a tree level index along each axis [code length] (of a block's cell where folded).
 Point3 cell_size(const Header& header, int index);
 
-/// What one contributor holds.
+/// The data of one contributor.
 struct Part {
   int index = 0;  ///< contributor, from 0
   Mesh mesh;
@@ -63,7 +63,7 @@ struct Part {
   std::vector<Particles> particles;
 };
 
-/// What to read of a part.
+/// The pieces of a part to read.
 struct Request {
   std::optional<std::vector<std::string>> fields;   ///< nothing: all
   int max_level = std::numeric_limits<int>::max();  ///< the code's own number; deeper cells are dropped and
@@ -97,8 +97,7 @@ struct Dataset {
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
   std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
-  std::vector<std::string>
-      notes;  ///< what a user should know of this reading ("no descriptor: variables are var1 ...")
+  std::vector<std::string> notes;  ///< remarks on this reading for the user ("no descriptor: variables are var1 ...")
 
   /// The parts that can hold a cell touching the region, ascending; from headers alone.
   std::function<std::vector<int>(const Region&)> parts_touching;
@@ -125,8 +124,8 @@ Dataset with_walls_as_species(const Dataset& dataset);
 /// The inverse: takes that species out of the particles.
 void take_walls_out(Dataset& dataset);
 
-/// Of one part that is unstructured: all but `read`. `elements` and `points` are those of all planes; the header has
-/// the number of planes as an attribute.
+/// Makes a Dataset of one unstructured part, with everything but `read`. `elements` and `points` count all planes; the
+/// header has the number of planes as an attribute.
 Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements,
                     std::int64_t points);
 

@@ -67,7 +67,7 @@ constexpr bool is_integer(ScalarType type) noexcept {
 /// Where on a cell a value stands.
 enum class Centring : std::uint8_t { cell = 0, face_x = 1, face_y = 2, face_z = 3, node = 4, particle = 5 };
 
-/// What is known of a field without reading it.
+/// The description of a field, known without reading it.
 struct FieldInfo {
   std::string name;
   std::string unit;  ///< empty: code units or dimensionless

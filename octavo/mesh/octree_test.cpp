@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/mesh.hpp"
 #include "tests/support/random_octree.hpp"
 
 namespace octavo::mesh {

@@ -17,7 +17,7 @@ struct Particles {
   bool operator==(const Particles&) const = default;
 };
 
-/// What is known of a species without reading it.
+/// The description of a species, known without reading it.
 struct SpeciesInfo {
   std::string name;
   std::int64_t count = 0;  ///< of all parts

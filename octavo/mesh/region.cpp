@@ -40,7 +40,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// What the error messages need besides the piece being read.
+// The context of error messages, besides the piece being read.
 struct Reading {
   std::string_view text;
   int dim;

@@ -25,7 +25,7 @@ using Region = std::variant<Box, Sphere>;
 
 /// Reads "box:x,y,z:x,y,z" or "sphere:x,y,z:r" (2-D and 1-D give as many numbers as there are axes; "center" in place
 /// of a point stands for the middle of a domain of that `extent`, see Domain). Throws Error(usage) that quotes the text
-/// and says what was expected: for another form, NaN or infinity, an upper corner not above the lower, a radius not
+/// and gives the expected form: for another form, NaN or infinity, an upper corner not above the lower, a radius not
 /// above 0.
 Region parse_region(std::string_view text, int dim, const Point3& extent = {1, 1, 1});
 /// The inverse of parse_region, exact to the last bit.

@@ -10,7 +10,7 @@ namespace octavo::mesh {
 /// a pair, "b_left" and "b_right" (in any place of the name), one of nodes is "b_corner_0" ... "b_corner_7", bit a of
 /// the number being 1 at the high side along axis a.
 struct Side {
-  std::string base;   ///< what all sides have in common: the name without the words above
+  std::string base;   ///< the name without the words above, which all sides share
   unsigned axes = 0;  ///< bit a: the value stands on a side along axis a
   unsigned high = 0;  ///< bit a: on the high one
   bool operator==(const Side&) const = default;

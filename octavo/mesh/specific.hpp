@@ -12,7 +12,7 @@ namespace octavo::mesh {
 struct Specific {
   std::string density;                ///< mass per volume; empty: nothing is weighted
   std::vector<std::string> velocity;  ///< the components
-  std::string internal, total;        ///< energy per mass: total = internal + v^2 / 2 + what the code adds
+  std::string internal, total;        ///< energy per mass: total = internal + v^2 / 2 + terms that the code adds
   std::string pressure;               ///< set where `internal` is
   std::vector<std::string> others;    ///< other amounts per mass
   bool operator==(const Specific&) const = default;

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// Cutting an unstructured mesh into parts by elements, and what a part's owner must know of its neighbours. Elements
-/// are triangles: three points from 0, in one orientation. All functions are pure.
+/// Cutting an unstructured mesh into parts by elements, and the facts about neighbours that the owner of a part needs.
+/// Elements are triangles: three points from 0, in one orientation. All functions are pure.
 namespace octavo::partition {
 
 using Connectivity = std::span<const std::int32_t>;  ///< shape (elements, 3), points from 0
@@ -60,10 +60,10 @@ CurveCells cells_over(std::span<const double> x, std::span<const double> y);
 PartVector cut_joined(Connectivity connectivity, std::span<const double> x, std::span<const double> y,
                       std::int32_t parts);
 
-/// A tree of straight cuts, each across the longest extent (the principal axis) of what it halves. Up to 2^21 elements,
-/// or 64 a part, it knows each of them, and sizes differ by one; of larger meshes it is made from so many, evenly
-/// taken, and sizes differ by a few per cent (Simon 1991, "Partitioning of unstructured problems for parallel
-/// processing").
+/// A tree of straight cuts, each across the longest extent (the principal axis) of the elements that it halves. Up to
+/// 2^21 elements, or 64 a part, it knows each of them, and sizes differ by one; larger meshes are sampled: it is made
+/// from that many, evenly taken, and sizes differ by a few per cent (Simon 1991, "Partitioning of unstructured problems
+/// for parallel processing").
 class InertialCuts {
  public:
   /// Which elements it is made from: 0, stride, 2 * stride ...
@@ -141,7 +141,7 @@ struct HaloElement {
 /// All of the mesh, by element. Memory: that of the elements around shared points.
 std::vector<HaloElement> find_halo(Connectivity connectivity, const PartVector& part_of, const SharedPoints& shared);
 
-/// What cutting costs: edges between elements of different parts, and balance.
+/// The cost of a cut: edges between elements of different parts, and balance.
 struct Quality {
   std::int64_t cut_edges = 0;
   std::int64_t fewest = 0, most = 0;  ///< elements a part

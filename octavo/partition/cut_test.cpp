@@ -11,6 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/partition/graph.hpp"
+#include "octavo/partition/partition.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 namespace octavo::partition {

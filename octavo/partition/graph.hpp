@@ -11,8 +11,8 @@
 /// on.
 namespace octavo::partition {
 
-/// What lies behind each element's sides (points 1-2, 2-3, 3-1), shape (elements, 3): elements, -1 where there is
-/// nothing. Of an edge of more than two elements the first two are paired. Memory: 12 bytes an element, and 4 a point
+/// The element behind each side of each element (points 1-2, 2-3, 3-1), shape (elements, 3); -1 if there is none. At an
+/// edge of more than two elements the first two are paired. Memory: 12 bytes an element, and 4 a point
 /// meanwhile.
 std::vector<std::int32_t> find_behind(Connectivity connectivity, std::int32_t points);
 
@@ -49,7 +49,7 @@ Graph graph_of(const std::vector<GroupEdge>& edges, std::vector<std::int32_t> we
 /// eight vertices a part of about the same weight, else parts might stay empty.
 PartVector join_to_parts(const Graph& graph, std::int32_t parts);
 
-/// Stretches a part that a curve is cut into before they are joined: as many as there are elements, up to 256.
+/// The number of stretches a part that a curve is cut into before they are joined: that of its elements, at most 256.
 /// 1 where they would be fewer than eight: then stretches are the parts.
 std::int32_t stretches_a_part(std::int64_t elements, std::int32_t parts);
 
@@ -57,7 +57,7 @@ std::int32_t stretches_a_part(std::int64_t elements, std::int32_t parts);
 std::vector<std::int64_t> no_sums(std::int32_t stretches);
 void add_cell(std::vector<std::int64_t>& sums, std::int32_t stretch, const CurveCells::Cell& cell);
 
-/// The part of each stretch, of those that cut_hilbert makes of so many elements.
+/// The part of each stretch that cut_hilbert makes of this many elements.
 PartVector join_stretches(const std::vector<GroupEdge>& edges, const std::vector<std::int64_t>& sums,
                           std::int64_t elements, std::int32_t parts);
 

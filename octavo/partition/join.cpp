@@ -25,7 +25,7 @@ void each_edge(const Graph& graph, Vertex v, F&& f) {
 struct Halves {
   std::vector<char> far;  ///< of each vertex: 1 on the far side
   std::int64_t cut = 0;   ///< weight of the edges between the sides
-  std::int64_t off = 0;   ///< weight that the near side has beyond what it should have
+  std::int64_t off = 0;   ///< excess weight of the near side
 };
 
 struct Balance {
@@ -34,7 +34,7 @@ struct Balance {
   std::int64_t drift;  ///< as far off as they may be on the way to better ones
 };
 
-/// Which of two that may both be off is better: within what is good the cut counts, beyond it the balance.
+/// Whether the first of two cuts is better. If both are balanced well enough, the cut edges count, else the balance.
 bool better(std::int64_t cut, std::int64_t off, std::int64_t than_cut, std::int64_t than_off, std::int64_t good) {
   off = std::max(std::abs(off), good);
   than_off = std::max(std::abs(than_off), good);
@@ -211,7 +211,7 @@ Halves halve(const Graph& graph, const Balance& balance) {
   return best;
 }
 
-/// Some vertices of a graph, and what they are in the whole.
+/// Some vertices of a graph, and their numbers in the whole graph.
 struct Subgraph {
   Graph graph;
   Order whole;

@@ -11,8 +11,8 @@ inline void require_scotch(int status, const char* what) {
   if (status != 0) throw base::Error(base::Kind::unsupported, std::string("Scotch failed in ") + what);
 }
 
-/// What makes Scotch repeat itself: without it threads, and messages that come earlier or later, make another cut each
-/// time. Before Scotch 7, which has both, nothing.
+/// Makes Scotch repeat itself. Without it threads, and messages that arrive in another order, give another cut each
+/// time. Does nothing before Scotch 7, which introduced both.
 class RepeatableScotch {
  public:
 #ifdef SCOTCH_OPTIONNUMDETERMINISTIC

@@ -8,7 +8,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Elements by part, and what they should be.
+/// Elements by part, and their intended numbers.
 struct Sizes {
   std::vector<std::int64_t>& of_part;
   std::int64_t least = 0, most = 0;

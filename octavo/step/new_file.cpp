@@ -100,7 +100,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::finish() {
-  // Whoever wrote it may have made it anew.
+  // A library that wrote the file may have made it anew.
   file_ = file::open_write(partial_);
   file::sync(file_);
   file_.close();

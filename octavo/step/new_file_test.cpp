@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "octavo/step/step.hpp"
 #include "octavo/step/target.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/temporary_folder.hpp"

@@ -23,8 +23,8 @@ mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice =
 /// The steps at a path: those of a store, or the one that a native output is.
 std::vector<store::StepInfo> steps(const std::filesystem::path& path);
 
-/// Those of one flow of a store: nothing given: that which open() takes. Of a file all of them. Throws Error(usage) for
-/// a flow that a store has no step of, or of a file, which has none.
+/// The steps of one flow of a store (by default the flow that open() takes), or all steps of a file. Throws
+/// Error(usage) for a flow without a step in a store, and for any flow of a file, which has none.
 std::vector<store::StepInfo> steps_of_flow(const std::filesystem::path& path, std::optional<store::Flow> flow);
 
 /// The number a step gets in a store: the native output's own (RAMSES output_00080: 80), where it has one.

@@ -194,7 +194,7 @@ mesh::SplitPlan only(const mesh::SplitPlan& plan, const Recut::Range& range) {
   return mine;
 }
 
-/// What an old part has of a species, for the new parts of a range.
+/// The particles of a species that an old part has for the new parts of a range.
 std::vector<mesh::Particles> cut_species(const mesh::Dataset& dataset, const Recut& recut, int old_part,
                                          const Recut::Range& range, const mesh::Particles& species) {
   const auto numbers = recut.numbers.find(species.species);

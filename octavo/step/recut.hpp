@@ -23,8 +23,8 @@ struct Recut {
   };
   std::vector<Range> cells;      ///< per old part: which new ones have cells it owns
   std::vector<Range> particles;  ///< the same of its particles
-  /// Of species without positions, which are dealt out in order: the number of each old part's first particle among
-  /// all, and behind the last how many there are.
+  /// For species without positions, which are dealt out in order: the number of each old part's first particle among
+  /// all, and at the end the number of all.
   std::map<std::string, std::vector<std::int64_t>> numbers;
 };
 
@@ -34,7 +34,7 @@ struct Recut {
 Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ranks = {},
                  std::size_t most_counters = std::size_t{1} << 18);
 
-/// What becomes of one old part.
+/// The pieces of one old part.
 struct Pieces {
   std::vector<mesh::Part> cells;                        ///< for the new parts of its Range
   std::vector<std::vector<mesh::Particles>> particles;  ///< by species, then for the new parts of its Range

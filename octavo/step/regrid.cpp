@@ -37,7 +37,7 @@ Octree merged(const mesh::Dataset& source, const std::vector<mesh::Part>& parts)
   return std::get<Octree>(std::move(whole.mesh));
 }
 
-/// What the parts of a regridded step share.
+/// The data that all parts of a regridded step share.
 struct Shared {
   mesh::Dataset source;
   mesh::Header header;

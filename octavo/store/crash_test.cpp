@@ -8,7 +8,7 @@
 #include "tests/support/crash_disk.hpp"
 #include "tests/support/store_fixture.hpp"
 
-// What crash_disk.hpp rebuilds for every moment of writing is read.
+// Reads the disk that crash_disk.hpp rebuilds for every moment of writing.
 namespace octavo::store {
 namespace {
 
@@ -27,7 +27,7 @@ using testing::write_step;
 
 constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
 
-/// What a step must read as once its commit has returned, and when that was.
+/// The content of a step once its commit has returned, and the moment when it returned.
 struct Promise {
   std::int64_t step = 0;
   Attempt attempt{};
@@ -48,7 +48,7 @@ const Promise* promise_of(const Log& log, std::int64_t step, const Attempt& atte
   return nullptr;
 }
 
-// What was promised by now and is not superseded by what was promised later.
+// The promises made by now that no later promise supersedes.
 std::map<std::int64_t, const Promise*> due(const Log& log, std::size_t moment) {
   std::map<std::int64_t, const Promise*> steps;
   for (const Promise& promise : log.promises)

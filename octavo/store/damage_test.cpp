@@ -359,7 +359,7 @@ TEST(Damage, a_durable_step_of_which_nothing_is_there_is_lost_and_a_newer_one_is
   EXPECT_EQ(verify(newest.store, 1).findings.size(), 3u);
 }
 
-// No mark: of a store that was copied without, or that lost it. What failed leaves something.
+// The mark was lost, or not copied with the store. A failed step leaves something behind.
 TEST(Damage, without_a_mark_a_gap_in_the_order_of_steps_is_a_lost_one) {
   for (bool empty : {false, true}) {
     const FourCheckpoints four;

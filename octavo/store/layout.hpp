@@ -14,7 +14,7 @@ namespace octavo::store {
 constexpr std::uint16_t version_major = 2;
 constexpr std::uint16_t version_minor = 0;
 
-constexpr std::size_t sector_size = 512;    ///< what a disk writes wholly or not at all
+constexpr std::size_t sector_size = 512;    ///< a disk writes a sector wholly or not at all
 constexpr std::size_t sector_block = 4096;  ///< no disk loses more with a sector that it cannot read
 constexpr std::size_t head_size = 3 * sector_block;
 constexpr std::size_t stream_alignment = 8;

@@ -16,7 +16,9 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 
-/// Octavo's own step on disk (docs/format.md): what one process does. No MPI: who writes which segment is the caller's.
+/// Octavo's own step on disk (docs/format.md): encodes parts, writes and commits segments, finds and reads steps.
+/// It may touch mesh, codec, file and base.
+/// It never calls MPI and never decides which rank writes which segment: that is the caller's.
 namespace octavo::store {
 
 /// Header attribute, texts "field=bound": precision that fields had lost before they were stored here (Dataset::lossy).

@@ -178,8 +178,8 @@ std::size_t bytes_of(const std::vector<codec::Piece>& pieces) {
   return bytes;
 }
 
-// What is there of a stream that is not all there has a checksum of its own, to be compared; the table's is that of the
-// bytes stored, so that nobody sums zeros.
+// If a stream has only some of its values, these have a checksum of their own, which is compared. The table has that of
+// the stored bytes, so that nobody sums zeros.
 void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memory) {
   const RawStream& raw = *stream.raw;
   const bool sparse = raw.values.held.has_value(), whole = raw.values.data != nullptr && !raw.checksum;

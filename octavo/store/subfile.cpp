@@ -88,7 +88,7 @@ std::vector<Link> links_of(const CommitRecord& record) {
   return links;
 }
 
-// What a damaged head said, from a commit record and the footer that it names; the newer one's where both are whole.
+// Recovers a damaged head from a commit record and the footer that it names; from the newer record if both are whole.
 std::optional<Head> recovered_head(const file::File& file, const Blocks& blocks) {
   std::optional<Head> recovered;
   std::uint64_t sequence = 0;

@@ -21,8 +21,8 @@ struct BoundaryArrays {
 };
 
 mesh::Particles boundary_of(const BoundaryArrays& boundary);
-/// Of a species that boundary_of() made. Throws Error(corrupt) for lists of other lengths or types, and for points that
-/// are not in [0, points).
+/// Reads a species that boundary_of() made. Throws Error(corrupt) for lists of other lengths or types, and for points
+/// that are not in [0, points).
 BoundaryArrays boundary_in(const mesh::Particles& species, std::int64_t points);
 
 }  // namespace octavo::store

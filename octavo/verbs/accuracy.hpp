@@ -21,8 +21,8 @@ Accuracy parse_accuracy(const std::string& text);
 /// The same text again, the shortest that is read as this.
 std::string to_string(const Accuracy& accuracy);
 
-/// What the codec is told. `range` is max - min of the field, needed for range_relative only: where it is 0 or not
-/// finite there is nothing to be relative to, and the field stays lossless.
+/// The bound for the codec. `range` is max - min of the field, needed for range_relative only. If it is 0 or not
+/// finite, there is nothing to be relative to, and the field stays lossless.
 codec::Bound bound_of(const Accuracy& accuracy, double range);
 
 }  // namespace octavo::verbs

@@ -47,7 +47,8 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
       for (const store::StepInfo& info : all)
         sources.push_back({path, info.step, [path, info] { return step::open(path, {{}, info.step}); }});
       // A geometry: its mesh, and the names of its variables.
-      if (all.empty() && step::open(path).unstructured) sources.push_back({path, 0, [path] { return step::open(path); }});
+      if (all.empty() && step::open(path).unstructured)
+        sources.push_back({path, 0, [path] { return step::open(path); }});
     } else {
       const auto number = step::step_number(step::open(path)).value_or(static_cast<std::int64_t>(sources.size()));
       sources.push_back({path, number, [path] { return step::open(path); }});

@@ -27,7 +27,7 @@ struct Errors {
   double mean() const;
   /// The mean's, if errors are independent: sqrt(sum of (volume * error)^2) / sum of volumes.
   double standard_error() const;
-  /// Of lag 1: correlation of an error with the next. 0 where all errors are the same.
+  /// The correlation of an error with the next (lag 1); 0 if all errors are the same.
   double autocorrelation() const;
 };
 

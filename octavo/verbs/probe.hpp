@@ -23,8 +23,8 @@ struct ProbeSeries {
   std::vector<double> values;  ///< [place][field][time]; NaN outside of the mesh
   std::vector<char> inside;    ///< [place]
 };
-/// Of all steps, of a store those of one flow. Of a SERAFIN file three values a place, field and step
-/// are read, and the mesh once; of others a field of a step and part. A place on the border of parts is in the first of
+/// Takes all steps, for a store those of one flow. It reads three values a place, field and step of a SERAFIN file, and
+/// the mesh once; of other files a field of a step and part. A place on the border of parts is in the first of
 /// them. Throws Error(unsupported) for meshes of cells, or that change from step to step.
 ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options);
 

@@ -264,7 +264,7 @@ step::Target prepare_sibling(const fs::path& in, const fs::path& out, const stor
   return step::prepare_target(out, {}, options.overwrite, false);
 }
 
-/// What the other ranks have written.
+/// Adds the reports of the other ranks.
 void sum_over_ranks(const base::Ranks& ranks, RepackReport& report) {
   const std::array<std::int64_t, 5> mine{report.parts, report.parts_copied, report.parts_read,
                                          static_cast<std::int64_t>(report.stored_bytes), report.made_lossless};

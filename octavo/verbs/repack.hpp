@@ -32,7 +32,7 @@ struct RepackReport {
   std::uint64_t stored_bytes = 0;  ///< of the new store
   /// Lossy fields, of so many new parts, that their codec does not give back bit for bit: stored losslessly.
   int made_lossless = 0;
-  std::vector<std::string> notes;  ///< what the store had that could not be taken: damaged or interrupted steps
+  std::vector<std::string> notes;  ///< steps of the store that could not be taken, damaged or interrupted
 };
 
 /// Writes the steps of a store to another, with other parts, other files or both; numbers, flows, times, headers and

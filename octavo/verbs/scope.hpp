@@ -8,7 +8,7 @@
 
 namespace octavo::verbs {
 
-/// What a job reads of a step.
+/// The selection of a step that a verb reads.
 struct Scope {
   std::vector<int> parts;  ///< ascending
   std::int64_t bytes = 0;  ///< that reading them takes, at most

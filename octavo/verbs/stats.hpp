@@ -30,8 +30,8 @@ struct Stats {
 
 /// Statistics over the owned leaf cells (analysis::Selection), one part a thread at a time. The same bits for any
 /// number of threads and ranks; every rank gets the result. Collective. Throws Error(usage) for an unknown field,
-/// Error(unsupported) for a mesh that is not an octree or of triangles. Of triangles: "leaves" are points, volumes
-/// areas; integrals are those of what is linear between the points.
+/// Error(unsupported) for a mesh that is not an octree or of triangles. On triangles "leaves" are points, volumes are
+/// areas, and integrals are those of the function that is linear between the points.
 Stats stats(const mesh::Dataset& dataset, const StatsOptions& options);
 
 }  // namespace octavo::verbs

@@ -8,6 +8,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/verbs/sample/sample.hpp"
+#include "octavo/verbs/verbs.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace octavo::verbs {

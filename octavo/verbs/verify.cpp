@@ -129,7 +129,7 @@ store::Report verify(const std::filesystem::path& path, int threads, const base:
 
 store::Report verify_quick(const std::filesystem::path& path) {
   if (store::recognise(path)) return store::verify_quick(path);
-  formats::open(path);  // what is nothing at all is told so
+  formats::open(path);  // throws if the path is of no known format
   throw base::Error(base::Kind::usage, "only a store has footers that can be checked alone")
       .at(path.string())
       .hint("without --quick a native output is read and checked");

@@ -18,7 +18,7 @@ MPI_Comm comm_from(std::optional<int> handle) {
   if (initialized == 0 || finalized != 0)
     throw Error(Kind::usage, finalized != 0 ? "MPI has been finalised"
                                             : "MPI has not been started in the library that octavo was built with")
-        .hint("mpi4py must use the same MPI library: docs/engine.md, Python");
+        .hint("mpi4py must use the same MPI library: docs/languages.md, Python");
   const MPI_Comm comm = handle ? MPI_Comm_f2c(*handle) : MPI_COMM_WORLD;
   if (comm == MPI_COMM_NULL) throw Error(Kind::usage, "the communicator is null");
   return comm;
@@ -36,7 +36,7 @@ engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type)
   std::int64_t packed = 1;
   bool is_packed = true;
   for (std::size_t axis = 5; axis-- > 0;) {
-    // What an axis of one entry says has no meaning.
+    // The stride of an axis with one entry has no meaning.
     strides[axis] = buffer.shape[axis] > 1 ? buffer.strides[axis] / buffer.itemsize : packed;
     is_packed = is_packed && strides[axis] == packed;
     packed *= buffer.shape[axis];

@@ -4,11 +4,11 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/boundary_groups.hpp"
 #include "octavo/step/over_time.hpp"
-#include "octavo/verbs/probe.hpp"
 #include "octavo/step/to_med.hpp"
 #include "octavo/step/to_serafin.hpp"
 #include "octavo/step/to_vtkhdf.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/verbs/probe.hpp"
 
 namespace octavo::bindings {
 

@@ -34,8 +34,8 @@ def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dat
 
 def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
     """A mesh of triangles as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each point
-    over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. Of a store those of one `flow`: without it analysis,
-    if it has a step, else checkpoint."""
+    over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. A store gives the steps of one `flow`: by default
+    analysis, if it has a step, else checkpoint."""
     return Dataset(_core.over_time(os.fspath(path), kind, flow))
 
 
@@ -167,8 +167,8 @@ class Selection:
         threads: int = 0, mask: str | None = None, above: float = 0.0,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a field,
-        or "volume"), "max" or "min". Of triangles: pixels where field `mask` is not above `above` are NaN (dry land:
-        the depth). Releases the GIL."""
+        or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
+        land: the depth). Releases the GIL."""
         kind = kind or ("mean" if weight else "integral")
         image = _core.map(
             self._data, field, axis=axis, kind=kind, weight=weight, max_level=self.max_level, region=self.region,
@@ -205,7 +205,8 @@ class Selection:
             raise UsageError(
                 "a mesh of triangles has no cells", [self._data.path], "part(0): .x, .y, .triangles, .fields"
             )
-        limit, waiting, held = bytes_of(memory), [], 0
+        limit, held = bytes_of(memory), 0
+        waiting: list[dict[str, np.ndarray]] = []
         for part in self.parts:
             cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
             size = sum(array.nbytes for array in cells.values())

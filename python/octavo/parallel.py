@@ -159,7 +159,7 @@ def restart(
     fill: bool | str = False, per_mass: Sequence[str] = (), as_patches: bool = False, max_box: int = 64,
     points: Sequence[int] | np.ndarray | None = None, options: Path | None = None, **settings: Any,
 ) -> Any:  # fmt: skip
-    """What this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
+    """The state that this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
 
     None where there is no step yet: a first start; a store that had a durable step and has lost it raises. Else an
     object with `step`, `time`, `header`, `attributes`, `mesh`,
@@ -197,8 +197,8 @@ def restart(
 
 
 def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
-    """What lies around this rank's share of a step of triangles, as `restart` gave it: what TELEMAC's PAR and CLI files
-    tell a process. Collective. Points and triangles are the share's own, from 0; ranks are those of `comm`.
+    """The surroundings of this rank's share of a step of triangles, as `restart` gave it, with the contents of TELEMAC's PAR
+    and CLI files. Collective. Points and triangles are the share's own, from 0; ranks are those of `comm`.
 
     `shared`: points that other ranks have, too, by ascending number in the whole mesh; those of shared[i] are
     ranks[first[i]:first[i + 1]]. `halo_triangle`: triangles with an edge to another rank's; `behind_rank` and

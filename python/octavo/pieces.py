@@ -116,8 +116,8 @@ def split(
     overwrite: bool = False,
     progress: Progress = None,
 ) -> dict[str, Any]:
-    """Cuts a SERAFIN result as pieces that are there. What has the new ones' names is replaced where it is a piece, else with
-    `overwrite` only."""
+    """Cuts a SERAFIN result by existing pieces. A file with the name of a new piece is replaced if it is a piece, otherwise
+    only with `overwrite`."""
     from octavo import _core
 
     paths = [like] if isinstance(like, (str, PathLike)) else list(like)

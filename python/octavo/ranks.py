@@ -27,7 +27,7 @@ def is_root() -> bool:
 
 
 def world() -> Any:
-    """What the compiled jobs share work over: all ranks under mpirun, else None. Collective under mpirun."""
+    """The ranks that share the work of compiled verbs: all under mpirun, else None. Collective under mpirun."""
     if launched()[1] == 1:
         return None
     try:
@@ -42,7 +42,7 @@ def world() -> Any:
 
 
 def scotch() -> Any:
-    """What cuts a mesh that all ranks share by PT-Scotch; None without mpirun, or where the build has it not."""
+    """Cuts a mesh that all ranks share by PT-Scotch; None without mpirun, or if the build lacks it."""
     if launched()[1] == 1:
         return None
     from octavo import _mpi

@@ -27,7 +27,7 @@ class StepWriter:
         self._writer.close()
 
     def statistics(self) -> dict[str, Any]:
-        """What writing has cost this rank so far: docs/engine.md."""
+        """The cost of writing on this rank so far: docs/measuring.md."""
         return json.loads(self._writer.statistics())
 
     def __enter__(self) -> Self:

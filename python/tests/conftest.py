@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -52,6 +53,22 @@ def own_mpi_folder():
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(autouse=True)
+def environment_of_python():
+    """Takes out of the process's environment what Python does not know of. A test that initialises MPI in this process
+    leaves variables there, with which no later mpirun starts."""
+    yield
+    environ = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+    names = []
+    for entry in environ:
+        if entry is None:
+            break
+        names.append(entry.split(b"=", 1)[0])
+    for name in names:
+        if name not in os.environb:
+            os.unsetenv(name)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of real outputs; tests that need it skip where it is missing."""
@@ -69,8 +86,6 @@ def run():
         command = [str(OCTAVO), *map(str, words)]
         if ranks:
             command = ["mpirun", "-n", str(ranks), *command]
-        # As Python knows the environment: what MPI has set in it, where a test initialised MPI here, breaks mpirun.
-        options.setdefault("env", dict(os.environ))
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
         assert not check or done.returncode == 0, done.stderr
         return done

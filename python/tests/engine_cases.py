@@ -217,7 +217,7 @@ def lend(store: str) -> None:
 
 
 def errors(store: str) -> None:
-    """What is wrong on the last rank is raised on all, and the writer goes on."""
+    """An error of the last rank is raised on all, and the writer goes on."""
     comm = everyone()
     tree, last = octree(comm.rank, comm.size), comm.rank == comm.size - 1
     wrong = {
@@ -491,7 +491,7 @@ def series(store: str) -> None:
 
 
 def series_errors(store: str) -> None:
-    """What is wrong on the last rank is raised on all, when the file is opened and in a step, and the writer goes on."""
+    """An error of the last rank is raised on all, when the file is opened and in a step, and the writer goes on."""
     comm = everyone()
     last = comm.rank == comm.size - 1
 

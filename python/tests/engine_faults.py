@@ -68,7 +68,7 @@ def main(store: str, run: int, first: int, last: int, options: dict) -> None:
             writer.put_attribute("run", run)
             writer.put_mesh(tree)
             writer.put_field("density", values(places, step, run))
-            # What end_step() raises may be an earlier step's: this one is on its way all the same, and waited for.
+            # The error of end_step() may be of an earlier step: this one is on its way all the same, and we wait for it.
             for call in (writer.end_step, writer.wait) if step % 3 == 0 or step == last else (writer.end_step,):
                 try:
                     call()

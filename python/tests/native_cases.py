@@ -32,7 +32,7 @@ def all_boxes(dim: int) -> list[list[tuple[tuple[int, ...], tuple[int, ...]]]]:
 
 
 def values_of(level: int, lo, hi) -> np.ndarray:
-    """Of a box, axes (z, y, x) as far as there are dimensions."""
+    """The values of a box, axes (z, y, x) as far as there are dimensions."""
     axes = np.meshgrid(*(np.arange(a, b) for a, b in zip(lo[::-1], hi[::-1], strict=True)), indexing="ij")
     return value_at(level, *axes[::-1])
 
@@ -237,7 +237,7 @@ def large(directory: str) -> None:
 
 
 def errors(directory: str) -> None:
-    """What is wrong on one rank is raised on all, by the collective call; the writer can be used further."""
+    """The collective call raises an error of one rank on all; the writer can be used further."""
     comm, at = everyone(), Path(directory)
 
     def refused(text: str, call, *words, **options) -> None:

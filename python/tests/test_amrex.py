@@ -24,7 +24,7 @@ def tuples(text):
 
 
 def fabs(header):
-    """Of a MultiFab in doubles: line of text and values of each box, by the box without ghost cells."""
+    """The line of text and the values of each box of a MultiFab in doubles, by the box without ghost cells."""
     lines = header.read_text().splitlines()
     components = int(lines[2])
     start = next(i for i, line in enumerate(lines) if line.startswith("("))

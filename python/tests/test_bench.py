@@ -137,7 +137,7 @@ def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow, fi
     least = 3 * report["bytes_per_rank"] / 4e6 - 0.0151
     assert rows["pwrite"]["in_calls"] >= least and rows["octavo sync"]["in_calls"] >= least
     assert rows["off"]["visible"] == 0 and rows["off"]["gain"] is None
-    # Of the steps that count alone, whatever was written before them.
+    # Only the steps that count, whatever was written before them.
     assert 2 <= rows["octavo background"]["stored_per_step"] / report["bytes_per_rank"] < 2.2
     assert set(rows) >= {"copy + thread + pwrite", "octavo lend", "octavo auto"}
 

@@ -1,4 +1,4 @@
-"""What conversion promises: lossless is bit for bit; every value honours its bound; memory and reads are bounded."""
+"""The promises of conversion: lossless is bit for bit; every value honours its bound; memory and reads are bounded."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def test_yt_reads_what_crossed(data, run, run_json, tmp_path, source, to):
 
 @pytest.mark.long
 def test_yt_reads_a_ramses_output_of_amrex_patches(data, run, run_json, tmp_path):
-    """Of a periodic box: yt does not read RAMSES' own outputs with walls either."""
+    """On a periodic box, since yt does not read RAMSES' own outputs with walls either."""
     pytest.importorskip("yt")
     out = tmp_path / "output_00002"
     run("convert", data / RAMSES[1], tmp_path / "plt00002", "--to", "amrex", "--fill", "-q")

@@ -1,4 +1,4 @@
-"""What the engine promises when things go wrong: nothing hangs, every step that was told to be durable is there bit for
+"""The promises of the engine when things go wrong: nothing hangs, every step reported durable is there bit for
 bit, and no partial one is listed. (That bytes are on the disk is shown by replaying recorded writes:
 octavo/store/crash_test.cpp.)"""
 

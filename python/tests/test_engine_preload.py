@@ -130,7 +130,7 @@ DRAINS = [  # ranks, victim, call, the how manieth, on which disk
 
 
 def kill_at_the_drain(tmp_path, library, ranks, victim, call, nth, where) -> bool:
-    """What was told to be durable is there after the next run, which finds it on the local disk or in the store."""
+    """Steps reported durable are there after the next run, which finds them on the local disk or in the store."""
     store, options = tmp_path / "run.octavo", {"staging_directory": str(tmp_path / "local")}
     process = start(store, ranks, 1, 0, 8, env=fault(library, victim, call, nth, "kill", where), **options)
     if process.wait(timeout=BOUND) == 0:

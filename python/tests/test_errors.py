@@ -32,7 +32,7 @@ QUICK = [
 
 
 def leaf_weights(part, dim):
-    """Of each level its leaves' volumes, 0 for other cells; one number a cell of the tree."""
+    """The volumes of the leaves of each level, 0 for other cells; one number a cell of the tree."""
     return [
         (np.asarray(owned, bool) & ~np.asarray(refined, bool)) * 2.0 ** (-dim * level)
         for level, (owned, refined) in enumerate(zip(part.owned, part.refined, strict=True))

@@ -1,4 +1,4 @@
-"""What is written through HDF5 and MED on a disk that fills up: exit code 5, one message, nothing left, and no crash when the
+"""Writing through HDF5 and MED on a disk that fills up: exit code 5, one message, nothing left, and no crash when the
 program ends."""
 
 import subprocess

@@ -64,11 +64,22 @@ def test_an_arrow_that_runs_up_is_found():
     assert broken_arrows("mesh", ["octavo/store/store.hpp", "octavo/base/error.hpp"]) == ["octavo/store/store.hpp"]
 
 
+def umbrella(room: str) -> Path:
+    """The header that a room is presented by."""
+    return ROOT / "octavo" / room / f"{room}.hpp"
+
+
+def gathers_alone(path: Path) -> bool:
+    """Whether a header only includes others of its room, for programs outside: nothing in the library includes it."""
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("///")]
+    return path == umbrella(path.parent.name) and all(line.startswith("#") for line in lines)
+
+
 def folder_arrows() -> dict[str, dict[str, str]]:
     """Folder -> folders whose headers it includes, each with a file that does. Tests may look anywhere."""
     arrows: dict[str, dict[str, str]] = {}
     for path in sources():
-        if path.stem.endswith("_test"):
+        if path.stem.endswith("_test") or gathers_alone(path):
             continue
         folder = str(path.parent.relative_to(ROOT))
         for name in includes(path):
@@ -106,6 +117,25 @@ def test_folders_inside_a_room_have_no_circle():
 def test_a_circle_of_folders_is_found():
     there_and_back = {"octavo/a": {"octavo/a/b": "x.hpp"}, "octavo/a/b": {"octavo/a": "y.hpp"}}
     assert len(circles(there_and_back)) == 2
+
+
+@pytest.mark.parametrize("room", sorted(ARROWS))
+def test_a_room_says_what_it_does_may_touch_and_never_does(room):
+    text = umbrella(room).read_text()
+    comment = re.search(r"((?:^///.*\n)+)", text, re.MULTILINE).group(1).replace("///", " ")
+    said = " ".join(comment.split())
+    assert re.search(r"\. It may touch .*\. .*\bnever\b", said), said
+
+
+def test_headers_that_gather_a_room_are_for_programs_outside():
+    gathering = {f"octavo/{room}/{room}.hpp" for room in ARROWS if gathers_alone(umbrella(room))}
+    assert gathering >= {"octavo/engine/engine.hpp", "octavo/mesh/mesh.hpp"}
+    compiled = set()
+    for path in sources():
+        found = gathering & set(includes(path))
+        assert not found or path.stem.endswith("_test"), path
+        compiled |= found
+    assert compiled == gathering, "a test of each room includes its header, so that it compiles"
 
 
 def test_no_folder_is_crowded():

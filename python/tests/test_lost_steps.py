@@ -110,7 +110,7 @@ def test_the_oldest_durable_steps_that_are_gone_are_lost(run, six, tmp_path):
     assert code == 1 and [finding["kind"] for finding in report["findings"]] == ["lost", "lost"]
 
 
-# Of a run that was killed: its mark is of an earlier time.
+# The run was killed, so its mark is of an earlier time.
 def test_a_gap_above_a_stale_mark_is_a_lost_step(run, six, tmp_path):
     assert start(tmp_path / "one.octavo", 2, 1, 0, 1).wait(timeout=BOUND) == 0
     store = shutil.copytree(six, tmp_path / "run.octavo")

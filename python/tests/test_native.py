@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -21,10 +20,7 @@ def case(name: str, directory: Path, ranks: int) -> None:
     """Runs a case; a rank that fails ends all of them."""
     pytest.importorskip("mpi4py")
     words = [sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("native_cases.py")), name, str(directory)]
-    # The environment as Python knows it: what MPI has set in it, where a test initialised MPI here, breaks mpirun.
-    done = subprocess.run(
-        ["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=120, env=dict(os.environ)
-    )
+    done = subprocess.run(["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

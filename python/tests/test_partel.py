@@ -134,7 +134,7 @@ def precision_of(path: Path) -> str:
 
 
 def code_of(geometry: Path) -> str:
-    """What names begin with: partel cuts otherwise for ARTEMIS."""
+    """The prefix of names: partel cuts differently for ARTEMIS."""
     return "ART" if "artemis" in geometry.parts else "T2D"
 
 

@@ -1,4 +1,4 @@
-"""What we write, other codes' readers read: yt and osyris give the same leaves and values. Long: make test-long installs
+"""Readers of other codes read our files: yt and osyris give the same leaves and values. Long: make test-long installs
 them."""
 
 from __future__ import annotations

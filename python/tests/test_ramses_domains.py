@@ -8,7 +8,7 @@ import pytest
 
 
 def statistics(run_json, path):
-    """What does not depend on who owns what, bit for bit where the sum's order does not matter."""
+    """The statistics that do not depend on owners, bit for bit if the order of the sum does not matter."""
     stats = run_json("stats", path)
     assert stats["fields"]
     return stats["leaves"], {n: (f["min"], f["max"]) for n, f in stats["fields"].items()}
@@ -51,7 +51,7 @@ def files_of(path):
 
 @pytest.mark.parametrize("domains", [2, 3])
 def test_walls_come_through_a_store(data, run, tmp_path, domains):
-    """Of both flows, and where the store was cut into other domains on the way."""
+    """For both flows, and for a store that was cut into other domains on the way."""
     source = data / "ramses/implosion2d_2ranks/output_00002"
     words = ["--to", "ramses", "--domains", domains, "-q"]
     (tmp_path / "direct").mkdir()

@@ -11,7 +11,7 @@ needs_mpi = pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on 
 
 
 def streams(path, run_json):
-    """What every stream of a store holds, wherever it lies: by part, field and level group, its bytes."""
+    """The bytes of every stream of a store, wherever it lies, by part, field and level group."""
     listed = run_json("ls", path, "--streams")["steps"]
     result = {}
     for step in listed:

@@ -115,7 +115,7 @@ def test_json_holds_names_as_they_are(run, outputs, verb):
 
 
 def test_a_name_of_any_bytes_is_an_argument(run, outputs, tmp_path):
-    """What one verb lists, another takes, byte for byte; pictures too."""
+    """One verb takes, byte for byte, the names that another lists; pictures too."""
     for output, store, names in outputs:
         for i, name in enumerate(names):
             for path in (output, store):

@@ -101,7 +101,7 @@ void read_all(const fs::path& path, unsigned flags) {
 std::uint64_t runs = 0, accepted = 0, partly = 0;
 std::set<std::string> messages;
 
-// At the end, what the input reached.
+// At the end, the code that the input reached.
 struct Report {
   ~Report() {
     std::fprintf(stderr, "fuzz_amrex: %llu outputs, %llu read whole, %llu opened then refused, %zu kinds of refusal\n",

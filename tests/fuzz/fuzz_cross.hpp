@@ -5,7 +5,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/verbs/cross.hpp"
 
-/// What the fuzzers of block and patch formats do with an output that could be read.
+/// The fuzzers of block and patch formats call this with an output that could be read.
 namespace octavo::testing {
 
 /// Writes it as an output of some code, on a finer mesh or with made cells as the flags say, and removes that again.
@@ -13,7 +13,7 @@ inline void cross_somewhere(const mesh::Dataset& dataset, const std::filesystem:
   verbs::CrossOptions options;
   options.to = flags % 3 == 0 ? step::Code::flash : flags % 3 == 1 ? step::Code::amrex : step::Code::ramses;
   if (options.to == step::Code::amrex && flags / 3 % 2 == 1) options.kind = "checkpoint";
-  // In three dimensions a finer mesh takes seconds under the sanitizers: what is slow is taken for a hang.
+  // In three dimensions a finer mesh takes seconds under the sanitizers: a slow input counts as a hang.
   options.refine = flags / 6 % 2 == 1 && dataset.header.dim < 3 ? 1 : 0;
   options.fill = flags / 12 % 2 == 1;
   options.block = flags / 24 % 2 == 1 ? 2 : 0;

@@ -12,7 +12,7 @@
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses sound pieces, concatenated or not, then edits of their files: which one, where (two bytes,
-// modulo the size), what, a value. What is still accepted is merged.
+// modulo the size), what, a value. Accepted pieces are merged.
 namespace {
 
 using namespace octavo;

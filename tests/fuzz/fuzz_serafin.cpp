@@ -14,7 +14,7 @@
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses one of the sound files, then edits of it (where, in two bytes; what; a value). Odd first
-// bytes edit its boundary file. What opens is read whole, cut and traced.
+// bytes edit its boundary file. A file that opens is read whole, cut and traced.
 namespace {
 
 using namespace octavo;

@@ -11,7 +11,7 @@
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses a set of sound text files of one mesh, another that chooses which of them is given, then
-// edits of it (where, in two bytes; what; a value). What is accepted is cut into pieces.
+// edits of it (where, in two bytes; what; a value). Accepted files are cut into pieces.
 namespace {
 
 using namespace octavo;

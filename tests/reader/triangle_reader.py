@@ -37,7 +37,7 @@ def along_curve(x, y):
 
 
 def around(triangles, points):
-    """Of each point the two others of its triangles."""
+    """For each point the two other points of each of its triangles."""
     others = [[] for _ in range(points)]
     for a, b, c in triangles:
         for p, u, v in ((a, b, c), (b, c, a), (c, a, b)):
@@ -62,7 +62,7 @@ def breadth_first(others):
 
 
 def neighbours(mesh, along):
-    """What values are predicted from, by place along the curve: the order of visit, and three places for each visit."""
+    """The neighbours that values are predicted from, by place along the curve: the order of visit, and three places for each visit."""
     place = np.empty(along.size, "i8")
     place[along] = np.arange(along.size)
     x, y = mesh.x[along].tolist(), mesh.y[along].tolist()
@@ -99,7 +99,7 @@ def neighbours(mesh, along):
 
 
 def joined(parts, species, attribute, planes):
-    """Of all parts: by number, and in each plane."""
+    """The attribute of all parts: by number, and in each plane."""
     pieces = [part.particles[species][attribute].ravel().reshape(planes, -1) for part in parts]
     return np.concatenate(pieces, axis=1)
 

@@ -25,7 +25,7 @@ struct Done {
   std::string bytes;
 };
 
-/// What a process asked of the file system since start().
+/// The requests of a process to the file system since start().
 struct FileLog {
   std::vector<Done> done;
 
@@ -56,11 +56,11 @@ struct FileLog {
   static void stop() { file::set_observer({}); }
 };
 
-// ------------------------------------------------------------------ what a crash leaves
+// ------------------------------------------------------------------ the disk after a crash
 
 enum class Fate { dropped, kept, torn, chance };
 
-// A file's bytes on disk, and what was asked of it since its last sync; or a directory.
+// A file's bytes on disk, and the requests since its last sync; or a directory.
 struct FileState {
   std::string durable;
   std::vector<Done> pending;

@@ -19,7 +19,7 @@ inline base::Error error_of(const std::function<void()>& work) {
   return {base::Kind::usage, ""};
 }
 
-/// What it says; "no error" where none is thrown, which is no failure: ranks compare what they were told.
+/// The message of the error that is thrown, or "no error". That is no failure: ranks compare their messages.
 inline std::string message_of(const std::function<void()>& work) {
   try {
     work();

@@ -81,7 +81,7 @@ class SharedDirectory {
   std::filesystem::path path_;
 };
 
-/// What one rank of a simulation has: its domain of one tree, a field that depends on the step, and particles.
+/// The data of one rank of a simulation: its domain of one tree, a field that depends on the step, and particles.
 struct Domain {
   mesh::Header header;
   mesh::Octree whole;

@@ -55,7 +55,7 @@ struct Through<Result(Arguments...)> {
 #include "one_thread_names.inc"
 
 #ifdef __GLIBCXX__
-// What std::thread and std::jthread begin with.
+// std::thread and std::jthread begin with this function.
 void std::thread::_M_start_thread(_State_ptr state, void (*depend)()) {
   int initialized = 0, finalized = 0, provided = MPI_THREAD_FUNNELED;
   if (syscall(SYS_gettid) == getpid()) MPI_Initialized(&initialized);

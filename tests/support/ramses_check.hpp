@@ -242,7 +242,7 @@ class FileCheck {
   std::map<std::pair<int, Place>, std::int32_t> cells_;
 };
 
-/// What is wrong with an output; empty: nothing.
+/// The errors found in an output; empty if there are none.
 inline std::vector<std::string> check_ramses_output(const std::filesystem::path& directory, int number) {
   char suffix[32];
   std::snprintf(suffix, sizeof suffix, "_%05d.out", number);

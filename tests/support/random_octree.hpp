@@ -106,7 +106,7 @@ inline Key z_order(const mesh::Octree& tree, int level, const mesh::Coordinate& 
 
 /// Copies of the tree, one a domain, each owning one contiguous stretch of a Z curve of equal leaf count, as a real
 /// code's domains do: every cell is owned by the domain that its own centre falls into, so a refined cell can belong to
-/// another domain than what lies below it. The trees are whole: prune them for what a reader would give.
+/// another domain than the cells below it. The trees are whole: prune them to get those of a reader.
 inline std::vector<mesh::Octree> random_domains(const mesh::Octree& whole, std::size_t count) {
   std::vector<std::vector<mesh::Coordinate>> positions{root_coordinates(whole)};
   for (int level = 0; level + 1 < num_levels(whole); ++level)

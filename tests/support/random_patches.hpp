@@ -10,7 +10,7 @@
 /// Seeded random patches, and slow, plain ways to look at patches and trees cell by cell.
 namespace octavo::testing {
 
-/// Level, then position: what a value belongs to.
+/// The cell of a value: level, then position.
 using CellKey = std::array<std::int64_t, 4>;
 using CellValues = std::map<CellKey, double>;
 
@@ -113,7 +113,7 @@ inline CellValues values_on(const mesh::Patches& patches, const mesh::Field& fie
   return out;
 }
 
-/// What a tree's field has on cells that pass: tree level index, position of the value's cell on that level.
+/// The values of a tree's field on cells that pass: tree level index, position of the value's cell on that level.
 template <class Pass>
 CellValues values_on(const mesh::Octree& tree, const mesh::Field& field, Pass&& pass) {
   CellValues out;

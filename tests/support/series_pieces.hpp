@@ -5,7 +5,7 @@
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
-/// For tests on any number of ranks: meshes of triangles, and what a rank has of them.
+/// For tests on any number of ranks: meshes of triangles, and a rank's share of them.
 namespace octavo::testing {
 
 inline SerafinFixture fixture(std::uint32_t seed) {

@@ -17,7 +17,7 @@ inline double triangle_value(const SerafinFixture& f, int step, int field, int p
                        static_cast<std::size_t>(plane) * f.mesh.x.size() + static_cast<std::size_t>(point));
 }
 
-/// What a rank puts: arrays that stay until the step is written.
+/// The arrays that a rank puts; they stay until the step is written.
 struct TriangleArrays {
   engine::SeriesMesh mesh;
   std::vector<double> a;
@@ -45,7 +45,7 @@ inline void write_triangles(engine::Writer& writer, store::Flow flow, int step, 
   writer.end_step();
 }
 
-/// What is wrong with a part's values, which stand where its points' numbers say; empty: nothing.
+/// Describes the first error in a part's values, which stand at the points of its numbers; empty if there is none.
 inline std::string wrong_values(const SerafinFixture& f, int step, const mesh::Part& part) {
   const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
   const std::size_t points = mesh.x.size();

@@ -82,7 +82,7 @@ std::vector<std::byte> move_words(MPI_Comm comm, const SeriesExchange& exchange,
 
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds) {
-  // Of each bound the largest place with no more items before it than wanted.
+  // For each bound the largest place with no more items before it than wanted.
   std::vector<Ordered> place(bounds.size());
   std::vector<std::int64_t> counts(bounds.size());
   for (int bit = number_bits + key_bits - 1; bit >= 0; --bit) {

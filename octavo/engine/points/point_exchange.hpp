@@ -20,9 +20,9 @@ struct Ordered {
   auto operator<=>(const Ordered&) const = default;
 };
 
-/// Collective. Of the items of all ranks in order, `bounds[i]` come before the i-th bound: how many of this rank's do.
-/// `sorted` is ascending, `bounds` the same on all ranks. Bit after bit of key and number: 72 reductions of so many
-/// integers.
+/// The i-th bound stands behind `bounds[i]` of the ordered items of all ranks. Returns how many of these this rank has.
+/// `sorted` is ascending, `bounds` the same on all ranks. It finds key and number bit by bit, by 72 reductions of one
+/// integer a bound. Collective.
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds);
 

@@ -21,7 +21,7 @@ using Triangle = std::array<std::int32_t, 3>;
 
 constexpr std::int64_t most_numbers = std::numeric_limits<std::int32_t>::max();
 
-/// What is known of a number in the file by the ranks that hold it.
+/// A number in the file, as the ranks that hold it know it.
 struct Point {
   std::int64_t number = 0;
   double x = 0, y = 0;

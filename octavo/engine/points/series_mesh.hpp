@@ -12,12 +12,12 @@
 
 namespace octavo::engine {
 
-/// What a rank holds of the mesh of a series. Points and triangles may be held by several ranks; every number from 0 up
-/// must be held by one at least.
+/// The piece of the mesh of a series that a rank holds. Points and triangles may be held by several ranks; every number
+/// from 0 up must be held by one at least.
 struct SeriesMesh {
   mesh::Unstructured piece{};  ///< global_point: numbers in the file, from 0; empty: the identity
-  /// Of its triangles, from 0. Empty on all ranks: triangles stand in the order of their lowest points, which no cut
-  /// changes.
+  /// Numbers of its triangles, from 0. If empty on all ranks, triangles stand in the order of their lowest points,
+  /// which no cut changes.
   std::vector<std::int64_t> global_element{};
   /// IPOBO of its points: place on the boundary from 1, 0 inside. Or empty.
   std::vector<std::int32_t> boundary{};

@@ -30,7 +30,7 @@ std::uint64_t variable_begin(const SeriesPlan& plan, std::int64_t step, std::siz
   return serafin::values_at(plan.header, plan.layout, step, variable);
 }
 
-/// Of the bytes [begin, end) with the values of a variable in them.
+/// The pieces of a writer in the bytes [begin, end) that hold the values of a variable.
 std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std::uint64_t begin, std::uint64_t values,
                                         std::uint64_t end) {
   if (plan.writers == 1) return {{begin, end}};

@@ -9,7 +9,7 @@ namespace octavo::engine {
 
 /// Which bytes of a SERAFIN step each writer writes. A variable's values are shared out evenly among the writers; where
 /// two of them meet, the bound is moved up to the next multiple of `alignment` of the file, so that no two writers ever
-/// touch one such unit. What lies between two variables (lengths, the time) is the last writer's.
+/// touch one such unit. The last writer writes the bytes between two variables (lengths, the time).
 struct SeriesPlan {
   formats::serafin::Header header;
   formats::serafin::Layout layout;
@@ -37,8 +37,9 @@ struct SeriesPiece {
   std::uint64_t begin = 0, end = 0;
   bool operator==(const SeriesPiece&) const = default;
 };
-/// What a writer writes of a variable: no piece, one, or two (the last writer: head and tail), ascending. The first
-/// variable's begin with the step. The step's last 4 bytes are the last writer's too: written last, they make the step.
+/// The pieces of a variable that a writer writes: none, one, or two (the last writer: head and tail), ascending. Those
+/// of the first variable begin with the step. The last writer also writes the step's last 4 bytes, which make it
+/// visible.
 std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
 
 /// The same of a variable that stands alone at a place of the file, without records (MED).

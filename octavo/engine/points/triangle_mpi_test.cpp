@@ -260,7 +260,7 @@ TEST(TrianglesMpi, what_is_wrong_with_a_piece_is_told_to_all_ranks_and_the_write
   if (rank() == 0) expect_whole(f, directory.path() / "run.octavo", Flow::checkpoint, 1);
 }
 
-/// What verify says of a store, in one text; what it throws where it cannot begin.
+/// The findings of verify in one text, or its error if it cannot begin.
 std::string findings_of(const fs::path& path) {
   std::string text;
   try {

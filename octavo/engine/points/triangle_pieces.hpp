@@ -31,7 +31,7 @@ struct TriangleShares {
   std::vector<std::int32_t> steps;  ///< of this rank's share: store::triangle_steps()
 };
 
-/// Of all that put_mesh() is given.
+/// The checksum of all arguments of put_mesh().
 std::uint64_t checksum_of(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element);
 
 /// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds.
@@ -41,7 +41,8 @@ TriangleShares share_triangles(MPI_Comm comm, const SeriesMesh& mesh);
 /// `mesh_step` has it.
 void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::optional<std::int64_t> mesh_step);
 
-/// What of a job's integer fields stands with the mesh: it must be written again where this changes. 0: there are none.
+/// The checksum of the integer fields that stand with the mesh. If it changes, the mesh must be written again. 0: there
+/// are none.
 std::uint64_t numbers_checksum(const StepJob& job);
 
 }  // namespace octavo::engine

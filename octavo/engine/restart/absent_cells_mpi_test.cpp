@@ -83,7 +83,7 @@ ArrayView view_of_blocks(const Blocks& blocks, const std::vector<T>& values) {
   return view;
 }
 
-// What a store is to give back: zeros where there was nothing.
+// The values that a store must give back: zeros for absent cells.
 template <class T>
 std::vector<T> packed_by_hand(const Blocks& blocks, const std::vector<T>& values) {
   std::vector<T> all;

@@ -53,8 +53,8 @@ struct RestartOptions {
   /// remembered are passed over, but for one that `step` asks for. See failed_restarts.hpp.
   bool remember_failed = false;
   /// Memory of the caller for a field's values on this rank: called with each field and its bytes, on the calling
-  /// thread, once the rank's share of the mesh is known; for the fields of an older step again where a newer one turns
-  /// out to be damaged. What it gives has that many bytes, or none: then the part holds the values. Fields that were
+  /// thread, once the rank's share of the mesh is known; again for the fields of an older step if a newer one turns
+  /// out to be damaged. It returns memory of that many bytes, or none: then the part holds the values. Fields that were
   /// given memory come back without bytes. A part that a rank has whole, stored as it is, is read straight into place.
   store::Place place{};
   /// An output of a code: fields and particles by Octavo's own names, as step::translate has them (density, velocity_x,
@@ -67,7 +67,7 @@ struct RestartOptions {
 /// The options of a writer that say something about a restart.
 RestartOptions restart_options(const Options& options);
 
-/// What a rank starts from.
+/// The state that a rank starts from.
 struct Restart {
   /// The step, for the Writer of the run that goes on from here. For an output of a code it has the output's number and
   /// no attempt. For FLASH it is the step that the run counts, nstep; the file's number is the attribute "flash/file
@@ -78,8 +78,8 @@ struct Restart {
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
   /// `header.unfolded` on (ratio 2).
   mesh::Part part;
-  /// Of triangles cut with a boundary `part` has its lines as a species, all of them on every rank
-  /// (store/triangle_boundary.hpp); triangle_neighbours.hpp makes of them, and of the mesh, what a rank needs.
+  /// If triangles were cut with a boundary, `part` has its lines as a species, all of them on every rank
+  /// (store/triangle_boundary.hpp); triangle_neighbours.hpp derives a rank's neighbours from them and the mesh.
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
   bool by_points = false;                      ///< triangles: options.points were asked for
   std::vector<std::string> notes{};  ///< what a user should know: damage, steps passed over; the same on all ranks

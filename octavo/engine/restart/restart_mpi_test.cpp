@@ -60,7 +60,7 @@ void write_steps(const std::filesystem::path& store, int writers, const std::vec
   barrier();
 }
 
-// What the writers had, as parts.
+// The data of the writers, as parts.
 std::vector<mesh::Part> parts_written(int writers, std::int64_t step) {
   std::vector<mesh::Part> parts;
   for (int r = 0; r < writers; ++r) {

@@ -75,7 +75,7 @@ partition::PartVector cut_by_scotch(const telemac::SharedDual& dual, std::int32_
   partition::PartVector part_of;
   Ended<SCOTCH_Dgraph> graph(&SCOTCH_dgraphExit), bound(&SCOTCH_dgraphExit);
   Ended<SCOTCH_Strat> strategy(&SCOTCH_stratExit);
-  ranks::agree(comm, [&] {  // all that a rank alone can fail at, memory first
+  ranks::agree(comm, [&] {  // everything at which one rank alone can fail, memory first
     adjacency = adjacency_of(dual);
     part_of.resize(dual.behind.size() / 3 + 1);
     repeatable = std::make_unique<partition::RepeatableScotch>();

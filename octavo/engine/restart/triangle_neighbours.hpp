@@ -9,7 +9,7 @@
 
 namespace octavo::engine {
 
-/// What lies around a rank's share of a mesh of triangles: what TELEMAC's PAR and CLI files tell a process. Points and
+/// The surroundings of a rank's share of a mesh of triangles, as TELEMAC's PAR and CLI files describe them. Points and
 /// triangles are the share's own, from 0; ranks are those of the communicator.
 struct TriangleNeighbours {
   /// Points that other ranks have, too, by ascending number in the whole mesh; and those ranks, ascending: of
@@ -42,9 +42,9 @@ struct TriangleNeighbours {
   std::vector<Boundary> boundary;  ///< by place
 };
 
-/// Collective. Of a restart from a step of triangles, on the ranks and with the share that it gave, whatever the cut
-/// was. Throws the same on all ranks: Error(usage) where the step is not of triangles, or was read by `points`,
-/// Error(corrupt) where the boundary is not that of the mesh.
+/// Finds the neighbours after a restart from a step of triangles, on the same ranks and with its share, whatever the
+/// cut was. Collective. Throws the same on all ranks: Error(usage) where the step is not of triangles, or was read by
+/// `points`, Error(corrupt) where the boundary is not that of the mesh.
 TriangleNeighbours find_neighbours(MPI_Comm comm, const Restart& start);
 
 }  // namespace octavo::engine

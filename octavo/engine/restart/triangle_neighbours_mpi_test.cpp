@@ -18,7 +18,7 @@ using testing::rank;
 using testing::SerafinFixture;
 using testing::size;
 
-/// Of every triangle of the mesh the rank that has it, and its number there.
+/// For every triangle of the mesh the rank that has it, and its number there.
 std::vector<std::array<std::int32_t, 2>> owners_of(const Restart& from, std::size_t triangles) {
   std::vector<std::int32_t> owner(triangles, -1), local(triangles, -1);
   for (std::size_t e = 0; e < from.global_element.size(); ++e) {

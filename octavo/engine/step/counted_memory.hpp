@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <limits>
 
-/// What anything in this test program asks for, and what is refused: counted_memory_test.cpp has its operator new.
+/// Counts and refuses allocations of this test program: counted_memory_test.cpp has its operator new.
 namespace octavo::testing {
 
 constexpr std::size_t no_size = std::numeric_limits<std::size_t>::max();
@@ -11,7 +11,7 @@ constexpr std::size_t no_size = std::numeric_limits<std::size_t>::max();
 /// The largest piece of memory that was asked for.
 extern std::atomic<std::size_t> largest_allocation;
 
-/// Of pieces of at least so many bytes, `granted` are given, and the next one is refused.
+/// `granted` pieces of at least this many bytes are given, and the next one is refused.
 extern std::atomic<std::size_t> refused_size;
 extern std::atomic<int> granted;
 

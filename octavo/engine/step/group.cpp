@@ -101,7 +101,7 @@ void send(const Socket& socket, Prefix prefix, std::span<const std::byte> bytes 
   send_all(socket, bytes);
 }
 
-// What follows must be read all the same, or it would be taken for the next message.
+// The rest must be read all the same, or it would be taken for the next message.
 void skip(const Socket& socket, std::uint64_t bytes) {
   std::array<std::byte, 4096> some{};
   while (bytes > 0) {
@@ -420,7 +420,7 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   return bytes;
 }
 
-// What one rank of the group adds to the segment, as its writer knows it.
+// One rank's share of the segment, as the writer of the group knows it.
 struct Share {
   std::uint64_t bytes = 0, begin = 0;
 };

@@ -31,8 +31,8 @@ class Group {
   Group& operator=(Group&&) noexcept;
 
   /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
-  /// this rank's part, or nothing where it has none; `written` is called when its streams are in the file. What goes
-  /// wrong on any rank all ranks of the group throw, and the segment is not committed. No MPI.
+  /// this rank's part, or nothing where it has none; `written` is called when its streams are in the file. If it
+  /// fails on any rank, all ranks of the group throw that error, and the segment is not committed. No MPI.
   Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
                         const std::function<std::optional<store::EncodedPart>()>& encode,
                         const std::function<void()>& written = {});
@@ -49,7 +49,7 @@ class Group {
   std::unique_ptr<State> state_;
 };
 
-// What the table says of a part, as bytes, between processes of one host and version; exposed for tests.
+// The table's entry of a part, as bytes, between processes of one host and version; exposed for tests.
 std::vector<std::byte> to_message(const store::EncodedPart& part);
 /// Throws Error(corrupt) where the bytes are not a whole part.
 store::EncodedPart part_of_message(std::span<const std::byte> bytes);

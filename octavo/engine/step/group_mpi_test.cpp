@@ -10,10 +10,11 @@
 #include "octavo/engine/step/group.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/ranks/ranks.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/store_fixture.hpp"
 
-// What happens to those who share a file with a process that dies, or that is slow.
+// Ranks that share a file with a process that dies, or that is slow.
 namespace octavo::engine {
 namespace {
 

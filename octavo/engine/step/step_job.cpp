@@ -222,7 +222,7 @@ std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_che
 
 namespace {
 
-// What fields of one order have in common.
+// The cells that fields of one order share.
 struct Places {
   std::optional<std::vector<codec::Range>> ranges;  // none: all cells are there
   std::shared_ptr<const std::vector<std::uint32_t>> order;
@@ -287,7 +287,7 @@ double stage(StepJob& job, Staging& staging) {
   job.block = block.bytes;
   std::uint64_t used = 0;
   for_each_source(job, [&](Source& source) {
-    // What is here alone goes once it is staged.
+    // Values that nobody else holds are freed once they are staged.
     const std::vector<std::byte> folded = std::move(source.folded);
     source.staged = job.block.subspan(used, packed_bytes(source));
     used += aligned(source.staged.size());
@@ -316,7 +316,7 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
   };
   const auto encode_and_free = [&] {
     auto part = encode(job);
-    // What is encoded has memory of its own: this step's is free for the next before it is on disk.
+    // Encoded values have memory of their own, so the memory of this step is free for the next before it is on disk.
     if (!part || !store::has_raw_streams(*part)) release();
     return part;
   };

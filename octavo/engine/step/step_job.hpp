@@ -50,7 +50,7 @@ struct SpeciesSource {
   std::vector<Source> attributes;
 };
 
-/// All that one rank has to write of a step. Needs nobody else to be carried out.
+/// The work of one rank for a step. It can be carried out without the other ranks.
 struct StepJob {
   store::SegmentPlan plan;
   mesh::Header header;
@@ -65,7 +65,7 @@ struct StepJob {
   /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
   std::function<double()> committed;
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
-  std::optional<base::Error> failure;  ///< what went wrong before: the step is lost, and the group is told
+  std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group is told
 };
 
 inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }
@@ -77,14 +77,13 @@ void for_each_source(StepJob& job, F&& f) {
   for (SpeciesSource& species : job.species)
     for (Source& source : species.attributes) f(source);
 }
-/// Of all arrays, in the packed form.
+/// The bytes of all arrays, in the packed form.
 std::uint64_t bytes_of(StepJob& job);
-/// What stage() takes of an arena.
+/// The bytes that stage() takes of an arena.
 std::uint64_t staged_bytes_of(StepJob& job);
 
-/// Makes fields whose order says `nowhere` in long stretches fields of the other cells, for all that follows, and
-/// fields without an order that are zeros wherever the rank owns nothing: what is not there is neither copied nor
-/// written. Of trees, and before stage().
+/// Leaves out long stretches of cells whose order says `nowhere`, and, in fields without an order, cells with zeros
+/// that the rank does not own. Absent cells are neither copied nor written. For trees, before stage().
 void leave_out(StepJob& job);
 /// Copies all arrays into a block of `staging`, which must be large enough, once there is room. Returns the seconds
 /// waited.

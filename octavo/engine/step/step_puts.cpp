@@ -17,7 +17,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// What would be damage in a file is a wrong request where a caller made it.
+// An error that would be damage in a file is wrong use if a caller made it.
 void as_usage(const std::function<void()>& work) {
   try {
     work();

@@ -34,7 +34,7 @@ Drained perform(const DrainJob& job) {
 
 std::uint64_t drain_now(const DrainJob& job) {
   const std::uint64_t bytes = store::copy_segment(store::open_newest(job.subfile), job.to);
-  // What cannot be removed costs space: the next start finds it in the store and tries again.
+  // A copy that cannot be removed costs space: the next start finds its step in the store and tries again.
   file::remove_all(job.local);
   return bytes;
 }

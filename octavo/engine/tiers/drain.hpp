@@ -25,7 +25,7 @@ struct DrainJob {
 /// throws, the local copy stays. Returns bytes written.
 std::uint64_t drain_now(const DrainJob& job);
 
-/// What became of a job.
+/// The outcome of a job.
 struct Drained {
   std::int64_t number = 0;
   std::optional<base::Error> failure;

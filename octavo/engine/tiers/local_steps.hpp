@@ -25,7 +25,7 @@ store::Attempt attempt_of(const store::Attempt& run, std::int64_t number);
 struct LocalName {
   store::Flow flow = store::Flow::checkpoint;
   std::uint64_t order = 0;  ///< of the step in its flow: `base` + 1 + its number in the run
-  std::uint64_t base = 0;   ///< what the largest order of the store was when the run began
+  std::uint64_t base = 0;   ///< the largest order of the store when the run began
   store::Attempt run{};
   int segment = 0;
   bool operator==(const LocalName&) const = default;
@@ -52,7 +52,7 @@ struct LocalSegment {
 /// In order of flow, order and segment. Nothing where there is no such directory.
 std::vector<LocalSegment> list_local(const std::filesystem::path& root);
 
-/// What the ranks tell each other of a local segment.
+/// A message between ranks about a local segment.
 struct LocalRow {
   LocalName name;
   std::int64_t step = 0;
@@ -73,7 +73,7 @@ enum class Fate : std::uint8_t {
   incomplete,  ///< segments of its step are on hosts that are not here, or were never written
   abandoned    ///< the store has gone on without it: another run wrote later steps
 };
-/// Pure. What shall become of each local segment, all hosts' together.
+/// Decides the fate of each local segment, all hosts' together. Pure.
 std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredRow> stored);
 
 }  // namespace octavo::engine

@@ -13,7 +13,7 @@
 namespace octavo::engine {
 namespace {
 
-// What cannot take a step is told before there is one.
+// A directory that cannot take a step is reported before the first step.
 void make_root(const std::filesystem::path& root) try {
   file::make_directories(root);
   if (::access(root.c_str(), W_OK | X_OK) != 0)
@@ -66,7 +66,7 @@ void collect(LocalSteps& local, Statistics& statistics) {
 }
 
 std::int64_t drained_up_to(const LocalSteps& local, std::int64_t finished) {
-  // What is finished has been given to the drain.
+  // Finished steps have been given to the drain.
   return local.drain ? std::min(finished, local.drain->oldest().value_or(finished)) : finished;
 }
 

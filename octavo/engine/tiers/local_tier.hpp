@@ -26,7 +26,7 @@ struct Submitted {
   bool lost_on_the_way = false;  ///< the drain to the store failed; the next start may still find it on local disks
 };
 
-/// What a writer knows of the local disks in front of its store. Its thread of calls is the only one here, but for the
+/// A writer's knowledge of the local disks in front of its store. Only the thread of its calls uses it, and the
 /// drain's.
 struct LocalSteps {
   std::filesystem::path root;                                 ///< of this host

@@ -18,7 +18,7 @@ struct LocalTier {
 LocalTier local_tier(MPI_Comm comm, const std::filesystem::path& staging_directory, const std::filesystem::path& store,
                      int ranks_per_node);
 
-/// What was found on the local disks.
+/// The findings on the local disks.
 struct Rescue {
   std::int64_t drained = 0;        ///< segments, on all hosts
   std::uint64_t newest_order = 0;  ///< of the steps of the store, of either flow

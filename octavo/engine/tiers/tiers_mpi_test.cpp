@@ -116,7 +116,7 @@ TEST(TiersMpi, option_staging_directory_takes_steps_first_and_close_drains_them)
     }
     writer.wait();
     EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 5);
-    // What is behind is bounded, on every host.
+    // The backlog is bounded on every host.
     EXPECT_LE(local_segments(place.disk), 3u * static_cast<std::size_t>((size() + 1) / 2));
     writer.close();
     EXPECT_EQ(writer.newest_drained(Flow::checkpoint)->step, 5);

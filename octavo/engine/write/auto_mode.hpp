@@ -9,14 +9,15 @@
 
 namespace octavo::engine {
 
-/// What steps that were written one way have cost.
+/// The cost of steps that were written one way.
 struct TrialCost {
   double calls = 0;      ///< [s] in end_step()
   double computing = 0;  ///< [s] the application took from such a step of the flow to the next
   double working = 0;    ///< [s] of encoding and writing
 };
-/// Pure. Writing in the background costs its copy and what it slows the computation down: by no more than its work, so
-/// that computation which takes longer for reasons of its own does not count. What costs less; sync where neither does.
+/// Returns the mode that costs less, sync if both cost the same. Writing in the background costs its copy, and it slows
+/// the computation down, but by no more than its own work: computation that takes longer for other reasons does not
+/// count. Pure.
 Mode cheaper(const TrialCost& sync, const TrialCost& background) noexcept;
 
 /// The choice between sync and background for the steps of one flow. The first two steps make files and touch memory

@@ -131,7 +131,7 @@ struct Recorder {
       // An older checkpoint goes when the newer ones are known to be complete, before the call says so.
       const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
       std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
-      // So is the mark left when the first step is. What either implies holds for what comes behind it.
+      // The same holds for the mark, which is left when the first step is. Either implies its promise for later events.
       if (event.path.extension() == ".durable") told_now = std::max<std::int64_t>(1, told_now);
       if (op == file::Operation::remove || event.path.extension() == ".durable") implied = std::max(implied, told_now);
       told_now = std::max(told_now, implied);
@@ -221,7 +221,7 @@ void write(Writer& writer, std::int64_t step) {
   writer.end_step();
 }
 
-/// What a run writes, and whether it is what comes back.
+/// The data that a run writes, and a comparison with the data that comes back.
 struct Written {
   mesh::Header header;
   std::function<void(Writer&, std::int64_t step)> write;
@@ -476,7 +476,7 @@ void crash_everywhere(const Scenario& scenario, const Written& written = trees()
   ASSERT_GT(log.records.size(), 20u);
   ASSERT_EQ(log.durable.back().step, last_step);
   const fs::path mine = scratch.path() / std::to_string(rank());
-  // What is on a local disk only is found by a restart alone, which takes all ranks.
+  // Only a restart finds steps that are on a local disk alone, and it takes all ranks.
   if (!staged) crash_of_all(log, root.path(), mine, written, here);
   if (!staged && here.own_files) crash_of_each(log, root.path(), mine, written, here.options.keep_last);
   MPI_Barrier(everyone());

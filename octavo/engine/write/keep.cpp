@@ -91,8 +91,8 @@ Keeper::Keeper(const fs::path& store, const Options& options, const std::optiona
   remove_too_many(resumed_from);
 }
 
-// A run that was killed may have committed one more than it had reported. What it goes on from stays, and what it
-// abandons stays until there is something newer.
+// A killed run may have committed one more checkpoint than it had reported. The checkpoint that the new run continues
+// from stays; abandoned ones stay until a newer one exists.
 void Keeper::remove_too_many(const std::optional<store::StepId>& resumed_from) {
   std::vector<std::string> removed;
   for (const KeptStep& step : std::vector(kept_)) {

@@ -17,8 +17,8 @@ class Slots {
  public:
   Slots() = default;
   explicit Slots(int keep) : keep_(static_cast<std::size_t>(keep)) {}
-  /// What is on disk, from rank 0. A resumed run keeps the step it continues above all; what an abandoned one wrote
-  /// after that is needed no more. Collective.
+  /// Rank 0 looks for slots on disk. A resumed run keeps the step that it continues from; later steps of the abandoned
+  /// run are not needed any more. Collective.
   void find(MPI_Comm comm, const std::filesystem::path& store, const std::optional<store::StepId>& resumed_from);
 
   /// A slot for the step of this number: one that holds none of the newest `keep` durable steps and no step that is on

@@ -110,7 +110,7 @@ struct File::Impl {
   std::filesystem::path path;
   file::File bytes;  ///< to read contiguous values without the library
   std::uint64_t size = 0;
-  Overlay written{};  ///< of a file that is written: what it is opened through
+  Overlay written{};  ///< a file that is written is opened through this
   std::uint64_t length() const { return std::max(size, written.end); }
   void require_written() const {
     if (written.failed) throw *written.failed;
@@ -564,7 +564,7 @@ std::shared_ptr<File::Impl> new_impl(const std::filesystem::path& path) {
   return impl;
 }
 
-// HDF5 locks what it reads. Where the file system refuses that it takes ENOSYS for it, and no other error.
+// HDF5 locks files that it reads. If the file system refuses, it accepts ENOSYS, and no other error.
 Id reading_access(const file::File& bytes) {
   Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERSION_LE(1, 11, 0))

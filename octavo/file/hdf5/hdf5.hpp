@@ -46,8 +46,8 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-/// A data set as the file describes it. Its size is checked against what the file holds: contiguous values lie in the
-/// file, compressed ones are at most 1100 times what is stored.
+/// A data set as the file describes it. Its size is checked against the file's: contiguous values lie in the
+/// file, compressed ones have at most 1100 times the stored size.
 struct Info {
   std::string name;
   std::vector<std::uint64_t> shape;  ///< slowest index first

@@ -81,7 +81,7 @@ void put_values(hid_t to, const Values& values) {
   }
 }
 
-/// Names an object without counting the name: objects have one name in what the file shows, and must not be changed
+/// Names an object without counting the name: objects have one name in the visible tree, and must not be changed
 /// for the copy's sake.
 void link_uncounted(hid_t object, hid_t in, const std::string& name) {
   check(H5Olink(object, in, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "name \"" + name + "\"");
@@ -150,7 +150,7 @@ void apply(const Tree& tree, const Change& change, bool first) {
   put_values(member, change.member_values);
   if (!change.object) {
     const Id object(H5Oopen(member, change.step.c_str(), H5P_DEFAULT), H5Oclose, "open \"" + change.step + "\"");
-    check(H5Oincr_refcount(object()), "keep a step");  // what the other tree shows stays
+    check(H5Oincr_refcount(object()), "keep a step");  // objects that the other tree shows stay
     check(H5Ldelete(member, change.step.c_str(), H5P_DEFAULT), "drop a step");
     return;
   }
@@ -162,7 +162,7 @@ void apply(const Tree& tree, const Change& change, bool first) {
   }
 }
 
-/// Of the first tree; what is attached to members stays, and is replaced with the next change.
+/// Undoes the change in the first tree. Attachments of members stay; the next change replaces them.
 void undo(const Tree& tree, const Tree& other, const Change& change) {
   const hid_t member = member_of(tree, change.member);
   if (change.object) {
@@ -180,7 +180,7 @@ struct Growing::State {
   std::string group;
   std::optional<Id> id;
   std::unique_ptr<Tree> shown, other;
-  std::vector<Change> changes, behind;  ///< to come; and what the other tree has not yet
+  std::vector<Change> changes, behind;  ///< to come; and those that the other tree still lacks
   bool broken = false;                  ///< the other tree is neither as it was nor as it should be
   bool doubtful = false;                ///< the disk may show either tree
 
@@ -198,7 +198,7 @@ void Growing::State::open(const std::filesystem::path& path, std::uint64_t align
   const std::byte version = superblock(overlay.file, 0, 0)[8];
   const Id access = overlay_access(overlay);
   check(H5Pset_alignment(access(), 4 * alignment, alignment), "align values");
-  // As those who made the file: old readers take what they made.
+  // The same version as the library that made the file, so that old readers take it.
   const H5F_libver_t latest = version == std::byte{3} ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
   if (version >= std::byte{2}) check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, latest), "choose a version");
   id.emplace(H5Fopen(path.c_str(), H5F_ACC_RDWR, access()), H5Fclose, "open the file");
@@ -216,7 +216,7 @@ Growing::State::~State() {
   id.reset();
 }
 
-// What is new comes first, from the end of the file on; last, the superblock.
+// New bytes come first, from the end of the file on; the superblock comes last.
 void Growing::State::emit(const Tree& tree, bool sync) {
   check(H5Fflush((*id)(), H5F_SCOPE_LOCAL), "put the file together");
   const std::vector<std::byte> begin = superblock(overlay.file, place_of(tree.root()), overlay.end);
@@ -316,7 +316,7 @@ std::uint64_t Growing::add(const std::string& member, const Values& member_value
                "make values");
   const haddr_t at = H5Dget_offset(set());
   if (at == HADDR_UNDEF) throw failure("find room for values");
-  // What describes a step that failed may be there still, to be written.
+  // The description of a failed step may still wait to be written.
   forget(state_->overlay, at, H5Dget_storage_size(set()));
   state_->changes.push_back({member, groups[0].name, member_values, step});
   return at;

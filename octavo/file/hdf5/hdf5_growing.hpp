@@ -20,7 +20,7 @@ struct Flags {
 using Value = std::variant<std::int32_t, Flags, double, std::string>;
 using Values = std::map<std::string, Value>;
 
-/// A group to be made, and what is attached to it.
+/// A group to be made, with its attachments.
 struct NewGroup {
   std::string name;
   Values values;
@@ -46,9 +46,9 @@ class Growing {
   Growing(const Growing&) = delete;
   Growing& operator=(const Growing&) = delete;
 
-  /// Of the group, by name.
+  /// Members of the group, by name.
   std::vector<std::string> members() const;
-  /// Of a member, by name.
+  /// Steps of a member, by name.
   std::vector<std::string> steps(const std::string& member) const;
   /// Attached to an object; nothing where it is not there.
   std::optional<double> number(const std::string& object, const std::string& name) const;
@@ -60,11 +60,11 @@ class Growing {
                     const std::string& numbers, const ItemType& type, std::uint64_t count);
   /// Takes a step away from a member, and attaches `member_values` to it.
   void drop(const std::string& member, const std::string& step, const Values& member_values);
-  /// What was added and dropped shows. Where that fails (a full disk) the file shows what it did before, and the
-  /// changes are forgotten. `sync`: on disk afterwards. Where the disk fails so that nobody knows which of the two it
-  /// shows, add() and commit() throw Error(unreadable) from then on.
+  /// Makes the file show all that was added and dropped. If that fails (a full disk), the file shows its old content,
+  /// and the changes are forgotten. With `sync` the new content is on disk afterwards. If the disk fails so that nobody
+  /// knows which content it shows, add() and commit() throw Error(unreadable) from then on.
   void commit(bool sync);
-  /// Forgets what was added and dropped.
+  /// Forgets all that was added and dropped.
   void abandon();
 
  private:

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 const std::vector<std::string> names{"depth", "speed"};
 
-/// Of the library that made a file: 1.6 (superblock 0), 1.8 (2), 1.10 (3).
+/// The age of the library that made a file: 1.6 (superblock 0), 1.8 (2), 1.10 (3).
 enum class Age { old, modern, newest };
 
 /// A file with FIELDS/depth and FIELDS/speed that have no steps; something else beside it.
@@ -49,7 +49,7 @@ void make_file(const fs::path& path, Age age, hsize_t user_block = 0) {
 
 std::string step_name(int step) { return "step " + std::to_string(1000 + step); }
 
-/// What a step has of a field.
+/// The values of a field in a step.
 std::vector<double> values_of(std::size_t field, int step) {
   std::vector<double> values(static_cast<std::size_t>(50 + 40 * (step % 3)));
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -170,7 +170,7 @@ TEST_P(Growth, a_full_disk_loses_the_step_alone) {
   expect_three_more(file, path_);
 }
 
-/// Of a field, with lengths and values at random: 1 to 8000 bytes.
+/// Values of a field, of random length and content: 1 to 8000 bytes.
 std::vector<double> any_values(std::mt19937& random) {
   std::vector<double> values(1 + random() % 1000);
   for (double& value : values) value = 1 + static_cast<double>(random());
@@ -208,7 +208,8 @@ TEST_P(Growth, what_failed_leaves_nothing_in_the_values_of_a_later_step) {
   }
 }
 
-/// The second sync of a commit fails, behind the superblock; then what is written to the superblock, too, if it must.
+/// The second sync of a commit fails, behind the superblock; then the next write of the superblock fails, too, if it
+/// must.
 std::function<file::Verdict(const file::Event&)> failing_last_sync(bool superblock) {
   return [superblock, syncs = 0](const file::Event& event) mutable {
     if (event.operation == Operation::sync) return ++syncs == 2 ? file::Verdict{EIO, 0} : file::Verdict{};
@@ -253,7 +254,7 @@ TEST_P(Growth, nothing_is_added_where_nobody_knows_which_steps_the_disk_shows) {
   EXPECT_THAT(shown(path_), ElementsAre(0, 1, 2));
 }
 
-/// What was asked of the file system.
+/// A request to the file system.
 struct Done {
   Operation operation{};
   std::uint64_t offset = 0, size = 0;

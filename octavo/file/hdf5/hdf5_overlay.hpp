@@ -12,23 +12,23 @@
 
 namespace octavo::file::hdf5 {
 
-/// A file that HDF5 may change without a byte on disk being touched: what it writes stays here until somebody puts it
-/// there, in an order of his own. Or, `through`: what it writes goes to the disk at once, until that fails; what
-/// describes the file stays here from then on, and values are dropped, so that HDF5 (1.10) can close what it has open.
+/// A file that HDF5 may change without touching a byte on disk. Its writes stay here until a caller puts them there, in
+/// the order of his choice. Or, with `through`: its writes go to the disk at once, until that fails. From then on the
+/// description of the file stays here, and values are dropped, so that HDF5 (1.10) can close what it has open.
 /// It would not otherwise, and crash the program at its end.
 struct Overlay {
   file::File file;                                            ///< on disk
   std::uint64_t length = 0;                                   ///< as HDF5 sees it
-  std::uint64_t end = 0;                                      ///< of what it has allocated
+  std::uint64_t end = 0;                                      ///< of its allocated bytes
   std::map<std::uint64_t, std::vector<std::byte>> changed{};  ///< by place in the file; they do not overlap
   bool through = false;
   std::optional<base::Error> failed{};  ///< of `through`: why the file is not whole
 };
 
 void put(Overlay& overlay, std::uint64_t at, std::span<const std::byte> bytes);
-/// What was put there is gone: the bytes are somebody else's, who writes them on disk.
+/// Drops the bytes that were put there: another writer owns them and writes them to disk.
 void forget(Overlay& overlay, std::uint64_t at, std::uint64_t size);
-/// What is neither changed nor on disk is 0.
+/// Bytes that are neither changed nor on disk are 0.
 void get(const Overlay& overlay, std::uint64_t at, std::span<std::byte> out);
 
 /// To be opened with: a list of access properties, which the overlay must outlive, and so the file opened with it.

@@ -46,7 +46,7 @@ void finish(Words& w) {
   step(w.c, w.b, 24);
 }
 
-/// Jenkins' lookup3, which HDF5 takes for checksums of what describes data. (Bob Jenkins, lookup3.c, May 2006.)
+/// Jenkins' lookup3, which HDF5 uses for checksums of descriptions. (Bob Jenkins, lookup3.c, May 2006.)
 std::uint32_t lookup3(std::span<const std::byte> bytes) {
   const auto start = static_cast<std::uint32_t>(0xdeadbeef + bytes.size());
   Words w{start, start, start};

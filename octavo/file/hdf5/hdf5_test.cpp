@@ -248,8 +248,8 @@ void write_some(const fs::path& path, bool wide) {
   out.close();
 }
 
-/// What the library has open and cannot write out it closes again when the program ends: this test fails by a crash
-/// then.
+/// At the end of the program the library closes again the objects that it could not write out. This test then fails by
+/// a crash.
 TEST_F(Hdf5, a_disk_that_fills_up_at_any_write_is_told_and_harms_nothing) {
   for (const bool wide : {false, true}) {
     int failing = 0, seen = 0;

@@ -185,7 +185,7 @@ mesh::Part read(const Shared& shared, int number, const mesh::Request& request) 
   return part;
 }
 
-/// Of grids that reach into the region.
+/// The bytes of particles in grids that reach into the region.
 std::uint64_t bytes_of_particles(const Shared& shared, const IndexBox& region) {
   std::uint64_t bytes = 0;
   for (const ParticleFolder& folder : shared.output.particles)
@@ -236,7 +236,7 @@ mesh::PartSizes part_sizes(const Shared& shared, int number) {
   return sizes;
 }
 
-/// What a copy needs to be laid out in the same way.
+/// Keeps the attributes that a copy needs for the same layout.
 void keep_attributes(const Output& output, mesh::Header& header) {
   keep_layout(output.patches, header.attributes);
   header.attributes["amrex/kind"] = std::string(output.family == Family::plotfile ? "plotfile" : "checkpoint");

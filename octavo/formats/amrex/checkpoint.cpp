@@ -58,7 +58,7 @@ Geometry read_geometry(Text& text, int dim) {
   return geometry;
 }
 
-/// What an application appended to the entry of a level is jumped over: the next entry is its number on a line, and a
+/// Skips the text that an application appended to the entry of a level. The next entry is its number on a line, and a
 /// geometry.
 void find_level(Text& text, std::size_t level) {
   while (!text.at_end()) {

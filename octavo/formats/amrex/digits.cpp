@@ -107,7 +107,7 @@ void append_scientific(std::string& text, double value) {
   int exponent = (binary * 1233) >> 12;  // log10(2) is 1233 / 4096, all but: right or one too small
   Digits digits = digits_of(size, exponent);
   if (digits.whole >= most) digits = digits_of(size, ++exponent);
-  // What is next to the middle between two numbers is not ours to decide.
+  // Near the middle between two numbers we leave the decision to the general function.
   constexpr std::uint64_t middle = std::uint64_t{1} << 63, doubt = std::uint64_t{1} << 24;
   if (digits.whole < least || digits.fraction - (middle - doubt) < 2 * doubt) return append_general(text, value);
   if (digits.fraction >= middle && ++digits.whole == most) return append_general(text, value);

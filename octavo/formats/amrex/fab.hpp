@@ -21,7 +21,7 @@ struct RealFormat {
 RealFormat read_real_format(Text& text);
 std::string to_text(const RealFormat& format);
 
-/// What stands before the values of one box: "FAB " format, box with its ghost cells, number of components.
+/// The line before the values of one box: "FAB " format, box with its ghost cells, number of components.
 struct FabLine {
   RealFormat format;
   TypedBox box;

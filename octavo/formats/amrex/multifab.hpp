@@ -15,7 +15,7 @@ namespace octavo::formats::amrex {
 struct FabPlace {
   std::size_t file = 0;
   std::uint64_t offset = 0;
-  std::uint64_t end = 0;  ///< of what can be its own: the next one's offset, or the end of the file
+  std::uint64_t end = 0;  ///< of its possible bytes: the next one's offset, or the end of the file
 };
 
 struct Hdf5Values;

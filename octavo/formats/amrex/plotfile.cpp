@@ -13,7 +13,7 @@ using base::Kind;
 
 constexpr std::int64_t most_levels = 64;
 
-/// What a plotfile's Header says of one level.
+/// One level in a plotfile's Header.
 struct LevelEntry {
   std::size_t boxes = 0;
   std::string prefix;  ///< "Level_0/Cell"

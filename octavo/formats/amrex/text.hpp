@@ -34,7 +34,7 @@ class Text {
   std::string line();
   /// A line that has to follow; blanks around it are dropped.
   std::string name();
-  /// What stands up to the next blank or line end; blanks and line ends before it are skipped, as in all below.
+  /// The text up to the next blank or line end; blanks and line ends before it are skipped, as in all functions below.
   std::string word();
   /// At most `limit` in magnitude.
   std::int64_t integer(std::int64_t limit = INT32_MAX);

@@ -56,7 +56,7 @@ struct Summary {
   long double sum = 0, magnitude = 0;
 };
 
-/// Of the owned leaf blocks of one field, over all parts.
+/// Summarises one field on the owned leaf blocks, over all parts.
 Summary summarise(const mesh::Dataset& dataset, const std::string& name, std::string& type) {
   Summary out;
   for (int p = 0; p < dataset.num_parts; ++p) {

@@ -380,7 +380,7 @@ TEST_P(FlashDim, files_as_amrex_builds_write_them_become_full_morton_ones) {
   expect_same_sets(original, out,
                    {"integer scalars", "integer runtime parameters", "real scalars", "logical scalars",
                     "string runtime parameters", "processor number", "tracer particles"});
-  // Of the particles only the processor and the number on it are others.
+  // Only the processor of each particle, and the number on it, differ.
   const auto a = open_flash(original).read(0, {{}, 99, true}), b = open_flash(out).read(0, {{}, 99, true});
   for (std::size_t column : {1u, 2u, 3u, 5u})
     EXPECT_EQ(a.particles[0].attributes[column], b.particles[0].attributes[column]);

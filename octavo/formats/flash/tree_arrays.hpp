@@ -10,7 +10,7 @@
 
 namespace octavo::formats::flash {
 
-/// What a block tree is in: block shape and domain. Along axes beyond dim: one block of one cell in [0, 1).
+/// The frame of a block tree: block shape and domain. Along axes beyond dim: one block of one cell in [0, 1).
 struct Frame {
   int dim = 3;
   mesh::Index3 block{1, 1, 1};
@@ -39,15 +39,15 @@ TreeArrays derive(const BlockTree& tree, const Frame& frame, const Boundary& bou
 /// The arrays of a file, in its order. Error(corrupt) for a set that is missing or has another shape.
 TreeArrays read_tree_arrays(const Source& source, int dim);
 
-/// What is left of a file's own tree after everything that derive() gives is taken off, as attributes:
+/// Keeps, as attributes, the part of a file's own tree that derive() does not give:
 /// - "flash/boundary": kinds, 2 a dimension;
 /// - "flash/processor number": runs of blocks in Morton order, value and length in turn;
 /// - "flash/root order": the roots, x fastest, in their order in the file, where that is another;
 /// - "flash/gid", "flash/coordinates" ...: a whole array in Morton order, where its bits are not the derived ones.
 void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const Frame& frame, bool single,
                       Attributes& attributes);
-/// The inverse: derived arrays with what was kept put over them. What does not fit the tree is not used. A tree without
-/// attributes has all its blocks on processor 0 and outflow or reflecting sides.
+/// The inverse: derived arrays, overwritten with the kept ones. Kept arrays that do not fit the tree are not used. A
+/// tree without attributes has all its blocks on processor 0 and outflow or reflecting sides.
 TreeArrays restore_tree_arrays(const BlockTree& tree, const Frame& frame, bool single, const Attributes& attributes);
 
 /// A file's rows in Morton order, and ids with them.

@@ -43,7 +43,7 @@ std::optional<mesh::ScalarType> type_of(const file::hdf5::ItemType& found) {
   return {};
 }
 
-/// What a data set of that shape stands on: cells, faces, or nothing of ours.
+/// The centring of a data set by its shape: cells, faces, or none that we know.
 std::optional<Centring> centring_of(const Info& info, const Frame& frame, std::int64_t blocks) {
   if (!type_of(info.type)) return {};
   if (info.shape == block_shape(frame, blocks, 3)) return Centring::cell;

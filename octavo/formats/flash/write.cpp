@@ -241,7 +241,7 @@ Offsets begin_file(const mesh::Dataset& dataset, const std::filesystem::path& pa
   return offsets;
 }
 
-/// Collective. What the first rank has, on all.
+/// Gives all ranks the offsets of the first. Collective.
 Offsets shared(const base::Ranks& ranks, const Offsets& mine) {
   std::string text;
   for (const auto& [set, offset] : mine) text += set + '\n' + std::to_string(offset) + '\n';

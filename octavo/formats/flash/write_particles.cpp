@@ -114,7 +114,7 @@ std::vector<std::int64_t> blocks_of_rows(const OutputPlan& plan, ParticleRows& r
   return blocks;
 }
 
-/// Of each block, its number on its processor, from 1.
+/// The number of each block on its processor, from 1.
 std::vector<std::int64_t> local_numbers(const std::vector<std::int32_t>& processor) {
   std::map<std::int32_t, std::int64_t> count;
   std::vector<std::int64_t> numbers;

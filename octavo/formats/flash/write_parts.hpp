@@ -56,7 +56,7 @@ void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan);
 std::vector<OutputVariable> plan_variables(const mesh::Header& header, const WriteOptions& options);
 
 std::vector<std::uint64_t> shape_of(const OutputPlan& plan, const OutputVariable& variable);
-/// Of one block in the data set.
+/// The number of values of one block in the data set.
 std::size_t values_a_block(const OutputPlan& plan, const OutputVariable& variable);
 /// A face variable's values of `blocks` blocks in the data set's order, of its type, from the fields of low and high
 /// faces, which have these blocks one after another. Error(usage) where the two sides of a face differ.

@@ -288,7 +288,7 @@ std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable&
 
 namespace {
 
-/// What one part has of a variable.
+/// The values of a variable in one part.
 Piece read_piece(const mesh::Dataset& dataset, const OutputPlan& plan, const OutputVariable& variable, int number) {
   mesh::Request request;
   request.fields = {dataset.header.fields[variable.field].name};

@@ -183,8 +183,8 @@ void sort_fields(Contents& to) {
                    [&](const FieldEntry& a, const FieldEntry& b) { return place(a) < place(b); });
 }
 
-/// What a variable is called: the component has the name that SERAFIN has, where the field's own had to differ (no
-/// slash, "#3" behind the second of a name, the mesh behind those of pieces).
+/// The name of a variable. The component has SERAFIN's name if the field's own name had to differ (no slash, "#3"
+/// behind the second of a name, the mesh behind those of pieces).
 std::string variable_name(std::string field, const std::string& component, const std::string& mesh) {
   std::string plain = component;
   std::replace(plain.begin(), plain.end(), '/', '_');
@@ -210,7 +210,7 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
   if ((type != MED_FLOAT64 && type != MED_FLOAT32) || text_of(mesh) != own) return;
   std::vector<StepEntry> own_steps;
   add_steps(file, name, steps, own_steps);
-  // Of cells, or of Gauss points: not shown.
+  // We do not show fields of cells or of Gauss points.
   if (!own_steps.empty() && library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number,
                                                      own_steps[0].iteration, MED_NODE, MED_NONE) <= 0)
     return;

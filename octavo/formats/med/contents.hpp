@@ -31,7 +31,7 @@ struct FieldEntry {
   int component = 1, components = 1;
 };
 
-/// All that is known of one mesh of a file without its values.
+/// The description of one mesh of a file, without its values.
 struct Contents {
   std::filesystem::path path;
   MeshEntry mesh;

@@ -23,7 +23,7 @@ struct Groups {
   bool operator==(const Groups&) const = default;
 };
 
-/// Of a mesh of FILE or FILE#MESH. Throws Error(corrupt) for edges of points that are not there.
+/// Reads the groups of a mesh of FILE or FILE#MESH. Throws Error(corrupt) for edges of points that are not there.
 Groups read_groups(const std::filesystem::path& path);
 
 }  // namespace octavo::formats::med

@@ -6,8 +6,8 @@
 
 namespace octavo::formats::med {
 
-/// What we call of libmedC, and of its HDF5, whose files MED's are: that is the parallel one; symbols of both are
-/// versioned, so ours goes on beside it.
+/// The functions that we call in libmedC and in its HDF5. That HDF5 is the parallel one; symbols of both are versioned,
+/// so our own works beside it.
 #define OCTAVO_MED_FUNCTIONS(each)                                                                              \
   each(MEDfileOpen) each(MEDfileVersionOpen) each(MEDfileClose) each(MEDfileCommentRd) each(MEDfileCommentWr)   \
       each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis) each(MEDmeshnEntity) each(MEDmeshCr)                  \

@@ -152,7 +152,7 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
   hi = *most > *least ? *most : *least + 1;
 }
 
-/// Of planes the heights are the first variable's, as in SERAFIN: they move.
+/// The heights of planes are the first variable, as in SERAFIN: they move.
 void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
   const Opened file(contents.path);

@@ -8,8 +8,8 @@
 namespace octavo::formats::med {
 
 /// Adds steps to a MED file, whose values others write: the file never shows a step that is not whole, and nothing that
-/// it shows is changed (octavo/file/hdf5/hdf5_growing.hpp). What libmedC would have made: steps numbered from 0, a
-/// value a point. By one process and thread; libmedC is called to open it only.
+/// it shows is changed (octavo/file/hdf5/hdf5_growing.hpp). The result is what libmedC would make: steps
+/// numbered from 0, a value a point. For one process and thread; libmedC is called only to open the file.
 class Steps {
  public:
   /// A file of one mesh whose fields are there, with or without steps. Values begin at multiples of `alignment` where
@@ -19,15 +19,15 @@ class Steps {
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
 
-  /// Of what is in the file.
+  /// The times of the steps in the file.
   const std::vector<double>& times() const;
   /// Room for a step: where each variable's values stand in the file, in the order of variables; in the machine's byte
   /// order and the file's precision.
   std::vector<std::uint64_t> add(double time);
   /// Drops all steps but the first `count`.
   void keep(std::int64_t count);
-  /// What was done since the last time shows. Where that fails (a full disk) it is forgotten. `sync`: on disk
-  /// afterwards.
+  /// Makes the changes since the last commit visible. If that fails (a full disk), they are forgotten. With `sync` they
+  /// are on disk afterwards.
   void commit(bool sync);
   void abandon();
 

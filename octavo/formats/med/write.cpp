@@ -45,7 +45,7 @@ struct Writer::Open {
 
 namespace {
 
-/// Of a file of HDF5's default driver; -1 where it tells none.
+/// The descriptor of a file of HDF5's default driver; -1 if it gives none.
 int descriptor_of(med_idt id) {
   void* descriptor = nullptr;
   return library().H5Fget_vfd_handle(id, H5P_DEFAULT, &descriptor) < 0 ? -1 : *static_cast<const int*>(descriptor);
@@ -53,8 +53,8 @@ int descriptor_of(med_idt id) {
 
 }  // namespace
 
-// libmedC tells what fails on stderr, in French, and not why: what it would fail for is found before. Of the bytes that
-// HDF5 has found places for, what describes others stays in memory until the end.
+// libmedC reports a failure on stderr, in French, without its reason, so we look for the reasons before. HDF5 keeps the
+// bytes that describe others in memory until the end.
 void Writer::Open::require_room(std::size_t bytes, const std::string& what) const {
   constexpr std::uint64_t description = 64 << 10;  // of groups, data sets and attributes that one call makes
   const int descriptor = descriptor_of(id);

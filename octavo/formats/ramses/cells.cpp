@@ -28,7 +28,7 @@ void require(RecordReader& reader, std::int64_t expected, std::string_view what)
                        ", as in the amr file, found " + std::to_string(value));
 }
 
-// All that does not change from list to list.
+// The state that all lists share.
 struct Walk {
   RecordReader& reader;
   std::size_t cells;      // 2^dim

@@ -142,7 +142,7 @@ TEST_F(RamsesDamage, no_flipped_bit_crashes_or_reads_another_tree) {
       const auto& tree = std::get<mesh::Octree>(part.mesh);
       mesh::validate(tree);
       ++harmless;
-      // What is owned is what it was: father, neighbours, positions and flags are not needed to know the tree.
+      // Owned cells are unchanged: father, neighbours, positions and flags are not needed to know the tree.
       const auto& right = std::get<mesh::Octree>(expected.mesh);
       ASSERT_EQ(tree.owned, right.owned) << "byte " << byte;
     } catch (const Error& error) {

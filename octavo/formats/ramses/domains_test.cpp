@@ -472,7 +472,7 @@ TEST_F(RamsesDomains, precision_key_width_and_record_layout_stay_as_they_are) {
   }
 }
 
-// What bounds the time and the memory: a domain is made from the parts near it.
+// A domain is made from the parts near it: this bounds the time and the memory.
 TEST_F(RamsesDomains, a_domain_is_made_from_the_parts_near_it) {
   const int levels = 9, domains = 32;
   mesh::Octree tree{.dim = 2, .roots = {2, 2, 1}, .block = {1, 1, 1}, .refined = {}, .owned = {}};

@@ -37,7 +37,7 @@ struct FileLevel {
   std::size_t size() const { return at.size(); }
 };
 
-/// What a domain's file holds: RAMSES' own choice (authorize_fine, init_boundary_fine). A child is there where its
+/// The octs in a domain's file, by RAMSES' own rule (authorize_fine, init_boundary_fine). A child is there if its
 /// father cell is in an oct of the domain, or touches the domain, or is next to such cells.
 struct FileTree {
   int domain = 0;

@@ -14,7 +14,7 @@ using base::Error;
 using base::Kind;
 using file::RecordReader;
 
-// What of an output's headers is wanted takes a page or two, not a whole window.
+// The wanted headers of an output take a page or two, not a whole window.
 constexpr std::size_t header_window = std::size_t{1} << 16;
 
 std::optional<std::string> text_of(const Listing& listing, const std::string& name) {

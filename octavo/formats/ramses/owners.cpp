@@ -79,7 +79,8 @@ CurveKey last_key(const Owners& curve, const mesh::Header& header) {
   return last;
 }
 
-/// Whose box a place is in. What lies on a wall of the bisection goes to the lower side (cmp_bisection_cpumap).
+/// The domain whose box holds a place. A place on a wall of the bisection goes to the lower side
+/// (cmp_bisection_cpumap).
 int owner_in_boxes(const Owners& owners, int level, const Coordinate& cell) {
   for (int d = 0; d < owners.domains; ++d) {
     bool inside = true;

@@ -1,4 +1,4 @@
-// What no real output at hand covers, from fixtures pushed byte by byte.
+// Cases that no real output covers, from fixtures written byte by byte.
 #include "octavo/formats/ramses/reader.hpp"
 
 #include <gmock/gmock.h>

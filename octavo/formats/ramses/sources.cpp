@@ -374,7 +374,7 @@ std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const O
 }
 
 int domains_at_a_time(const Sources& sources, const Owners& owners, std::int64_t bytes) {
-  // Of an oct: its place in the tree, keys to find it by, and its values; ghosts make up as many again.
+  // An oct costs its place in the tree, keys to find it by, and its values; ghosts cost as much again.
   std::size_t an_oct = 160;
   for (const mesh::FieldInfo& info : sources.dataset->header.fields) an_oct += mesh::size_of(info.type) << owners.dim;
   std::int64_t octs = 0;

@@ -38,7 +38,7 @@ struct Variable {
 /// appended.
 std::optional<std::vector<Variable>> parse_descriptor(std::string_view text);
 
-/// What header_NNNNN.txt says of particles.
+/// The particles in header_NNNNN.txt.
 struct ParticleHeader {
   std::optional<std::int64_t> count;  ///< of all families
   std::vector<std::string> fields;    ///< "pos", "vel", "mass", "iord", "level" ...

@@ -212,7 +212,7 @@ void write_list(RecordWriter& out, const Plan& plan, const FileTree& tree, std::
       const int shift = static_cast<int>(l) + 1;
       return plan.owners.of(shift - 1, without_walls(plan.coarse, cell_at(level.at[i], c), shift)) + 1;
     });
-  // What is flagged when RAMSES writes is what it has just refined.
+  // When RAMSES writes, the flagged cells are those that it has just refined.
   for (unsigned c = 0; c < (1U << dim); ++c)
     write_ints(out, octs, values, [&](std::uint32_t i) { return level.refined[i] >> c & 1; });
 }

@@ -43,7 +43,7 @@ fs::path domain_file(const fs::path& directory, const std::string& kind, const W
   return folder / (numbered(kind, options.number) + text);
 }
 
-/// What is counted while domains are written.
+/// Counts taken while domains are written.
 struct Written {
   std::vector<std::int64_t> by_family = std::vector<std::int64_t>(12, 0);
   std::int64_t particles = 0;

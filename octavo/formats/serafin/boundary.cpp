@@ -66,7 +66,7 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-/// So many significant digits, and so many of an exponent where it takes one.
+/// Writes `digits` significant digits, and `exponent_digits` of an exponent if there is one.
 std::string list_directed_real(double value, int digits, int exponent_digits) {
   const std::string scientific = formatted("%.*e", digits - 1, value);  // rounded to the digits: gives the exponent
   const int exponent = value == 0 ? 0 : std::atoi(scientific.substr(scientific.find('e') + 1).c_str());

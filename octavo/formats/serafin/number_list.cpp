@@ -23,7 +23,7 @@ std::size_t take_digits(std::string_view& text, std::string& out) {
   return count;
 }
 
-/// Of an exponent with a letter or with a sign alone; nothing where it is none.
+/// Takes an exponent with a letter or with a sign alone; nothing if there is none.
 std::optional<std::string> take_exponent(std::string_view& text) {
   const bool letter = take(text, "EeDdQq");
   std::string out = !text.empty() && text.front() == '-' ? "e-" : "e";

@@ -14,7 +14,7 @@ NumberList read(std::vector<std::string> lines, std::size_t most) {
   return list;
 }
 
-// What gfortran 12 reads of the same lines.
+// gfortran 12 reads these values from the same lines.
 TEST(NumberList, numbers_are_those_of_a_list_directed_read) {
   EXPECT_THAT(read({"2 2*0. 3"}, 4).values, ElementsAre(2, 0, 0, 3));
   EXPECT_THAT(read({" 1.5D0,2.5d+1\t,3E-2 , 1.5+3 -4.-1 1q2\r"}, 6).values,

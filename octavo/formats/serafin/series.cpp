@@ -15,7 +15,7 @@ using base::Kind;
 
 constexpr std::int64_t piece_values = std::int64_t{1} << 16;  // values in memory while they are converted
 
-constexpr double most_coordinate = 1e30;  // what geometry can reckon with: squares of it are finite
+constexpr double most_coordinate = 1e30;  // a limit for geometry: its squares are finite
 
 /// Reads a header word after word, each record's lengths checked.
 struct HeaderReader {
@@ -106,7 +106,7 @@ void read_sizes(HeaderReader& reader, Header& header) {
   check_planes(reader, header);
 }
 
-/// 4 or 8: what the record of x has a point. Of a mesh without points: 4.
+/// 4 or 8: the bytes a point in the record of x; 4 for a mesh without points.
 void find_precision(HeaderReader& reader, Header& header) {
   const auto points = static_cast<std::uint64_t>(header.points);
   reader.at = layout_of(header).x;
@@ -410,7 +410,7 @@ void check_points(const Series& series, std::int64_t plane, int axis, std::int64
         std::to_string(*same), std::to_string(*other));
 }
 
-/// What one plane of a mesh is kept for: the others have the same triangles over the same places.
+/// Only one plane of a mesh is kept, so this checks that the others have the same triangles over the same places.
 void check_planes(const Series& series, const mesh::Unstructured& mesh, std::span<const std::int32_t> triangles) {
   for (std::int64_t layer = 0; layer + 1 < mesh.planes; ++layer)
     in_batches(plane_elements(series.header), [&](std::int64_t first, std::int64_t count) {

@@ -5,8 +5,8 @@
 
 #include "octavo/formats/serafin/layout.hpp"
 
-/// Writing by position: any range of any array of any step, in any order, from any thread or process. What is written
-/// once every range was given is byte for byte the same.
+/// Writing by position: any range of any array of any step, in any order, from any thread or process. The
+/// file is byte for byte the same once every range was given.
 namespace octavo::formats::serafin {
 
 /// Takes bytes at an offset from the beginning of the file, or of the piece.

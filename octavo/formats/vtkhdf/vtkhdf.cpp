@@ -24,7 +24,7 @@ struct FieldEntry {
   std::vector<std::int64_t> first;  ///< row, by step
 };
 
-/// All that is known of a file without its values.
+/// The description of a file, without its values.
 struct Contents {
   std::string path;
   hdf5::Info points, connectivity;
@@ -232,7 +232,7 @@ mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
   const std::size_t triangles = static_cast<std::size_t>(contents.num_cells) / layers;
   std::vector<std::int64_t> cells(triangles * corners);
   hdf5::read_rows<std::int64_t>(file, contents.connectivity, 0, cells.size(), cells);
-  // Of wedges the lower face is the first.
+  // The lower face of a wedge comes first.
   mesh.connectivity.reserve(3 * triangles);
   for (std::size_t t = 0; t < triangles; ++t)
     for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * corners + k]);

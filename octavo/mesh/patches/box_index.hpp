@@ -22,7 +22,7 @@ BoxIndex index_boxes(const std::vector<IndexBox>& boxes, int dim);
 
 /// The boxes that share a cell with `box`, ascending.
 std::vector<std::size_t> boxes_touching(const BoxIndex& index, const IndexBox& box);
-/// Calls f(number of the box, what it shares with `box`) for each of them.
+/// Calls f(number of the box, its intersection with `box`) for each of them.
 template <class F>
 void for_each_touching(const BoxIndex& index, const IndexBox& box, F&& f) {
   for (const std::size_t i : boxes_touching(index, box)) f(i, *intersection(index.boxes[i], box, index.dim));

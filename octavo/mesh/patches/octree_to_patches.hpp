@@ -9,7 +9,7 @@ struct PatchOptions {
   int unfolded = 0;           ///< tree levels above level 0 of the patches: they are left out
   std::vector<int> ratio{};   ///< 2 or 4 for each step between levels of the patches; empty: 2 everywhere. With 4 the
                               ///< tree level between is left out; more entries than the tree has levels are ignored
-  int levels = 0;             ///< as for a tree of at least so many levels: a piece of a deeper one
+  int levels = 0;             ///< at least this many levels, for a piece of a deeper tree
   Index3 corner{0, 0, 0};     ///< lower corner of the domain on level 0 [cells]
   std::int64_t max_box = 64;  ///< boxes are at most that long along each axis [cells], but at least one block
 };

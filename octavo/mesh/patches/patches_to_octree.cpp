@@ -31,7 +31,7 @@ struct Piece {
   Indices at;
 };
 
-/// The tree under construction, and what is known of the cells of its levels.
+/// The tree under construction, and the state of the cells of its levels.
 struct Growth {
   Octree tree;
   std::vector<BitArray> stored;     ///< the patches hold a value
@@ -121,9 +121,9 @@ void refuse_shared_cells(const BoxIndex& others, const Patches& patches, std::si
     });
 }
 
-/// What others hold of the cells of this part's tree: one level below its own cells, which are refined there, and above
-/// them, where their value is the one that counts. What lies deeper stands for the cell on that one level in which it
-/// lies: there need not be a value of its own.
+/// Lists the cells of this part's tree that others hold: one level below its own cells, which are refined there, and
+/// above its own cells, where the value of the others counts. A deeper cell of others stands for the cell on that one
+/// level that contains it, which need not have a value of its own.
 void list_pieces_of_others(const Patches& patches, const Patches& others, const PatchTree& plan,
                            std::vector<Piece>& pieces) {
   for (std::size_t level = 0; level < others.boxes.size(); ++level) {
@@ -273,7 +273,7 @@ void refuse_partial_families(const Growth& growth, const PatchTree& plan) {
     std::size_t child = 0;
     growth.tree.refined[level].for_each_set([&](std::size_t i) {
       for (std::size_t c = child; c < child + family; ++c) {
-        // What others hold is theirs to check.
+        // Others check the cells that they hold.
         if (!covered[level][i] || growth.elsewhere[level + 1][c]) continue;
         covered[level + 1].set(c);
         if (growth.stored[level + 1][c] || growth.tree.refined[level + 1][c]) continue;
@@ -357,7 +357,7 @@ void form_means(const Growth& growth, const std::vector<std::size_t>& offsets, c
   }
 }
 
-// Of several contributors' only those that are owned.
+// With several contributors, only owned cells count.
 bool needs_means(const Growth& growth, bool one_of_several) {
   for (std::size_t level = 0; level < growth.stored.size(); ++level) {
     const auto& refined = (one_of_several ? growth.tree.owned : growth.tree.refined)[level].words();

@@ -61,7 +61,7 @@ double mean_of_children(const CellValues& values, const CellKey& key, int dim) {
   return sum / static_cast<double>(std::int64_t{1} << dim);
 }
 
-// Of the domain, which owned leaves fill: 1 where each place is covered once.
+// The share of the domain that owned leaves fill: 1 if each place is covered once.
 double filled(const Octree& tree) {
   double volume = 0;
   for (int level = 0; level < num_levels(tree); ++level)
@@ -267,7 +267,7 @@ TEST(patches_to_octree, no_part_is_larger_than_asked_unless_it_is_one_root) {
   }
 }
 
-// ------------------------------------------------------------------------------------------------- what is refused
+// --------------------------------------------------------------------------------------------------- refused input
 
 Part example(std::vector<IndexBox> fine, int ratio = 2) {
   Patches patches;

@@ -140,7 +140,7 @@ std::vector<KeyInterval> sorted_and_joined(std::vector<KeyInterval> intervals) {
   return joined;
 }
 
-// Fills what is left open at this depth: conservative.
+// Fills the rest at this depth: conservative.
 std::vector<KeyInterval> close(Cover cover, int dim, int bits, int depth) {
   const std::vector<Node> open = std::move(cover.open);
   cover.open.clear();

@@ -63,7 +63,7 @@ struct IntervalLimits {
 /// deeper than that of the coarsest leaf and the stretches hold the centres of all leaves that touch the region.
 std::vector<KeyInterval> key_intervals(Curve curve, int dim, int bits, const Classify& classify,
                                        const IntervalLimits& limits = {});
-/// The same for the cells lo <= index < hi of the grid of 2^bits cells an axis; what is outside of it is ignored.
+/// The same for the cells lo <= index < hi of the grid of 2^bits cells an axis; cells outside of it are ignored.
 std::vector<KeyInterval> key_intervals(Curve curve, int dim, int bits, const Index3& lo, const Index3& hi,
                                        const IntervalLimits& limits = {});
 

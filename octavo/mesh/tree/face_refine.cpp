@@ -94,7 +94,7 @@ void walsh_hadamard(std::array<double, 8>& values, int dim) {
       }
 }
 
-/// One refinement: what the faces inside of each coarse cell need.
+/// The data of one refinement that the faces inside of each coarse cell need.
 class Interior {
  public:
   Interior(int dim, const Index3& cells, const std::array<double, 3>& size, const FaceArrays<double>& fine)
@@ -132,10 +132,10 @@ class Interior {
     }
     return sum;
   }
-  /// From what the divergence lacks to the potential: the operator is diagonal in Walsh functions.
+  /// From the missing divergence to the potential: the operator is diagonal in Walsh functions.
   void solve(std::array<double, 8>& values) const {
     walsh_hadamard(values, dim_);
-    values[0] = 0;  // what lacks sums to zero but for rounding
+    values[0] = 0;  // the missing terms sum to zero but for rounding
     for (std::size_t m = 1; m < std::size_t{1} << dim_; ++m) {
       double eigenvalue = 0;
       for (std::size_t a = 0; a < axes_; ++a)

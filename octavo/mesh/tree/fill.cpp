@@ -233,7 +233,7 @@ class SpecificFill {
     return sum;
   }
 
-  /// Velocities; how much of the heat is left, and what the kinetic energy of each child is more than the cell's.
+  /// Velocities, the share of the heat that is left, and the excess of each child's kinetic energy over the cell's.
   void fill_velocities(int level, const Family& family) {
     std::array<PerChild, 3> add{};
     double motion = 0;
@@ -412,7 +412,7 @@ std::optional<std::string> right_of(const std::string& name) {
 
 // -------------------------------------------------------------------------------------------------------------- means
 
-/// Of all children, or of those at the side that the value stands on.
+/// The mean of all children, or of those at the side on which the value stands.
 template <class T>
 T mean_below(const Octree& tree, const Side& side, const Family& family, const T* values) {
   double sum = 0;

@@ -20,7 +20,7 @@ std::vector<Coordinate> coordinates_of(const Octree& tree, int level) {
 
 Index3 place_of(const Coordinate& at) { return {at[0], at[1], at[2]}; }
 
-/// Drops what is no longer owned.
+/// Drops cells that are no longer owned.
 void keep_owned(Part& part, std::vector<BitArray> owned) {
   Octree tree = octree_of(part);
   tree.owned = std::move(owned);
@@ -36,7 +36,7 @@ std::vector<BitArray> nothing_owned(const Octree& tree) {
   return owned;
 }
 
-/// Of a refinement of `tree` and others: what `tree` owned, and what lies below that from `level` on.
+/// The cells of `refined` (a refinement of `tree` and others) that `tree` owned, and those below them from `level` on.
 std::vector<BitArray> owned_by(const Octree& tree, const Octree& refined, int level) {
   std::vector<BitArray> owned = nothing_owned(refined);
   const TreeIndex index(tree);
@@ -76,7 +76,7 @@ std::vector<Index3> cells_beside(const Octree& tree, int level, const std::array
       if (!own || !tree.owned[l][*own]) found.push_back(cell);
     }
   };
-  // One axis after another: what was found along those before is looked from, too.
+  // One axis after another, also from the cells found along the axes before.
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
     std::vector<Index3> found = beside;
     tree.owned[l].for_each_set([&](std::size_t i) {

@@ -17,8 +17,8 @@ std::vector<Index3> cells_beside(const Octree& tree, int level, const std::array
 Part only_cells(const Part& part, int level, std::span<const Index3> cells);
 
 /// Refines the owned leaves of a level, their children and so on, `times` times, as refine_leaves does for the whole
-/// mesh: to the same bits, whatever the parts are. `beside`: only_cells of the other parts, at cells_beside. What is
-/// owned below a cell is owned by who owned the cell. Throws as refine_leaves does.
+/// mesh: to the same bits, whatever the parts are. `beside`: only_cells of the other parts, at cells_beside. The
+/// owner of a cell owns all that is made below it. Throws as refine_leaves does.
 Part refine_level(Part part, std::vector<Part> beside, int level, int times, const FillOptions& options);
 
 }  // namespace octavo::mesh

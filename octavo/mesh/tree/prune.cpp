@@ -112,7 +112,7 @@ BitArray keep_refined(const BitArray& refined, const BitArray& owned, BitArray& 
   return out;
 }
 
-// What stays: per level, refinement bits over the old cells, and one bit for each old refined cell.
+// The cells that stay: per level, refinement bits over the old cells, and one bit for each old refined cell.
 struct Kept {
   std::vector<BitArray> refined;
   std::vector<BitArray> families;

@@ -18,7 +18,7 @@ Octree refined_tree(const Octree& tree, const Where& where) {
   Octree out{tree.dim, tree.roots, tree.block, {}, {}, tree.held};
   const auto levels = static_cast<std::size_t>(num_levels(tree));
   std::vector<Coordinate> at = root_coordinates(tree);
-  // Of each new cell of the level: the old one's number, or none.
+  // The old number of each new cell of the level, or none.
   constexpr std::size_t none = ~std::size_t{0};
   std::vector<std::size_t> old(at.size());
   for (std::size_t i = 0; i < old.size(); ++i) old[i] = i;
@@ -63,7 +63,7 @@ Part refine_leaves(const Part& part, const FillOptions& options, const Where& wh
   const std::size_t values = num_cells(plan.tree) * block_size(plan.tree);
   for (const Field& field : part.fields) out.fields.push_back(make_field(field.info, values));
   BitArray known(values);
-  // Also what is not owned: its place is taken, and made values would go to whole families.
+  // Cells that are not owned, too: their place is taken, and made values would go to whole families.
   Octree all = octree_of(part);
   for (BitArray& level : all.owned) level = BitArray(level.size(), true);
   scatter(all, part.fields, plan, plan.tree, out.fields, known);

@@ -208,7 +208,7 @@ TEST(RefineLeaves, faces_stay_without_divergence_through_two_refinements_and_bac
     ASSERT_LT(start.worst, 1e-13 * start.scale);
     FillOptions options;
     options.edge = edge;
-    // First here and there, then next to what is fine already, then all.
+    // First here and there, then next to fine cells, then all.
     const Part once = refine_leaves(coarse, options, one_in_two(seed));
     const Part twice = refine_leaves(once, options, one_in_two(seed + 9));
     Part all = refine_leaves(twice, options);

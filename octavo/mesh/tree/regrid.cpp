@@ -146,7 +146,7 @@ Unbalanced find_unbalanced(const Octree& tree, const RegridOptions& options) {
   return found;
 }
 
-/// Refines what is unbalanced, from the finest level up.
+/// Refines unbalanced cells, from the finest level up.
 void add_balance(const Octree& tree, const RegridOptions& options, std::vector<Keys>& refined) {
   constexpr std::uint64_t mask = (std::uint64_t{1} << 21) - 1;
   for (std::size_t level = refined.size(); level-- > 1;) {

@@ -41,8 +41,8 @@ struct Regrid {
 ///
 /// Where a block has cells that the source does not hold on its level (the source refines a part of the block above),
 /// or where neighbours differ by more levels than `balance` allows, Error(unsupported) says how many and lists the
-/// first; with `fill` the blocks are completed, and what is unbalanced is refined. The cell that is refined so keeps
-/// its value, which is the mean of what its children get (fill.hpp): sums and means stay what they are.
+/// first; with `fill` the blocks are completed, and unbalanced cells are refined. The cell that is refined so keeps
+/// its value, which is the mean of its children's (fill.hpp): sums and means stay the same.
 /// Error(unsupported) also where no level of the source divides into blocks.
 Regrid plan_regrid(const Octree& source, const RegridOptions& options);
 
@@ -57,9 +57,9 @@ void scatter(const Part& source, const Regrid& plan, const Octree& tree, std::ve
 void scatter(const Octree& from, const std::vector<Field>& values, const Regrid& plan, const Octree& tree,
              std::vector<Field>& fields, base::BitArray& known);
 
-/// What scatter left out: cells on levels above `first` get the mean of the 2^dim cells below them (summed in double
-/// precision, in their order), others theirs from the cell above them and its neighbours: fill_down and form_means.
-/// On a piece of the new tree these must be there: see cells_to_complete.
+/// Fills the cells that scatter left out. Cells on levels above `first` get the mean of the 2^dim cells below them
+/// (summed in double precision, in their order), others get values from the cell above them and its neighbours:
+/// fill_down and form_means. A piece of the new tree must hold these cells: see cells_to_complete.
 void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const base::BitArray& known);
 
 /// The cells of the new tree of which complete() needs values to make those of `owned` (bits as those of `tree`, the

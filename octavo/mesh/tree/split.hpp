@@ -34,14 +34,14 @@ std::vector<Part> split(std::span<const Part> parts, const SplitPlan& plan);
 
 /// Whether the part's tree owns a cell.
 bool owns_any(const Part& part);
-/// What a rank without a share has: a tree that holds no root, and the fields asked for without values.
+/// The part of a rank without a share: a tree that holds no root, and the fields asked for without values.
 Part empty_part(const Header& header, const Request& request);
 
 /// The particles of each new part, by the key of their position (outside of the domain: that of the nearest cell).
 /// Throws Error(usage) where a position attribute is missing or not floating-point.
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan);
 
-/// Whether particles with these attributes can be split by position in so many dimensions.
+/// Whether particles with these attributes can be split by position in `dim` dimensions.
 bool have_positions(std::span<const FieldInfo> attributes, int dim);
 /// The particles of each of `count` new parts where they have no positions: equal numbers, to one, in the order they
 /// stand in. The first of `particles` has the number `first` among all `total` of the species. Throws Error(usage)

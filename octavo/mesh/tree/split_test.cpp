@@ -33,7 +33,7 @@ Part whole_part(const Octree& tree, std::uint64_t seed) {
   return part;
 }
 
-// The same with other ownership, pruned: what a reader gives of one domain.
+// The same with other ownership, pruned: one domain as a reader gives it.
 Part domain_part(const Part& whole, const Octree& domain, int index) {
   const Extract extract = prune(domain);
   Part part{index, extract.tree, {}, {}};

@@ -12,8 +12,8 @@ struct PlaneBox {
 };
 PlaneBox box_of(std::span<const double> x, std::span<const double> y);
 
-/// Of the Hilbert curve of 2^20 cells an axis over the box: the key of a point's cell, of 40 bits. Pure arithmetic on
-/// the coordinates: the same on every machine.
+/// The key (40 bits) of a point's cell on the Hilbert curve of 2^20 cells an axis over the box. Pure arithmetic on the
+/// coordinates: the same on every machine.
 std::uint64_t point_key(const PlaneBox& box, double x, double y);
 
 }  // namespace octavo::mesh

@@ -12,8 +12,8 @@ constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-/// The mesh by places. Of each triangle every point has the two others, the lower one first: what is near in the mesh
-/// is near in memory, as places follow a curve.
+/// The mesh by places. Every point of a triangle lists the two others, the lower one first. Places follow a curve, so
+/// neighbours in the mesh are near each other in memory.
 struct Places {
   std::vector<double> x, y;
   std::vector<std::uint32_t> first;  ///< of each place: where its pairs begin
@@ -74,7 +74,7 @@ Places places_of(const Unstructured& mesh, std::span<const std::uint32_t> along)
 /// edge N.
 constexpr std::uint64_t most_looks = 256;
 
-/// A parallelogram, and how far (squared) it misses the point. Of equal ones the first by its corners.
+/// A parallelogram, and the square of its distance from the point. Equal ones are ordered by their corners.
 struct Candidate {
   double miss = 0;
   Near near{never, never, never};

@@ -199,7 +199,7 @@ void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, s
   check_raw(stream, values.levels(first, last), mesh::size_of(values.type));
 }
 
-// What is read at once, and summed while it is in the second-level cache.
+// The bytes read at once, and summed while they are in the second-level cache.
 constexpr std::size_t tile_bytes = std::size_t{256} << 10;
 
 // Reads a level that is stored as it is. False: its head is not that of such a level.

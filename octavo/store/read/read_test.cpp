@@ -67,7 +67,7 @@ TEST(Read, every_value_honours_its_fields_bound) {
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
 }
 
-// What a reader gets at a level: the truncated and pruned tree with the values of the cells that stayed.
+// The part that a reader gets at a level: the truncated and pruned tree with the values of the cells that stayed.
 TEST(Read, a_level_limited_read_is_the_truncated_part) {
   const Step step = random_step(8, {3, {2, 1, 1}, {1, 1, 1}, 6, 4000, 3, true});
   TemporaryDirectory dir;

@@ -103,7 +103,7 @@ void supersede(const Scan& scan, std::vector<StepFound>& steps) {
   }
 }
 
-// Ascending. Of more than there are subfiles the first: not for all of them can there be one.
+// The missing segments, ascending. We list no more than there are subfiles.
 std::vector<int> segments_lacking(const Scan& scan, const StepFound& step) {
   std::vector<int> lacking;
   const int segments = committed(scan, step.segments[0]).footer.segments;

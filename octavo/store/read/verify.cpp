@@ -28,7 +28,7 @@ void attempt_to(std::vector<Finding>& findings, Work&& work) {
 
 // ------------------------------------------------------------------ bytes that say nothing
 
-// What lies between referred bytes within a segment, and in the head, is zero.
+// Bytes that nothing refers to, within a segment and in the head, are zero.
 void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, std::vector<Finding>& findings) {
   if (begin >= end) return;
   std::vector<std::byte> bytes(static_cast<std::size_t>(end - begin));

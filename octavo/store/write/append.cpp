@@ -65,8 +65,8 @@ void empty_again(const file::File& file, const SegmentPlan& plan) {
     file::remove(subfile_path(other));
 }
 
-// Syncing the directory above costs as much as a small step. Of those who write the step the one of segment 0 syncs
-// what it finds, without which the step is not complete; the others what they make.
+// Syncing the directory above costs as much as a small step. The writer of segment 0 syncs
+// the directories that it finds, since the step needs that segment; the others sync the ones that they make.
 void make_directories(const fs::path& path, const SegmentPlan& plan) {
   std::error_code error;
   if (plan.sync && plan.segment != 0 && fs::is_directory(path, error)) return;

@@ -65,7 +65,7 @@ struct SegmentWriter::State {
 SegmentWriter::State::~State() {
   if (!file.is_open() || footer.begin == 0 || record_written || plan.recycle) return;
   try {
-    // What was appended gives its space back; where that fails, the next writer goes over it.
+    // The appended bytes give their space back; if that fails, the next writer overwrites them.
     if (file::size(file) > footer.begin) file::resize(file, footer.begin);
   } catch (const Error&) {
   }
@@ -229,7 +229,7 @@ SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header
                                  " in subfile " + std::to_string(plan.subfile) + " cannot be");
   state.plan = plan;
   state.table.header = header;
-  // What a segment without parts says of its fields; otherwise the parts say it.
+  // A segment without parts describes its fields here; otherwise the parts do.
   for (const mesh::FieldInfo& field : header.fields)
     state.table.widths.push_back(static_cast<std::uint64_t>(field.components));
   check_header(header);

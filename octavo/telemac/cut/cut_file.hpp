@@ -16,7 +16,7 @@ struct CutSize {
 /// Reads the file through. Throws Error(corrupt) for an entry that is no integer from 0 to 2147483645.
 CutSize measure_cut(const std::filesystem::path& path);
 
-/// Reads the parts of the elements [first, last). Of a .npy it reads these alone, a text it reads from the beginning.
+/// Reads the parts of the elements [first, last). It reads only these of a .npy, but a text from its beginning.
 /// Throws Error(corrupt) as above, and for a file that ends too early.
 partition::PartVector read_cut(const std::filesystem::path& path, std::int64_t first, std::int64_t last);
 

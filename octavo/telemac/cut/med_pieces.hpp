@@ -17,7 +17,7 @@ namespace octavo::telemac {
 
 class MedPieces {
  public:
-  /// Of a SERAFIN file; what is there is replaced.
+  /// For pieces of a SERAFIN file. An existing file is replaced.
   MedPieces(const std::filesystem::path& path, const formats::serafin::Series& series);
   /// The next part.
   void add(const Piece& piece);

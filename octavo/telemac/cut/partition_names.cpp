@@ -197,7 +197,7 @@ void require_inputs_stay(const fs::path& mesh, const fs::path& prefix, const Par
   const Made made = made_by(prefix.filename().string(), options);
   if (options.write_cut) require_place_of_cut(*options.write_cut, prefix, inputs, made, options);
   std::error_code none;
-  // What could be replaced is there: fewer names than there may be parts.
+  // We look at the existing names, which are fewer than there may be parts.
   for (const auto& entry : fs::directory_iterator(folder_of(prefix), none)) {
     if (!is_made(entry.path().filename().string(), made, options.parts)) continue;
     const auto identity = identity_of(entry.path());

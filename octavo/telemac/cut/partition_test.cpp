@@ -14,6 +14,7 @@
 #include "octavo/step/new_file.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/store/read/triangles.hpp"
+#include "octavo/telemac/telemac.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/serafin_fixture.hpp"
@@ -131,7 +132,7 @@ TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
   EXPECT_EQ(step::open(folder / "plain.octavo").header.attributes.count(store::cut_attribute), 0U);
 }
 
-/// What partitioning says, and that all files of the folder stay as they were.
+/// The message of the partition. Checks that all files of the folder stay as they were.
 std::string refusal(const fs::path& folder, const fs::path& mesh, const PartitionOptions& options) {
   std::map<fs::path, std::string> before;
   for (const auto& entry : fs::recursive_directory_iterator(folder))

@@ -55,7 +55,7 @@ std::string text_of(const std::int32_t* corners) {
   return std::to_string(corners[0] + 1) + ", " + std::to_string(corners[1] + 1) + ", " + std::to_string(corners[2] + 1);
 }
 
-/// Of files whose triangles are not the same: the first place where they differ.
+/// Throws the first place where the triangles of two files differ.
 void throw_first_difference(const serafin::Series& mesh, const serafin::Series& found) {
   each_batch({}, serafin::plane_elements(mesh.header), [&](std::int64_t first, std::int64_t count) {
     const auto expected = serafin::read_triangles(mesh, first, count);

@@ -124,7 +124,7 @@ Buckets elements_around(const SideElements& elements) {
   return around;
 }
 
-/// Of the points around one, in the order of elements, the first that is nearest to a place and nearer than itself.
+/// The point around this one that is nearest to a place, and nearer than this one; the first in the order of elements.
 Candidate next_point(const SideElements& elements, const Buckets& around, std::int32_t point,
                      const std::array<double, 2>& end) {
   const std::int64_t here = position(elements, point);

@@ -19,7 +19,7 @@ class Lines {
   explicit Lines(const std::filesystem::path& path);
   /// The next line, of any contents.
   std::string next();
-  /// So many numbers, over as many lines as it takes, as list-directed READ takes them; up to `most` where the line of
+  /// Reads `count` numbers, over as many lines as needed, as list-directed READ takes them; up to `most` if the line of
   /// the last one has more.
   std::vector<double> numbers(std::size_t count, std::size_t most = 0);
   base::Error error(const std::string& message) const;

@@ -154,7 +154,7 @@ void require_places_of(const Pieces& pieces, const serafin::Series& mesh, int ax
   }
 }
 
-/// Of pieces whose triangles are not those of the mesh: one that the mesh does not have.
+/// Names a triangle of the pieces that the mesh does not have.
 [[noreturn]] void throw_strange_triangle(const Pieces& pieces, const serafin::Series& mesh) {
   std::vector<std::uint64_t> known;
   const auto each_mark = [](std::span<const std::int32_t> triangles, auto&& f) {

@@ -69,7 +69,7 @@ struct DiffReport {
   std::vector<std::string> incomparable;         ///< variables whose values stand elsewhere on the two sides
   std::vector<SpeciesDiff> particles;
   std::vector<HeaderDiff> headers;
-  // What it took:
+  // The cost:
   std::array<std::int64_t, 2> reads{0, 0};  ///< of parts of A, B
   int held = 0;                             ///< parts in memory at once, at most
 };

@@ -465,7 +465,7 @@ TEST(Diff, particles_of_one_identity_are_a_multiset) {
 
 // ---------------------------------------------------------------------------------------------- whole steps
 
-/// What a report says in numbers.
+/// The numbers of a report.
 std::vector<double> numbers(const DiffReport& report) {
   std::vector<double> out{static_cast<double>(report.cells)};
   for (const VariableDiff& v : report.variables) {

@@ -19,7 +19,7 @@ using base::Kind;
 using mesh::FieldInfo;
 using mesh::ScalarType;
 
-/// What a part owns of one level: families, ascending, and the box of cells around them.
+/// The cells of one level that a part owns: families, ascending, and the box of cells around them.
 struct Share {
   std::vector<std::uint32_t> families;
   mesh::Coordinate lo{~0U, ~0U, ~0U}, hi{0, 0, 0};  ///< positions of the families' fathers, half-open

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 constexpr std::size_t chunk = 8192;  // families a thread takes at once
 
-/// Of each family, the families of the same level beside it: -x +x -y +y -z +z; nobody where the cell there is a leaf.
+/// For each family the neighbouring families of the same level: -x +x -y +y -z +z; nobody if the cell there is a leaf.
 using Beside = std::vector<std::array<std::uint32_t, 6>>;
 
 /// The cell of the same level over the face, or nobody. Cell numbers of a level fit 32 bits (checked when it is made).

@@ -147,7 +147,7 @@ def _run(words: list[str]) -> int:
 
 
 def _described(error: Exception) -> tuple[str, int]:
-    """What to tell of an error, and the exit code."""
+    """The message for an error, and the exit code."""
     from octavo.errors import Error
 
     if isinstance(error, Error):

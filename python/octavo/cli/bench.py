@@ -104,7 +104,7 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
                         help="ranks of a node that share a file; all: one file a node (1,all; async: 1)")  # fmt: skip
     parser.add_argument("--codec", default="raw", help="raw, lossless, abs:E or point:E")
     parser.add_argument("--option", type=setting, action="append", default=[], metavar="NAME=VALUE",
-                        help="any option of the engine (docs/engine.md); may be repeated")  # fmt: skip
+                        help="any option of the engine (docs/options.md); may be repeated")  # fmt: skip
     parser.add_argument("--only", type=options.names, default=[], metavar="NAME,...", help=_ONLY[kind == "async"])
     if kind == "write":
         parser.add_argument("--mode", type=modes, default=["sync"], metavar="M,...", help="sync, background, auto")
@@ -119,7 +119,7 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def _add_last(parser: argparse.ArgumentParser) -> None:
-    """What all verbs have, also behind the kind; a default here would undo what was said before it."""
+    """The options of all verbs, also behind the kind. A default here would undo an option before the kind."""
     options.add_json(parser)
     parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)

@@ -89,13 +89,13 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
     from rich.table import Table
     from rich.text import Text
 
-    rows = [list(row) for row in rows]
+    table = [list(row) for row in rows]
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, name in enumerate(columns):
-        texts = [row[index] for row in rows]
+        texts = [row[index] for row in table]
         numeric = all(isinstance(text, (int, float)) or text is None or _is_measure(text) for text in texts)
         out.add_column(Text(printable(name)), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
+    for row in table:
         out.add_row(*(Text(number(value)) for value in row))
     # mpirun gives its ranks a terminal of 80 columns, wherever its own output goes.
     own_terminal = sys.stdout.isatty() and launched()[1] == 1

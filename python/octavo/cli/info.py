@@ -1,4 +1,4 @@
-"""What is in an output or a store: code, time, units, levels, domains, fields, particles, bytes. Reads headers or
+"""Describes an output or a store: code, time, units, levels, domains, fields, particles, bytes. Reads headers or
 footers only."""
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.step is not None or arguments.flow is not None:
         _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly if there is no such step
         steps = [s for s in steps if arguments.step in (None, s["step"]) and arguments.flow in (None, s["flow"])]
-    listed, damaged = [], []
+    listed: list[dict] = []
+    damaged: list[dict] = []
     for step in steps:
         try:
             streams = _core.list_streams(arguments.path, step["flow"], step["step"])

@@ -1,0 +1,12 @@
+#pragma once
+/// Turns one step into another (open, regrid, reshape, recut, over time) and gives a new output its place and name.
+/// It may touch formats, store, partition and the rooms below them.
+/// It never prints, never knows a verb's options, and never calls MPI.
+
+#include "octavo/step/new_file.hpp"
+#include "octavo/step/open.hpp"
+#include "octavo/step/over_time.hpp"
+#include "octavo/step/recut.hpp"
+#include "octavo/step/regrid.hpp"
+#include "octavo/step/reshape.hpp"
+#include "octavo/step/target.hpp"

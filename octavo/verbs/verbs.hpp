@@ -1,0 +1,12 @@
+#pragma once
+/// The work of each verb of the command: a loop over parts, threads and ranks, with a report at its end.
+/// It may touch step, analysis and all rooms below them.
+/// It never parses a command line, prints, or knows the layout of a format.
+
+#include "octavo/verbs/convert.hpp"
+#include "octavo/verbs/diff/diff.hpp"
+#include "octavo/verbs/map.hpp"
+#include "octavo/verbs/probe.hpp"
+#include "octavo/verbs/repack.hpp"
+#include "octavo/verbs/stats.hpp"
+#include "octavo/verbs/verify.hpp"
