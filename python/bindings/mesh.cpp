@@ -148,7 +148,14 @@ mesh::Index3 extents(const Extents& values, int dim, const char* name) {
   return all;
 }
 
-using Held = std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>>;
+using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+using Held = std::optional<Intervals>;
+
+Intervals intervals_of(const mesh::Octree& tree) {
+  Intervals held;
+  for (const mesh::RootInterval& interval : held_roots(tree)) held.emplace_back(interval.begin, interval.end);
+  return held;
+}
 
 mesh::Octree make_octree(const std::vector<Bits>& refined, const std::optional<std::vector<Bits>>& owned, int dim,
                          const Extents& roots, const Extents& block, const Held& held) {
@@ -162,7 +169,7 @@ mesh::Octree make_octree(const std::vector<Bits>& refined, const std::optional<s
   else
     for (const base::BitArray& level : tree.refined) tree.owned.emplace_back(level.size(), true);
   mesh::RootIntervals intervals;
-  for (const auto& [begin, end] : held.value_or(Held::value_type{})) intervals.push_back({begin, end});
+  for (const auto& [begin, end] : held.value_or(Intervals{})) intervals.push_back({begin, end});
   hold(tree, std::move(intervals));
   try {
     validate(tree);
@@ -191,14 +198,7 @@ void bind_octree(nb::module_& m) {
       .def_ro("dim", &mesh::Octree::dim)
       .def_prop_ro("roots", [](const mesh::Octree& t) { return of_axes(t.roots, t.dim); })
       .def_prop_ro("block", [](const mesh::Octree& t) { return of_axes(t.block, t.dim); })
-      .def_prop_ro(
-          "held",
-          [](const mesh::Octree& t) {
-            std::vector<std::pair<std::int64_t, std::int64_t>> held;
-            for (const mesh::RootInterval& interval : held_roots(t)) held.emplace_back(interval.begin, interval.end);
-            return held;
-          },
-          "Intervals [begin, end) of the numbers of the roots on level 0, ascending.")
+      .def_prop_ro("held", &intervals_of, "Intervals [begin, end) of the numbers of the roots on level 0, ascending.")
       .def_prop_ro(
           "cells", [](const mesh::Octree& t) { return num_cells(t); }, "Tree cells of all levels.")
       .def_prop_ro(
@@ -348,6 +348,9 @@ void bind_part(nb::module_& m) {
       .def_prop_ro(
           "particles", [](nb::handle self) { return particles_of(self); },
           "{species: {attribute: array}}; views, not copies.")
+      .def_prop_ro(
+          "held", [](const mesh::Part& part) { return intervals_of(octree_of(part)); },
+          "Intervals [begin, end) of the numbers of the roots on level 0, ascending.")
       .def_prop_ro(
           "refined", [](const mesh::Part& part) { return levels_of(octree_of(part).refined); },
           "Per level: bool array, whether a cell has children.")

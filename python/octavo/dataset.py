@@ -286,8 +286,8 @@ class Dataset(Selection):
         return self._data.attributes
 
     def part(self, index: int, fields: str | Sequence[str] | None = None) -> Any:
-        """One domain as it is stored: `.refined` and `.owned` per level, `.fields` over all its tree cells; of
-        triangles `.x`, `.y`, `.triangles`, `.planes`, and `.fields` at points."""
+        """One domain as it is stored: the intervals of its roots `.held`, `.refined` and `.owned` per level, `.fields` over
+        all its tree cells; of triangles `.x`, `.y`, `.triangles`, `.planes`, and `.fields` at points."""
         return self._data.read(index, _listed(fields))
 
     def __repr__(self) -> str:

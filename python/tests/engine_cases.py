@@ -36,6 +36,7 @@ def places(tree: octavo.Octree) -> np.ndarray:
     """(level, x, y, z) of every cell, breadth first: shape (cells, 4)."""
     x, y, z = np.meshgrid(*(np.arange(n) for n in tree.roots), indexing="ij")
     level = np.stack([a.transpose(2, 1, 0).ravel() for a in (x, y, z)], axis=1)
+    level = np.concatenate([level[:0], *(level[begin:end] for begin, end in tree.held)])
     out = []
     for number, refined in enumerate(tree.refined):
         out.append(np.column_stack([np.full(len(level), number), level]))

@@ -19,7 +19,8 @@ def leaves_by_hand(ds):
     for number in range(header.num_parts):
         part = header.read(number, [])
         roots = np.array(header.roots[:dim])
-        places = [np.array(index[::-1]) for index in itertools.product(*[range(n) for n in roots[::-1]])]
+        held = itertools.chain.from_iterable(itertools.starmap(range, part.held))
+        places = [np.array(np.unravel_index(root, roots, order="F")) for root in held]
         for level, (refined, owned) in enumerate(zip(part.refined, part.owned, strict=True)):
             size = (hi - lo) / (roots * block) / 2.0**level
             for place in itertools.compress(places, owned & ~refined):
