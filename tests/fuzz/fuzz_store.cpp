@@ -144,17 +144,21 @@ Bytes sound_subfile() {
   for (std::int64_t number : {1, 2}) {
     mesh::Header header;
     header.dim = 2;
+    header.roots = {5, 3, 1};
     header.fields = {{"density", "g", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0},
                      {"mask", "", mesh::ScalarType::int8, mesh::Centring::cell, 1, 0}};
     header.attributes = {{"a", 1.5}, {"b", std::vector<std::int64_t>{1, 2}}};
     mesh::Octree tree;
     tree.dim = 2;
-    tree.refined = {base::BitArray(1, true), base::BitArray(4), base::BitArray(4)};
+    tree.roots = header.roots;
+    hold(tree, {{3, 4}, {7, 9}});
+    tree.refined = {base::BitArray(3), base::BitArray(4), base::BitArray(4)};
+    tree.refined[0].set(1);
     tree.refined[1].set(2);
-    tree.owned = {base::BitArray(1, true), base::BitArray(4, true), base::BitArray(4, true)};
+    tree.owned = {base::BitArray(3, true), base::BitArray(4, true), base::BitArray(4, true)};
     mesh::Part part;
-    for (const mesh::FieldInfo& info : header.fields) part.fields.push_back(mesh::make_field(info, 9));
-    for (std::size_t i = 0; i < 9; ++i) part.fields[0].as<double>()[i] = 1.0 + 0.1 * static_cast<double>(i * i);
+    for (const mesh::FieldInfo& info : header.fields) part.fields.push_back(mesh::make_field(info, 11));
+    for (std::size_t i = 0; i < 11; ++i) part.fields[0].as<double>()[i] = 1.0 + 0.1 * static_cast<double>(i * i);
     mesh::Particles stars{
         "stars", 3, {mesh::make_field({"id", "", mesh::ScalarType::int64, mesh::Centring::particle, 1, 0}, 3)}};
     part.mesh = tree;
