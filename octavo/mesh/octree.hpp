@@ -90,7 +90,7 @@ std::vector<Coordinate> root_coordinates(const Octree& tree);
 /// Positions of the cells of `level + 1`, given those of `level`. Walk a tree level by level, keeping two levels.
 std::vector<Coordinate> child_coordinates(const Octree& tree, int level, const std::vector<Coordinate>& coordinates);
 
-/// Throws Error(corrupt) naming the level and what was expected and found, unless: dim is 1-3; roots and block are
+/// Throws Error(corrupt) naming the level, the expected and the found value, unless: dim is 1-3; roots and block are
 /// positive, below 2^32 (1 beyond dim); cells of the deepest level have 32-bit positions; `held` ascends, is apart,
 /// lies in the domain and is not all of it; level 0 has the held roots' cells; each level has 2^dim times the refined
 /// cells of the one before; the deepest level has no refined cell and no level below level 0 is empty; `owned` has the

@@ -37,7 +37,8 @@ int unfolding_for(const Patches& patches, std::int64_t max_roots);
 /// level 0, and cells that no patch holds under a finer one.
 ///
 /// Owned are cells with a value of the patches, and those with a formed one from level 0 of the patches on, unless it
-/// lacks children. The tree holds the roots that the patches lie in. What no patch covers of these is padding of zeros.
+/// lacks children. The tree holds the roots that the patches lie in. Places of these that no patch covers are padded
+/// with zeros.
 ///
 /// Throws Error(unsupported) listing places where patches cover only part of a family, so that the refined region is
 /// not made of whole parent cells (blocks), or a mean of values that are not floating-point is needed; Error(usage)
