@@ -115,7 +115,8 @@ class Writer:
         resumed_from: Any = None, **settings: Any,
     ) -> None:  # fmt: skip
         words, problem, at = _mpi().TargetWords(), None, ["target"]
-        self._dim, self._block = (header.dim, tuple(header.block)) if header else (1, (1,))
+        self._dim: int = header.dim if header else 1
+        self._block: tuple[int, ...] = tuple(header.block) if header else (1,)
         self._planes, self._points, self._boxes, self._is_store = 1, None, False, False
         try:  # a rank that left now would leave the others waiting
             to = target if isinstance(target, Target) else Target("store", target)
@@ -159,7 +160,12 @@ class Writer:
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:
         """Several attributes."""
-        self._put("attributes", lambda: [self.put_attribute(name, value) for name, value in values.items()])
+
+        def put() -> None:
+            for name, value in values.items():
+                self.put_attribute(name, value)
+
+        self._put("attributes", put)
 
     def put_mesh(self, mesh: Octree | Patches) -> None:
         """This rank's tree, with what it owns, or its boxes; before its fields. Copied at once. In a store, and in a FLASH
