@@ -117,7 +117,8 @@ class Writer:
         resumed_from: Any = None, **settings: Any,
     ) -> None:  # fmt: skip
         words, problem, at = _mpi().TargetWords(), None, ["target"]
-        self._dim, self._block = (header.dim, tuple(header.block)) if header else (1, (1,))
+        self._dim: int = header.dim if header else 1
+        self._block: tuple[int, ...] = tuple(header.block) if header else (1,)
         self._planes, self._points, self._boxes, self._is_store = 1, None, False, False
         try:  # a rank that left now would leave the others waiting
             to = target if isinstance(target, Target) else Target("store", target)
@@ -161,7 +162,12 @@ class Writer:
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:
         """Several attributes."""
-        self._put("attributes", lambda: [self.put_attribute(name, value) for name, value in values.items()])
+
+        def put() -> None:
+            for name, value in values.items():
+                self.put_attribute(name, value)
+
+        self._put("attributes", put)
 
     def put_bytes(self, name: str, data: bytes) -> None:
         """Bytes of this rank alone, to a store: the state of its random numbers ... Start with `restart(..., opaque=True)` to
