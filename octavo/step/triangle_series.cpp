@@ -64,11 +64,12 @@ formats::Series open_triangles(const std::filesystem::path& path, const std::opt
   std::vector<double> times;
   for (const store::StepInfo& info : all) times.push_back(info.time);
   formats::Series series = series_of(std::move(first), fields, std::move(times));
-  const auto mesh = std::make_shared<OneMesh>(series.mesh);
-  series.open = [path, all, mesh, in_flow = store::recognise(path)](std::size_t number) {
+  // Each step of a store may have a mesh of its own.
+  const auto mesh = store::recognise(path) ? std::make_shared<OneMesh>(series.mesh) : nullptr;
+  series.open = [path, all, mesh](std::size_t number) {
     const store::StepInfo& info = all[number];
-    mesh::Dataset step = open(path, {in_flow ? std::optional(info.flow) : std::nullopt, info.step});
-    mesh->require(step, info);
+    mesh::Dataset step = open(path, {mesh ? std::optional(info.flow) : std::nullopt, info.step});
+    if (mesh) mesh->require(step, info);
     return step;
   };
   return series;

@@ -217,11 +217,10 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   return report;
 }
 
-WriteReport write(const formats::Series& given, const fs::path& out, const WriteRequest& asked) {
+WriteReport write(formats::Series series, const fs::path& out, const WriteRequest& asked) {
   const Format& format = formats::format_named(asked.to);
   if (!format.triangles)
-    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.first.path);
-  formats::Series series = given;
+    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(series.first.path);
   WriteRequest request = asked;
   request.out = out;
   WriteReport report = formats::report_of(series);

@@ -26,7 +26,7 @@ formats::WriteReport write(const mesh::Dataset& step, const std::filesystem::pat
 /// Writes all steps on a mesh of triangles as one file. IPOBO is `series.boundary`, else the field of that name, else
 /// it is found from the mesh, with a note. Memory: the mesh and one variable of one step. Not collective. Errors as
 /// above.
-formats::WriteReport write(const formats::Series& series, const std::filesystem::path& out,
+formats::WriteReport write(formats::Series series, const std::filesystem::path& out,
                            const formats::WriteRequest& request);
 
 }  // namespace octavo::step

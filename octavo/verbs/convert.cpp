@@ -545,9 +545,9 @@ ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& 
   if (!format.triangles) return report_of(step::write(step::open(inputs[0], options.from), out, options), out, options);
   if (options.from.step)
     throw Error(Kind::usage, output_of(format) + " has all steps of its input").hint("leave out --step");
-  const formats::Series series =
+  formats::Series series =
       step::open_triangles(inputs[0], options.fields, std::string(format.title), options.from.flow);
-  return report_of(step::write(series, out, options), out, options);
+  return report_of(step::write(std::move(series), out, options), out, options);
 }
 
 }  // namespace

@@ -416,9 +416,9 @@ formats::WriteRequest request_of(const fs::path& out, const MergeOptions& option
 /// A store has the whole mesh, its order and its boundary.
 MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOptions& options) {
   const formats::WriteRequest request = request_of(out, options);
-  const formats::Series series = step::open_triangles(path, {}, std::string(formats::format_named(request.to).title));
+  formats::Series series = step::open_triangles(path, {}, std::string(formats::format_named(request.to).title));
   const auto parts = formats::attribute<std::int64_t>(series.first.header, store::cut_attribute).value_or(1);
-  const formats::WriteReport made = step::write(series, out, request);
+  const formats::WriteReport made = step::write(std::move(series), out, request);
   return {parts, made.elements, made.points, made.steps, made.bytes, made.notes};
 }
 
@@ -434,11 +434,11 @@ std::vector<fs::path> med_files(const std::vector<fs::path>& paths) {
 MergeReport merge_series(std::vector<SeriesPiece> pieces, const fs::path& out, const MergeOptions& options) {
   MergeReport report;
   report.parts = std::ssize(pieces);
-  const formats::Series series = series_of_pieces(std::move(pieces), options, report.notes);
+  formats::Series series = series_of_pieces(std::move(pieces), options, report.notes);
   formats::WriteRequest request = request_of(out, options);
   const bool has_groups = options.mesh && !options.boundary && formats::med::recognise(*options.mesh);
   request.med.groups = has_groups ? formats::med::read_groups(*options.mesh) : formats::med::Groups{};
-  const formats::WriteReport made = step::write(series, out, request);
+  const formats::WriteReport made = step::write(std::move(series), out, request);
   report.elements = made.elements;
   report.points = made.points;
   report.steps = made.steps;
