@@ -1,26 +1,30 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
-#include <variant>
 
 #include "octavo/engine/write/writer.hpp"
 
 /// Calls of a writer whose target is known only when the program runs. C, Fortran and Python are written against them.
 namespace octavo::capi {
 
+/// Of an engine::Target, which alternative it is.
+enum class TargetKind : std::uint8_t { store, output, series };
+inline TargetKind kind_of(const engine::Target& target) { return static_cast<TargetKind>(target.index()); }
+
 /// Begins a step as the target has them: by `flow` in a store, by `path` for FLASH and AMReX, by time in a series.
 /// Throws Error(usage) as Writer::begin_step, and if a path is needed and empty.
-inline void begin_step(engine::Writer& writer, const engine::Target& target, store::Flow flow,
-                       const std::filesystem::path& path, std::int64_t step, double time) {
-  if (std::holds_alternative<engine::StoreTarget>(target)) return writer.begin_step(flow, step, time);
-  if (std::holds_alternative<engine::SeriesTarget>(target)) return writer.begin_step(time);
+inline void begin_step(engine::Writer& writer, TargetKind target, store::Flow flow, const std::filesystem::path& path,
+                       std::int64_t step, double time) {
+  if (target == TargetKind::store) return writer.begin_step(flow, step, time);
+  if (target == TargetKind::series) return writer.begin_step(time);
   if (path.empty())
     throw base::Error(base::Kind::usage, "path is NULL").hint("every FLASH and AMReX output has its own");
   writer.begin_step(path, step, time);
 }
 
 /// Puts triangles. Throws Error(usage) for a boundary or a geometry file in a store.
-inline void put_triangles(engine::Writer& writer, const engine::Target& target, const engine::SeriesMesh& mesh) {
-  if (std::holds_alternative<engine::StoreTarget>(target) && (!mesh.boundary.empty() || mesh.geometry))
+inline void put_triangles(engine::Writer& writer, TargetKind target, const engine::SeriesMesh& mesh) {
+  if (target == TargetKind::store && (!mesh.boundary.empty() || mesh.geometry))
     throw base::Error(base::Kind::usage, "triangles: boundary and geometry are for SERAFIN files")
         .hint("a boundary is an integer field");
   writer.put_mesh(mesh.piece, mesh.global_element);

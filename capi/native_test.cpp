@@ -262,8 +262,8 @@ TEST(CapiNativeMpi, option_bound_thread_keeps_the_thread_on_the_cores_of_its_ran
     octavo_error error;
     octavo_target target = target_for(OCTAVO_AMREX_PLOTFILE);
     target.bound_thread = bound;
-    octavo_writer* writer = open_writer(target, &error);
     const int before = octavo::testing::left_binding;
+    octavo_writer* writer = open_writer(target, &error);
     put_step(writer, directory.path() / std::to_string(bound), blocks, false, &error);
     EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
     EXPECT_EQ(octavo::testing::left_binding - before, 1 - bound);
@@ -312,11 +312,12 @@ TEST(CapiNativeMpi, a_put_that_the_target_does_not_take_is_refused_on_all_ranks)
   octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error);
   EXPECT_EQ(octavo_writer_put_triangles(writer, &no_triangles, &error), OCTAVO_UNSUPPORTED);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_UNSUPPORTED);
-  EXPECT_THAT(error.message, HasSubstr("a FLASH or AMReX output takes no triangles"));
-  std::int64_t steps = 0;
+  std::int64_t steps = -1;
   int due = 0;
-  EXPECT_EQ(octavo_writer_get_steps(writer, &steps, &error), OCTAVO_UNSUPPORTED);
-  EXPECT_EQ(octavo_writer_due(writer, OCTAVO_CHECKPOINT, 1, 0, &due, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_get_steps(writer, &steps, &error), 0);
+  EXPECT_EQ(steps, 0);
+  EXPECT_EQ(octavo_writer_due(writer, OCTAVO_CHECKPOINT, 1, 0, &due, &error), 0);
+  EXPECT_EQ(due, 1);
   char text[4096];
   EXPECT_EQ(octavo_writer_get_statistics(writer, text, sizeof text, &error), 0) << error.message;
   EXPECT_THAT(text, HasSubstr("\"total\": {\"steps\": 0"));

@@ -10,7 +10,7 @@
 struct octavo_writer {
   std::list<std::vector<std::uint32_t>>
       orders;  ///< that were put in this step; a writer may read them until it is gone
-  octavo::engine::Target target;
+  octavo::capi::TargetKind target;
   octavo::engine::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;

@@ -213,8 +213,8 @@ OCTAVO_API int octavo_writer_open(
 
 typedef enum octavo_flow OCTAVO_INT { OCTAVO_CHECKPOINT = 0, OCTAVO_ANALYSIS = 1 } octavo_flow;
 
-/* Store: whether the options checkpoint.every or analysis.every ask for a step. Call it at every step of the simulation;
- * collective where wall time decides. */
+/* Whether a store's options checkpoint.every or analysis.every ask for a step; of other targets every step. Call it at
+ * every step of the simulation; collective where wall time decides. */
 OCTAVO_API int octavo_writer_due(
     octavo_writer* writer,
     octavo_flow flow,
@@ -277,12 +277,12 @@ OCTAVO_API int octavo_writer_put_bytes(
     int64_t count,
     octavo_error* error);
 
-/* Collective. Takes the step. Returns, on all ranks, an error of a put on any rank or of an earlier step in the
- * background, which the message names: this step is then taken all the same. */
+/* Collective. Takes the step. Returns, on all ranks, an error of a put on any rank, and then the step is not taken; or an
+ * error of an earlier step in the background, which the message names, and then this step is taken all the same. */
 OCTAVO_API int octavo_writer_end_step(octavo_writer* writer, octavo_error* error);
 
-/* Collective. FLASH, AMReX, SERAFIN, MED: whether nothing is in flight on any rank; does not wait. A step that is
- * complete gets its name: until then it is called PATH.partial. */
+/* Collective. Whether no step is on its way any more, on any rank; does not wait. A step that is complete is shown: until
+ * then the one of FLASH or AMReX is called PATH.partial. */
 OCTAVO_API int octavo_writer_finished(
     octavo_writer* writer,
     int* all,                     /* out: flag */
@@ -292,7 +292,7 @@ OCTAVO_API int octavo_writer_finished(
  * their names. */
 OCTAVO_API int octavo_writer_wait(octavo_writer* writer, octavo_error* error);
 
-/* SERAFIN, MED: whole steps in the file, with those that were there when it was opened. */
+/* Steps that are durable, and those that a SERAFIN or MED file had when it was opened. */
 OCTAVO_API int octavo_writer_get_steps(
     const octavo_writer* writer,
     int64_t* steps,               /* out */

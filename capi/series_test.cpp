@@ -204,10 +204,10 @@ TEST(CapiSeriesMpi, options_bound_thread_and_ranks_per_node_say_where_the_thread
       target.alignment = 1;
       target.bound_thread = bound;
       target.ranks_per_node = ranks_per_node;
+      const int before = octavo::testing::left_binding;
       octavo_writer* series = nullptr;
       octavo_error error{};
       ASSERT_EQ(octavo_writer_open(everyone(), &target, nullptr, &series, &error), 0);
-      const int before = octavo::testing::left_binding;
       octavo_writer_begin_step(series, OCTAVO_CHECKPOINT, nullptr, 0, 0, &error);
       for (int v = 0; v < 2; ++v) put_strided(series, 0, v, mesh.points, &error);
       EXPECT_EQ(octavo_writer_end_step(series, &error), 0) << error.message;
@@ -237,9 +237,8 @@ TEST(CapiSeriesMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
   target.kind = OCTAVO_SERAFIN;
   ASSERT_EQ(octavo_writer_open(everyone(), &target, nullptr, &series, &error), 0);
   octavo_writer_begin_step(series, OCTAVO_CHECKPOINT, nullptr, 0, 0, &error);
-  EXPECT_EQ(octavo_writer_put_triangles(series, &mesh, &error), OCTAVO_UNSUPPORTED);
+  octavo::testing::put_int(series, "cycle", 1, &error);
   EXPECT_EQ(octavo_writer_end_step(series, &error), OCTAVO_UNSUPPORTED);
-  EXPECT_THAT(error.message, HasSubstr("a SERAFIN or MED file takes no other mesh than its target's"));
   octavo_writer_begin_step(series, OCTAVO_CHECKPOINT, nullptr, 0, 0, &error);
   for (int v = 0; v < 2; ++v) put_strided(series, 0, v, rank() == size() - 1 ? 3 : mesh.points, &error);
   EXPECT_EQ(octavo_writer_end_step(series, &error), OCTAVO_USAGE);

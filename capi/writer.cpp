@@ -119,8 +119,8 @@ int octavo_writer_open(MPI_Comm comm, const octavo_target* target, const octavo_
       if (!std::holds_alternative<engine::SeriesTarget>(wanted))
         header = header_of(complete(domain, octavo_domain_default(), "domain"));
     });
-    *writer =
-        new octavo_writer{{}, wanted, engine::Writer(comm, header, wanted), header.dim, header.roots, header.block};
+    *writer = new octavo_writer{{},         kind_of(wanted), engine::Writer(comm, header, wanted),
+                                header.dim, header.roots,    header.block};
   });
 }
 

@@ -99,18 +99,20 @@ class Writer {
          const std::optional<Problem>& problem) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
+    engine::Target target;
     ranks::agree(everyone, [&] {
       if (problem) throw error_from(*problem);
-      target_ = target_from(words);
+      target = target_from(words);
     });
-    if (const auto* store = std::get_if<engine::StoreTarget>(&target_)) lend_ = store->options.lend;
-    writer_.emplace(everyone, header, target_);
+    if (const auto* store = std::get_if<engine::StoreTarget>(&target)) lend_ = store->options.lend;
+    target_ = capi::kind_of(target);
+    writer_.emplace(everyone, header, target);
   }
   /// `name`: the flow of a store, the path of a FLASH or AMReX output; nothing for a series.
   void begin_step(const std::optional<std::string>& name, std::int64_t step, double time) {
     store::Flow flow = store::Flow::checkpoint;
     try {
-      if (std::holds_alternative<engine::StoreTarget>(target_)) flow = flow_named(name.value_or("None"));
+      if (target_ == capi::TargetKind::store) flow = flow_named(name.value_or("None"));
     } catch (Error& error) {  // for all ranks to know
       return open().begin_error(error.at("begin_step"));
     }
@@ -203,7 +205,7 @@ class Writer {
   }
 
   std::vector<Buffer> held_;  // outlives the writer, which may still read them
-  engine::Target target_;
+  capi::TargetKind target_ = capi::TargetKind::store;
   std::optional<engine::Writer> writer_;
   bool lend_ = false;
 };

@@ -275,14 +275,13 @@ class Writer:
         """The step is on its way: written inside this call, staged or lent.
 
         Raises, on all ranks, where something is wrong with the step: then it is not taken. Raises too where an earlier step
-        has failed in the meantime, which the error names, once: a store takes this step all the same, others do not, and it
-        may be put again.
+        has failed in the meantime, which the error names, once: this step is taken all the same.
         """
         self._writer.end_step()
 
     def finished(self) -> bool:
-        """Not of a store. Whether nothing is in flight any more, on any rank. Does not wait; a step that is complete gets
-        its name, or the file shows it."""
+        """Whether no step is on its way any more, on any rank. Does not wait; a step that is complete gets its name, or the
+        file shows it."""
         return self._writer.finished()
 
     def wait(self) -> None:
@@ -296,7 +295,7 @@ class Writer:
 
     @property
     def steps(self) -> int:
-        """Of a SERAFIN or MED file: whole ones, those found when resuming too."""
+        """Steps that are durable, and those that a SERAFIN or MED file had when it was opened."""
         return self._writer.steps()
 
     def newest_durable(self, flow: str = "checkpoint") -> Any:
