@@ -134,6 +134,7 @@ std::optional<std::span<const std::byte>> as_packed(const ArrayView& view) {
 }
 
 void check(const ArrayView& view) {
+  if (view.space != MemorySpace::host) throw Error(Kind::unsupported, "arrays in device memory are not taken yet");
   if (view.components < 1 || view.ghost < 0 || *std::min_element(view.block.begin(), view.block.end()) < 1)
     throw Error(Kind::usage, "components and block: expected 1 or more; ghosts: 0 or more");
   if (view.cells > 0 && view.data == nullptr)

@@ -9,8 +9,8 @@
 
 namespace octavo::engine {
 
-/// Whose memory an array is in.
-enum class MemorySpace : std::uint8_t { host };
+/// The memory that an array is in. Device memory has a name already, but no put takes it yet.
+enum class MemorySpace : std::uint8_t { host, device };
 
 /// An array of the application, as it lies in its memory. Value (cell, x, y, z, component) is at
 ///     data + cell_index * stride.cell + (x + ghost) * stride.x + (y + ghost) * stride.y + ... + component *
@@ -31,6 +31,7 @@ struct ArrayView {
   /// Where each tree cell's values are, in the application's own numbering; or `nowhere`.
   std::span<const std::uint32_t> order{};
   MemorySpace space = MemorySpace::host;
+  mesh::Centring centring = mesh::Centring::cell;  ///< of a field; particles have their own
   /// A tree cell that the application has no values of, such as another rank's root: they are zeros, which a store is
   /// not made larger by.
   static constexpr std::uint32_t nowhere = 0xffffffff;
@@ -59,7 +60,8 @@ std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis);
 std::size_t packed_bytes(const ArrayView& view);
 /// The packed form where the array has it already, in the application's memory.
 std::optional<std::span<const std::byte>> as_packed(const ArrayView& view);
-/// Throws Error(usage) for a null pointer with values, negative or zero extents, or an order of another length.
+/// Throws Error(usage) for a null pointer with values, negative or zero extents, or an order of another length, and
+/// Error(unsupported) for device memory.
 void check(const ArrayView& view);
 /// Bytes of one tree cell (or particle) in the packed form.
 std::size_t cell_bytes(const ArrayView& view);

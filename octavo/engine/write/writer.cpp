@@ -196,9 +196,9 @@ void Writer::put_mesh(const mesh::Unstructured& piece, std::span<const std::int6
   state_->give("the mesh", state_->target.put_piece, piece, global_element);
 }
 
-void Writer::put_field(const std::string& name, const ArrayView& view, const std::string& unit,
-                       mesh::Centring centring) {
+void Writer::put_field(const std::string& name, const ArrayView& view, const std::string& unit) {
   State& s = *state_;
+  const mesh::Centring centring = view.centring;
   const auto& put_field = s.target.put_field;
   const std::size_t axis = mesh::is_face(centring) ? mesh::face_axis(centring) : 0;
   if (!mesh::is_face(centring) || view.block[axis] != s.header.block[axis] + 1)

@@ -99,8 +99,12 @@ class Writer {
   /// cells along that axis of a block: it is put as two, NAME_left and NAME_right, the low and the high face of each
   /// cell. FLASH: float64, float32 or integers; AMReX: float64 or float32 of cells; both: one component. A series: one
   /// value a point of this rank's piece, plane after plane, float64 or float32, converted to the file's precision.
-  void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "",
-                 mesh::Centring centring = mesh::Centring::cell);
+  void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "");
+  /// The same with another centring than the view's.
+  void put_field(const std::string& name, ArrayView view, const std::string& unit, mesh::Centring centring) {
+    view.centring = centring;
+    put_field(name, view, unit);
+  }
   /// On patches: box after box, cells x fastest, in one array of one value a cell (put_field above), or an array for
   /// each box of this rank, levels ascending, with views of one cell whose `block` is the box. Values of faces are put
   /// as in a tree: one value a cell, a field for its low and one for its high faces (split_faces).
