@@ -277,19 +277,15 @@ void make_triangles(const fs::path& store) {
 TEST(Golden, DISABLED_writes_a_new_store) {
   const char* name = std::getenv("OCTAVO_NEW_GOLDEN");
   ASSERT_NE(name, nullptr) << "OCTAVO_NEW_GOLDEN says what to call them";
-  const std::map<std::string, void (*)(const fs::path&)> makers{{"lossless", make_lossless},
-                                                                {"bounded", make_bounded},
-                                                                {"blocks", make_blocks},
-                                                                {"triangles", make_triangles},
-                                                                {"layouts", make_layouts}};
-  {"roots", make_roots}, { "triangles", make_triangles }
-};
-for (const auto& [kind, make] : makers) {
-  const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
-  if (fs::exists(directory)) continue;  // golden files are for ever
-  make(directory / "run.octavo");
-  std::ofstream(directory / "expected.json") << described(directory / "run.octavo").dump(1) << "\n";
-}
+  const std::map<std::string, void (*)(const fs::path&)> makers{
+      {"lossless", make_lossless},   {"bounded", make_bounded}, {"blocks", make_blocks},
+      {"triangles", make_triangles}, {"layouts", make_layouts}, {"roots", make_roots}};
+  for (const auto& [kind, make] : makers) {
+    const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
+    if (fs::exists(directory)) continue;  // golden files are for ever
+    make(directory / "run.octavo");
+    std::ofstream(directory / "expected.json") << described(directory / "run.octavo").dump(1) << "\n";
+  }
 }
 
 }  // namespace
