@@ -198,6 +198,7 @@ hid_t native() {
   if constexpr (std::is_same_v<T, std::int16_t>) return H5T_NATIVE_INT16;
   if constexpr (std::is_same_v<T, std::int8_t>) return H5T_NATIVE_INT8;
   if constexpr (std::is_same_v<T, std::uint8_t>) return H5T_NATIVE_UINT8;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return H5T_NATIVE_UINT32;
   if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
   return H5T_NATIVE_INT64;
 }
@@ -991,6 +992,7 @@ template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, 
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int16_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::int8_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint8_t>);
+template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint32_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint64_t>);
 template std::vector<double> read_member(const File&, const Info&, const Member&);
 template std::vector<std::int64_t> read_member(const File&, const Info&, const Member&);
