@@ -7,9 +7,9 @@
 #include "capi/test_arrays.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
-#include "octavo/step/to_serafin.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"
+#include "tests/support/write_triangles.hpp"
 
 namespace {
 
@@ -186,7 +186,7 @@ TEST(CapiSeriesMpi, a_name_that_ends_in_med_makes_a_med_file_of_the_same) {
   Piece piece = make_piece();
   piece.fixture.tag = "SERAFIND";
   run_thrice(directory.path() / "r2d.med", mesh_of(piece));
-  if (rank() == 0) octavo::step::to_serafin(directory.path() / "r2d.med", directory.path() / "back.slf", {});
+  if (rank() == 0) octavo::testing::to_serafin(directory.path() / "r2d.med", directory.path() / "back.slf", {});
   MPI_Barrier(everyone());
   EXPECT_TRUE(bytes_of(directory.path() / "back.slf") == octavo::testing::serafin_bytes(piece.fixture));
 }

@@ -280,7 +280,8 @@ contains
                                keep_parts=flag(wanted%keep_parts), refine=int(wanted%refine, c_int), &
                                block=int(wanted%block, c_int64_t), fill=flag(wanted%fill), &
                                constant=flag(wanted%constant), boxes=flag(wanted%boxes), &
-                               max_box=int(wanted%max_box, c_int64_t), opaque=flag(wanted%opaque), held_roots=flag(wanted%held_roots))
+                               max_box=int(wanted%max_box, c_int64_t), opaque=flag(wanted%opaque), &
+                               held_roots=flag(wanted%held_roots))
     chosen%size = c_sizeof(chosen)
     if (any(wanted%block /= 0)) chosen%block = max(1_c_int64_t, chosen%block)
     if (allocated(wanted%options)) then
