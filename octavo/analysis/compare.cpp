@@ -129,7 +129,7 @@ bool settle(const CurveKey& key, const OpenMean& mean, const std::vector<char>& 
 // ---------------------------------------------------------------------------------------------- merging
 
 /// Leaves of both at one place, of one depth, waiting to be counted together.
-struct Batch {
+struct CellBatch {
   std::vector<std::uint32_t> a, b;
   std::vector<CurveKey> keys;
 };
@@ -191,7 +191,7 @@ class Merge {
 
   void pair(std::size_t i, std::size_t j) {
     const Leaf& leaf = view_[0]->leaves[i];
-    Batch& batch = batches_[leaf.depth];
+    CellBatch& batch = batches_[leaf.depth];
     batch.a.push_back(leaf.value);
     batch.b.push_back(view_[1]->leaves[j].value);
     batch.keys.push_back(leaf.key);
@@ -200,7 +200,7 @@ class Merge {
   }
 
   void flush(std::size_t depth) {
-    Batch& batch = batches_[depth];
+    CellBatch& batch = batches_[depth];
     const auto count = static_cast<std::int64_t>(batch.keys.size());
     to_.cells[depth] += count;
     for (std::int64_t& leaves : to_.leaves) leaves += count;
@@ -257,7 +257,7 @@ class Merge {
   OpenMeans& open_;
   Comparison& to_;
   std::array<std::vector<Read>, 2> readers_;
-  std::vector<Batch> batches_;  ///< a depth
+  std::vector<CellBatch> batches_;  ///< a depth
   std::array<std::vector<double>, 2> values_;
   std::size_t marked_ = 0;
   bool in_mean_ = false;

@@ -13,9 +13,9 @@ namespace {
 using base::Error;
 using base::Kind;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-double blank_of(Projection kind) { return is_extreme(kind) ? nan : -0.0; }
+double blank_of(Projection kind) { return is_extreme(kind) ? no_value : -0.0; }
 
 std::vector<double> enlarged(const std::vector<double>& from, const Tile& old, const Tile& to, double blank) {
   std::vector<double> out(to.size[0] * to.size[1], blank);
@@ -88,7 +88,7 @@ std::vector<double> finish(const Frame& frame, Tile&& tile) {
   if (is_extreme(frame.kind)) return std::move(tile.sum);
   for (std::size_t i = 0; i < tile.sum.size(); ++i) {
     double& value = tile.sum[i];
-    if (value == 0 && std::signbit(value)) value = nan;
+    if (value == 0 && std::signbit(value)) value = no_value;
     if (frame.kind == Projection::mean) value /= tile.weight[i];
   }
   return std::move(tile.sum);

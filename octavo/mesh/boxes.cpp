@@ -10,6 +10,16 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b :
 
 }  // namespace
 
+IndexBox around(const std::vector<IndexBox>& boxes) {
+  IndexBox out = boxes.front();
+  for (const IndexBox& box : boxes)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      out.lo[axis] = std::min(out.lo[axis], box.lo[axis]);
+      out.hi[axis] = std::max(out.hi[axis], box.hi[axis]);
+    }
+  return out;
+}
+
 std::optional<IndexBox> intersection(const IndexBox& a, const IndexBox& b, int dim) {
   IndexBox out{{0, 0, 0}, {1, 1, 1}};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {

@@ -14,6 +14,14 @@ inline std::int64_t num_cells(const IndexBox& box, int dim) {
   return n;
 }
 
+/// Whether a box holds a cell of its level.
+inline bool holds(const IndexBox& box, const Index3& at, int dim) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
+    if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
+  return true;
+}
+/// The smallest box around all, of which there is one at least.
+IndexBox around(const std::vector<IndexBox>& boxes);
 /// The cells that both boxes hold; nothing if there are none.
 std::optional<IndexBox> intersection(const IndexBox& a, const IndexBox& b, int dim);
 /// A box of cells of one level in cells `ratio` times as fine.

@@ -7,17 +7,17 @@ namespace octavo::mesh {
 namespace {
 
 /// Which quantity of the mesh a field holds, found by its name. `axis` is set for the fields x, y and z.
-struct Kind {
+struct Quantity {
   enum class What : std::uint8_t { none, centre, edge, volume, level } what = What::none;
   std::size_t axis = 0;
 };
 
-Kind kind_of(const std::string& name, int dim) {
+Quantity kind_of(const std::string& name, int dim) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
-    if (name == std::string(1, "xyz"[axis])) return {Kind::What::centre, axis};
-  if (name == "dx") return {Kind::What::edge};
-  if (name == "cell_volume") return {Kind::What::volume};
-  if (name == "level") return {Kind::What::level};
+    if (name == std::string(1, "xyz"[axis])) return {Quantity::What::centre, axis};
+  if (name == "dx") return {Quantity::What::edge};
+  if (name == "cell_volume") return {Quantity::What::volume};
+  if (name == "level") return {Quantity::What::level};
   return {};
 }
 
@@ -26,13 +26,13 @@ bool names_one_of(const std::string& name, const std::vector<FieldInfo>& fields)
 }
 
 FieldInfo info_of(const std::string& name, const Header& header) {
-  const Kind kind = kind_of(name, header.dim);
+  const Quantity kind = kind_of(name, header.dim);
   FieldInfo info;
   info.name = name;
-  info.type = kind.what == Kind::What::level ? ScalarType::int32 : ScalarType::float64;
-  info.unit = kind.what == Kind::What::level    ? ""
-              : kind.what == Kind::What::volume ? "code_length**" + std::to_string(header.dim)
-                                                : "code_length";
+  info.type = kind.what == Quantity::What::level ? ScalarType::int32 : ScalarType::float64;
+  info.unit = kind.what == Quantity::What::level    ? ""
+              : kind.what == Quantity::What::volume ? "code_length**" + std::to_string(header.dim)
+                                                    : "code_length";
   return info;
 }
 
@@ -53,11 +53,11 @@ void for_each_value(const Octree& tree, Visit&& visit) {
 }
 
 Field compute(const FieldInfo& info, const Octree& tree, const Header& header) {
-  const Kind kind = kind_of(info.name, header.dim);
+  const Quantity kind = kind_of(info.name, header.dim);
   Field field = make_field(info, num_cells(tree) * block_size(tree));
   std::vector<Point3> sizes;
   for (int level = 0; level < num_levels(tree); ++level) sizes.push_back(cell_size(header, level));
-  if (kind.what == Kind::What::level) {
+  if (kind.what == Quantity::What::level) {
     const auto values = field.as<std::int32_t>();
     for_each_value(tree, [&](int level, std::size_t i, const Index3&) { values[i] = code_level(header, level); });
     return field;
@@ -66,9 +66,10 @@ Field compute(const FieldInfo& info, const Octree& tree, const Header& header) {
   for_each_value(tree, [&](int level, std::size_t i, const Index3& at) {
     const Point3& size = sizes[static_cast<std::size_t>(level)];
     double value = size[0];
-    if (kind.what == Kind::What::centre)
+    if (kind.what == Quantity::What::centre)
       value = header.lo[kind.axis] + (static_cast<double>(at[kind.axis]) + 0.5) * size[kind.axis];
-    for (std::size_t axis = 1; kind.what == Kind::What::volume && axis < static_cast<std::size_t>(header.dim); ++axis)
+    for (std::size_t axis = 1; kind.what == Quantity::What::volume && axis < static_cast<std::size_t>(header.dim);
+         ++axis)
       value *= size[axis];
     values[i] = value;
   });
@@ -81,7 +82,7 @@ Dataset with_geometry(Dataset dataset, const std::vector<std::string>& names) {
   std::vector<FieldInfo> made;
   for (const std::string& name : names)
     if (!names_one_of(name, dataset.header.fields) && !names_one_of(name, made) &&
-        kind_of(name, dataset.header.dim).what != Kind::What::none)
+        kind_of(name, dataset.header.dim).what != Quantity::What::none)
       made.push_back(info_of(name, dataset.header));
   if (made.empty() || dataset.unstructured) return dataset;
   dataset.read = [read = dataset.read, header = dataset.header, made](int index, const Request& request) {

@@ -16,7 +16,7 @@ namespace {
 using base::Error;
 using base::Kind;
 using Pair = std::pair<std::size_t, std::size_t>;
-using Indices = std::vector<std::size_t>;
+using BoxIndices = std::vector<std::size_t>;
 
 std::string at_level(std::size_t level) { return "level index " + std::to_string(level); }
 
@@ -76,7 +76,7 @@ struct Cut {
   std::size_t larger = std::numeric_limits<std::size_t>::max();  // boxes on the fuller side, crossing ones included
 };
 
-Cut find_cut(const std::vector<IndexBox>& boxes, const Indices& which, std::size_t dim) {
+Cut find_cut(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
   Cut best;
   std::vector<std::int64_t> sides(which.size());
   for (std::size_t axis = 0; axis < dim; ++axis) {
@@ -94,7 +94,7 @@ Cut find_cut(const std::vector<IndexBox>& boxes, const Indices& which, std::size
   return best;
 }
 
-std::optional<Pair> find_overlap_slowly(const std::vector<IndexBox>& boxes, const Indices& which, std::size_t dim) {
+std::optional<Pair> find_overlap_slowly(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
   for (std::size_t a = 0; a < which.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
       if (overlap(boxes[which[a]], boxes[which[b]], dim)) return Pair{which[b], which[a]};
@@ -102,11 +102,11 @@ std::optional<Pair> find_overlap_slowly(const std::vector<IndexBox>& boxes, cons
 }
 
 // Halves space until few boxes are left: n log n where boxes are disjoint and not contrived.
-std::optional<Pair> find_overlap(const std::vector<IndexBox>& boxes, const Indices& which, std::size_t dim) {
+std::optional<Pair> find_overlap(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
   if (which.size() <= 16) return find_overlap_slowly(boxes, which, dim);
   const Cut cut = find_cut(boxes, which, dim);
   if (cut.larger + which.size() / 8 > which.size()) return find_overlap_slowly(boxes, which, dim);
-  Indices below, above;
+  BoxIndices below, above;
   for (std::size_t i : which) {
     if (boxes[i].lo[cut.axis] < cut.plane) below.push_back(i);
     if (boxes[i].hi[cut.axis] > cut.plane) above.push_back(i);
@@ -125,7 +125,7 @@ void check_boxes(const Patches& patches, std::size_t level) {
       throw Error(Kind::corrupt, box + ", reaches out of the domain " + to_string(patches.domain[level], patches.dim))
           .at(at_level(level));
   }
-  Indices all(boxes.size());
+  BoxIndices all(boxes.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   if (const auto pair = find_overlap(boxes, all, dim))
     throw Error(Kind::corrupt, "boxes " + std::to_string(pair->first) + " and " + std::to_string(pair->second) +

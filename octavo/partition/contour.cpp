@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 
 namespace octavo::partition {
@@ -11,7 +12,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Those of `edges` that only one element has.
 std::vector<BoundaryEdge> single(std::vector<BoundaryEdge> edges) {

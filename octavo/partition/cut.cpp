@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 constexpr int curve_bits = 16;
 

@@ -4,10 +4,12 @@
 #include <numeric>
 #include <utility>
 
+#include "octavo/base/at.hpp"
+
 namespace octavo::partition {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 }  // namespace
 

@@ -1,12 +1,13 @@
 #include <algorithm>
 
+#include "octavo/base/at.hpp"
 #include "octavo/partition/axis.hpp"
 #include "octavo/partition/cut.hpp"
 
 namespace octavo::partition {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <queue>
 
+#include "octavo/base/at.hpp"
 #include "octavo/partition/axis.hpp"
 #include "octavo/partition/graph.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 using Vertex = std::int32_t;
 using Order = std::vector<Vertex>;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 template <class F>
 void each_edge(const Graph& graph, Vertex v, F&& f) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/partition/contour.hpp"
@@ -23,7 +24,7 @@ using base::Error;
 using base::Kind;
 using Codes = std::array<int, 4>;  ///< LIHBOR, LIUBOR, LIVBOR, LITBOR
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 constexpr const char* group_prefix = "CONLIM_";  // TELEMAC's
 

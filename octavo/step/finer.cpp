@@ -14,7 +14,7 @@
 namespace octavo::step {
 namespace {
 
-struct Shared {
+struct Refining {
   mesh::Dataset source;
   std::vector<mesh::Part> trees;
   int level = 0;  ///< tree level index of the finest cells
@@ -41,7 +41,7 @@ bool owns_one_of(const mesh::Octree& tree, int level, const std::vector<mesh::In
   });
 }
 
-std::vector<mesh::Part> read_beside(const Shared& shared, int number, const mesh::Request& request) {
+std::vector<mesh::Part> read_beside(const Refining& shared, int number, const mesh::Request& request) {
   const auto own = static_cast<std::size_t>(number);
   const auto cells = mesh::cells_beside(mesh::octree_of(shared.trees[own]), shared.level, shared.how.periodic);
   mesh::Request values = request;
@@ -53,7 +53,7 @@ std::vector<mesh::Part> read_beside(const Shared& shared, int number, const mesh
   return beside;
 }
 
-mesh::Part read(const Shared& shared, int number, const mesh::Request& request) {
+mesh::Part read(const Refining& shared, int number, const mesh::Request& request) {
   const int finest = mesh::code_level(shared.source.header, shared.level);
   const int times = std::min(shared.times, std::max(0, request.max_level - finest));
   if (times == 0) return shared.source.read(number, request);
@@ -104,7 +104,7 @@ std::string weights_note(const mesh::Specific& specific) {
 
 mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by, const std::vector<std::string>& per_mass) {
   if (times <= 0) return source;
-  const auto shared = std::make_shared<Shared>();
+  const auto shared = std::make_shared<Refining>();
   shared->source = source;
   shared->trees = read_trees(source);
   shared->level = finest_level(shared->trees);

@@ -11,6 +11,10 @@
 /// "Subfile").
 namespace octavo::store {
 
+/// Bytes that are read or written at once, and summed while they are in the second-level cache; strided values are
+/// packed in pieces of this size.
+inline constexpr std::size_t tile_bytes = std::size_t{256} << 10;
+
 constexpr std::uint16_t version_major = 2;
 constexpr std::uint16_t version_minor = 0;
 

@@ -17,8 +17,6 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Written, and then summed while it is still in the second-level cache; also what strided values are packed in.
-constexpr std::size_t tile_bytes = std::size_t{256} << 10;
 // Pieces wait for each other until they are so many bytes.
 constexpr std::size_t most_pending = tile_bytes;
 constexpr std::size_t most_pieces = 256;

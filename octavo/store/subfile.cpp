@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 // Runs work; an error becomes a finding, unless there is no damage: the file is of another version.
 template <class Work>
-void attempt_to(std::vector<Finding>& damage, Work&& work) {
+void attempt_unless_unsupported(std::vector<Finding>& damage, Work&& work) {
   try {
     work();
   } catch (const Error& error) {
@@ -45,7 +45,7 @@ Blocks read_blocks(const file::File& file, std::vector<Finding>& damage) {
     }
   } catch (const Error&) {  // one of them cannot be read
     for (std::size_t b = 0; b < blocks.size(); ++b)
-      attempt_to(damage, [&] { blocks[b] = read_some(file, b * sector_block, sector_size); });
+      attempt_unless_unsupported(damage, [&] { blocks[b] = read_some(file, b * sector_block, sector_size); });
   }
   return blocks;
 }
@@ -69,7 +69,7 @@ bool read_head(const Blocks& blocks, Subfile& subfile) {
 void read_records(const Blocks& blocks, Subfile& subfile) {
   for (std::size_t place = 0; place < 2; ++place) {
     if (blocks[1 + place].empty()) continue;  // unreadable, and told of
-    attempt_to(subfile.damage, [&] {
+    attempt_unless_unsupported(subfile.damage, [&] {
       try {
         auto record = parse_record(blocks[1 + place]);
         if (record && record->file != subfile.head->file) throw Error(Kind::corrupt, "commit record of another file");
@@ -126,7 +126,7 @@ void read_footers(const file::File& file, Subfile& subfile) {
       subfile.damage.push_back({subfile.path.string(), "footers of commits " + std::to_string(link.sequence + 1) +
                                                            " to " + std::to_string(expected) + " cannot be found"});
     expected = link.sequence - 1;
-    attempt_to(subfile.damage, [&] {
+    attempt_unless_unsupported(subfile.damage, [&] {
       Footer footer = read_footer(file, subfile.head->file, link);
       if (footer.flow != subfile.head->flow)
         throw Error(Kind::corrupt, "footer of the other flow")
@@ -207,7 +207,7 @@ std::optional<CommitRecord> newest_record(const Subfile& subfile) {
 Subfile read_subfile(const fs::path& path) {
   Subfile subfile;
   subfile.path = path;
-  attempt_to(subfile.damage, [&] {
+  attempt_unless_unsupported(subfile.damage, [&] {
     const file::File file = file::open_read(path);
     subfile.size = file::size(file);
     const Blocks blocks = read_blocks(file, subfile.damage);

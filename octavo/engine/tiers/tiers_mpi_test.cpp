@@ -392,8 +392,8 @@ TEST(TiersMpi, options_analysis_append_and_checkpoint_fields_give_steps_of_their
   writer.close();
   barrier();
   std::set<std::string> folders;
-  for (const auto& entry : fs::directory_iterator(directory.path() / "analysis"))
-    if (entry.is_directory()) folders.insert(entry.path().filename());
+  for (const auto& entry : fs::recursive_directory_iterator(directory.path() / "analysis"))
+    if (entry.is_regular_file()) folders.insert(entry.path().parent_path().filename());
   EXPECT_EQ(folders.size(), 2u);
   for (std::int64_t step = 1; step <= 2; ++step) expect_step(directory.path(), Flow::analysis, step);
   const mesh::Header read = store::open_step(directory.path(), Flow::checkpoint, 2).header;

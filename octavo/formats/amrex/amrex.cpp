@@ -103,12 +103,6 @@ std::vector<int> parts_touching(const Shared& shared, const mesh::Region& region
 
 // ---------------------------------------------------------------------------------------------------------- particles
 
-bool holds(const IndexBox& box, const mesh::Index3& at, int dim) {
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
-    if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
-  return true;
-}
-
 /// The level-0 cell of a position; nothing far outside of the domain, or for NaN.
 std::optional<mesh::Index3> level_0_cell(const Shared& shared, const mesh::Point3& position) {
   const IndexBox& domain = shared.output.patches.domain[0];
@@ -146,7 +140,7 @@ mesh::Particles read_species(const Shared& shared, const ParticleFolder& folder,
     if (!(number == last)) box = grid_box(shared, folder, number);
     last = number;
     const auto at = level_0_cell(shared, position);
-    return holds(region, at && holds(box, *at, dim) ? *at : box.lo, dim);
+    return mesh::holds(region, at && mesh::holds(box, *at, dim) ? *at : box.lo, dim);
   });
 }
 

@@ -102,12 +102,6 @@ std::uint64_t num_ghosts(const MultiFab& multifab) {
   return static_cast<std::uint64_t>(cells) * static_cast<std::uint64_t>(multifab.components);
 }
 
-bool holds(const IndexBox& box, const mesh::Index3& at, int dim) {
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
-    if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
-  return true;
-}
-
 /// The attribute: three widths, then the values.
 std::vector<double> read_ghosts(const MultiFab& multifab) {
   const int dim = multifab.boxes.dim;
@@ -126,7 +120,7 @@ std::vector<double> read_ghosts(const MultiFab& multifab) {
     for (std::size_t c = 0, next = 0; c < components.size(); ++c)
       mesh::for_each_row(stored, [&](const mesh::Index3& row, std::int64_t length) {
         for (std::int64_t x = 0; x < length; ++x, ++next)
-          if (!holds(valid, {row[0] + x, row[1], row[2]}, dim)) out.push_back(values[next]);
+          if (!mesh::holds(valid, {row[0] + x, row[1], row[2]}, dim)) out.push_back(values[next]);
       });
   }
   return out;

@@ -126,17 +126,6 @@ std::pair<std::vector<BoxArray>, bool> find_box_arrays(Text& text) {
   return {std::move(found), all};
 }
 
-/// The smallest box around all.
-IndexBox around(const std::vector<IndexBox>& boxes) {
-  IndexBox out = boxes.front();
-  for (const IndexBox& box : boxes)
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      out.lo[axis] = std::min(out.lo[axis], box.lo[axis]);
-      out.hi[axis] = std::max(out.hi[axis], box.hi[axis]);
-    }
-  return out;
-}
-
 bool lies_in(const IndexBox& box, const IndexBox& domain, int dim) {
   return mesh::intersection(box, domain, dim) == mesh::flat(box, dim);
 }
@@ -151,13 +140,13 @@ bool is_within_32_bits(const IndexBox& box, int dim) {
 void infer_domains(Output& output, const std::vector<int>& ratios, const Text& text) {
   mesh::Patches& patches = output.patches;
   const int dim = output.header.dim;
-  patches.domain = {mesh::flat(around(patches.boxes[0]), dim)};
+  patches.domain = {mesh::flat(mesh::around(patches.boxes[0]), dim)};
   for (std::size_t level = 1; level < patches.boxes.size(); ++level) {
     const bool given = level - 1 < ratios.size();
     int ratio = given ? ratios[level - 1] : 2;
     const auto fits = [&] {
       return patches.boxes[level].empty() ||
-             lies_in(around(patches.boxes[level]), mesh::refined_box(patches.domain.back(), ratio, dim), dim);
+             lies_in(mesh::around(patches.boxes[level]), mesh::refined_box(patches.domain.back(), ratio, dim), dim);
     };
     if (!given && !fits()) ratio = 4;
     if (ratio < 2 || !fits())

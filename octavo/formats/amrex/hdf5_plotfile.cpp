@@ -17,7 +17,7 @@ using base::Error;
 using base::Kind;
 using mesh::IndexBox;
 
-constexpr std::int64_t most_levels = 64, most_components = 1 << 20;
+constexpr std::int64_t most_hdf5_levels = 64, most_components = 1 << 20;
 
 Error corrupt(const h5::File& file, const std::string& where, const std::string& message) {
   return Error(Kind::corrupt, message).at(where).at(file.path().string());
@@ -169,23 +169,12 @@ MultiFab open_level(const h5::File& file, std::size_t level, int dim, std::size_
   return multifab;
 }
 
-/// The smallest box around all.
-IndexBox around(const std::vector<IndexBox>& boxes) {
-  IndexBox out = boxes.front();
-  for (const IndexBox& box : boxes)
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      out.lo[axis] = std::min(out.lo[axis], box.lo[axis]);
-      out.hi[axis] = std::max(out.hi[axis], box.hi[axis]);
-    }
-  return out;
-}
-
 void add_level(Output& output, const h5::File& file, std::size_t level, std::size_t components) {
   mesh::Patches& patches = output.patches;
   MultiFab multifab = open_level(file, level, output.header.dim, components);
   if (multifab.boxes.boxes.empty()) throw corrupt(file, group_name(level), "a level without boxes");
   if (level == 0) {
-    patches.domain = {around(multifab.boxes.boxes)};
+    patches.domain = {mesh::around(multifab.boxes.boxes)};
   } else {
     const auto ratio = static_cast<int>(number(file, group_name(level - 1), "ref_ratio", 2, 1 << 10));
     patches.ratio.push_back(ratio);
@@ -264,7 +253,7 @@ void open_hdf5_plotfile(Output& output) {
   const std::vector<std::string> names = field_names(file);
   header.dim = output.patches.dim = static_cast<int>(number(file, "/", "dim", 1, 3));
   header.time = real(file, "/", "time");
-  const auto levels = static_cast<std::size_t>(number(file, "/", "finest_level", 0, most_levels)) + 1;
+  const auto levels = static_cast<std::size_t>(number(file, "/", "finest_level", 0, most_hdf5_levels)) + 1;
   header.lo = point(file, group_name(0), "prob_lo", header.dim, {0, 0, 0});
   header.hi = point(file, group_name(0), "prob_hi", header.dim, {1, 1, 1});
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)

@@ -16,7 +16,7 @@ using base::Error;
 using base::Kind;
 using mesh::ScalarType;
 
-constexpr std::uint64_t most_at_once = 4U << 20;  // bytes of one read, unless one grid has more
+constexpr std::uint64_t most_particle_bytes = 4U << 20;  // bytes of one read, unless one grid has more
 
 struct Version {
   const char* name;
@@ -189,7 +189,7 @@ std::size_t length_of_run(const ParticleFolder& folder, std::span<const GridNumb
   std::uint64_t all = bytes(0);
   std::size_t n = 1;
   for (; n < wanted.size() && wanted[n].level == wanted[0].level && grid(n).file == grid(0).file &&
-         grid(n).offset == grid(0).offset + all && all + bytes(n) <= most_at_once;
+         grid(n).offset == grid(0).offset + all && all + bytes(n) <= most_particle_bytes;
        ++n)
     all += bytes(n);
   return n;

@@ -11,7 +11,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-constexpr std::int64_t most_levels = 64;
+constexpr std::int64_t most_plotfile_levels = 64;
 
 /// One level in a plotfile's Header.
 struct LevelEntry {
@@ -144,7 +144,7 @@ void open_plotfile(Text& text, Output& output) {
   header.dim = static_cast<int>(text.integer());
   if (header.dim < 1 || header.dim > 3) throw text.error("dimensions: expected 1 to 3");
   header.time = text.real();
-  const std::int64_t finest = text.integer(most_levels);
+  const std::int64_t finest = text.integer(most_plotfile_levels);
   if (finest < 0) throw text.error("a negative number of levels");
   const auto levels = static_cast<std::size_t>(finest) + 1;
   read_geometry(text, header, header.dim);

@@ -149,7 +149,7 @@ struct Component {
   std::vector<std::size_t> sides;
 };
 
-/// One MultiFab a level: what it holds, its plan, and what is known of its values so far.
+/// One MultiFab a level: what it mesh::holds, its plan, and what is known of its values so far.
 struct Target {
   std::string name;
   mesh::Centring centring = mesh::Centring::cell;
@@ -231,12 +231,6 @@ BoxArray array_of(const std::vector<IndexBox>& cells, mesh::Centring centring, i
   for (IndexBox& box : out.boxes)
     for (std::size_t axis = 0; axis < 3; ++axis) box.hi[axis] += out.nodal[axis];
   return out;
-}
-
-bool holds(const IndexBox& box, const mesh::Index3& at, int dim) {
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
-    if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
-  return true;
 }
 
 std::size_t ghosts_of(const MultiFabShape& shape, std::size_t box) {
@@ -364,7 +358,7 @@ std::vector<std::byte> with_ghosts(const Target& target, std::size_t level, std:
       for (std::int64_t x = 0; x < length; ++x) {
         const std::size_t at = out.size();
         out.resize(at + width);
-        if (holds(valid, {row[0] + x, row[1], row[2]}, dim)) {
+        if (mesh::holds(valid, {row[0] + x, row[1], row[2]}, dim)) {
           std::memcpy(out.data() + at, values.data(), width);
           values = values.subspan(width);
         } else {

@@ -14,7 +14,7 @@ using file::RecordReader;
 
 constexpr int most_variables = 1 << 16;
 
-int count(RecordReader& reader, std::int64_t low, std::int64_t high, std::string_view what) {
+int count_of(RecordReader& reader, std::int64_t low, std::int64_t high, std::string_view what) {
   const auto value = reader.scalar<std::int32_t>(what);
   if (value >= low && value <= high) return value;
   throw reader.error("the record before: expected " + std::string(what) + " from " + std::to_string(low) + " to " +
@@ -100,13 +100,13 @@ std::string prefix(CellKind kind) {
 
 CellHeader read_cell_header(RecordReader& reader, CellKind kind, int ndim) {
   CellHeader header;
-  header.ncpu = count(reader, 1, INT32_MAX, "ncpu");
+  header.ncpu = count_of(reader, 1, INT32_MAX, "ncpu");
   // Each variable has a record, if only of a few bytes, in any list that is not empty.
   const auto most = static_cast<std::int64_t>(std::min<std::uint64_t>(most_variables, reader.file_size() / 8));
-  header.variables = count(reader, 1, most, "the number of variables");
+  header.variables = count_of(reader, 1, most, "the number of variables");
   if (kind != CellKind::grav) require(reader, ndim, "ndim");
-  header.nlevelmax = count(reader, 1, INT32_MAX, "nlevelmax");
-  header.nboundary = count(reader, 0, INT32_MAX, "nboundary");
+  header.nlevelmax = count_of(reader, 1, INT32_MAX, "nlevelmax");
+  header.nboundary = count_of(reader, 0, INT32_MAX, "nboundary");
   if (kind != CellKind::grav) header.gamma = reader.reals(1, "gamma").front();
   return header;
 }
@@ -114,7 +114,7 @@ CellHeader read_cell_header(RecordReader& reader, CellKind kind, int ndim) {
 std::size_t find_value_width(RecordReader& reader) {
   while (!reader.at_end()) {
     reader.skip(1, 4, "the level");
-    const auto octs = static_cast<std::uint64_t>(count(reader, 0, INT32_MAX, "the number of octs of the list"));
+    const auto octs = static_cast<std::uint64_t>(count_of(reader, 0, INT32_MAX, "the number of octs of the list"));
     if (octs == 0) continue;
     const std::uint64_t bytes = reader.peek("values of a variable");
     if (bytes == 8 * octs) return 8;

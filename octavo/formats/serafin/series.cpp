@@ -13,7 +13,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-constexpr std::int64_t piece_values = std::int64_t{1} << 16;  // values in memory while they are converted
+constexpr std::int64_t values_at_once = std::int64_t{1} << 16;  // values in memory while they are converted
 
 constexpr double most_coordinate = 1e30;  // a limit for geometry: its squares are finite
 
@@ -189,7 +189,7 @@ void read_native(const Series& series, std::uint64_t at, std::size_t width, std:
 void read_reals(const Series& series, std::uint64_t at, std::span<double> out) {
   const std::size_t width = series.header.real_bytes;
   if (width == 8) return read_native(series, at, 8, std::as_writable_bytes(out));
-  std::vector<float> some(std::min<std::size_t>(out.size(), piece_values));
+  std::vector<float> some(std::min<std::size_t>(out.size(), values_at_once));
   for (std::size_t done = 0; done < out.size(); done += some.size()) {
     const std::span<float> now(some.data(), std::min(some.size(), out.size() - done));
     read_native(series, at + done * 4, 4, std::as_writable_bytes(now));

@@ -43,7 +43,7 @@ void check_arrays(int dim, const Index3& cells, const FaceArrays<T>& arrays) {
           .at(std::string("axis ") + "xyz"[axis]);
 }
 
-double minmod(double a, double b) {
+double smaller_slope(double a, double b) {
   if (a * b <= 0) return 0;
   return std::fabs(a) < std::fabs(b) ? a : b;
 }
@@ -55,7 +55,7 @@ double slope(std::span<const double> values, const Layout& layout, Index3 at, st
   --at[along];
   const double before = values[layout.at(at)];
   at[along] += 2;
-  return minmod(here - before, values[layout.at(at)] - here);
+  return smaller_slope(here - before, values[layout.at(at)] - here);
 }
 
 /// Child c (a bit an axis) of a cell or, where the bit of the normal axis is 0, of a face.

@@ -66,7 +66,7 @@ std::vector<std::size_t> field_widths(std::span<const Part> parts) {
 }
 
 // A part's cells of one level in the merged tree.
-using Places = std::vector<std::uint32_t>;
+using CellPlaces = std::vector<std::uint32_t>;
 
 // One level of the merged tree as it grows.
 struct MergedLevel {
@@ -74,7 +74,8 @@ struct MergedLevel {
   std::vector<std::uint32_t> part, cell;  // where a cell's values come from: position in `parts`, index on the level
 };
 
-void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const Places& places, std::uint32_t part) {
+void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const CellPlaces& places,
+              std::uint32_t part) {
   const BitArray& refined = tree.refined[level];
   const BitArray& owned = tree.owned[level];
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -88,7 +89,8 @@ void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const 
   }
 }
 
-void check_leaves(const MergedLevel& merged, const Octree& tree, std::size_t level, const Places& places, int part) {
+void check_leaves(const MergedLevel& merged, const Octree& tree, std::size_t level, const CellPlaces& places,
+                  int part) {
   tree.owned[level].for_each_set([&](std::size_t i) {
     if (!tree.refined[level][i] && merged.refined[places[i]])
       throw Error(Kind::corrupt, "an owned leaf is refined by another part: they are not of one step")
@@ -109,9 +111,9 @@ std::vector<std::uint32_t> counts_before(const BitArray& bits) {
 }
 
 // The children of a part's refined cells, in the merged tree.
-Places child_places(const Octree& tree, std::size_t level, const Places& places, const BitArray& merged,
-                    const std::vector<std::uint32_t>& before) {
-  Places children;
+CellPlaces child_places(const Octree& tree, std::size_t level, const CellPlaces& places, const BitArray& merged,
+                        const std::vector<std::uint32_t>& before) {
+  CellPlaces children;
   const auto family = static_cast<std::uint32_t>(family_size(tree));
   children.reserve(level + 1 < tree.refined.size() ? tree.refined[level + 1].size() : 0);
   tree.refined[level].for_each_set([&](std::size_t i) {
@@ -124,9 +126,9 @@ Places child_places(const Octree& tree, std::size_t level, const Places& places,
 }
 
 MergedLevel merge_level(std::span<const Part> parts, std::size_t level, std::size_t cells,
-                        const std::vector<Places>& places) {
+                        const std::vector<CellPlaces>& places) {
   if (cells > nobody) throw Error(Kind::unsupported, "a merged level of 2^32 cells or more");
-  MergedLevel merged{BitArray(cells), BitArray(cells), Places(cells, nobody), Places(cells, 0)};
+  MergedLevel merged{BitArray(cells), BitArray(cells), CellPlaces(cells, nobody), CellPlaces(cells, 0)};
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (!places[p].empty()) add_part(merged, octree_of(parts[p]), level, places[p], static_cast<std::uint32_t>(p));
   for (std::size_t p = 0; p < parts.size(); ++p)
@@ -142,8 +144,8 @@ RootIntervals joined_roots(std::span<const Part> parts) {
 }
 
 // The part's roots among the merged ones.
-Places root_places(const Octree& tree, const RootIndex& merged) {
-  Places places;
+CellPlaces root_places(const Octree& tree, const RootIndex& merged) {
+  CellPlaces places;
   places.reserve(num_cells(tree, 0));
   for (const RootInterval& interval : held_roots(tree)) {
     const auto first = static_cast<std::uint32_t>(*merged.find(interval.begin));
@@ -156,7 +158,7 @@ Places root_places(const Octree& tree, const RootIndex& merged) {
 std::vector<MergedLevel> merge_levels(std::span<const Part> parts, const RootIntervals& roots) {
   const Octree& first = octree_of(parts.front());
   const RootIndex index(roots);
-  std::vector<Places> places;
+  std::vector<CellPlaces> places;
   for (const Part& part : parts) places.push_back(root_places(octree_of(part), index));
   std::vector<MergedLevel> levels;
   for (std::size_t cells = count_roots(roots); levels.empty() || cells != 0;) {

@@ -12,9 +12,9 @@ constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
-/// The mesh by places. Every point of a triangle lists the two others, the lower one first. Places follow a curve, so
-/// neighbours in the mesh are near each other in memory.
-struct Places {
+/// The mesh by places. Every point of a triangle lists the two others, the lower one first. PointPlaces follow a curve,
+/// so neighbours in the mesh are near each other in memory.
+struct PointPlaces {
   std::vector<double> x, y;
   std::vector<std::uint32_t> first;  ///< of each place: where its pairs begin
   std::vector<Pair> pairs;
@@ -29,7 +29,7 @@ struct Places {
 };
 
 /// A triangle that is there a thousand times is looked at once.
-void leave_out_repeats(Places& places) {
+void leave_out_repeats(PointPlaces& places) {
   std::uint32_t begin = 0, kept = 0;
   for (std::size_t p = 0; p + 1 < places.first.size(); ++p) {
     const auto first = places.pairs.begin() + begin, last = places.pairs.begin() + places.first[p + 1];
@@ -43,8 +43,8 @@ void leave_out_repeats(Places& places) {
   places.pairs.resize(kept);
 }
 
-Places places_of(const Unstructured& mesh, std::span<const std::uint32_t> along) {
-  Places out;
+PointPlaces places_of(const Unstructured& mesh, std::span<const std::uint32_t> along) {
+  PointPlaces out;
   std::vector<std::uint32_t> place(along.size());
   out.x.reserve(along.size());
   out.y.reserve(along.size());
@@ -86,7 +86,7 @@ struct Candidate {
 };
 
 /// `work` is what pairs may be looked at; it is 0 where they do not suffice.
-Candidate parallelogram(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit,
+Candidate parallelogram(const PointPlaces& places, std::uint32_t p, std::span<const std::uint32_t> visit,
                         std::uint64_t& work) {
   Candidate best;
   for (const auto& [u, v] : places.around(p)) {
@@ -111,7 +111,7 @@ Candidate parallelogram(const Places& places, std::uint32_t p, std::span<const s
 }
 
 /// The nearest that was visited before, of equals the lowest; `never` where none was.
-std::uint32_t nearest(const Places& places, std::uint32_t p, std::span<const std::uint32_t> visit) {
+std::uint32_t nearest(const PointPlaces& places, std::uint32_t p, std::span<const std::uint32_t> visit) {
   std::uint32_t best = never;
   double least = 0;
   for (const Pair& pair : places.around(p))
@@ -126,7 +126,7 @@ std::uint32_t nearest(const Places& places, std::uint32_t p, std::span<const std
 }
 
 /// Breadth first; edges to lower places first.
-std::vector<std::uint32_t> breadth_first(const Places& places, std::vector<std::uint32_t>& visit) {
+std::vector<std::uint32_t> breadth_first(const PointPlaces& places, std::vector<std::uint32_t>& visit) {
   std::vector<std::uint32_t> order, found;
   order.reserve(visit.size());
   const auto reach = [&](std::uint32_t p) {
@@ -150,7 +150,7 @@ std::vector<std::uint32_t> breadth_first(const Places& places, std::vector<std::
 }  // namespace
 
 PointNeighbours neighbours_along(const Unstructured& mesh, std::span<const std::uint32_t> along) {
-  const Places places = places_of(mesh, along);
+  const PointPlaces places = places_of(mesh, along);
   std::vector<std::uint32_t> visit(along.size(), never);
   PointNeighbours out;
   out.order = breadth_first(places, visit);

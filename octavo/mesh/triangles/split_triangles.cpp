@@ -5,12 +5,13 @@
 #include <numeric>
 #include <string>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 
 namespace octavo::mesh {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// The higher end of each edge by its lower end: sorting those of one point at a time takes no keys of both.
 struct EdgeLists {

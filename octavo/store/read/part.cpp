@@ -123,7 +123,7 @@ mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& f
 // ------------------------------------------------------------------ fields
 
 // A field's values on levels 0 to `deepest`, and where each level begins.
-struct Values {
+struct LevelValues {
   mesh::ScalarType type = mesh::ScalarType::float64;
   std::span<std::byte> bytes;
   std::size_t width = 1;
@@ -142,13 +142,13 @@ struct Values {
 
 using Parents = std::vector<std::vector<std::uint32_t>>;
 
-codec::Neighbours neighbours_for(std::span<const std::byte> stored, const Values& values) {
+codec::Neighbours neighbours_for(std::span<const std::byte> stored, const LevelValues& values) {
   if (values.neighbours == nullptr || !*values.neighbours || !codec::needs_neighbours(stored)) return {};
   return (*values.neighbours)();
 }
 
 template <class T>
-std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
+std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values, std::size_t level, const Parents& parents,
                          std::size_t family) {
   codec::Context<T> context;
   context.width = values.width;
@@ -157,7 +157,7 @@ std::size_t decode_level(std::span<const std::byte> stored, Values& values, std:
   return codec::decode(stored, context, values.level<T>(level));
 }
 
-std::size_t decode_level(std::span<const std::byte> stored, Values& values, std::size_t level, const Parents& parents,
+std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values, std::size_t level, const Parents& parents,
                          std::size_t family) {
   switch (values.type) {
     case mesh::ScalarType::float64: return decode_level<double>(stored, values, level, parents, family);
@@ -167,9 +167,9 @@ std::size_t decode_level(std::span<const std::byte> stored, Values& values, std:
 }
 
 // Raw streams have a checksum of all their values only: those that nobody asked for are read for it.
-void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const Values& values, std::size_t family) {
+void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const LevelValues& values, std::size_t family) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
-  Values whole;
+  LevelValues whole;
   std::vector<std::byte> memory(values.offsets[last + 1] * values.width * mesh::size_of(values.type));
   whole.type = values.type;
   whole.bytes = memory;
@@ -185,7 +185,7 @@ void check_whole(std::span<const std::byte> stored, const StreamRow& stream, con
 }
 
 // Levels [first_level, deepest] of the stream; the raw checksum can be checked where that is all of it.
-void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, std::size_t deepest, Values& values,
+void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, std::size_t deepest, LevelValues& values,
                    const Parents& parents, std::size_t family) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
   std::size_t taken = 0;
@@ -198,9 +198,6 @@ void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, s
   check_taken(stream, taken);
   check_raw(stream, values.levels(first, last), mesh::size_of(values.type));
 }
-
-// The bytes read at once, and summed while they are in the second-level cache.
-constexpr std::size_t tile_bytes = std::size_t{256} << 10;
 
 // Reads a level that is stored as it is. False: its head is not that of such a level.
 bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byte> values, std::size_t scalar,
@@ -221,7 +218,7 @@ bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byt
 }
 
 // Reads a stream whose values are stored as they are straight into place. False: it is to be decoded.
-bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t deepest, const Values& values) {
+bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t deepest, const LevelValues& values) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
   if (!read_to || stream.stored_checksum != 0 || last > deepest || std::endian::native != std::endian::little)
     return false;
@@ -263,7 +260,7 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
   const Parents parents = parents_of(tree);
   auto offsets = level_offsets(tree);
   for (std::size_t index : chosen) {
-    Values values;
+    LevelValues values;
     values.width = static_cast<std::size_t>(table.widths[index]);
     values.offsets = offsets;
     values.neighbours = &source.neighbours;

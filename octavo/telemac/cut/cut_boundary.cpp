@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/liquid.hpp"
 
@@ -12,7 +13,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Where the boundary line leaves the part at a point: to the next point, from the previous one, or both.
 void find_leaving(const CutBoundary& boundary, std::int32_t part, std::int32_t k, PieceBoundaryPoint& point) {

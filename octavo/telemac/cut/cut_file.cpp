@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
@@ -22,7 +23,7 @@ using base::Kind;
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::int64_t most_part = std::numeric_limits<std::int32_t>::max() - 2;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 std::int32_t part_of(std::int64_t number, const fs::path& path, std::int64_t element) {
   if (number < 0 || number > most_part)

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/write.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 namespace serafin = formats::serafin;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Values of `points`, each `width` bytes, appended to `to`.
 template <std::size_t width>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/med/parameters.hpp"
@@ -20,7 +21,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Values of a part's points, plane after plane.
 template <class Points>

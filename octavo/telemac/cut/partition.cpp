@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/telemac/cut/as_serafin.hpp"
@@ -25,7 +26,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Before any work: what a store cannot hold is not cut for one.
 void require_room(const serafin::Series& series, const fs::path& path, PieceLayout layout) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/formats/serafin/series.hpp"
@@ -24,7 +25,7 @@ using base::Error;
 using base::Kind;
 using Edges = std::vector<std::array<std::int32_t, 2>>;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// A mesh that grows, the edges that its points came from, time by time, and the boundary along its lines.
 struct Refined {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 
@@ -19,7 +20,7 @@ using base::Kind;
 
 constexpr std::int64_t batch = std::int64_t{1} << 16;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit depends on all.
 std::uint64_t mixed(std::uint64_t value) {

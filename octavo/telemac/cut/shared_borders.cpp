@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "octavo/base/at.hpp"
 #include "octavo/partition/graph.hpp"
 #include "octavo/telemac/cut/shared_mesh.hpp"
 
@@ -10,7 +11,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 Error edge_of_three(const SharedJob& job, std::int32_t low, std::int32_t high) {
   Error error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(low + 1) + " and " +

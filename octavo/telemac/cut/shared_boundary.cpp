@@ -2,6 +2,7 @@
 #include <limits>
 #include <optional>
 
+#include "octavo/base/at.hpp"
 #include "octavo/telemac/cut/shared_mesh.hpp"
 
 namespace octavo::telemac {
@@ -11,7 +12,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 using Numbered = MeshBoundary::Numbered;
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "octavo/base/at.hpp"
 #include "octavo/partition/graph.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using partition::PartVector;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 std::array<double, 3> of_corners(const std::vector<double>& values, const Block& block, std::size_t element) {
   std::array<double, 3> three{};
@@ -139,10 +140,10 @@ PartVector cut_stretches(const SharedJob& job, const Block& block, const partiti
 
 // ----------------------------------------------------------------------------------------------------------- smoothing
 
-/// Numbers of elements, of a rank's own and of those of others that border on them.
-class Numbers {
+/// Numbering of elements, of a rank's own and of those of others that border on them.
+class Numbering {
  public:
-  Numbers(const SharedJob& job, const SharedDual& dual, PartVector own) : dual_(dual), own_(std::move(own)) {
+  Numbering(const SharedJob& job, const SharedDual& dual, PartVector own) : dual_(dual), own_(std::move(own)) {
     std::vector<std::vector<std::int32_t>> wanted(job.size());
     for (const std::int32_t element : dual.strange) wanted[job.owner_of_element(element)].push_back(element);
     std::vector<std::string> asked;
@@ -177,14 +178,14 @@ class Numbers {
   PartVector own_, strange_;
 };
 
-std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
+std::vector<std::int64_t> sizes_of(const SharedJob& job, const SharedDual& dual, Numbering& parts) {
   std::vector<std::int64_t> mine(at(job.options.parts), 0);
   for (std::size_t e = 0; 3 * e < dual.behind.size(); ++e) ++mine[at(parts.own(e))];
   return base::sum(job.ranks, std::move(mine));
 }
 
 /// Every rank knows all elements along the cuts, and moves them alike.
-void smooth(const SharedJob& job, const SharedDual& dual, Numbers& parts) {
+void smooth(const SharedJob& job, const SharedDual& dual, Numbering& parts) {
   std::vector<std::int64_t> sizes = sizes_of(job, dual, parts);
   const auto find = [&] {
     return base::gather(job.ranks, partition::find_cut(
@@ -206,7 +207,7 @@ PartVector cut_joined(const SharedJob& job, const Block& block) {
   for (std::size_t e = 0; e < stretch_of.size(); ++e)
     partition::add_cell(sums, stretch_of[e], cell_of(cells, block, e));
   const SharedDual dual = share_dual(job, block);
-  Numbers numbers(job, dual, std::move(stretch_of));
+  Numbering numbers(job, dual, std::move(stretch_of));
   if (stretches > parts) {
     const auto edges = partition::count_edges(
         dual.behind, [&](std::size_t e) { return numbers.own(e); },
@@ -219,7 +220,7 @@ PartVector cut_joined(const SharedJob& job, const Block& block) {
 }
 
 PartVector smoothed(const SharedJob& job, const SharedDual& dual, PartVector part_of) {
-  Numbers parts(job, dual, std::move(part_of));
+  Numbering parts(job, dual, std::move(part_of));
   smooth(job, dual, parts);
   return parts.take();
 }

@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "octavo/base/at.hpp"
 #include "octavo/partition/graph.hpp"
 #include "octavo/telemac/cut/shared_cut.hpp"
 
 namespace octavo::telemac {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// A side whose other element is not in its block.
 struct OpenSide {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "octavo/base/at.hpp"
+
 namespace octavo::telemac {
 namespace {
 
@@ -10,7 +12,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Every point must be in an element: bits for those who own the points.
 void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& used) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/telemac/cut/shared_mesh.hpp"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 using Numbers = std::vector<std::int32_t>;
 

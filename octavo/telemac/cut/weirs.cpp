@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "octavo/base/at.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/telemac/cut/side_files.hpp"
 #include "octavo/telemac/cut/side_lines.hpp"
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 using Numbers = std::vector<std::int32_t>;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "octavo/base/at.hpp"
 #include "octavo/step/boundary_groups.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/cut_steps.hpp"
@@ -16,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
 

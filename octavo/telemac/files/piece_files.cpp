@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
@@ -18,7 +19,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 template <class T>
 void add_big_endian(std::string& bytes, T value) {

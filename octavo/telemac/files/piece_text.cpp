@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/step/boundary_groups.hpp"
 
@@ -15,7 +16,7 @@ using base::Kind;
 
 constexpr std::size_t most_sharers = 9;  // columns of a line: BIEF's NBMAXNSHARE less the part itself
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// Right-aligned in `width` columns, as Fortran's Iw.
 void add_number(std::string& text, std::int64_t number, std::size_t width) {

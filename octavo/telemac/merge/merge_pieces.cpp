@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
@@ -31,7 +32,7 @@ using base::Kind;
 
 constexpr std::size_t most_open = 512;  // files at a time, of the 1024 that a process may usually have
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 /// The pieces, and where their points belong.
 struct Pieces {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
@@ -20,7 +21,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+using base::at;
 
 constexpr const char* boundary_numbers = "IPOBO";
 
