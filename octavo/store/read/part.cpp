@@ -148,8 +148,8 @@ codec::Neighbours neighbours_for(std::span<const std::byte> stored, const LevelV
 }
 
 template <class T>
-std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values, std::size_t level, const Parents& parents,
-                         std::size_t family) {
+std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values, std::size_t level,
+                         const Parents& parents, std::size_t family) {
   codec::Context<T> context;
   context.width = values.width;
   if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
@@ -157,8 +157,8 @@ std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values,
   return codec::decode(stored, context, values.level<T>(level));
 }
 
-std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values, std::size_t level, const Parents& parents,
-                         std::size_t family) {
+std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values, std::size_t level,
+                         const Parents& parents, std::size_t family) {
   switch (values.type) {
     case mesh::ScalarType::float64: return decode_level<double>(stored, values, level, parents, family);
     case mesh::ScalarType::float32: return decode_level<float>(stored, values, level, parents, family);
@@ -167,7 +167,8 @@ std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values,
 }
 
 // Raw streams have a checksum of all their values only: those that nobody asked for are read for it.
-void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const LevelValues& values, std::size_t family) {
+void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const LevelValues& values,
+                 std::size_t family) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
   LevelValues whole;
   std::vector<std::byte> memory(values.offsets[last + 1] * values.width * mesh::size_of(values.type));
