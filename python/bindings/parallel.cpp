@@ -184,7 +184,12 @@ nb::dict opaque_of(const engine::Restart& start) {
 void bind_restart(nb::module_& m) {
   nb::class_<store::StepId>(m, "StepId", "A step of a flow, as a run that continues from it refers to it.")
       .def_ro("step", &store::StepId::step)
-      .def("__eq__", [](const store::StepId& a, const store::StepId& b) { return a == b; })
+      .def(
+          "__eq__",
+          [](const store::StepId& a, nb::handle b) {
+            return nb::isinstance<store::StepId>(b) && a == nb::cast<store::StepId>(b);
+          },
+          nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__repr__", [](const store::StepId& id) { return "<octavo.StepId " + std::to_string(id.step) + ">"; });
   nb::class_<engine::Restart>(m, "Restart", "What a rank starts from.")
       .def_ro("id", &engine::Restart::id, "For the Writer of the run that goes on: resumed_from=restart.id.")

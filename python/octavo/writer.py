@@ -14,6 +14,7 @@ docs/writing.md says what happens when.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import operator
@@ -333,7 +334,7 @@ class Writer:
     def _put_each(self, place: str, values: Mapping[str, Any], put: Callable[[str, Any], None]) -> None:
         def each() -> None:
             for name, value in values.items():
-                self._put(f"{place}/{name}", lambda name=name, value=value: put(name, value))
+                self._put(f"{place}/{name}", functools.partial(put, name, value))
 
         self._put(place, each)
 
@@ -439,9 +440,9 @@ def _date(date: datetime | Sequence[int] | None) -> tuple[int, ...] | None:
         return None
     numbers = tuple(date.timetuple()[:6]) if isinstance(date, datetime) else tuple(date)
     try:
-        datetime(*(operator.index(number) for number in numbers))
-        if len(numbers) == 6:
-            return numbers
+        year, month, day, hour, minute, second = (operator.index(number) for number in numbers)
+        datetime(year, month, day, hour, minute, second)
+        return numbers
     except (TypeError, ValueError, OverflowError):
         pass
     raise UsageError(f"date: expected year, month, day, hour, minute, second, found {numbers}")

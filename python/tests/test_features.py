@@ -133,11 +133,12 @@ def test_all_types_come_back(run, tmp_path):
     assert "65504" in json.dumps(shown)
 
 
-def test_numpy_has_bfloat16_as_its_bits(tmp_path):
+def test_numpy_has_bfloat16_as_its_bits(run, tmp_path):
     store = tmp_path / "run.octavo"
     shutil.copytree(Path(__file__).parents[2] / "tests" / "golden" / "v2.0-layouts" / "run.octavo", store)
+    found = json.loads(run("info", store, "--json").stdout)["fields"]
+    assert {field["name"]: field["dtype"] for field in found}["bfloat16"] == "bfloat16"
     ds = octavo.open(store)
-    assert {field["name"]: field["dtype"] for field in ds.fields}["bfloat16"] == "bfloat16"
     assert ds.part(0).fields["bfloat16"].dtype == np.uint16
 
 
