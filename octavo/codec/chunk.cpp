@@ -8,7 +8,6 @@
 namespace octavo::codec {
 
 using base::Error;
-using base::Kind;
 
 namespace {
 
@@ -24,19 +23,19 @@ struct FreeDecompressor {
 // Kept per thread: making one costs more than compressing a small chunk.
 ZSTD_CCtx* compressor() {
   thread_local std::unique_ptr<ZSTD_CCtx, FreeCompressor> context(ZSTD_createCCtx());
-  if (!context) throw Error(Kind::no_space, "cannot allocate a zstd compressor");
+  if (!context) throw Error(base::Kind::no_space, "cannot allocate a zstd compressor");
   return context.get();
 }
 ZSTD_DCtx* decompressor() {
   thread_local std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
-  if (!context) throw Error(Kind::no_space, "cannot allocate a zstd decompressor");
+  if (!context) throw Error(base::Kind::no_space, "cannot allocate a zstd decompressor");
   return context.get();
 }
 
 }  // namespace
 
 void Reader::fail(const std::string& message) const {
-  throw Error(Kind::corrupt, message).at("chunk, byte " + std::to_string(origin_ + at_));
+  throw Error(base::Kind::corrupt, message).at("chunk, byte " + std::to_string(origin_ + at_));
 }
 
 std::span<const std::byte> Reader::peek(std::size_t size) const {
@@ -97,7 +96,7 @@ Head read_head(Reader& in) {
   const unsigned second = in.byte();
   head.scalar = static_cast<Scalar>(second & 15);
   if (const unsigned version = second >> 4; version != codec_version)
-    throw Error(Kind::unsupported,
+    throw Error(base::Kind::unsupported,
                 "expected codec version " + std::to_string(codec_version) + ", found " + std::to_string(version))
         .at("chunk, byte " + std::to_string(in.position() - 1));
   if ((second & 15) > static_cast<unsigned>(Scalar::bits)) in.fail("unknown type of values");
@@ -128,7 +127,7 @@ void zstd_compress(std::span<const std::byte> from, Search search, Bytes& out) {
   const std::size_t begin = out.size();
   out.resize(begin + ZSTD_compressBound(from.size()));
   const std::size_t size = ZSTD_compress2(context, out.data() + begin, out.size() - begin, from.data(), from.size());
-  if (ZSTD_isError(size)) throw Error(Kind::no_space, std::string("zstd: ") + ZSTD_getErrorName(size));
+  if (ZSTD_isError(size)) throw Error(base::Kind::no_space, std::string("zstd: ") + ZSTD_getErrorName(size));
   out.resize(begin + size);
 }
 

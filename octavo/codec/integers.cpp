@@ -7,7 +7,6 @@
 namespace octavo::codec {
 
 using base::Error;
-using base::Kind;
 
 namespace {
 
@@ -19,7 +18,7 @@ Scalar scalar_of_width(std::size_t width) {
     case 2: return Scalar::bytes2;
     case 4: return Scalar::bytes4;
     case 8: return Scalar::bytes8;
-    default: throw Error(Kind::usage, "integers have 1, 2, 4 or 8 bytes, not " + std::to_string(width));
+    default: throw Error(base::Kind::usage, "integers have 1, 2, 4 or 8 bytes, not " + std::to_string(width));
   }
 }
 
@@ -70,7 +69,7 @@ void undo_differences(Reader& in, std::size_t width, std::span<std::byte> bytes)
 
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out) {
   const Scalar scalar = scalar_of_width(width);
-  if (values.size() % width != 0) throw Error(Kind::usage, "a part of an integer is left over");
+  if (values.size() % width != 0) throw Error(base::Kind::usage, "a part of an integer is left over");
   const Bytes bytes = little_endian(values, width);
   const Search search = effort == Effort::max ? Search::all : Search::quick;
   Bytes best = bytes;
@@ -98,7 +97,7 @@ namespace {
 
 // The head before `payload` bytes, which hold the values in the given form.
 Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t payload, Id id, Form form) {
-  if (!integers && size != 8 && size != 4) throw Error(Kind::usage, "floating-point values have 4 or 8 bytes");
+  if (!integers && size != 8 && size != 4) throw Error(base::Kind::usage, "floating-point values have 4 or 8 bytes");
   const Scalar scalar = integers ? scalar_of_width(size) : size == 8 ? Scalar::float64 : Scalar::float32;
   Bytes head;
   put_byte(head, static_cast<std::size_t>(integers ? Id::integers : id));
@@ -139,7 +138,7 @@ std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t cou
   std::size_t at = 0, payload = 0;
   for (const Range& range : held) {
     if (range.first < at || range.last < range.first || range.last > count)
-      throw Error(Kind::usage, "ranges of values must ascend and end at " + std::to_string(count));
+      throw Error(base::Kind::usage, "ranges of values must ascend and end at " + std::to_string(count));
     put_zeros(pieces.back().head, (range.first - at) * size);
     const std::size_t bytes = (range.last - range.first) * size;
     for (std::size_t done = 0; done < bytes; done += block_bytes) {
@@ -161,7 +160,7 @@ std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t cou
 
 std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out) {
   const Scalar scalar = scalar_of_width(width);
-  if (out.size() % width != 0) throw Error(Kind::usage, "a part of an integer is left over");
+  if (out.size() % width != 0) throw Error(base::Kind::usage, "a part of an integer is left over");
   Reader reader(in);
   const Head head = read_head(reader);
   if (head.id != Id::integers || head.scalar != scalar)
