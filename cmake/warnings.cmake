@@ -1,4 +1,4 @@
-# What our own code is compiled with; link octavo_warnings PRIVATE. Headers of others are not ours to warn about.
+# The options of our own code; link octavo_warnings PRIVATE. Headers of others are not ours to warn about.
 add_library(octavo_warnings INTERFACE)
 target_compile_options(octavo_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
@@ -8,6 +8,9 @@ target_compile_options(octavo_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>
+  # Sources that are compiled as one: these two warn of names of another source. Presets debug and serial keep them.
+  $<$<AND:$<BOOL:${OCTAVO_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
+  $<$<BOOL:${OCTAVO_UNITY}>:-Wno-shadow>
   $<$<BOOL:${OCTAVO_WERROR}>:-Werror>)
 
 # Values must not depend on whether a compiler fuses multiply and add (docs/format.md, "Arithmetic").
