@@ -7,7 +7,7 @@
 /// Calls of a writer whose target is known only when the program runs. C, Fortran and Python are written against them.
 namespace octavo::capi {
 
-/// Of an engine::Target, which alternative it is.
+/// Which alternative an engine::Target is.
 enum class TargetKind : std::uint8_t { store, output, series };
 inline TargetKind kind_of(const engine::Target& target) { return static_cast<TargetKind>(target.index()); }
 

@@ -11,7 +11,7 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 
-/// What the C functions share: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
+/// Shared by the C functions: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
 namespace octavo::capi {
 
 using base::Error;

@@ -76,7 +76,7 @@ FieldViews views_of_boxes(const octavo_array& array, int dim, const std::vector<
   return views;
 }
 
-// Of the packed form.
+// The number of values in the packed form.
 std::size_t values_in(const engine::ArrayView& view) {
   return view.cells * cell_bytes(view) / mesh::size_of(view.type);
 }

@@ -18,7 +18,7 @@ std::vector<mesh::Index3> sizes_of(const mesh::Patches& patches);
 using FieldViews = std::variant<engine::ArrayView, std::vector<engine::ArrayView>>;
 /// `block`: values of a tree cell. Without the order.
 FieldViews views_of(const octavo_array& array, int dim, const mesh::Index3& block, const Boxes& boxes);
-/// Of points and particles: one value a place, each of some components. Without the order.
+/// A view of values at points or of particles: one value a place, each of some components. Without the order.
 engine::ArrayView view_of_places(const octavo_array& array);
 
 mesh::Centring centring_of(int centring);

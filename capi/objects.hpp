@@ -6,7 +6,7 @@
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
 
-/// What the handles of the C API are.
+/// The handles of the C API.
 struct octavo_writer {
   std::list<std::vector<std::uint32_t>>
       orders;  ///< that were put in this step; a writer may read them until it is gone

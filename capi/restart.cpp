@@ -92,7 +92,7 @@ void get_attribute(const mesh::Attribute* attribute, octavo_type type, void* val
   throw Error(Kind::usage, "type: expected OCTAVO_INT64, OCTAVO_FLOAT64 or OCTAVO_TEXT, found " + std::to_string(type));
 }
 
-// What depends on the kind of mesh.
+// Members of the info that depend on the kind of mesh.
 void describe(const mesh::Octree& tree, octavo_restart_info& info) {
   info.mesh = OCTAVO_MESH_TREE;
   info.levels = num_levels(tree);

@@ -122,7 +122,7 @@ TEST(CapiSeriesMpi, triangles_in_a_store_come_back_by_number_on_any_rank) {
 
 constexpr const char* variables[2][2] = {{"VARIABLE 0", "M"}, {"VARIABLE 1", "M"}};
 
-/// What the target refers to must stay.
+/// The target refers to its arguments: they must stay.
 octavo_target target_for(const std::string& path, const std::string& title, const octavo_triangles& mesh) {
   octavo_target target = octavo_target_default(path.ends_with(".med") ? OCTAVO_MED : OCTAVO_SERAFIN);
   target.path = path.c_str();

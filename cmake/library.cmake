@@ -29,7 +29,7 @@ octavo_merged(octavo octavo ${parts})
 target_include_directories(octavo INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(octavo INTERFACE cxx_std_20)
 
-# What the parts link that is not theirs: pkg-config's modules and libraries found by path become paths.
+# Libraries of others that the parts link: pkg-config's modules and libraries found by path become paths.
 set(needed)
 foreach(part ${parts})
   get_target_property(links ${part} LINK_LIBRARIES)

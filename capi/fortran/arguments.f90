@@ -120,7 +120,7 @@ module octavo_arguments
                    global_triangle = c_null_ptr, boundary = c_null_ptr, geometry = c_null_ptr
   end type
 
-  ! What a c_triangles refers to.
+  ! Arrays that a c_triangles refers to.
   type :: held_triangles
     real(real64), allocatable :: x(:), y(:)
     integer(int64), allocatable :: nodes(:, :), points(:), elements(:)

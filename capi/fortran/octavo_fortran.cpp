@@ -1,4 +1,4 @@
-// What the Fortran module needs beside octavo.h: communicators and arrays as Fortran has them.
+// Functions for the Fortran module beside octavo.h: communicators and arrays as Fortran has them.
 #include <ISO_Fortran_binding.h>
 
 #include "capi/objects.hpp"

@@ -55,7 +55,7 @@ TEST(field, floats_of_16_bits_widen_exactly) {
     float value;
   };
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  // Of binary16: the largest, the least normal and subnormal numbers, as IEEE 754-2008 has them.
+  // Numbers of binary16: the largest, the least normal and subnormal numbers, as IEEE 754-2008 has them.
   for (const auto& [type, bits, value] :
        {Case{ScalarType::float16, 0x3C00, 1.0F}, Case{ScalarType::float16, 0xC000, -2.0F},
         Case{ScalarType::float16, 0x7BFF, 65504.0F}, Case{ScalarType::float16, 0x0400, 0x1p-14F},

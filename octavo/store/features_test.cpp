@@ -6,7 +6,7 @@
 #include "tests/support/rewrite_segment.hpp"
 #include "tests/support/store_fixture.hpp"
 
-// What other writers may put in a store: later versions, names that we do not know, other alignments. It is read, or
+// Other writers may put more in a store: later versions, names that we do not know, other alignments. It is read, or
 // skipped, or said to be unsupported; it is never taken for damage, nor is an older step taken in its place.
 namespace octavo::store {
 namespace {

@@ -22,7 +22,7 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-/// What a segment says of itself: small, so that listing the steps of a store costs little. The rest is in its table.
+/// A segment's facts: small, so that listing the steps of a store costs little. The rest is in its table.
 struct Footer {
   Identity file{};
   Flow flow = Flow::analysis;
@@ -46,7 +46,7 @@ struct Footer {
 
 /// Names in `must_understand` that this Octavo does not know.
 std::vector<std::string> unknown_features(const Footer& footer);
-/// What to say of them: "it needs "triangles of 4 corners", which ...".
+/// The words for them: "it needs "triangles of 4 corners", which ...".
 std::string describe_unknown(const std::vector<std::string>& features, const Program& writer);
 /// Throws Error(unsupported) if there are any.
 void check_understood(const Footer& footer);

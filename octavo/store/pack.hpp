@@ -6,7 +6,7 @@
 #include "octavo/base/bit_array.hpp"
 #include "octavo/mesh/octree.hpp"
 
-/// What the writer and the reader of a part must do alike.
+/// Rules that the writer and the reader of a part share.
 namespace octavo::store {
 
 /// Appends the bits, bit i in byte i / 8 at position i % 8: the raw form of one level of a mesh stream.
@@ -22,7 +22,7 @@ mesh::RootIntervals roots_of_numbers(std::span<const std::uint64_t> numbers, std
 void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::byte>& out);
 inline constexpr std::size_t bytes_of_interval = 2 * sizeof(std::uint64_t);  ///< in the raw form
 
-/// Of values in native order, as they are in little-endian order.
+/// The checksum of values in native order, as they are in little-endian order.
 std::uint64_t checksum_little_endian(std::span<const std::byte> values, std::size_t scalar_size);
 
 /// Per level the positions, on the level above, of the cells whose children its families are. Empty for level 0; for

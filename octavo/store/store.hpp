@@ -60,7 +60,8 @@ struct Values {
   std::size_t cell_bytes = 0;       ///< those of a tree cell are so many bytes, and
   /// gives the bytes from `first` on, both multiples of cell_bytes.
   std::function<void(std::size_t first, std::span<std::byte> out)> pack;
-  /// Of each of the ranges that stream_cuts() names, if they were taken before: compared while raw values are written.
+  /// Checksums of the ranges that stream_cuts() names, if they were taken before: compared while raw values are
+  /// written.
   std::vector<std::uint64_t> checksums;
   /// Tree cells [first, last), ascending, that have values at all; others are zeros in the store, and neither in `data`
   /// nor in `pack` nor in `checksums`. None: all cells have.
@@ -96,7 +97,7 @@ PartView view_of(const mesh::Part& part);
 /// Where the streams of a field are cut: number of cells before each, and of all.
 std::vector<std::size_t> stream_cuts(const mesh::Octree& tree);
 
-/// What a stream holds. A later Octavo may write others, which readers skip.
+/// The content of a stream. A later Octavo may write others, which readers skip.
 enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3, opaque = 4 };
 constexpr bool is_known(StreamKind kind) noexcept { return kind <= StreamKind::opaque; }
 
@@ -170,7 +171,7 @@ struct SegmentPlan {
   std::optional<std::uint64_t> order_before;
 
   std::filesystem::path directory;  ///< of the subfile, in the store; empty: `analysis`, or `checkpoint` and the step
-  /// What the subfile holds is needed no more (all ranks know of a newer complete step): it is used again in place.
+  /// The subfile's content is needed no more (all ranks know of a newer complete step): it is used again in place.
   bool recycle = false;
   bool sync = true;        ///< false: the caller syncs the file, or nobody: a crash of the system may damage the step
   bool direct_io = false;  ///< streams go past the page cache, where the file system can

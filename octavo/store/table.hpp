@@ -39,7 +39,7 @@ struct StreamRow {
   std::size_t codec = 0;  ///< position in the table's codec names
 };
 
-/// All that is known of a segment without reading its streams.
+/// The facts of a segment that need no reading of its streams.
 struct Table {
   mesh::Header header;                ///< its fields are those stored
   std::vector<std::uint64_t> widths;  ///< per field: values a tree cell
@@ -55,7 +55,7 @@ std::vector<std::byte> to_bytes(const Table& table);
 /// not know; Error(corrupt) unless every count, level, size and place in it agrees with the rest and with the footer.
 Table parse_table(std::span<const std::byte> bytes, const Footer& footer);
 
-/// What parse_table asks of its content.
+/// The conditions that parse_table asks of its content.
 void check_table(const Table& table, const Footer& footer);
 /// Throws Error(corrupt) unless the header can stand in a store: extents positive, names distinct ...
 void check_header(const mesh::Header& header);
@@ -66,7 +66,7 @@ struct AttributePlace {
 };
 std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo>& species);
 
-/// What a stream's values are called in messages: "field density, levels 0-5".
+/// The name of a stream's values in messages: "field density, levels 0-5".
 std::string describe(const Table& table, const StreamRow& stream);
 /// The name of its values: a field's, "species/attribute", that of opaque bytes, "" (refinement), "?" (ownership), or
 /// "kind 9" of a kind that is not known.

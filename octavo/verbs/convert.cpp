@@ -231,7 +231,7 @@ bool is_whole_and_lossless(const ConvertOptions& options) {
   return is_whole_and_exact(options) && !options.fields && !options.single_precision && options.particles;
 }
 
-/// What has been lost on the way here, for those who would go on from the new store: an attribute that open_step()
+/// Losses on the way here, for those who would go on from the new store: an attribute that open_step()
 /// reads. (What the new codecs lose, their names tell.)
 void note_losses(mesh::Dataset& dataset, const ConvertOptions& options) {
   std::map<std::string, std::string> lossy = dataset.lossy;

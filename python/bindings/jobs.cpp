@@ -132,7 +132,7 @@ nb::dict describe_store(const verbs::ConvertReport& report) {
   return result;
 }
 
-/// Of a store, or of an output of the format `to`.
+/// The report of a store, or of an output of the format `to`.
 nb::dict describe(const verbs::ConvertReport& report, const std::string& to) {
   if (to.empty()) return describe_store(report);
   nb::dict result;

@@ -101,7 +101,7 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   return part;
 }
 
-// Of the patches that were put, or of an AMReX output.
+// A list of the patches that were put, or of an AMReX output; empty if there is none.
 std::vector<std::int64_t> list_of(const mesh::Header& header, const std::string& name) {
   auto found = header.attributes.find("patches/" + name);
   if (found == header.attributes.end()) found = header.attributes.find("amrex/" + name);

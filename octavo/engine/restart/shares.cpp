@@ -19,7 +19,7 @@ using base::Error;
 using base::Kind;
 using mesh::CurveKey;
 
-// What all ranks know of all parts takes 8 MiB at most, however many parts there are.
+// Facts of all parts that all ranks know take 8 MiB at most, however many parts there are.
 constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
 
 // First keys, and how many leaves each counts for.
@@ -217,7 +217,7 @@ mesh::Particles none_of(const mesh::SpeciesInfo& info) {
   return none;
 }
 
-// What this rank has of a species, by the rank that shall have it.
+// This rank's particles of a species, by the rank that shall have them.
 using Pieces = std::vector<mesh::Particles>;
 
 // Collective. All pieces of an attribute for this rank, one sender's after another's.

@@ -40,7 +40,7 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refine
 /// The cells of this rank's share, with their values: reads the parts that have some, one after another.
 mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request);
 
-/// Of a plan for all ranks: what lies before a rank's share, the share, and what comes after.
+/// Pieces of a plan for all ranks: what lies before a rank's share, the share, and what comes after.
 mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
 
 /// The particles of this rank's share. Collective: each rank reads those of an equal number of parts, once, and sends

@@ -46,7 +46,7 @@ struct PartEntry {
 PartEntry entry_of(StepParts& step, int part);
 /// Levels that a part's tree may have.
 int levels_of(StepParts& step, int part);
-/// What is known of species and their attributes by who reads this part.
+/// Species and their attributes, as the reader of this part knows them.
 std::vector<mesh::SpeciesInfo> species_known(StepParts& step, int part);
 /// Reads (of) a part. Throws Error(corrupt), with file, part and field, for what fails its checksum.
 mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place = {});

@@ -29,7 +29,7 @@ struct Species {
   amrex::ParticlePlan plan;
 };
 
-// Of one level: the text of this rank's rows in the table of minima and maxima.
+// For one level: the text of this rank's rows in the table of minima and maxima.
 struct Rows {
   std::string minima, maxima;
 };

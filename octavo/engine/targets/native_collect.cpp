@@ -41,7 +41,7 @@ void both(Way& way, mesh::Octree& tree) {
   }
 }
 
-// What a rank says in place of a size when it has no answer, and why is told at the end of the step.
+// A rank says this in place of a size when it has no answer; the reason is told at the end of the step.
 constexpr std::uint64_t no_answer = std::numeric_limits<std::uint64_t>::max();
 
 // Rank 0 says whether it has room before anything is on its way.

@@ -16,7 +16,7 @@ namespace flash = formats::flash;
 using base::Error;
 using base::Kind;
 
-// What a rank tells of a block: level, position, particles, whether it is a leaf; it gets back number and first row.
+// A rank's facts of a block: level, position, particles, whether it is a leaf; it gets back number and first row.
 constexpr std::size_t told = 6, answered = 2;
 
 std::vector<std::int64_t> list_cells(FlashStep& step) {

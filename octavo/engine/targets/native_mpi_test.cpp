@@ -161,7 +161,7 @@ TEST(NativeMpi, a_flash_file_written_by_all_ranks_is_the_serial_one) {
   }
 }
 
-// Of a block of 4 x 2: 5 x 2 or 4 x 3 faces, with one ghost around; their values follow from where they are.
+// Faces of a block of 4 x 2: 5 x 2 or 4 x 3 faces, with one ghost around; their values follow from where they are.
 std::vector<double> faces_of(const mesh::Octree& tree, std::size_t axis) {
   std::vector<double> values;
   auto at = root_coordinates(tree);

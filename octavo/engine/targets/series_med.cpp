@@ -19,7 +19,8 @@ void require(bool same, const char* what, const std::filesystem::path& there) {
     throw Error(Kind::usage, std::string("the file has ") + what + ": nothing can be added").at(there.string());
 }
 
-/// Of the values: a file made of another one has its own, whatever the SERAFIN file that its header tells of had.
+/// The type of the values: a file made of another one has its own, whatever the SERAFIN file that its header tells of
+/// had.
 void require_precision(const formats::Series& mine, const formats::Series& other, const std::filesystem::path& there) {
   const bool single = formats::attribute<std::int64_t>(mine.first.header, "real_bytes") == 4;
   const mesh::ScalarType expected = single ? mesh::ScalarType::float32 : mesh::ScalarType::float64;

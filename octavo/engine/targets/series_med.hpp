@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 
-/// What rank 0 does of a series in one MED file that is not a step's. No MPI. A SERAFIN file without steps tells the
+/// Rank 0's work on a series in one MED file, apart from steps. No MPI. A SERAFIN file without steps tells the
 /// mesh and the header; what becomes of it is what `octavo convert` makes.
 namespace octavo::engine {
 

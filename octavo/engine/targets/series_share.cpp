@@ -37,7 +37,7 @@ void add_real(const serafin::Header& header, double value, std::vector<std::byte
     base::store(at, static_cast<float>(value), header.order);
 }
 
-/// What stands before a step's first values: its time, and the length of the first variable.
+/// The bytes before a step's first values: its time, and the length of the first variable.
 std::vector<std::byte> opening(const serafin::Header& header, double time) {
   std::vector<std::byte> bytes;
   const auto add = [&](std::uint64_t value) {
@@ -51,7 +51,7 @@ std::vector<std::byte> opening(const serafin::Header& header, double time) {
   return bytes;
 }
 
-/// What stands behind a variable's values: its length, and that of the next one.
+/// The bytes behind a variable's values: its length, and that of the next one.
 std::vector<std::byte> closing(const serafin::Header& header, bool last) {
   const auto length = word(header, record_bytes(header));
   std::vector<std::byte> bytes(length.begin(), length.end());

@@ -7,7 +7,7 @@
 #include "octavo/engine/points/series_plan.hpp"
 #include "octavo/file/posix.hpp"
 
-/// What a writer does with the values that reached it: no MPI, from any thread.
+/// A writer's work on the values that reached it: no MPI, from any thread.
 namespace octavo::engine {
 
 /// The length that ends a step, its last 4 bytes: written after all else, it makes the step.

@@ -62,7 +62,7 @@ mesh::Octree tree_of(std::int64_t cells, int rank) {
   return tree;
 }
 
-// Of a cell of the domain, so that a value that came to another place is seen.
+// A value that follows from the cell, so that a value that came to another place is seen.
 double value_at(const Index3& at) {
   return static_cast<double>(at[0]) + 1e-3 * static_cast<double>(at[1]) + 1e-6 * static_cast<double>(at[2]);
 }

@@ -11,8 +11,8 @@
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
 
-// What threads the library needs and uses. tests/support/one_thread.cpp is linked into this program: every test of it
-// ends where MPI or HDF5 is called by a thread of the library, or a thread started with MPI_THREAD_SINGLE.
+// The threads that the library needs and uses. tests/support/one_thread.cpp is linked into this program: every test of
+// it ends where MPI or HDF5 is called by a thread of the library, or a thread started with MPI_THREAD_SINGLE.
 namespace octavo::engine {
 namespace {
 

@@ -21,7 +21,7 @@ void write_origin(Writer& writer, const mesh::Header& header) {
   writer.add_parameter("Y_ORIG", "Origin of y", static_cast<std::int32_t>(y));
 }
 
-/// What makes the same SERAFIN file again.
+/// Facts that make the same SERAFIN file again.
 void write_serafin_header(Writer& writer, const mesh::Header& header) {
   const auto iparam = attribute<std::vector<std::int64_t>>(header, "iparam");
   if (!iparam) return;

@@ -34,8 +34,8 @@ mesh::Octree one_cell(int planes, bool owned);
 bool is_integer(const mesh::FieldInfo& info);
 /// Coordinates that lose nothing are stored so.
 bool fit_float32(std::span<const double> values);
-/// Of each triangle the first point, and the others less that one: small numbers where points near each other have near
-/// numbers.
+/// For each triangle its first point, and the others less that one: small numbers where points near each other have
+/// near numbers.
 std::vector<std::int32_t> triangle_steps(std::span<const std::int64_t> connectivity);
 /// The two species of consecutive parts as those of one. @pre there is one
 mesh::Part join_meshes(std::vector<mesh::Part> parts);
@@ -57,14 +57,14 @@ bool has_triangles(const mesh::Header& header);
 /// Attributes of a step whose mesh is another step's, the same bit for bit: readers take it from there.
 constexpr const char* mesh_step_attribute = "mesh_step";
 constexpr const char* mesh_checksum_attribute = "mesh_checksum";
-/// Of places, triangles and planes.
+/// The checksum of places, triangles and planes.
 std::int64_t mesh_checksum(const mesh::Unstructured& mesh);
 
 /// The part as the store has it. Without `with_mesh` the mesh, and fields of integers, are left out.
 mesh::Part fold(const mesh::Part& part, bool with_mesh);
 
-/// What values of a mesh are predicted from (docs/format.md, "Triangles"); made when first asked for, on any thread.
-/// Of a mesh that is made then, and must hold what mesh::validate() asks; or of one that stays until then.
+/// The neighbours that values of a mesh are predicted from (docs/format.md, "Triangles"); made when first asked for, on
+/// any thread. For a mesh that is made then, and must hold what mesh::validate() asks; or of one that stays until then.
 NeighbourSource neighbours_of(std::function<mesh::Unstructured()> make);
 NeighbourSource neighbours_of(const mesh::Unstructured& mesh);
 /// The same for a step of one part as it is stored: its mesh is in that part, which `own` reads with its species, or in

@@ -105,7 +105,7 @@ void require_size_of_cut(const SharedJob& job) {
   });
 }
 
-/// What rank 0 found, on all of them.
+/// Rank 0's findings, on all ranks.
 void tell_report(const base::Ranks& ranks, PartitionReport& report) {
   report.notes = base::from_first(ranks, report.notes);
   std::vector<std::string> files;

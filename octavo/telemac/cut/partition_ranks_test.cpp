@@ -313,7 +313,7 @@ std::string bytes_of(const auto& values) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What is in each mesh of a MED file: HDF5 keeps the second in which each array was made.
+/// The content of each mesh of a MED file: HDF5 keeps the second in which each array was made.
 std::string meshes_of(const fs::path& file) {
   std::string text;
   for (const std::string& name : formats::med::mesh_names(file)) {

@@ -96,7 +96,7 @@ void find_border(const SharedJob& job, std::span<const Moved> elements, Growing&
   require_two_elements(job, growing, behind);
 }
 
-/// What lies behind a border edge: told to the part that has it.
+/// The element behind a border edge: told to the part that has it.
 struct Behind {
   std::int32_t part, element, side, other_part, other_element;
 };

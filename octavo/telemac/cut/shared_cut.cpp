@@ -159,7 +159,7 @@ class Numbering {
     for (const std::string& answer : base::all_to_all(job.ranks, std::move(answers))) base::append(strange_, answer);
   }
   std::int32_t& own(std::size_t e) { return own_[e]; }
-  /// Of any element that the dual knows; null for others.
+  /// The part of any element that the dual knows; null for others.
   std::int32_t* find(std::int32_t element) {
     const std::int64_t e = element - dual_.first;
     if (e >= 0 && e < static_cast<std::int64_t>(own_.size())) return &own_[at(e)];

@@ -25,7 +25,7 @@ namespace octavo::telemac {
 class PointSet {
  public:
   PointSet() = default;
-  /// All that stand in `corners`, of `points`.
+  /// The points that stand in `corners`.
   PointSet(std::span<const std::int32_t> corners, std::int32_t points);
   /// Those that are marked.
   explicit PointSet(const std::vector<bool>& has);
@@ -56,7 +56,7 @@ struct Places {
 /// Reads the coordinates through, and keeps those. Not collective.
 Places read_places(const formats::serafin::Series& series, PointSet set);
 
-/// What all know.
+/// Facts that all ranks know.
 struct SharedJob {
   const base::Ranks& ranks;
   const formats::serafin::Series& series;
@@ -89,7 +89,7 @@ struct Edge {
 /// A piece that is being made, with the data needed until it is whole.
 struct Growing {
   Piece piece;
-  /// What lies behind the sides of an element of the part: local numbers from 0; -1: none of the part.
+  /// Neighbours behind the sides of an element of the part: local numbers from 0; -1: none of the part.
   struct Behind {
     std::int32_t element = 0;
     std::array<std::int32_t, 3> elements{};

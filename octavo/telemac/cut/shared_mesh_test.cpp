@@ -119,7 +119,7 @@ std::map<std::int32_t, std::array<std::int32_t, 3>> halo_by_hand(const Triangles
   return halo;
 }
 
-/// What the pieces of all ranks say, in global numbers.
+/// The pieces of all ranks, in global numbers.
 struct Found {
   std::map<std::int32_t, std::set<std::int32_t>> shared;
   std::map<std::int32_t, std::array<std::int32_t, 3>> halo;
