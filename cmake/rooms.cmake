@@ -20,9 +20,6 @@ function(octavo_room name)
   target_include_directories(octavo_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(octavo_${name} PUBLIC ${room_ENTERS} ${room_LIBRARIES} PRIVATE octavo_warnings)
   octavo_precompile(octavo_${name})
-  # Eight sources are compiled as one: a build from clean takes two thirds of the time. Names in anonymous namespaces are
-  # therefore unique within a room. Preset `serial` compiles each source by itself, so that each includes what it uses.
-  set_target_properties(octavo_${name} PROPERTIES UNITY_BUILD ${OCTAVO_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   if(OCTAVO_TESTS AND tests)
     add_executable(octavo_${name}_test ${tests})
     target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock)

@@ -5,7 +5,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   check_cxx_compiler_flag(-mavx2 OCTAVO_COMPILES_AVX2)
   check_cxx_compiler_flag(-mavx512f OCTAVO_COMPILES_AVX512)
   set_source_files_properties(octavo/base/vectors_avx2.cpp octavo/base/vectors_avx512.cpp PROPERTIES
-                              SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+                              SKIP_PRECOMPILE_HEADERS ON)
   if(OCTAVO_COMPILES_AVX2)
     set_source_files_properties(octavo/base/vectors_avx2.cpp PROPERTIES COMPILE_OPTIONS -mavx2)
   endif()

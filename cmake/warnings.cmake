@@ -8,9 +8,6 @@ target_compile_options(octavo_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>
-  # Sources that are compiled as one: these two warn of names of another source. Presets debug and serial keep them.
-  $<$<AND:$<BOOL:${OCTAVO_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
-  $<$<BOOL:${OCTAVO_UNITY}>:-Wno-shadow>
   $<$<BOOL:${OCTAVO_WERROR}>:-Werror>)
 
 # Values must not depend on whether a compiler fuses multiply and add (docs/format.md, "Arithmetic").
