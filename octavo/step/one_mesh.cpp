@@ -1,19 +1,17 @@
 #include "octavo/step/one_mesh.hpp"
 
-#include <variant>
 #include <vector>
 
 #include "octavo/base/error.hpp"
-#include "octavo/store/read/triangles.hpp"
+#include "octavo/store/table.hpp"
 
 namespace octavo::step {
 namespace {
 
 /// The step that holds a step's mesh.
 std::int64_t origin_of(const mesh::Dataset& step, const store::StepInfo& info) {
-  const auto found = step.header.attributes.find(store::mesh_step_attribute);
-  const auto* other = found == step.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  return other == nullptr ? info.step : *other;
+  const auto origin = store::origin_in(step.header);
+  return origin ? origin->step : info.step;
 }
 
 }  // namespace

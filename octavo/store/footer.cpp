@@ -17,8 +17,8 @@ using base::Kind;
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 
-// docs/format.md, "Features". Whoever adds one makes the reader understand it.
-constexpr std::array<std::string_view, 1> known_features{"triangles"};
+// docs/format.md, "Features": version 2.0 has none. Whoever adds one makes the reader understand it.
+constexpr std::array<std::string_view, 0> known_features{};
 
 cbor::Value number(std::uint64_t value) { return {static_cast<std::int64_t>(value)}; }
 cbor::Value identity(const Identity& bytes) { return {cbor::Bytes{{bytes.begin(), bytes.end()}, -1}}; }
@@ -97,6 +97,7 @@ std::vector<std::string> unknown_features(const Footer& footer) {
   for (const std::string& feature : footer.must_understand)
     if (std::find(known_features.begin(), known_features.end(), feature) == known_features.end())
       unknown.push_back(feature);
+  if (footer.mesh != octree_mesh && footer.mesh != triangle_mesh) unknown.push_back("mesh of " + footer.mesh);
   return unknown;
 }
 
@@ -136,6 +137,7 @@ std::vector<std::byte> to_bytes(const Footer& footer) {
                       {"time", {footer.time}},
                       {"parts", {std::int64_t{footer.parts}}},
                       {"writer", {cbor::Map{{"name", {footer.writer.name}}, {"version", {footer.writer.version}}}}},
+                      {"mesh", {footer.mesh}},
                       {"must_understand", {std::move(features)}},
                       {"begin", number(footer.begin)},
                       {"table", {table}},
@@ -171,6 +173,7 @@ Footer parse_footer(std::span<const std::byte> bytes, const Extent& at) {
   footer.parts = static_cast<int>(cbor::integer(map, "parts", 0, most));
   const cbor::Map& writer = cbor::map(cbor::at(map, "writer"), "writer");
   footer.writer = {cbor::text(writer, "name"), cbor::text(writer, "version")};
+  footer.mesh = cbor::text(map, "mesh");
   footer.must_understand = parse_features(map);
   footer.begin = unsigned_integer(map, "begin");
   const cbor::Map& table = cbor::map(cbor::at(map, "table"), "table");

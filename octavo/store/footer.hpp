@@ -22,6 +22,10 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
+/// Kinds of meshes.
+inline constexpr const char* octree_mesh = "octree";
+inline constexpr const char* triangle_mesh = "triangles";
+
 /// A segment's facts: small, so that listing the steps of a store costs little. The rest is in its table.
 struct Footer {
   Identity file{};
@@ -36,6 +40,7 @@ struct Footer {
   double time = 0;  ///< [code time]
   int parts = 0;
   Program writer;
+  std::string mesh = octree_mesh;  ///< kind of the parts' mesh
   /// Features without which the segment cannot be read, by name, ascending. Of the base format: none.
   std::vector<std::string> must_understand;
   std::uint64_t begin = 0;     ///< the segment's first byte; its last is the footer's
@@ -44,9 +49,9 @@ struct Footer {
   bool operator==(const Footer&) const = default;
 };
 
-/// Names in `must_understand` that this Octavo does not know.
+/// Names in `must_understand`, and a kind of mesh ("mesh of hexagons"), that this Octavo does not know.
 std::vector<std::string> unknown_features(const Footer& footer);
-/// The words for them: "it needs "triangles of 4 corners", which ...".
+/// The words for them: "it needs "mesh of hexagons", which ...".
 std::string describe_unknown(const std::vector<std::string>& features, const Program& writer);
 /// Throws Error(unsupported) if there are any.
 void check_understood(const Footer& footer);

@@ -246,7 +246,12 @@ mesh::Part small_triangles(int step) {
 }
 
 void make_triangles(const fs::path& store) {
+  const BoundaryArrays boundary{{3, 0}, {2, 2, 2, 2, 4, 5, 5, 4}, std::vector<double>(14, 0.5), {1, 2}};
+  const auto triangles = std::get<mesh::Unstructured>(small_triangles(1).mesh).connectivity.size() / 3;
+  const std::vector<std::int32_t> part_of(triangles, 1);
   EncodeOptions encoding;
+  encoding.part_of = part_of;
+  encoding.boundary = &boundary;
   encoding.codec.method = codec::Method::tree;
   encoding.field_codec["relative"] = {
       {codec::BoundKind::pointwise_relative, 1e-3}, codec::Effort::normal, codec::Method::tree};
@@ -256,8 +261,6 @@ void make_triangles(const fs::path& store) {
     const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
     mesh::Header header;
     for (const mesh::Field& field : part.fields) header.fields.push_back(field.info);
-    header.attributes = {{"triangles", static_cast<std::int64_t>(mesh.connectivity.size() / 3)},
-                         {"planes", std::int64_t{2}}};
     if (step == 2) {
       header.attributes[mesh_step_attribute] = std::int64_t{1};
       header.attributes[mesh_checksum_attribute] = mesh_checksum(mesh);

@@ -44,12 +44,16 @@ struct StepId {
 /// Gives what values on a mesh are predicted from, where it is needed; it stays as long as the function does.
 using NeighbourSource = std::function<codec::Neighbours()>;
 
+struct BoundaryArrays;
+
 struct EncodeOptions {
   codec::Settings codec;                               ///< for every floating-point cell field without an entry below
   std::map<std::string, codec::Settings> field_codec;  ///< by field name
   bool single_precision = false;                       ///< float64 fields are stored as float32
   bool checksums = true;                               ///< of raw streams; others always have theirs
   NeighbourSource neighbours{};                        ///< of triangles: of this very mesh; none: made for each part
+  std::span<const std::int32_t> part_of{};             ///< of triangles that were cut: the part of each
+  const BoundaryArrays* boundary = nullptr;            ///< of triangles: conditions to store with the mesh
 };
 
 /// Values of a field or an attribute in the packed form (docs/format.md, "Streams"), where the caller has them.
@@ -82,14 +86,57 @@ struct SpeciesValues {
   std::vector<Values> attributes;
 };
 
-/// A part that the caller owns: nothing here copies values before they are encoded or written.
+/// The step of the same flow that holds a step's mesh.
+struct MeshOrigin {
+  std::int64_t step = 0;
+  std::int64_t checksum = 0;  ///< mesh_checksum() of the mesh
+  bool operator==(const MeshOrigin&) const = default;
+};
+
+/// A mesh of triangles that the parts of a step share (docs/format.md, "Triangles").
+struct TriangleMesh {
+  std::int64_t points = 0, triangles = 0;  ///< of one plane, of all parts
+  int planes = 1;
+  std::optional<MeshOrigin> origin{};  ///< none: the step holds its mesh itself
+  bool operator==(const TriangleMesh&) const = default;
+};
+
+/// What an array of a mesh of triangles has its values for.
+enum class MeshSet : std::uint8_t { points, triangles, boundary };
+
+/// A part's share of a mesh of triangles.
+struct TriangleShare {
+  std::uint64_t places = 0;  ///< points along the curve whose values it has
+  std::uint64_t points = 0, triangles = 0, boundary = 0;
+  std::uint64_t of(MeshSet set) const {
+    return set == MeshSet::points ? points : set == MeshSet::triangles ? triangles : boundary;
+  }
+  bool operator==(const TriangleShare&) const = default;
+};
+
+/// An array of the mesh: x, y, connectivity ...
+struct MeshArray {
+  MeshSet of = MeshSet::points;
+  mesh::FieldInfo info;
+  bool operator==(const MeshArray&) const = default;
+};
+struct MeshValues {
+  MeshSet of = MeshSet::points;
+  Values values;
+};
+
+/// A part that the caller owns: nothing here copies values before they are encoded or written. It has a tree or
+/// triangles.
 struct PartView {
   int index = 0;
   const mesh::Octree* tree = nullptr;
   std::vector<Values> fields;
-  std::vector<SpeciesValues> species;
-  std::vector<OpaqueBytes> opaque{};  ///< names distinct
-  codec::Neighbours neighbours{};     ///< of the values of level 0, where those are at the points of a mesh
+  std::vector<SpeciesValues> species;  ///< of a tree
+  std::vector<OpaqueBytes> opaque{};   ///< names distinct
+  std::optional<TriangleMesh> triangles{};
+  TriangleShare share{};
+  std::vector<MeshValues> mesh{};  ///< this part's share of the mesh; empty where the mesh is another step's
+  codec::Neighbours neighbours{};  ///< of the places of triangles
 };
 /// A view of the part, which must stay where it is. Throws Error(unsupported) for a mesh other than an octree.
 PartView view_of(const mesh::Part& part);
@@ -98,8 +145,8 @@ PartView view_of(const mesh::Part& part);
 std::vector<std::size_t> stream_cuts(const mesh::Octree& tree);
 
 /// The content of a stream. A later Octavo may write others, which readers skip.
-enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3, opaque = 4 };
-constexpr bool is_known(StreamKind kind) noexcept { return kind <= StreamKind::opaque; }
+enum class StreamKind : std::uint8_t { refinement = 0, ownership = 1, field = 2, particles = 3, opaque = 4, mesh = 5 };
+constexpr bool is_known(StreamKind kind) noexcept { return kind <= StreamKind::mesh; }
 
 /// Values that are stored as they are: heads of chunks in memory, the values still where the caller has them.
 struct RawStream {
@@ -113,9 +160,10 @@ struct RawStream {
 /// One stream of a part: its bytes as they go to disk and what the table says of them.
 struct Stream {
   StreamKind kind = StreamKind::field;
-  std::size_t index = 0;  ///< of the part's fields, of the attributes of its species one after another, or of `opaque`
-  std::string field;      ///< "" the tree's refinement bits, "?" its ownership bits, a field, "species/attribute", or
-                          ///< the name of opaque bytes
+  std::size_t index = 0;  ///< of the part's fields, of the attributes of its species one after another, of `opaque`, or
+                          ///< of the arrays of its mesh
+  std::string field;      ///< "" the tree's refinement bits, "?" its ownership bits, a field, "species/attribute", the
+                          ///< name of opaque bytes, or "points/x" of a mesh of triangles
   int first_level = 0;    ///< level indices of this level group [first, last]
   int last_level = 0;
   std::uint64_t raw_bytes = 0;     ///< decoded size
@@ -136,14 +184,17 @@ struct EncodedPart {
   mesh::Point3 lo{}, hi{};                          ///< bounding box of owned cells, in fractions of the x extent
   mesh::KeyInterval keys;                           ///< Morton keys, 32 bits an axis, of owned leaves; empty if none
   std::vector<mesh::FieldInfo> fields;              ///< as stored
-  std::vector<std::uint64_t> widths;                ///< per field: values a tree cell
+  std::vector<std::uint64_t> widths;                ///< per field: values a tree cell, or a point
   std::vector<mesh::SpeciesInfo> species;           ///< counts of this part
   std::vector<std::string> opaque{};                ///< names
+  std::optional<TriangleMesh> triangles{};          ///< instead of a tree: then there are no cells, box and keys
+  TriangleShare share{};
+  std::vector<MeshArray> mesh{};
   std::vector<Stream> streams;
 };
 
-/// Encodes one part. Pure and thread-safe; the bytes depend on nothing but the arguments.
-/// Throws Error(unsupported) for a mesh other than an octree.
+/// Encodes one part: an octree, or a whole mesh of triangles. Pure and thread-safe; the bytes depend on nothing but the
+/// arguments. Throws Error(unsupported) for patches.
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options);
 /// The same. Fields whose codec is raw are not touched: their streams refer to the view's values, which must stay until
 /// the part is written.

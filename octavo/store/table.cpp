@@ -17,6 +17,7 @@ constexpr std::int64_t most_int = std::numeric_limits<int>::max();
 constexpr std::int64_t most_kind = 255;
 
 const std::vector<std::string> centring_names{"cell", "face_x", "face_y", "face_z", "node", "particle"};
+const std::vector<std::string> set_names{"points", "triangles", "boundary"};
 
 Error inconsistent(const std::string& what) { return Error(Kind::corrupt, "table: " + what); }
 
@@ -101,34 +102,50 @@ mesh::FieldInfo parse_field(const cbor::Map& map) {
   return info;
 }
 
+// The table says it in its own words.
+bool is_of_triangles(const std::string& attribute) {
+  return attribute == "triangles" || attribute == "planes" || attribute == mesh_step_attribute ||
+         attribute == mesh_checksum_attribute;
+}
+
 cbor::Map from_header(const Table& table) {
   const mesh::Header& header = table.header;
   cbor::Array fields;
   for (std::size_t f = 0; f < header.fields.size(); ++f) {
     cbor::Map field = from(header.fields[f]);
-    field.push_back({"width", {static_cast<std::int64_t>(table.widths[f])}});
+    if (!table.triangles) field.push_back({"width", {static_cast<std::int64_t>(table.widths[f])}});
     fields.push_back({std::move(field)});
   }
   cbor::Map attributes;
   for (const auto& [name, attribute] : header.attributes)
-    attributes.push_back({name, std::visit(AttributeWriter{}, attribute)});
+    if (!table.triangles || !is_of_triangles(name))
+      attributes.push_back({name, std::visit(AttributeWriter{}, attribute)});
   cbor::Array periodic;
   for (bool axis : header.periodic) periodic.push_back({axis});
-  return {{"code", {header.code}},
-          {"time", {header.time}},
-          {"dim", {std::int64_t{header.dim}}},
-          {"roots", from(header.roots)},
-          {"block", from(header.block)},
-          {"level_origin", {std::int64_t{header.level_origin}}},
-          {"unfolded", {std::int64_t{header.unfolded}}},
-          {"lo", from(header.lo)},
-          {"hi", from(header.hi)},
-          {"periodic", {std::move(periodic)}},
-          {"unit_length", {header.unit_length}},
-          {"unit_density", {header.unit_density}},
-          {"unit_time", {header.unit_time}},
-          {"fields", {std::move(fields)}},
-          {"attributes", {std::move(attributes)}}};
+  cbor::Map map{{"code", {header.code}}, {"time", {header.time}}, {"dim", {std::int64_t{header.dim}}}};
+  if (!table.triangles) {
+    map.push_back({"roots", from(header.roots)});
+    map.push_back({"block", from(header.block)});
+    map.push_back({"level_origin", {std::int64_t{header.level_origin}}});
+    map.push_back({"unfolded", {std::int64_t{header.unfolded}}});
+  }
+  map.push_back({"lo", from(header.lo)});
+  map.push_back({"hi", from(header.hi)});
+  map.push_back({"periodic", {std::move(periodic)}});
+  map.push_back({"unit_length", {header.unit_length}});
+  map.push_back({"unit_density", {header.unit_density}});
+  map.push_back({"unit_time", {header.unit_time}});
+  map.push_back({"fields", {std::move(fields)}});
+  map.push_back({"attributes", {std::move(attributes)}});
+  return map;
+}
+
+void set_attributes(const TriangleMesh& mesh, mesh::Header& header) {
+  header.attributes["triangles"] = mesh.triangles;
+  header.attributes["planes"] = std::int64_t{mesh.planes};
+  if (!mesh.origin) return;
+  header.attributes[mesh_step_attribute] = mesh.origin->step;
+  header.attributes[mesh_checksum_attribute] = mesh.origin->checksum;
 }
 
 void parse_header(const cbor::Map& map, Table& table) {
@@ -136,10 +153,12 @@ void parse_header(const cbor::Map& map, Table& table) {
   header.code = cbor::text(map, "code");
   header.time = cbor::real(map, "time");
   header.dim = static_cast<int>(cbor::integer(map, "dim", 1, 3));
-  header.roots = triple<std::int64_t>(map, "roots");
-  header.block = triple<std::int64_t>(map, "block");
-  header.level_origin = static_cast<int>(cbor::integer(map, "level_origin", -most_level_origin, most_level_origin));
-  header.unfolded = static_cast<int>(cbor::integer(map, "unfolded", 0, most_unfolded));
+  if (!table.triangles) {
+    header.roots = triple<std::int64_t>(map, "roots");
+    header.block = triple<std::int64_t>(map, "block");
+    header.level_origin = static_cast<int>(cbor::integer(map, "level_origin", -most_level_origin, most_level_origin));
+    header.unfolded = static_cast<int>(cbor::integer(map, "unfolded", 0, most_unfolded));
+  }
   header.lo = triple<double>(map, "lo");
   header.hi = triple<double>(map, "hi");
   header.periodic = triple<bool>(map, "periodic");
@@ -149,11 +168,13 @@ void parse_header(const cbor::Map& map, Table& table) {
   for (const cbor::Value& item : cbor::array(cbor::at(map, "fields"), "fields")) {
     const cbor::Map& field = cbor::map(item, "field");
     header.fields.push_back(parse_field(field));
+    const auto most = static_cast<std::int64_t>(most_width);
     table.widths.push_back(
-        static_cast<std::uint64_t>(cbor::integer(field, "width", 1, static_cast<std::int64_t>(most_width))));
+        table.triangles ? 1 : static_cast<std::uint64_t>(cbor::integer(field, "width", 1, most)));
   }
   for (const auto& [name, value] : cbor::map(cbor::at(map, "attributes"), "attributes"))
     header.attributes[name] = parse_attribute(value, name);
+  if (table.triangles) set_attributes(*table.triangles, header);
   check_header(header);
 }
 
@@ -179,6 +200,44 @@ void parse_species(const cbor::Array& items, Table& table) {
       info.attributes.push_back(parse_field(cbor::map(attribute, "attribute")));
     if (!names.insert(info.name).second) throw inconsistent("two species \"" + info.name + "\"");
     table.species.push_back(std::move(info));
+  }
+}
+
+// ------------------------------------------------------------------ triangles
+
+cbor::Map from_triangles(const Table& table) {
+  const TriangleMesh& mesh = *table.triangles;
+  cbor::Value origin{std::monostate{}};
+  if (mesh.origin) origin = {cbor::Map{{"step", {mesh.origin->step}}, {"checksum", {mesh.origin->checksum}}}};
+  cbor::Array arrays;
+  for (const MeshArray& array : table.mesh) {
+    cbor::Map map = from(array.info);
+    map.push_back({"of", {set_names[static_cast<std::size_t>(array.of)]}});
+    arrays.push_back({std::move(map)});
+  }
+  return {{"points", {mesh.points}},
+          {"triangles", {mesh.triangles}},
+          {"planes", {std::int64_t{mesh.planes}}},
+          {"origin", origin},
+          {"arrays", {std::move(arrays)}}};
+}
+
+void parse_triangles(const cbor::Map& map, Table& table) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = -(least + 1);
+  TriangleMesh& mesh = table.triangles.emplace();
+  mesh.points = cbor::integer(map, "points", 1, most_points);
+  mesh.triangles = cbor::integer(map, "triangles", 0, most_points);
+  mesh.planes = static_cast<int>(cbor::integer(map, "planes", 1, static_cast<std::int64_t>(most_width)));
+  if (const cbor::Value& value = cbor::at(map, "origin"); !std::holds_alternative<std::monostate>(value.value)) {
+    const cbor::Map& origin = cbor::map(value, "origin");
+    mesh.origin = {cbor::integer(origin, "step", least, most), cbor::integer(origin, "checksum", least, most)};
+  }
+  for (const cbor::Value& item : cbor::array(cbor::at(map, "arrays"), "arrays")) {
+    const cbor::Map& array = cbor::map(item, "array");
+    const std::string of = cbor::text(array, "of");
+    const auto found = std::find(set_names.begin(), set_names.end(), of);
+    if (found == set_names.end()) throw Error(Kind::unsupported, "a mesh of triangles with arrays of \"" + of + "\"");
+    table.mesh.push_back({static_cast<MeshSet>(found - set_names.begin()), parse_field(array)});
   }
 }
 
@@ -208,6 +267,21 @@ cbor::Map from_parts(const Table& table) {
           {"streams", cbor::column(streams)}};
 }
 
+cbor::Map from_shares(const Table& table) {
+  Counts index, places, points, triangles, boundary, streams;
+  for (const PartRow& part : table.parts) {
+    index.push_back(static_cast<std::uint64_t>(part.index));
+    places.push_back(part.share.places);
+    points.push_back(part.share.points);
+    triangles.push_back(part.share.triangles);
+    boundary.push_back(part.share.boundary);
+    streams.push_back(part.last_stream - part.first_stream);
+  }
+  return {{"index", cbor::column(index)},         {"places", cbor::column(places)},
+          {"points", cbor::column(points)},       {"triangles", cbor::column(triangles)},
+          {"boundary", cbor::column(boundary)},   {"streams", cbor::column(streams)}};
+}
+
 cbor::Map from_streams(const Table& table) {
   Counts kind, index, first, last, offset, stored, raw, codec, stored_sum, raw_sum;
   for (const StreamRow& stream : table.streams) {
@@ -222,16 +296,18 @@ cbor::Map from_streams(const Table& table) {
     stored_sum.push_back(stream.stored_checksum);
     raw_sum.push_back(stream.raw_checksum);
   }
-  return {{"kind", cbor::column(kind)},
-          {"index", cbor::column(index)},
-          {"first_level", cbor::column(first)},
-          {"last_level", cbor::column(last)},
-          {"offset", cbor::column(offset)},
-          {"stored", cbor::column(stored)},
-          {"raw", cbor::column(raw)},
-          {"codec", cbor::column(codec)},
-          {"stored_checksum", cbor::column(stored_sum)},
-          {"raw_checksum", cbor::column(raw_sum)}};
+  cbor::Map map{{"kind", cbor::column(kind)}, {"index", cbor::column(index)}};
+  if (!table.triangles) {
+    map.push_back({"first_level", cbor::column(first)});
+    map.push_back({"last_level", cbor::column(last)});
+  }
+  map.push_back({"offset", cbor::column(offset)});
+  map.push_back({"stored", cbor::column(stored)});
+  map.push_back({"raw", cbor::column(raw)});
+  map.push_back({"codec", cbor::column(codec)});
+  map.push_back({"stored_checksum", cbor::column(stored_sum)});
+  map.push_back({"raw_checksum", cbor::column(raw_sum)});
+  return map;
 }
 
 // Number of elements of a column of counts whatever their width; its content is checked when it is read.
@@ -259,10 +335,9 @@ void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
   const auto intervals = cbor::counts(map, "intervals", count), cells = cbor::counts(map, "cells", rows),
              owned = cbor::counts(map, "owned", rows), leaves = cbor::counts(map, "leaves", rows),
              keys = cbor::counts(map, "keys", 4 * count),
-             particles = cbor::counts(map, "particles", count * table.species.size()),
-             streams = cbor::counts(map, "streams", count);
+             particles = cbor::counts(map, "particles", count * table.species.size());
   const auto boxes = cbor::reals(map, "box", 6 * count);
-  std::size_t row = 0, stream = 0;
+  std::size_t row = 0;
   for (std::size_t p = 0; p < count; ++p) {
     PartRow part;
     part.index = small(index[p], most_int, "part index");
@@ -281,18 +356,40 @@ void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
       part.particles.push_back(particles[p * table.species.size() + s]);
       table.species[s].count += static_cast<std::int64_t>(std::min(part.particles.back(), most_particles));
     }
-    part.first_stream = stream;
-    if (streams[p] > table.streams.size() - stream) throw inconsistent("more streams of parts than there are");
-    part.last_stream = stream += static_cast<std::size_t>(streams[p]);
     table.parts.push_back(std::move(part));
+  }
+}
+
+void parse_shares(const cbor::Map& map, std::size_t count, Table& table) {
+  const auto index = cbor::counts(map, "index", count), places = cbor::counts(map, "places", count),
+             points = cbor::counts(map, "points", count), triangles = cbor::counts(map, "triangles", count),
+             boundary = cbor::counts(map, "boundary", count);
+  for (std::size_t p = 0; p < count; ++p) {
+    PartRow part;
+    part.index = small(index[p], most_int, "part index");
+    part.intervals = 0;
+    part.share = {places[p], points[p], triangles[p], boundary[p]};
+    table.parts.push_back(std::move(part));
+  }
+}
+
+// Which streams are whose.
+void share_streams(const cbor::Map& map, Table& table) {
+  const auto streams = cbor::counts(map, "streams", table.parts.size());
+  std::size_t stream = 0;
+  for (std::size_t p = 0; p < table.parts.size(); ++p) {
+    table.parts[p].first_stream = stream;
+    if (streams[p] > table.streams.size() - stream) throw inconsistent("more streams of parts than there are");
+    table.parts[p].last_stream = stream += static_cast<std::size_t>(streams[p]);
   }
   if (stream != table.streams.size()) throw inconsistent("streams that belong to no part");
 }
 
 void parse_streams(const cbor::Map& map, Table& table) {
   const std::size_t n = length(map, "kind");
-  const auto kind = cbor::counts(map, "kind", n), index = cbor::counts(map, "index", n),
-             first = cbor::counts(map, "first_level", n), last = cbor::counts(map, "last_level", n),
+  const auto levels = [&](const char* key) { return table.triangles ? Counts(n, 0) : cbor::counts(map, key, n); };
+  const auto kind = cbor::counts(map, "kind", n), index = cbor::counts(map, "index", n), first = levels("first_level"),
+             last = levels("last_level"),
              offset = cbor::counts(map, "offset", n), stored = cbor::counts(map, "stored", n),
              raw = cbor::counts(map, "raw", n), codec = cbor::counts(map, "codec", n),
              stored_sum = cbor::counts(map, "stored_checksum", n), raw_sum = cbor::counts(map, "raw_checksum", n);
@@ -327,10 +424,25 @@ std::string name_of(const Table& table, const StreamRow& stream) {
   if (stream.kind == StreamKind::ownership) return "?";
   if (stream.kind == StreamKind::field) return table.header.fields[stream.index].name;
   if (stream.kind == StreamKind::opaque) return table.opaque[stream.index];
+  if (stream.kind == StreamKind::mesh) return name_of(table.mesh[stream.index]);
   if (!is_known(stream.kind)) return "kind " + std::to_string(static_cast<int>(stream.kind));
   const AttributePlace place = attribute_places(table.species)[stream.index];
   const mesh::SpeciesInfo& species = table.species[place.species];
   return species.name + "/" + species.attributes[place.attribute].name;
+}
+
+std::string name_of(const MeshArray& array) {
+  return set_names[static_cast<std::size_t>(array.of)] + "/" + array.info.name;
+}
+
+std::optional<MeshOrigin> origin_in(const mesh::Header& header) {
+  const auto number = [&](const char* name) {
+    const auto found = header.attributes.find(name);
+    return found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  };
+  const auto *step = number(mesh_step_attribute), *checksum = number(mesh_checksum_attribute);
+  if (step == nullptr || checksum == nullptr) return {};
+  return MeshOrigin{*step, *checksum};
 }
 
 std::string describe(const Table& table, const StreamRow& stream) {
@@ -338,15 +450,22 @@ std::string describe(const Table& table, const StreamRow& stream) {
   if (stream.kind == StreamKind::ownership) return "ownership of cells";
   if (stream.kind == StreamKind::particles) return "particles " + name_of(table, stream);
   if (stream.kind == StreamKind::opaque) return "bytes " + name_of(table, stream);
+  if (stream.kind == StreamKind::mesh) return "mesh " + name_of(table, stream);
   if (!is_known(stream.kind)) return "stream of " + name_of(table, stream);
+  if (table.triangles) return "field " + name_of(table, stream);
   return "field " + name_of(table, stream) + ", level indices " + std::to_string(stream.first_level) + "-" +
          std::to_string(stream.last_level);
 }
 
 std::vector<std::byte> to_bytes(const Table& table) {
-  const cbor::Map map{{"header", {from_header(table)}},       {"species", {from_species(table.species)}},
-                      {"opaque", {from_texts(table.opaque)}}, {"codecs", {from_texts(table.codecs)}},
-                      {"parts", {from_parts(table)}},         {"streams", {from_streams(table)}}};
+  const bool triangles = table.triangles.has_value();
+  const cbor::Map map{{"header", {from_header(table)}},
+                      triangles ? cbor::Entry{"triangles", {from_triangles(table)}}
+                                : cbor::Entry{"species", {from_species(table.species)}},
+                      {"opaque", {from_texts(table.opaque)}},
+                      {"codecs", {from_texts(table.codecs)}},
+                      {"parts", {triangles ? from_shares(table) : from_parts(table)}},
+                      {"streams", {from_streams(table)}}};
   std::vector<std::byte> out;
   cbor::write({map}, out);
   return out;
@@ -357,12 +476,18 @@ Table parse_table(std::span<const std::byte> bytes, const Footer& footer) {
   const cbor::Value value = cbor::parse(bytes);
   const cbor::Map& map = cbor::map(value, "table");
   Table table;
+  const bool triangles = footer.mesh == triangle_mesh;
+  if (triangles)
+    parse_triangles(cbor::map(cbor::at(map, "triangles"), "triangles"), table);
+  else
+    parse_species(cbor::array(cbor::at(map, "species"), "species"), table);
   parse_header(cbor::map(cbor::at(map, "header"), "header"), table);
-  parse_species(cbor::array(cbor::at(map, "species"), "species"), table);
   table.opaque = parse_texts(map, "opaque");
   table.codecs = parse_texts(map, "codecs");
   parse_streams(cbor::map(cbor::at(map, "streams"), "streams"), table);
-  parse_parts(cbor::map(cbor::at(map, "parts"), "parts"), static_cast<std::size_t>(footer.parts), table);
+  const cbor::Map& parts = cbor::map(cbor::at(map, "parts"), "parts");
+  (triangles ? parse_shares : parse_parts)(parts, static_cast<std::size_t>(footer.parts), table);
+  share_streams(parts, table);
   check_table(table, footer);
   return table;
 }

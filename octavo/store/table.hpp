@@ -15,6 +15,7 @@ constexpr std::uint64_t most_levels = 33;                     ///< positions of 
 constexpr std::uint64_t most_width = std::uint64_t{1} << 24;  ///< values a tree cell
 constexpr std::uint64_t most_particles = std::uint64_t{1} << 40;
 constexpr std::uint64_t most_opaque = std::uint64_t{1} << 40;  ///< bytes of one name in a part
+constexpr std::int64_t most_points = 0x7FFFFFFF;               ///< of a plane of triangles, and triangles: 32 bits
 
 /// A part in a table; its streams are `[first_stream, last_stream)`.
 struct PartRow {
@@ -24,11 +25,12 @@ struct PartRow {
   mesh::Point3 lo{}, hi{};                          ///< of owned cells, in fractions of the x extent
   mesh::KeyInterval keys;                           ///< Morton keys of owned leaves
   std::vector<std::uint64_t> particles;             ///< per species of the table
+  TriangleShare share{};                            ///< of triangles: then the above is empty but for the index
   std::size_t first_stream = 0, last_stream = 0;
 };
 
-/// A stream in a table. `index` counts the table's fields, the attributes of all its species one after another, or its
-/// names of opaque bytes.
+/// A stream in a table. `index` counts the table's fields, the attributes of all its species one after another, its
+/// names of opaque bytes, or the arrays of its mesh.
 struct StreamRow {
   StreamKind kind = StreamKind::field;
   std::size_t index = 0;
@@ -42,8 +44,12 @@ struct StreamRow {
 /// The facts of a segment that need no reading of its streams.
 struct Table {
   mesh::Header header;                ///< its fields are those stored
-  std::vector<std::uint64_t> widths;  ///< per field: values a tree cell
+  std::vector<std::uint64_t> widths;  ///< per field: values a tree cell, or a point
   std::vector<mesh::SpeciesInfo> species;
+  /// Instead of a tree. Attributes of the header say the same: `triangles`, `planes`, and where the mesh is another
+  /// step's mesh_step_attribute and mesh_checksum_attribute.
+  std::optional<TriangleMesh> triangles{};
+  std::vector<MeshArray> mesh{};
   std::vector<std::string> opaque;  ///< names
   std::vector<std::string> codecs;
   std::vector<PartRow> parts;
@@ -60,6 +66,12 @@ void check_table(const Table& table, const Footer& footer);
 /// Throws Error(corrupt) unless the header can stand in a store: extents positive, names distinct ...
 void check_header(const mesh::Header& header);
 
+/// Attributes of a step whose mesh of triangles is another step's, the same bit for bit: readers take it from there.
+constexpr const char* mesh_step_attribute = "mesh_step";
+constexpr const char* mesh_checksum_attribute = "mesh_checksum";
+/// The origin that a header's attributes name.
+std::optional<MeshOrigin> origin_in(const mesh::Header& header);
+
 /// The attribute that a particle stream's index means.
 struct AttributePlace {
   std::size_t species = 0, attribute = 0;
@@ -68,9 +80,12 @@ std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo
 
 /// The name of a stream's values in messages: "field density, levels 0-5".
 std::string describe(const Table& table, const StreamRow& stream);
-/// The name of its values: a field's, "species/attribute", that of opaque bytes, "" (refinement), "?" (ownership), or
-/// "kind 9" of a kind that is not known.
+/// The name of its values: a field's, "species/attribute", that of opaque bytes, "points/x" of a mesh of triangles, ""
+/// (refinement), "?" (ownership), or "kind 9" of a kind that is not known.
 std::string name_of(const Table& table, const StreamRow& stream);
+
+/// "triangles/connectivity".
+std::string name_of(const MeshArray& array);
 
 /// Whether a field's chunks are those of integers: all but floats of 32 and 64 bits are stored so, bit for bit.
 constexpr bool has_integer_chunks(mesh::ScalarType type) noexcept {

@@ -35,6 +35,50 @@ void check_counts(const Table& table, const PartRow& part) {
     if (n > most_particles) throw inconsistent("too many particles: " + std::to_string(n));
 }
 
+void check_share(const Table& table, const PartRow& part) {
+  const TriangleMesh& mesh = *table.triangles;
+  const TriangleShare& share = part.share;
+  const auto points = static_cast<std::uint64_t>(mesh.points), triangles = static_cast<std::uint64_t>(mesh.triangles);
+  const bool none = share.points == 0 && share.triangles == 0 && share.boundary == 0;
+  if (share.places > points || share.points > points || share.triangles > triangles ||
+      share.boundary > static_cast<std::uint64_t>(most_points) || (mesh.origin && !none))
+    throw inconsistent("a part of a mesh of " + std::to_string(points) + " points and " + std::to_string(triangles) +
+                       " triangles" + (mesh.origin ? ", which is another step's," : "") + " cannot have " +
+                       std::to_string(share.points) + " points, " + std::to_string(share.triangles) + " triangles, " +
+                       std::to_string(share.boundary) + " on the boundary, and values of " +
+                       std::to_string(share.places))
+        .at("part " + std::to_string(part.index));
+}
+
+// The arrays that every mesh has, and fields of integers. Others of triangles and of the boundary may be there.
+void check_arrays(const Table& table) {
+  std::set<std::string> names;
+  const auto expect = [](const MeshArray& array, int components, bool type) {
+    if (array.info.components != components || !type)
+      throw inconsistent(std::to_string(array.info.components) + " values of " +
+                         std::string(mesh::name_of(array.info.type)) + " each, expected " + std::to_string(components))
+          .at("mesh " + name_of(array));
+  };
+  for (const mesh::FieldInfo& field : table.header.fields)
+    if (field.centring != mesh::Centring::node || field.components != 1)
+      throw Error(Kind::unsupported, "a field of triangles: expected a value at each point").at("field " + field.name);
+  for (const MeshArray& array : table.mesh) {
+    const std::string name = name_of(array);
+    if (!names.insert(name).second) throw inconsistent("two arrays \"" + name + "\"");
+    const mesh::ScalarType type = array.info.type;
+    if (name == "points/x" || name == "points/y")
+      expect(array, 1, type == mesh::ScalarType::float32 || type == mesh::ScalarType::float64);
+    else if (name == "triangles/connectivity")
+      expect(array, 3, type == mesh::ScalarType::int32);
+    else if (array.of == MeshSet::points)
+      expect(array, table.triangles->planes, mesh::is_integer(type));
+  }
+  for (const char* name : {"points/x", "points/y", "triangles/connectivity"})
+    if (names.count(name) == (table.triangles->origin ? 1u : 0u))
+      throw inconsistent(std::string("the mesh ") + (table.triangles->origin ? "is another step's, but has " : "lacks ") +
+                         name);
+}
+
 std::uint64_t raw_bytes_of(const Table& table, const PartRow& part, const StreamRow& stream) {
   std::uint64_t bytes = stream.kind == StreamKind::refinement ? part.intervals * bytes_of_interval : 0;
   const std::size_t first = static_cast<std::size_t>(stream.first_level);
@@ -53,6 +97,59 @@ std::uint64_t raw_bytes_of(const Table& table, const PartRow& part, const Stream
       bytes += packed_bytes(part.cells[l]);
   }
   return bytes;
+}
+
+bool is_next_opaque(const Table& table, const StreamRow& stream, std::size_t next) {
+  return stream.index < table.opaque.size() && stream.index >= next && stream.first_level == 0 &&
+         stream.last_level == 0 && stream.raw_bytes <= most_opaque;
+}
+
+// Arrays of the mesh of which a part of triangles has values, then its fields: kind, index and size of each stream.
+std::vector<StreamRow> streams_of_share(const Table& table, const PartRow& part) {
+  std::vector<StreamRow> streams;
+  const auto add = [&](StreamKind kind, std::size_t index, std::uint64_t values, mesh::ScalarType type) {
+    StreamRow& stream = streams.emplace_back();
+    stream.kind = kind;
+    stream.index = index;
+    stream.raw_bytes = values * mesh::size_of(type);
+  };
+  for (std::size_t a = 0; a < table.mesh.size(); ++a) {
+    const MeshArray& array = table.mesh[a];
+    const std::uint64_t count = part.share.of(array.of);
+    if (count > 0)
+      add(StreamKind::mesh, a, count * static_cast<std::uint64_t>(array.info.components), array.info.type);
+  }
+  for (std::size_t f = 0; f < table.header.fields.size(); ++f)
+    add(StreamKind::field, f, part.share.places * static_cast<std::uint64_t>(table.triangles->planes),
+        table.header.fields[f].type);
+  return streams;
+}
+
+// Opaque bytes stand behind the others; streams of unknown kinds may stand anywhere.
+void check_share_streams(const Table& table, const PartRow& part) {
+  const std::vector<StreamRow> expected = streams_of_share(table, part);
+  std::size_t next = 0, next_opaque = 0;
+  const auto wrong = [&](const std::string& what) {
+    return inconsistent(what).at("part " + std::to_string(part.index));
+  };
+  const auto next_name = [&] { return next < expected.size() ? describe(table, expected[next]) : "no other stream"; };
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (!is_known(stream.kind)) continue;
+    if (stream.kind == StreamKind::opaque && next == expected.size()) {
+      if (!is_next_opaque(table, stream, next_opaque)) throw wrong("opaque bytes are not in order");
+      next_opaque = stream.index + 1;
+      continue;
+    }
+    if (next == expected.size() || stream.kind != expected[next].kind || stream.index != expected[next].index)
+      throw wrong("stream " + std::to_string(s) + ": expected " + next_name() + ", found kind " +
+                  std::to_string(static_cast<int>(stream.kind)) + ", index " + std::to_string(stream.index));
+    if (stream.raw_bytes != expected[next].raw_bytes)
+      throw wrong(next_name() + ": expected " + std::to_string(expected[next].raw_bytes) + " bytes of values, found " +
+                  std::to_string(stream.raw_bytes));
+    ++next;
+  }
+  if (next < expected.size()) throw wrong("the part lacks " + next_name());
 }
 
 // Which streams a part has, and in which order, follows from its counts: the writer chooses the level groups, and may
@@ -77,8 +174,7 @@ class StreamOrder {
              stream.last_level <= deepest);
       next_level_[stream.index] = stream.last_level + 1;
     } else if (stream.kind == StreamKind::opaque) {
-      expect(stream.index < table_.opaque.size() && stream.index >= next_opaque_ && stream.first_level == 0 &&
-             stream.last_level == 0 && stream.raw_bytes <= most_opaque);
+      expect(is_next_opaque(table_, stream, next_opaque_));
       next_opaque_ = stream.index + 1;
       return;
     } else if (!is_known(stream.kind)) {
@@ -111,8 +207,6 @@ class StreamOrder {
 void check_streams(const Table& table, const Footer& footer) {
   std::uint64_t position = footer.begin;
   for (const PartRow& part : table.parts) {
-    StreamOrder order(table, part);
-    if (part.last_stream - part.first_stream < 2) throw inconsistent("a part without a mesh");
     for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
       const StreamRow& stream = table.streams[s];
       if (stream.offset < position || stream.offset > footer.table.offset ||
@@ -121,8 +215,15 @@ void check_streams(const Table& table, const Footer& footer) {
                            " does not lie between byte " + std::to_string(position) +
                            ", where the one before ends, and the table");
       position = stream.offset + stream.stored_bytes;
-      order.accept(stream, s - part.first_stream);
     }
+    if (table.triangles) {
+      check_share_streams(table, part);
+      continue;
+    }
+    if (part.last_stream - part.first_stream < 2) throw inconsistent("a part without a mesh");
+    StreamOrder order(table, part);
+    for (std::size_t s = part.first_stream; s < part.last_stream; ++s)
+      order.accept(table.streams[s], s - part.first_stream);
     order.finish();
   }
 }
@@ -130,7 +231,8 @@ void check_streams(const Table& table, const Footer& footer) {
 }  // namespace
 
 void check_table(const Table& table, const Footer& footer) {
-  for (const PartRow& part : table.parts) check_counts(table, part);
+  if (table.triangles) check_arrays(table);
+  for (const PartRow& part : table.parts) (table.triangles ? check_share : check_counts)(table, part);
   check_streams(table, footer);
 }
 

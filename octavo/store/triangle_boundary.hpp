@@ -1,15 +1,12 @@
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
-#include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/field.hpp"
 
-/// Conditions at the points of a mesh's boundary, stored beside the mesh (docs/format.md, "Triangles"): a species of
-/// their own, which every part of the mesh's readers passes on as it is.
+/// Conditions at the points of a mesh's boundary, stored with the mesh (docs/format.md, "Triangles").
 namespace octavo::store {
-
-constexpr const char* boundary_species = "mesh boundary";
 
 /// In the order of the boundary: along it, as a boundary file (.cli) has its lines.
 struct BoundaryArrays {
@@ -20,9 +17,8 @@ struct BoundaryArrays {
   bool operator==(const BoundaryArrays&) const = default;
 };
 
-mesh::Particles boundary_of(const BoundaryArrays& boundary);
-/// Reads a species that boundary_of() made. Throws Error(corrupt) for lists of other lengths or types, and for points
-/// that are not in [0, points).
-BoundaryArrays boundary_in(const mesh::Particles& species, std::int64_t points);
+/// From arrays as a store has them: "point", "codes", "values", "colour". Throws Error(corrupt) if one is missing, for
+/// other lengths or types, and for points that are not in [0, points).
+BoundaryArrays boundary_of(std::span<const mesh::Field> arrays, std::int64_t points);
 
 }  // namespace octavo::store

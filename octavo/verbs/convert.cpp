@@ -213,6 +213,8 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
     const std::string& name = dataset.header.fields[f].name;
     encode.field_codec[name] = {bound_of(accuracy_of(name, options), ranges[name]), options.effort, options.method};
   }
+  encode.part_of = options.part_of;
+  if (options.boundary) encode.boundary = &*options.boundary;
   return encode;
 }
 
@@ -282,19 +284,14 @@ void add_cut(mesh::Dataset& dataset, const ConvertOptions& options) {
   if (options.part_of.empty()) return;
   if (!dataset.unstructured) throw Error(Kind::unsupported, "a cut of a mesh that is not of triangles");
   dataset.header.attributes[store::cut_attribute] = std::int64_t{options.cut_parts};
-  dataset.read = [read = dataset.read, &options](int index, const mesh::Request& request) {
-    mesh::Part part = read(index, request);
-    if (request.mesh) part.particles.push_back(store::cut_of(options.part_of));
-    if (request.mesh && options.boundary) part.particles.push_back(*options.boundary);
-    return part;
-  };
 }
 
 void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
-    if (stream.field.empty() || stream.field == "?" || stream.field.starts_with("mesh ") ||
-        stream.field.starts_with(mesh::wall_species)) {
+    using store::StreamKind;
+    if (stream.kind == StreamKind::refinement || stream.kind == StreamKind::ownership ||
+        stream.kind == StreamKind::mesh || stream.field.starts_with(mesh::wall_species)) {
       report.mesh_bytes += stream.stored_bytes;
     } else {
       ConvertReport::FieldSize& field = report.fields[stream.field];
@@ -412,7 +409,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   segment.step = source.step;
   segment.attempt = shared_attempt(options.ranks);
   segment.segments = plan.files;
-  segment.whole_domain = !options.region;
+  segment.whole_domain = !options.region && !dataset.unstructured;
   std::optional<std::uint64_t> order;
   base::agree(options.ranks, [&] {
     for (int file = 0; file < plan.files; ++file) {

@@ -12,6 +12,7 @@
 #include "octavo/codec/codec.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
+#include "octavo/store/triangle_boundary.hpp"
 #include "octavo/verbs/accuracy.hpp"
 #include "octavo/verbs/errors.hpp"
 
@@ -31,8 +32,8 @@ struct ConvertOptions : formats::WriteRequest {
   /// part each (store/triangles.hpp). For meshes of triangles alone.
   std::vector<std::int32_t> part_of{};
   std::int32_t cut_parts = 0;
-  std::optional<mesh::Particles> boundary{};  ///< with `part_of`: store/triangle_boundary.hpp
-  int per_file = 0;                           ///< contributors per file; 0: 64, or fewer so that every rank has a file
+  std::optional<store::BoundaryArrays> boundary{};  ///< with `part_of`
+  int per_file = 0;                                 ///< contributors per file; 0: 64, or fewer so that every rank has a file
   bool append = false;                        ///< steps are added to an existing store
   store::Flow flow =
       store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)

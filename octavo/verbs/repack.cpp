@@ -14,7 +14,6 @@
 #include "octavo/store/durable.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/read/opened.hpp"
-#include "octavo/store/read/triangles.hpp"
 #include "octavo/store/write/copy_segment.hpp"
 
 namespace octavo::verbs {
@@ -155,13 +154,12 @@ struct Work {
 
 /// A mesh of triangles may be another step's, which must come along.
 void require_mesh(const store::OpenedStep& step, const std::vector<store::StepFound>& chosen) {
-  const auto mesh = step.header.attributes.find(store::mesh_step_attribute);
-  if (mesh == step.header.attributes.end()) return;
-  const auto* number = std::get_if<std::int64_t>(&mesh->second);
+  if (!step.triangles || !step.triangles->origin) return;
+  const std::int64_t number = step.triangles->origin->step;
   for (const store::StepFound& other : chosen)
-    if (number != nullptr && other.step == *number && other.flow == step.flow) return;
+    if (other.step == number && other.flow == step.flow) return;
   throw Error(Kind::usage, "the mesh of step " + std::to_string(step.step) + " is stored with step " +
-                               (number != nullptr ? std::to_string(*number) : "?") + ", which is left out")
+                               std::to_string(number) + ", which is left out")
       .hint("repack both");
 }
 
@@ -174,7 +172,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   });
   const int parts = static_cast<int>(work.step.parts.size());
   work.keep = options.domains == 0 || options.domains == parts;
-  if (!work.keep && store::has_triangles(work.step.header))
+  if (!work.keep && work.step.triangles)
     throw Error(Kind::unsupported, "a mesh of triangles keeps its parts: expected " + std::to_string(parts) +
                                        ", found " + std::to_string(options.domains))
         .hint("convert it to a store of one part");
@@ -182,8 +180,6 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   if (work.keep) return work;
   base::agree(options.ranks, [&] {
     work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
-    if (work.dataset.unstructured)
-      throw Error(Kind::unsupported, "a mesh of triangles stays one domain").at(work.dataset.path);
   });
   work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);

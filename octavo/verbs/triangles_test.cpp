@@ -315,7 +315,7 @@ TEST(Triangles, a_store_gives_every_step_back_bit_for_bit_and_has_the_mesh_once)
       EXPECT_EQ(before.levels, after.levels);
       EXPECT_TRUE(diff(before, after).equal);
       for (const auto& stream : store::list_streams(stored.store, info.flow, info.step))
-        if (stream.field.rfind("mesh triangles", 0) == 0) ++mesh_streams;
+        if (stream.field.starts_with("triangles/")) ++mesh_streams;
     }
     EXPECT_EQ(mesh_streams, 1U);
     EXPECT_TRUE(verify(stored.store, 1).findings.empty());

@@ -194,52 +194,50 @@ mesh::Part square_of_triangles(std::int64_t side) {
   return part;
 }
 
-// The first or second part of a folded step; its stretch of values is filled up.
-mesh::Part half_of(const mesh::Part& whole, int half) {
-  mesh::Part part;
+// The first or second half of the whole part: of each array, field and set.
+StoredTriangles half_of(StoredTriangles part, int half) {
   part.index = half;
-  part.mesh = one_cell(1, half == 0);
-  const std::size_t stretch = stretch_of(9, 2) * sizeof(double);
-  for (const mesh::Field& field : whole.fields) {
-    Bytes values(field.bytes.begin() + (half == 0 ? 0 : static_cast<std::ptrdiff_t>(stretch)), field.bytes.end());
-    values.resize(stretch);
-    part.fields.push_back({field.info, {values.begin(), values.end()}});
-  }
-  for (mesh::Particles species : whole.particles) {
-    const std::int64_t all = species.count, cut = all / 2;
-    species.count = half == 0 ? cut : all - cut;
-    for (mesh::Field& field : species.attributes) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(field.bytes.size()) / all * cut;
-      half == 0 ? field.bytes.erase(field.bytes.begin() + at, field.bytes.end())
-                : field.bytes.erase(field.bytes.begin(), field.bytes.begin() + at);
-    }
-    part.particles.push_back(std::move(species));
-  }
+  const auto cut_count = [&](std::uint64_t& count) { count = half == 0 ? count / 2 : count - count / 2; };
+  const auto cut = [&](Bytes& bytes, std::uint64_t count) {
+    if (count == 0) return;
+    const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / count * (count / 2));
+    half == 0 ? bytes.erase(at, bytes.end()) : bytes.erase(bytes.begin(), at);
+  };
+  for (mesh::Field& field : part.fields) cut(field.bytes, part.share.places);
+  for (std::size_t a = 0; a < part.arrays.size(); ++a) cut(part.values[a], part.share.of(part.arrays[a].of));
+  cut_count(part.share.places), cut_count(part.share.points), cut_count(part.share.triangles);
+  cut_count(part.share.boundary);
   return part;
 }
 
 Bytes sound_triangles(bool halves) {
   const fs::path store = scratch() / "seed";
   const mesh::Part square = square_of_triangles(halves ? 3 : 12);
-  const auto triangles = static_cast<std::int64_t>(std::get<mesh::Unstructured>(square.mesh).connectivity.size() / 3);
+  const auto& mesh = std::get<mesh::Unstructured>(square.mesh);
+  const std::vector<std::int32_t> part_of(mesh.connectivity.size() / 3, 1);
+  const BoundaryArrays boundary{{0, 1}, std::vector<std::int32_t>(8, 2), std::vector<double>(14, 0.5), {1, 2}};
+  EncodeOptions cut;
+  cut.part_of = part_of;
+  cut.boundary = &boundary;
   for (std::int64_t number : {1, 2}) {  // the second takes the mesh of the first
-    const mesh::Part whole = fold(square, number == 1);
     mesh::Header header;
     header.dim = 2;
-    header.fields = {whole.fields[0].info};
-    header.attributes = {{"triangles", triangles}, {"planes", std::int64_t{1}}};
     if (number == 2) {
       header.attributes[mesh_step_attribute] = std::int64_t{1};
-      header.attributes[mesh_checksum_attribute] = mesh_checksum(std::get<mesh::Unstructured>(square.mesh));
+      header.attributes[mesh_checksum_attribute] = mesh_checksum(mesh);
     }
+    const StoredTriangles whole = fold(square, cut, origin_in(header));
     SegmentPlan plan;
     plan.store = store;
     plan.step = number;
     SegmentWriter writer(plan, header);
-    EncodeOptions tree;
+    EncodeOptions tree = cut;
     tree.codec.method = codec::Method::tree;
     if (!halves) writer.add(encode(square, header, tree));
-    for (int half = 0; halves && half < 2; ++half) writer.add(encode(half_of(whole, half), header, {}));
+    for (int half = 0; halves && half < 2; ++half) {
+      const StoredTriangles part = half_of(whole, half);
+      writer.add(encode(view_of(part), header, {}));
+    }
     writer.commit();
   }
   return taken(store);

@@ -44,14 +44,7 @@ std::vector<std::int64_t> even_bounds(std::int64_t total, int ranks) {
   return bounds;
 }
 
-std::vector<std::int64_t> stretch_bounds(std::int64_t total, std::size_t stretch, int ranks) {
-  std::vector<std::int64_t> bounds;
-  for (int r = 0; r <= ranks; ++r) bounds.push_back(std::min(total, r * static_cast<std::int64_t>(stretch)));
-  return bounds;
-}
-
-void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedPoints& owned, std::int64_t points,
-                    TriangleShares& shares) {
+void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedPoints& owned, TriangleShares& shares) {
   std::vector<Ordered> along, by_number;
   ranks::agree(comm, [&] {
     for (std::size_t k = 0; k < owned.number.size(); ++k) {
@@ -60,32 +53,31 @@ void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedP
       by_number.push_back({0, owned.number[k]});
     }
   });
-  const int ranks = ranks::size_of(comm);
-  shares.along_curve = plan_stretches(comm, along, owned.local, stretch_bounds(points, shares.stretch, ranks));
-  shares.by_number = plan_stretches(comm, by_number, owned.local, even_bounds(points, ranks));
+  const std::vector<std::int64_t> bounds = even_bounds(shares.whole.points, ranks::size_of(comm));
+  const auto rank = static_cast<std::size_t>(ranks::rank_in(comm));
+  shares.places = static_cast<std::size_t>(bounds[rank + 1] - bounds[rank]);
+  shares.along_curve = plan_stretches(comm, along, owned.local, bounds);
+  shares.by_number = plan_stretches(comm, by_number, owned.local, bounds);
   ranks::agree(comm, [&] {
     for (const auto* peers : {&shares.along_curve.to, &shares.along_curve.from})
       require_countable(*peers, static_cast<std::size_t>(piece.planes));
   });
 }
 
-Source held_array(mesh::FieldInfo info, std::vector<std::byte> values, std::int64_t values_a_cell) {
+Source held_array(mesh::FieldInfo info, std::vector<std::byte> values) {
   Source source;
-  const std::size_t scalar = mesh::size_of(info.type);
+  const std::size_t each = mesh::size_of(info.type) * static_cast<std::size_t>(info.components);
   source.info = std::move(info);
   source.folded = std::move(values);
   source.view.data = source.folded.data();
   source.view.type = source.info.type;
-  source.view.block = {values_a_cell, 1, 1};
-  source.view.cells = source.folded.size() / (scalar * static_cast<std::size_t>(values_a_cell));
+  source.view.components = source.info.components;
+  source.view.cells = source.folded.size() / each;
   return source;
 }
 
-Source attribute_array(const std::string& name, mesh::ScalarType type, int components, std::vector<std::byte> values) {
-  Source source = held_array({name, "", type, mesh::Centring::particle, components, 0}, std::move(values), 1);
-  source.view.components = components;
-  source.view.cells /= static_cast<std::size_t>(components);
-  return source;
+void add(TriangleSource& to, const store::MeshArray& array, std::vector<std::byte> values) {
+  to.arrays.push_back({array.of, held_array(array.info, std::move(values))});
 }
 
 std::vector<std::byte> moved(MPI_Comm comm, const Source& source, const SeriesExchange& exchange, std::size_t planes,
@@ -127,17 +119,10 @@ TriangleShares share_triangles(MPI_Comm comm, const SeriesMesh& mesh) {
     if (sizes.points == 0) throw Error(Kind::usage, "no rank holds a point of the mesh");
   });
   TriangleShares out;
-  out.triangles = sizes.triangles;
+  out.whole = {sizes.points, sizes.triangles, mesh.piece.planes, {}};
   out.points = shared.x.size();
   out.box = box_of_all(comm, shared.x, shared.y);
-  out.stretch = store::stretch_of(static_cast<std::size_t>(sizes.points), ranks::size_of(comm));
-  ranks::agree(comm, [&] {
-    if (out.stretch * static_cast<std::size_t>(mesh.piece.planes) >= store::most_triangle_points)
-      throw Error(Kind::unsupported, "a rank's share is up to " + std::to_string(store::most_triangle_points - 1) +
-                                         " points of all planes, found " + std::to_string(out.stretch))
-          .hint("more ranks");
-  });
-  plan_exchanges(comm, mesh.piece, shared.owned, sizes.points, out);
+  plan_exchanges(comm, mesh.piece, shared.owned, out);
   std::vector<std::int64_t> connectivity;
   ranks::agree(comm, [&] { connectivity = connectivity_of(shared.triangles); });
   out.checksum = mesh_checksum(comm, shared.x, shared.y, connectivity, mesh.piece.planes);
@@ -161,45 +146,38 @@ std::uint64_t numbers_checksum(const StepJob& job) {
 }
 
 void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::optional<std::int64_t> mesh_step) {
-  const auto planes = static_cast<std::size_t>(job.triangles->planes);
-  const auto share = static_cast<std::int64_t>(shares.points);
+  using store::MeshSet;
+  TriangleSource& to = *job.triangles;
+  const auto planes = static_cast<std::size_t>(to.planes);
   const mesh::ScalarType real = shares.single ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
-  SpeciesSource points{store::points_species, share, {}};
-  SpeciesSource triangles{store::triangles_species, static_cast<std::int64_t>(shares.steps.size() / 3), {}};
+  to.whole = shares.whole;
+  to.share.places = shares.places;
+  if (mesh_step)
+    to.whole.origin = store::MeshOrigin{*mesh_step, shares.checksum};
+  else
+    to.share = {shares.places, shares.points, shares.steps.size() / 3, 0};
   ranks::agree(comm, [&] {
     if (mesh_step) return;
-    points.attributes.push_back(attribute_array("x", real, 1, shares.x));
-    points.attributes.push_back(attribute_array("y", real, 1, shares.y));
-    triangles.attributes.push_back(
-        attribute_array("points", mesh::ScalarType::int32, 3, bytes_of<std::int32_t>(shares.steps)));
+    add(to, store::mesh_array(MeshSet::points, "x", real, 1), shares.x);
+    add(to, store::mesh_array(MeshSet::points, "y", real, 1), shares.y);
+    add(to, store::mesh_array(MeshSet::triangles, "connectivity", mesh::ScalarType::int32, 3),
+        bytes_of<std::int32_t>(shares.steps));
   });
   std::vector<Source> fields;
   for (Source& source : job.fields) {
-    if (!store::is_integer(source.info)) {
+    const mesh::FieldInfo& info = source.info;
+    if (!store::is_integer(info)) {
       source.info.centring = mesh::Centring::node;
-      auto values = moved(comm, source, shares.along_curve, planes, shares.stretch);
-      fields.push_back(held_array(source.info, std::move(values), static_cast<std::int64_t>(shares.stretch * planes)));
+      fields.push_back(held_array(info, moved(comm, source, shares.along_curve, planes, shares.places)));
     } else if (!mesh_step) {
-      auto values = moved(comm, source, shares.by_number, planes, shares.points);
-      points.attributes.push_back(
-          attribute_array(source.info.name, source.info.type, static_cast<int>(planes), std::move(values)));
+      add(to, store::mesh_array(MeshSet::points, info.name, info.type, to.planes, info.unit),
+          moved(comm, source, shares.by_number, planes, shares.points));
     }
   }
   job.fields = std::move(fields);
-  job.tree = store::one_cell(job.triangles->planes, ranks::rank_in(comm) == 0);
-  auto& attributes = job.header.attributes;
-  attributes["triangles"] = shares.triangles;
-  attributes["planes"] = static_cast<std::int64_t>(planes);
   job.header.dim = planes > 1 ? 3 : 2;
   job.header.lo[0] = shares.box.x_lo, job.header.hi[0] = shares.box.x_hi;
   job.header.lo[1] = shares.box.y_lo, job.header.hi[1] = shares.box.y_hi;
-  if (mesh_step) {
-    attributes[store::mesh_step_attribute] = *mesh_step;
-    attributes[store::mesh_checksum_attribute] = shares.checksum;
-    return;
-  }
-  job.species.push_back(std::move(points));
-  job.species.push_back(std::move(triangles));
 }
 
 }  // namespace octavo::engine

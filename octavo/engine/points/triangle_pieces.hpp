@@ -21,8 +21,8 @@ struct TriangleShares {
   std::uint64_t piece = 0;     ///< checksum of what this rank put; the caller's to set
   SeriesExchange along_curve;  ///< of points, from who has them first
   SeriesExchange by_number;    ///< the same, to who has them in `x` and `y`
-  std::size_t stretch = 0;     ///< points a plane along the curve, filled up
-  std::int64_t triangles = 0;  ///< of all ranks, of one plane
+  std::size_t places = 0;      ///< of this rank's stretch of the curve
+  store::TriangleMesh whole;   ///< of all ranks
   std::int64_t checksum = 0;   ///< of the whole mesh
   mesh::PlaneBox box{};
   std::vector<std::byte> x, y;  ///< float32 where that loses nothing on any rank, else float64

@@ -14,7 +14,6 @@
 #include "octavo/step/regrid.hpp"
 #include "octavo/store/durable.hpp"
 #include "octavo/store/read/scan.hpp"
-#include "octavo/store/read/triangles.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::engine {
@@ -236,7 +235,7 @@ Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts&
   Restart out;
   out.id = {step.found.step, step.found.attempt};
   out.header = step.header;
-  if (store::has_triangles(step.header))
+  if (has_triangles(step))
     read_triangles(comm, step, store, options, out);
   else
     out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);

@@ -13,6 +13,7 @@
 #include "octavo/mesh/tree/fill.hpp"
 #include "octavo/store/read/part.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/store/triangle_boundary.hpp"
 
 namespace octavo::engine {
 
@@ -80,8 +81,9 @@ struct Restart {
   /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
   /// `header.unfolded` on (ratio 2).
   mesh::Part part;
-  /// If triangles were cut with a boundary, `part` has its lines as a species, all of them on every rank
-  /// (store/triangle_boundary.hpp); triangle_neighbours.hpp derives a rank's neighbours from them and the mesh.
+  /// If triangles were cut with a boundary: all its lines, on every rank. triangle_neighbours.hpp derives a rank's
+  /// neighbours from them and the mesh.
+  store::BoundaryArrays boundary{};
   /// With options.opaque: what Writer::put_bytes was given, by rank of the run that wrote the step, then by name. As
   /// many ranks: of this rank's number alone; else of all, for each rank to choose from.
   std::map<int, std::map<std::string, std::vector<std::byte>>> opaque{};

@@ -8,7 +8,6 @@
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/translate.hpp"
-#include "octavo/store/read/triangles.hpp"
 
 namespace octavo::engine {
 
@@ -213,13 +212,6 @@ mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, co
     const file::File file = file::open_read(entry.segment->path);
     store::Source source = store::source_of(file);
     source.place = place;
-    const auto own = [&] {
-      mesh::Request only;
-      only.fields.emplace();
-      only.particles = true;
-      return store::decode_part(entry.segment->table, entry.row, only, store::source_of(file));
-    };
-    source.neighbours = store::neighbours_of_step(step.header, own, step.scan.store, step.found.flow);
     return store::decode_part(entry.segment->table, entry.row, request, source);
   } catch (Error& error) {
     throw error.at(entry.segment->path.string());

@@ -5,7 +5,6 @@
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/ranks/communicator.hpp"
-#include "octavo/store/read/triangles.hpp"
 #include "octavo/telemac/cut/cut_boundary.hpp"
 #include "octavo/telemac/cut/shared_mesh.hpp"
 #include "octavo/telemac/cut/stored_cut.hpp"
@@ -136,11 +135,8 @@ TriangleNeighbours find_neighbours(MPI_Comm comm, const Restart& start) {
   telemac::share_points(job, pieces);
   TriangleNeighbours out;
   take_piece(pieces.at(0).piece, mesh, out);
-  for (const mesh::Particles& species : start.part.particles)
-    if (species.species == store::boundary_species) {
-      const store::BoundaryArrays lines = store::boundary_in(species, job.points);
-      take_boundary(trace(job, lines, mesh, edges), lines, mesh, ranks.rank, out);
-    }
+  if (start.boundary.point.empty()) return out;
+  take_boundary(trace(job, start.boundary, mesh, edges), start.boundary, mesh, ranks.rank, out);
   return out;
 }
 

@@ -11,7 +11,6 @@
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
 #include "octavo/store/read/triangles.hpp"
-#include "octavo/store/triangle_boundary.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -27,12 +26,6 @@ void check_options(MPI_Comm comm, const RestartOptions& options) {
   ranks::require_same(comm, options.points ? "points that it wants" : "none", "the points wanted");
 }
 
-std::int64_t number_in(const mesh::Header& header, const char* name) {
-  const auto found = header.attributes.find(name);
-  const auto* value = found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  return value == nullptr ? -1 : *value;
-}
-
 std::vector<std::int64_t> starts_of(MPI_Comm comm, std::size_t mine) {
   std::vector<std::int64_t> starts(static_cast<std::size_t>(ranks::size_of(comm)) + 1, 0);
   const auto count = static_cast<std::int64_t>(mine);
@@ -45,18 +38,30 @@ std::vector<std::int64_t> starts_of(MPI_Comm comm, std::size_t mine) {
 
 /// The parts of a step that this rank reads: consecutive ones.
 struct Dealt {
-  std::vector<int> places;  ///< in the step
-  int first = 0;            ///< number of the first part
+  std::vector<int> places;         ///< in the step
+  int first = 0;                   ///< number of the first part
+  std::vector<std::int64_t> curve;  ///< place along the curve where each part of the step begins; one more than parts
 };
 
 Dealt deal_parts(MPI_Comm comm, StepParts& step) {
   const int parts = num_parts(step);
   const Deal mine = deal(parts, ranks::size_of(comm), ranks::rank_in(comm));
   std::vector<int> index(static_cast<std::size_t>(parts), -1), place(index);
+  std::vector<std::int64_t> curve(static_cast<std::size_t>(parts) + 1, 0);
   ranks::agree(comm, [&] {
-    for (int p = mine.first; p < mine.last; ++p) index[static_cast<std::size_t>(p)] = entry_of(step, p).part().index;
+    for (int p = mine.first; p < mine.last; ++p) {
+      const PartEntry entry = entry_of(step, p);
+      const store::PartRow& part = entry.part();
+      if (!entry.segment->table.triangles)
+        throw Error(Kind::corrupt, "a part of cells in a step of triangles").at(entry.segment->path.string());
+      index[static_cast<std::size_t>(p)] = part.index;
+      if (part.index >= 0 && part.index < parts)
+        curve[static_cast<std::size_t>(part.index) + 1] = static_cast<std::int64_t>(part.share.places);
+    }
   });
   MPI_Allreduce(MPI_IN_PLACE, index.data(), parts, MPI_INT, MPI_MAX, comm);
+  MPI_Allreduce(MPI_IN_PLACE, curve.data(), parts + 1, MPI_INT64_T, MPI_MAX, comm);
+  std::partial_sum(curve.begin(), curve.end(), curve.begin());
   ranks::agree(comm, [&] {
     for (int p = 0; p < parts; ++p) {
       const int i = index[static_cast<std::size_t>(p)];
@@ -66,50 +71,48 @@ Dealt deal_parts(MPI_Comm comm, StepParts& step) {
       place[static_cast<std::size_t>(i)] = p;
     }
   });
-  return {{place.begin() + mine.first, place.begin() + mine.last}, mine.first};
+  return {{place.begin() + mine.first, place.begin() + mine.last}, mine.first, std::move(curve)};
+}
+
+/// Of the mesh alone, or of fields alone.
+store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Request& request) {
+  const PartEntry entry = entry_of(step, place);
+  const store::Table& table = entry.segment->table;
+  try {
+    const file::File file = file::open_read(entry.segment->path);
+    store::Source source = store::source_of(file);
+    const auto own = [&] {
+      mesh::Request only;
+      only.fields.emplace();
+      const store::StoredTriangles part = store::decode_triangles(table, entry.row, only, store::source_of(file));
+      return store::mesh_of(part.mesh, part.arrays, {&part, 1});
+    };
+    source.neighbours = store::neighbours_of_step(*table.triangles, own, step.scan.store, step.found.flow);
+    return store::decode_triangles(table, entry.row, request, source);
+  } catch (Error& error) {
+    throw error.at(entry.segment->path.string());
+  }
 }
 
 /// This rank's share of the mesh: points and triangles by number.
-struct MeshShare {
-  mesh::Unstructured mesh;           ///< triangles have the points' numbers
-  std::vector<mesh::Field> numbers;  ///< integer fields, plane after plane
-  store::BoundaryArrays boundary;    ///< all of it
-  std::vector<std::int32_t> part;    ///< of each triangle, where the mesh was cut when it was stored
+struct MeshShare : store::StoredMesh {  // the boundary: all of it
   std::vector<std::int64_t> points;  ///< number of each rank's first one; one more than ranks
   std::vector<std::int64_t> triangles;
   mesh::PlaneBox box;
 };
 
-/// Integer fields of this rank's points; a rank that reads no part has them without values.
-std::vector<mesh::Field> numbers_of(const mesh::Part& part, const std::vector<mesh::SpeciesInfo>& species) {
-  std::vector<mesh::Field> fields;
-  for (const mesh::FieldInfo& info : store::fields_beside(species)) {
-    fields.push_back({info, {}});
-    for (const mesh::Particles& particles : part.particles)
-      for (const mesh::Field& attribute : particles.attributes)
-        if (particles.species == store::points_species && attribute.info.name == info.name)
-          fields.back().bytes = attribute.bytes;
-  }
-  return fields;
-}
-
-void check_share(const MeshShare& share) {
-  const std::size_t points = share.mesh.x.size();
-  if (share.mesh.y.size() != points || share.points.back() == 0)
-    throw Error(Kind::corrupt, "point coordinates: " + std::to_string(points) + " x and " +
-                                   std::to_string(share.mesh.y.size()) + " y");
+void check_share(const MeshShare& share, const store::TriangleMesh& whole) {
+  if (share.points.back() != whole.points || share.triangles.back() != whole.triangles)
+    throw Error(Kind::corrupt, "a mesh of " + std::to_string(whole.points) + " points and " +
+                                   std::to_string(whole.triangles) + " triangles: its parts have " +
+                                   std::to_string(share.points.back()) + " and " +
+                                   std::to_string(share.triangles.back()));
   for (const mesh::Field& field : share.numbers) {
     const std::size_t width = mesh::size_of(field.info.type);
     if (width != 4 && width != 8)
       throw Error(Kind::unsupported, "expected values of 4 or 8 bytes, found " + std::to_string(width))
           .at("field " + field.info.name);
-    if (field.bytes.size() != width * points * static_cast<std::size_t>(share.mesh.planes))
-      throw Error(Kind::corrupt, "expected a value for each point of all planes").at("field " + field.info.name);
   }
-  for (const std::int64_t point : share.mesh.connectivity)
-    if (point < 0 || point >= share.points.back())
-      throw Error(Kind::corrupt, "point index: expected 0 to " + std::to_string(share.points.back() - 1) + ", found " +
-                                     std::to_string(point));
 }
 
 /// The lines that ranks have read, one rank's after another's.
@@ -122,32 +125,26 @@ store::BoundaryArrays gather_boundary(MPI_Comm comm, const store::BoundaryArrays
           base::gather(ranks, mine.colour)};
 }
 
-MeshShare read_mesh(MPI_Comm comm, StepParts& step, int planes) {
-  if (planes < 1) throw Error(Kind::corrupt, "planes: expected at least 1, found " + std::to_string(planes));
+MeshShare read_mesh(MPI_Comm comm, StepParts& step) {
   const Dealt mine = deal_parts(comm, step);
+  const store::Table* table = nullptr;
   MeshShare share;
-  share.mesh.planes = planes;
-  store::BoundaryArrays mine_of_boundary;
   ranks::agree(comm, [&] {
     mesh::Request only;
-    only.fields = std::vector<std::string>{};
-    only.particles = true;
-    std::vector<mesh::Part> parts;
-    for (const int place : mine.places) parts.push_back(read_part(step, place, only));
-    const auto& species = entry_of(step, mine.places.empty() ? 0 : mine.places[0]).segment->table.species;
-    const mesh::Part joined = parts.empty() ? mesh::Part{} : store::join_meshes(std::move(parts));
-    if (!mine.places.empty()) share.mesh = store::mesh_of(joined, planes);
-    share.part = store::read_cut(joined);
-    for (const mesh::Particles& particles : joined.particles)
-      if (particles.species == store::boundary_species)
-        mine_of_boundary = store::boundary_in(particles, std::numeric_limits<std::int32_t>::max());
-    share.numbers = numbers_of(joined, species);
+    only.fields.emplace();
+    std::vector<store::StoredTriangles> parts;
+    for (const int place : mine.places) parts.push_back(read_stored(step, place, only));
+    table = &entry_of(step, mine.places.empty() ? 0 : mine.places[0]).segment->table;
+    if (table->triangles->origin)
+      throw Error(Kind::corrupt, "the step has no mesh of triangles, though another step takes it from there");
+    // A rank that reads no part has fields without values.
+    static_cast<store::StoredMesh&>(share) = store::mesh_of(*table->triangles, table->mesh, parts);
   });
-  share.boundary = gather_boundary(comm, mine_of_boundary);
+  share.boundary = gather_boundary(comm, share.boundary);
   share.points = starts_of(comm, share.mesh.x.size());
   share.triangles = starts_of(comm, share.mesh.connectivity.size() / 3);
   share.box = box_of_all(comm, share.mesh.x, share.mesh.y);
-  ranks::agree(comm, [&] { check_share(share); });
+  ranks::agree(comm, [&] { check_share(share, *table->triangles); });
   return share;
 }
 
@@ -160,8 +157,8 @@ StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesy
     std::vector<std::string> notes;
     std::vector<StepParts> steps = find_steps(store, step.found.flow, notes);
     std::erase_if(steps, [&](const StepParts& other) { return other.found.step != number; });
-    if (steps.empty())
-      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) + ", which is not there")
+    if (steps.empty() || !has_triangles(steps.front()))
+      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) + ", which is not there, or not of triangles")
           .at(store.string());
     found = std::move(steps.front());
   });
@@ -169,51 +166,49 @@ StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesy
 }
 
 MeshShare find_mesh(MPI_Comm comm, StepParts& step, const std::filesystem::path& store) {
-  const int planes = static_cast<int>(number_in(step.header, "planes"));
-  const std::int64_t elsewhere = number_in(step.header, store::mesh_step_attribute);
-  if (elsewhere < 0) return read_mesh(comm, step, planes);
-  StepParts other = find_mesh_step(comm, step, store, elsewhere);
-  MeshShare share = read_mesh(comm, other, planes);
-  if (number_in(step.header, store::mesh_checksum_attribute) !=
-      mesh_checksum(comm, share.mesh.x, share.mesh.y, share.mesh.connectivity, planes))
-    throw Error(Kind::corrupt,
-                "the mesh of step " + std::to_string(elsewhere) + " is not the one that this step was written with");
+  const std::optional<store::MeshOrigin> origin = store::origin_in(step.header);
+  if (!origin) return read_mesh(comm, step);
+  StepParts other = find_mesh_step(comm, step, store, origin->step);
+  MeshShare share = read_mesh(comm, other);
+  store::check_origin(*origin,
+                      mesh_checksum(comm, share.mesh.x, share.mesh.y, share.mesh.connectivity, share.mesh.planes));
   return share;
 }
 
 /// Fields of this rank's parts: its stretch of the curve, plane after plane.
 std::vector<mesh::Field> read_stretch(StepParts& step, const Dealt& mine, const mesh::Request& request,
                                       const MeshShare& share, std::size_t length) {
-  const auto planes = static_cast<std::size_t>(share.mesh.planes), all = static_cast<std::size_t>(share.points.back());
-  const std::size_t stretch = store::stretch_of(all, num_parts(step));
+  const auto planes = static_cast<std::size_t>(share.mesh.planes);
   std::vector<mesh::Field> fields;
+  std::size_t first = 0;
   for (std::size_t p = 0; p < mine.places.size(); ++p) {
-    const mesh::Part part = read_part(step, mine.places[p], request);
-    const std::size_t begin = (static_cast<std::size_t>(mine.first) + p) * stretch;
-    const std::size_t count = begin < all ? std::min(stretch, all - begin) : 0;
+    const store::StoredTriangles part = read_stored(step, mine.places[p], request);
+    const auto places = static_cast<std::size_t>(part.share.places);
     for (std::size_t f = 0; f < part.fields.size(); ++f) {
       const mesh::Field& field = part.fields[f];
       const std::size_t size = mesh::size_of(field.info.type);
-      if (field.size() != stretch * planes)
-        throw Error(Kind::corrupt,
-                    "expected " + std::to_string(stretch * planes) + " values, found " + std::to_string(field.size()))
-            .at("field " + field.info.name);
       if (p == 0) fields.push_back(mesh::make_field(field.info, length * planes));
       for (std::size_t plane = 0; plane < planes; ++plane)
-        std::copy_n(field.bytes.begin() + static_cast<std::ptrdiff_t>(plane * stretch * size), count * size,
-                    fields[f].bytes.begin() + static_cast<std::ptrdiff_t>((plane * length + p * stretch) * size));
+        std::copy_n(field.bytes.begin() + static_cast<std::ptrdiff_t>(plane * places * size), places * size,
+                    fields[f].bytes.begin() + static_cast<std::ptrdiff_t>((plane * length + first) * size));
     }
+    first += places;
   }
   return fields;
 }
 
 /// From points by number to the stretches of the curve that the ranks' parts have.
 SeriesExchange plan_curve(MPI_Comm comm, const StepParts& step, const MeshShare& share,
-                          std::vector<std::int64_t>& bounds) {
+                          const std::vector<std::int64_t>& curve, std::vector<std::int64_t>& bounds) {
   const std::int64_t all = share.points.back();
-  const auto stretch = static_cast<std::int64_t>(store::stretch_of(static_cast<std::size_t>(all), num_parts(step)));
+  ranks::agree(comm, [&] {
+    if (curve.back() != all)
+      throw Error(Kind::corrupt, "a mesh of triangles: expected values of " + std::to_string(all) +
+                                     " points in all parts, found " + std::to_string(curve.back()));
+  });
   const int ranks = ranks::size_of(comm);
-  for (int r = 0; r < ranks; ++r) bounds.push_back(std::min(all, deal(num_parts(step), ranks, r).first * stretch));
+  for (int r = 0; r < ranks; ++r)
+    bounds.push_back(curve[static_cast<std::size_t>(deal(num_parts(step), ranks, r).first)]);
   bounds.push_back(all);
   std::vector<Ordered> items;
   std::vector<std::uint32_t> local(share.mesh.x.size());
@@ -286,8 +281,10 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
 
 /// Whether the mesh was cut for as many ranks, and all know where.
 bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
-  int all = number_in(step.header, store::cut_attribute) == ranks::size_of(comm) &&
-            3 * share.part.size() == share.mesh.connectivity.size();
+  const auto found = step.header.attributes.find(store::cut_attribute);
+  const auto* parts = found == step.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  int all = parts != nullptr && *parts == ranks::size_of(comm) &&
+            3 * share.part_of.size() == share.mesh.connectivity.size();
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
   return all != 0;
 }
@@ -297,7 +294,7 @@ std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
   const std::size_t triangles = share.mesh.connectivity.size() / 3;
   const int ranks = ranks::size_of(comm);
   ranks::agree(comm, [&] {
-    const auto [least, most] = std::minmax_element(share.part.begin(), share.part.end());
+    const auto [least, most] = std::minmax_element(share.part_of.begin(), share.part_of.end());
     if (triangles > 0 && (*least < 0 || *most >= ranks))
       throw Error(Kind::corrupt, "the cut of the mesh: expected a part from 0 to " + std::to_string(ranks - 1) +
                                      ", found " + std::to_string(*least) + " to " + std::to_string(*most));
@@ -306,7 +303,7 @@ std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
   std::vector<std::vector<Element>> to(static_cast<std::size_t>(ranks));
   for (std::size_t t = 0; t < triangles; ++t) {
     const auto corner = share.mesh.connectivity.begin() + static_cast<std::ptrdiff_t>(3 * t);
-    to[static_cast<std::size_t>(share.part[t])].push_back(
+    to[static_cast<std::size_t>(share.part_of[t])].push_back(
         {first + static_cast<std::int64_t>(t), {corner[0], corner[1], corner[2]}});
   }
   std::vector<Element> elements;
@@ -374,13 +371,14 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
                                      const std::vector<std::size_t>& chosen, const mesh::Header& header,
                                      const SeriesExchange& fetch, std::size_t points) {
   std::vector<std::int64_t> bounds;
-  const SeriesExchange back = reversed(plan_curve(comm, step, share, bounds));
+  const Dealt mine = deal_parts(comm, step);
+  const SeriesExchange back = reversed(plan_curve(comm, step, share, mine.curve, bounds));
   const std::size_t stored = step.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
   mesh::Request request;
+  request.mesh = false;
   request.fields.emplace();
   for (const std::size_t f : chosen)
     if (f < stored) request.fields->push_back(header.fields[f].name);
-  const Dealt mine = deal_parts(comm, step);
   const auto rank = static_cast<std::size_t>(ranks::rank_in(comm));
   std::vector<mesh::Field> read, out;
   ranks::agree(comm, [&] {
@@ -399,6 +397,12 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
 
 }  // namespace
 
+bool has_triangles(const StepParts& step) {
+  return !step.output && std::any_of(step.scan.subfiles.begin(), step.scan.subfiles.end(), [](const auto& subfile) {
+    return subfile.commits[0].footer.mesh == store::triangle_mesh;
+  });
+}
+
 void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path& store, const RestartOptions& options,
                     Restart& out) {
   check_options(comm, options);
@@ -411,13 +415,11 @@ void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path&
   const std::size_t points = mesh.global_point.size();
   mesh.x = move_values<double>(comm, fetch, share.mesh.x, points);
   mesh.y = move_values<double>(comm, fetch, share.mesh.y, points);
-  for (mesh::FieldInfo& field : out.header.fields) field.centring = mesh::Centring::node;
   for (const mesh::Field& field : share.numbers) out.header.fields.push_back(field.info);
   std::vector<std::size_t> chosen;
   ranks::agree(comm, [&] { chosen = mesh::select_fields(out.header, options.fields); });
   out.part.fields = read_fields(comm, step, share, chosen, out.header, fetch, points);
-  if (!share.boundary.point.empty())  // of the mesh, whether particles are wanted or not
-    out.part.particles.push_back(store::boundary_of(share.boundary));
+  out.boundary = share.boundary;
   out.part.index = ranks::rank_in(comm);
   out.part.mesh = std::move(mesh);
 }

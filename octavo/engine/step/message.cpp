@@ -20,6 +20,12 @@ void both(Way& way, Stream& stream) {
 }
 
 template <class Way>
+void both(Way& way, MeshArray& array) {
+  both(way, array.of);
+  both(way, array.info);
+}
+
+template <class Way>
 void both(Way& way, EncodedPart& part) {
   both(way, part.index);
   both(way, part.shape.dim);
@@ -36,6 +42,10 @@ void both(Way& way, EncodedPart& part) {
   both(way, part.fields);
   both(way, part.widths);
   both(way, part.species);
+  both(way, part.opaque);
+  both(way, part.triangles);
+  both(way, part.share);
+  both(way, part.mesh);
   both(way, part.streams);
 }
 

@@ -127,7 +127,13 @@ store::Values values_of(const Source& source) {
 store::PartView view_of(const StepJob& job) {
   store::PartView part;
   part.index = job.part;
-  part.tree = &*job.tree;
+  if (job.triangles) {
+    part.triangles = job.triangles->whole;
+    part.share = job.triangles->share;
+    for (const MeshSource& array : job.triangles->arrays) part.mesh.push_back({array.of, values_of(array.source)});
+  } else {
+    part.tree = &*job.tree;
+  }
   for (const Source& source : job.fields) {
     part.fields.push_back(values_of(source));
     if (source.there) part.fields.back().size = values_of_cell(source) * num_cells(*job.tree);
@@ -143,16 +149,17 @@ store::PartView view_of(const StepJob& job) {
 
 // Raw streams are compared while they are written.
 void compare_encoded(const StepJob& job) {
-  const auto is_raw = [&](const Source& source) {
-    const auto own = job.encoding.field_codec.find(source.info.name);
-    const bool field = source.info.centring != mesh::Centring::particle && own != job.encoding.field_codec.end();
-    return (field ? own->second : job.encoding.codec).method == codec::Method::raw && !job.encoding.single_precision;
+  const auto compare_unless_raw = [&](const Source& source, const codec::Settings& settings) {
+    if (settings.method != codec::Method::raw || job.encoding.single_precision) compare(job, source);
   };
-  for (const Source& source : job.fields)
-    if (!is_raw(source)) compare(job, source);
+  for (const Source& source : job.fields) {
+    const auto own = job.encoding.field_codec.find(source.info.name);
+    compare_unless_raw(source, own != job.encoding.field_codec.end() ? own->second : job.encoding.codec);
+  }
   for (const SpeciesSource& species : job.species)
-    for (const Source& source : species.attributes)
-      if (!is_raw(source)) compare(job, source);
+    for (const Source& source : species.attributes) compare_unless_raw(source, job.encoding.codec);
+  if (job.triangles)
+    for (const MeshSource& array : job.triangles->arrays) compare_unless_raw(array.source, job.encoding.codec);
 }
 
 mesh::Part without_values(const StepJob& job) {

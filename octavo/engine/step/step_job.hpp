@@ -39,10 +39,20 @@ struct PatchSource {
   mesh::PatchTree tree;
 };
 
-/// A piece of a mesh of triangles as it was put: values stand on its points, plane after plane.
+/// An array of a mesh of triangles.
+struct MeshSource {
+  store::MeshSet of = store::MeshSet::points;
+  Source source;
+};
+
+/// A piece of a mesh of triangles as it was put: values stand on its points, plane after plane. fold() makes it a share
+/// of the whole mesh, with values of its own.
 struct TriangleSource {
   std::size_t points = 0;  ///< of one plane
   int planes = 1;
+  store::TriangleMesh whole{};
+  store::TriangleShare share{};
+  std::vector<MeshSource> arrays{};  ///< of the share
 };
 
 struct SpeciesSource {
@@ -61,7 +71,7 @@ struct StepJob {
   int part = 0;
   std::optional<mesh::Octree> tree;         ///< neither tree nor patches: this rank has no part in the step
   std::optional<PatchSource> patches;       ///< they become a tree when they are encoded
-  std::optional<TriangleSource> triangles;  ///< fold() makes them a tree, with values of its own
+  std::optional<TriangleSource> triangles;
   std::vector<Source> fields;
   std::vector<SpeciesSource> species;
   std::map<std::string, std::vector<std::byte>> opaque{};
@@ -74,12 +84,14 @@ struct StepJob {
 
 inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }
 
-/// Calls f(source) for fields and attributes.
+/// Calls f(source) for fields, attributes and arrays of a mesh.
 template <class F>
 void for_each_source(StepJob& job, F&& f) {
   for (Source& source : job.fields) f(source);
   for (SpeciesSource& species : job.species)
     for (Source& source : species.attributes) f(source);
+  if (job.triangles)
+    for (MeshSource& array : job.triangles->arrays) f(array.source);
 }
 /// The bytes of all arrays, in the packed form.
 std::uint64_t bytes_of(StepJob& job);

@@ -117,14 +117,12 @@ std::int64_t part_bytes(const OpenedStep& step, int part) {
   return static_cast<std::int64_t>(bytes);
 }
 
-mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request, const NeighbourSource& neighbours) {
+mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request) {
   const PartPlace& place = place_of(step, part);
   const OpenedSegment& segment = step.segments[place.segment];
   const file::File file = file::open_read(segment.path);
   try {
-    Source source = source_of(file);
-    source.neighbours = neighbours;
-    mesh::Part out = decode_part(segment.table, place.row, request, source);
+    mesh::Part out = decode_part(segment.table, place.row, request, source_of(file));
     // Species that only other segments have: none of them here.
     if (request.particles)
       for (const mesh::SpeciesInfo& info : step.species)
@@ -169,15 +167,19 @@ mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const Opene
   dataset.format = "octavo";
   dataset.path = path.string();
   dataset.header = step->header;
-  dataset.num_parts = static_cast<int>(step->parts.size());
   for (const OpenedSegment& segment : step->segments)
     dataset.bytes += static_cast<std::int64_t>(segment_bytes(segment.footer, segment.at));
-  dataset.levels = level_counts(*step);
-  dataset.species = step->species;
   dataset.lossy = lossy_fields(*step);
   dataset.notes = std::move(notes);
+  if (step->triangles) {
+    set_triangles(dataset, step, path);
+    return dataset;
+  }
+  dataset.num_parts = static_cast<int>(step->parts.size());
+  dataset.levels = level_counts(*step);
+  dataset.species = step->species;
   dataset.parts_touching = [step](const mesh::Region& region) { return parts_touching(*step, region); };
-  dataset.read = [step](int part, const mesh::Request& request) { return read(*step, part, request, {}); };
+  dataset.read = [step](int part, const mesh::Request& request) { return read(*step, part, request); };
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
   mesh::take_walls_out(dataset);
   return dataset;
@@ -219,25 +221,17 @@ mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::op
   std::vector<std::string> notes;
   for (const Finding& finding : scan.damage) notes.push_back(note_of(finding));
   const auto opened = std::make_shared<const OpenedStep>(choose(scan, flow, step, notes));
-  mesh::Dataset dataset = dataset_of(scan.store, opened, std::move(notes));
-  const FoldedRead folded = [opened](int part, const mesh::Request& request, const NeighbourSource& neighbours) {
-    return read(*opened, part, request, neighbours);
-  };
-  unfold(dataset, folded, scan.store, opened->flow);
-  return dataset;
+  return dataset_of(scan.store, opened, std::move(notes));
 }
 
-mesh::Dataset open_folded(const fs::path& store, Flow flow, std::int64_t step) {
-  const Scan scan = scan_store(store);
+OpenedStep open_numbered(const fs::path& store, Flow flow, std::int64_t step) {
   std::vector<std::string> notes;
-  return dataset_of(scan.store, std::make_shared<const OpenedStep>(choose(scan, flow, step, notes)), {});
+  return choose(scan_store(store), flow, step, notes);
 }
 
 std::map<int, std::map<std::string, std::vector<std::byte>>> read_opaque(const fs::path& store, Flow flow,
                                                                          std::int64_t step) {
-  const Scan scan = scan_store(store);
-  std::vector<std::string> notes;
-  const OpenedStep opened = choose(scan, flow, step, notes);
+  const OpenedStep opened = open_numbered(store, flow, step);
   std::map<int, std::map<std::string, std::vector<std::byte>>> all;
   for (const PartPlace& place : opened.parts) {
     const OpenedSegment& segment = opened.segments[place.segment];
@@ -249,9 +243,7 @@ std::map<int, std::map<std::string, std::vector<std::byte>>> read_opaque(const f
 }
 
 std::vector<StreamInfo> list_streams(const fs::path& store, Flow flow, std::int64_t step) {
-  const Scan scan = scan_store(store);
-  std::vector<std::string> notes;
-  const OpenedStep opened = choose(scan, flow, step, notes);
+  const OpenedStep opened = open_numbered(store, flow, step);
   std::vector<StreamInfo> streams;
   for (const PartPlace& place : opened.parts) {
     const OpenedSegment& segment = opened.segments[place.segment];

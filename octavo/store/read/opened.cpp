@@ -16,6 +16,8 @@ std::vector<std::byte> header_bytes(const OpenedSegment& segment) {
   Table only;
   only.header = segment.table.header;
   only.widths = segment.table.widths;
+  only.triangles = segment.table.triangles;
+  only.mesh = segment.table.mesh;
   return to_bytes(only);
 }
 
@@ -34,7 +36,8 @@ void add_species(const Table& table, std::vector<mesh::SpeciesInfo>& all) {
 void check_headers(const OpenedStep& step, std::size_t first) {
   const auto expected = header_bytes(step.segments[first]);
   for (const OpenedSegment& segment : step.segments)
-    if (!segment.table.parts.empty() && header_bytes(segment) != expected)
+    if (!segment.table.parts.empty() && (segment.footer.mesh != step.segments[first].footer.mesh ||
+                                         header_bytes(segment) != expected))
       throw Error(Kind::corrupt, "segments disagree on the step's header or fields")
           .at(byte_range(segment.path, segment.footer.table.offset, segment.footer.table.length));
 }
@@ -48,6 +51,27 @@ void order_parts(OpenedStep& step) {
   for (std::size_t i = 1; i < step.parts.size(); ++i)
     if (index(step.parts[i]) == index(step.parts[i - 1]))
       throw Error(Kind::corrupt, "part " + std::to_string(index(step.parts[i])) + " is in the step twice");
+}
+
+// Parts of triangles are stretches of one mesh, one after another.
+void check_shares(const OpenedStep& step) {
+  TriangleShare sum;
+  for (std::size_t p = 0; p < step.parts.size(); ++p) {
+    const PartRow& part = part_row(step, step.parts[p]);
+    if (part.index != static_cast<int>(p))
+      throw Error(Kind::corrupt, "a mesh of triangles: part " + std::to_string(p) + " is missing");
+    sum.places += part.share.places, sum.points += part.share.points, sum.triangles += part.share.triangles;
+  }
+  const TriangleMesh& mesh = *step.triangles;
+  const auto expect = [](const char* what, std::uint64_t found, std::int64_t expected) {
+    if (found != static_cast<std::uint64_t>(expected))
+      throw Error(Kind::corrupt, std::string("a mesh of triangles: expected ") + what + " " +
+                                     std::to_string(expected) + " in all parts, found " + std::to_string(found));
+  };
+  expect("values of points", sum.places, mesh.points);
+  if (mesh.origin) return;
+  expect("points", sum.points, mesh.points);
+  expect("triangles", sum.triangles, mesh.triangles);
 }
 
 }  // namespace
@@ -78,6 +102,9 @@ OpenedStep join_segments(const StepFound& found, std::vector<OpenedSegment> segm
   step.header = step.segments[first].table.header;
   for (const OpenedSegment& segment : step.segments) add_species(segment.table, step.species);
   order_parts(step);
+  step.triangles = step.segments[first].table.triangles;
+  step.mesh = step.segments[first].table.mesh;
+  if (step.triangles) check_shares(step);
   return step;
 }
 

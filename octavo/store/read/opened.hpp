@@ -25,6 +25,8 @@ struct OpenedStep {
   std::vector<PartPlace> parts;  ///< by contributor, ascending
   mesh::Header header;
   std::vector<mesh::SpeciesInfo> species;  ///< counts of all parts
+  std::optional<TriangleMesh> triangles{};
+  std::vector<MeshArray> mesh{};  ///< of triangles
 };
 
 /// Reads the table of one segment. Throws Error(corrupt) with the place.
@@ -32,6 +34,8 @@ OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place);
 /// Brings segments together. Throws Error(corrupt) where their headers disagree or a contributor is there twice.
 OpenedStep join_segments(const StepFound& step, std::vector<OpenedSegment> segments);
 OpenedStep open_segments(const Scan& scan, const StepFound& step);
+/// The complete step of this number, as open_step() chooses it.
+OpenedStep open_numbered(const std::filesystem::path& store, Flow flow, std::int64_t step);
 
 /// Streams from an open subfile, checked against their stored checksums.
 Fetch fetch_from(const file::File& file);

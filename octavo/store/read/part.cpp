@@ -253,21 +253,25 @@ std::span<std::byte> memory_for(mesh::Field& field, std::size_t bytes, const Pla
   return field.bytes;
 }
 
-std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const mesh::Octree& tree,
+// Where the values of all fields of a part stand. Those of triangles are one level.
+struct Levels {
+  std::vector<std::size_t> offsets;  // in cells
+  Parents parents;
+  std::size_t family = 1;
+};
+
+std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const Levels& levels,
                                        const std::vector<std::size_t>& chosen, std::size_t deepest,
                                        const Source& source) {
   std::vector<mesh::Field> fields;
-  if (chosen.empty()) return fields;
-  const Parents parents = parents_of(tree);
-  auto offsets = level_offsets(tree);
   for (std::size_t index : chosen) {
     LevelValues values;
     values.width = static_cast<std::size_t>(table.widths[index]);
-    values.offsets = offsets;
+    values.offsets = levels.offsets;
     values.neighbours = &source.neighbours;
     mesh::Field field{table.header.fields[index], {}};
     values.type = field.info.type;
-    values.bytes = memory_for(field, offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
+    values.bytes = memory_for(field, levels.offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
     for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
       const StreamRow& stream = table.streams[s];
       if (stream.kind != StreamKind::field || stream.index != index ||
@@ -275,7 +279,7 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
         continue;
       within(table, stream, [&] {
         if (!read_in_place(source.read_to, stream, deepest, values))
-          decode_stream(source.fetch(stream), stream, deepest, values, parents, family_size(tree));
+          decode_stream(source.fetch(stream), stream, deepest, values, levels.parents, levels.family);
       });
     }
     fields.push_back(std::move(field));
@@ -283,7 +287,7 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
   return fields;
 }
 
-// ------------------------------------------------------------------ particles
+// ------------------------------------------------------------------ particles, arrays of a mesh
 
 mesh::Field decode_attribute(const mesh::FieldInfo& info, std::uint64_t count, const StreamRow& stream,
                              std::span<const std::byte> stored) {
@@ -346,6 +350,7 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
   for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
     const StreamRow& stream = table.streams[s];
     const bool wanted = stream.kind == StreamKind::particles ? request.particles
+                        : stream.kind == StreamKind::mesh    ? request.mesh
                         : stream.kind == StreamKind::opaque  ? request.opaque
                         : !is_known(stream.kind)             ? false
                         : stream.kind == StreamKind::field
@@ -364,7 +369,9 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
   mesh::Part part;
   part.index = row.index;
   mesh::Octree tree = decode_tree(table, row, source.fetch);
-  part.fields = decode_fields(table, row, tree, chosen, deepest, source);
+  if (!chosen.empty())
+    part.fields = decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree)}, chosen, deepest,
+                                source);
   if (deepest + 1 < row.cells.size()) {
     if (source.place) throw Error(Kind::usage, "fields are read into place only to their finest level");
     tree = mesh::truncate(tree, static_cast<int>(deepest)).tree;
@@ -379,10 +386,37 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
 
 }  // namespace
 
-mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
+namespace {
+
+StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::Request& request,
+                           const Source& source) {
+  const auto chosen = mesh::select_fields(table.header, request.fields);
+  check_memory(table, row, 0, request, chosen);
+  StoredTriangles part;
+  part.index = row.index;
+  part.mesh = *table.triangles;
+  part.share = row.share;
+  part.arrays = table.mesh;
+  part.values.resize(part.arrays.size());
+  for (std::size_t s = row.first_stream; s < row.last_stream && request.mesh; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (stream.kind != StreamKind::mesh) continue;
+    const MeshArray& array = part.arrays[stream.index];
+    within(table, stream, [&] {
+      const std::uint64_t count = row.share.of(array.of);
+      part.values[stream.index] = decode_attribute(array.info, count, stream, source.fetch(stream)).bytes;
+    });
+  }
+  const auto places = static_cast<std::size_t>(row.share.places) * static_cast<std::size_t>(part.mesh.planes);
+  part.fields = decode_fields(table, row, {{0, places}, {{}}, 1}, chosen, 0, source);
+  return part;
+}
+
+template <class Read>
+auto decode(const Table& table, std::size_t row, const mesh::Request& request, const Source& source, Read&& read) {
   const PartRow& part = table.parts[row];
   try {
-    mesh::Part out = read_part(table, part, request, source);
+    auto out = read(table, part, request, source);
     if (request.opaque) out.opaque = decode_opaque(table, row, source.fetch);
     return out;
   } catch (Error& error) {
@@ -390,6 +424,17 @@ mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request&
   } catch (const std::bad_alloc&) {
     throw Error(Kind::no_space, "out of memory").at("part " + std::to_string(part.index));
   }
+}
+
+}  // namespace
+
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
+  return decode(table, row, request, source, read_part);
+}
+
+StoredTriangles decode_triangles(const Table& table, std::size_t row, const mesh::Request& request,
+                                 const Source& source) {
+  return decode(table, row, request, source, read_share);
 }
 
 std::map<std::string, std::vector<std::byte>> decode_opaque(const Table& table, std::size_t row, const Fetch& fetch) {

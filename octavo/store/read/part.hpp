@@ -26,10 +26,25 @@ struct Source {
   Place place{};  ///< only for parts that are read to their finest level
 };
 
-/// Reads one part: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what
+/// Reads one part that is a tree: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what
 /// they decode to against the table. Fields that `place` gave memory for are
 /// in the part without bytes.
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source);
+
+/// A part of a mesh of triangles as it is stored.
+struct StoredTriangles {
+  int index = 0;
+  TriangleMesh mesh;
+  TriangleShare share;
+  std::vector<MeshArray> arrays;
+  std::vector<std::vector<std::byte>> values;  ///< of each array
+  std::vector<mesh::Field> fields;             ///< of its places along the curve, plane after plane
+  std::map<std::string, std::vector<std::byte>> opaque;
+};
+
+/// The same for a part of triangles: of the request count the fields, and whether the mesh and opaque bytes are wanted.
+StoredTriangles decode_triangles(const Table& table, std::size_t row, const mesh::Request& request,
+                                 const Source& source);
 
 /// The part's opaque bytes, by name.
 std::map<std::string, std::vector<std::byte>> decode_opaque(const Table& table, std::size_t row, const Fetch& fetch);

@@ -4,14 +4,12 @@
 #include <cmath>
 #include <cstring>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/triangles/point_curve.hpp"
 #include "octavo/mesh/triangles/point_neighbours.hpp"
-#include "octavo/store/triangle_boundary.hpp"
 
 namespace octavo::store {
 namespace {
@@ -19,6 +17,7 @@ namespace {
 using base::Error;
 using base::Kind;
 using mesh::ScalarType;
+namespace fs = std::filesystem;
 
 // ------------------------------------------------------------------ order
 
@@ -66,117 +65,134 @@ mesh::Field reordered(const mesh::Field& field, const std::vector<std::uint32_t>
 
 // ------------------------------------------------------------------ arrays
 
-mesh::Field coordinates(const std::string& name, const std::vector<double>& values) {
-  if (!fit_float32(values)) return mesh::attribute_of(name, values);
-  return mesh::attribute_of(name, std::vector<float>(values.begin(), values.end()));
+void add(StoredTriangles& part, MeshArray array, std::vector<std::byte> values) {
+  part.arrays.push_back(std::move(array));
+  part.values.push_back(std::move(values));
 }
 
-const mesh::Field& attribute(const mesh::Part& part, const char* species, const std::string& name) {
-  for (const mesh::Particles& particles : part.particles)
-    if (particles.species == species)
-      for (const mesh::Field& field : particles.attributes)
-        if (field.info.name == name) return field;
-  throw Error(Kind::corrupt, std::string("a mesh of triangles lacks ") + species + "/" + name);
+template <class T>
+std::vector<std::byte> bytes_of(std::span<const T> values) {
+  const auto bytes = std::as_bytes(values);
+  return {bytes.begin(), bytes.end()};
+}
+
+void add_coordinates(StoredTriangles& part, const std::string& name, const std::vector<double>& values) {
+  if (!fit_float32(values))
+    return add(part, mesh_array(MeshSet::points, name, ScalarType::float64, 1), bytes_of<double>(values));
+  add(part, mesh_array(MeshSet::points, name, ScalarType::float32, 1),
+      bytes_of<float>(std::vector<float>(values.begin(), values.end())));
+}
+
+template <class T>
+void add_array(StoredTriangles& part, MeshSet of, const std::string& name, int components, std::span<const T> values) {
+  add(part, mesh_array(of, name, mesh::scalar_type_of<T>(), components), bytes_of(values));
+}
+
+bool is_number(const MeshArray& array) {
+  return array.of == MeshSet::points && array.info.name != "x" && array.info.name != "y";
+}
+
+// An array of all parts: one part's values after another's, in each plane.
+mesh::Field joined(std::span<const StoredTriangles> parts, std::size_t array, const MeshArray& described) {
+  const std::size_t planes = is_number(described) ? static_cast<std::size_t>(described.info.components) : 1;
+  mesh::Field whole{described.info, {}};
+  for (std::size_t plane = 0; plane < planes; ++plane)
+    for (const StoredTriangles& part : parts) {
+      const std::vector<std::byte>& values = part.values.at(array);
+      const auto size = static_cast<std::ptrdiff_t>(values.size() / planes);
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(plane) * size;
+      whole.bytes.insert(whole.bytes.end(), begin, begin + size);
+    }
+  return whole;
 }
 
 std::vector<double> doubles(const mesh::Field& field) {
   return mesh::visit_values(field, [](auto values) { return std::vector<double>(values.begin(), values.end()); });
 }
 
-template <class T>
-const T* find(const mesh::Header& header, const char* name) {
-  const auto found = header.attributes.find(name);
-  return found == header.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+// Undoes triangle_steps().
+std::vector<std::int64_t> connectivity_of(std::span<const std::int32_t> steps) {
+  std::vector<std::int64_t> points;
+  points.reserve(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) points.push_back(i % 3 == 0 ? steps[i] : steps[i] + points[i - i % 3]);
+  return points;
 }
 
-int planes_of(const mesh::Header& header) { return static_cast<int>(*find<std::int64_t>(header, "planes")); }
+template <class T>
+void check_points(const std::vector<T>& points, const TriangleMesh& whole, const MeshArray& array) {
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (points[i] < 0 || points[i] >= whole.points)
+      throw Error(Kind::corrupt, "point of entry " + std::to_string(i) + ": expected 0 to " +
+                                     std::to_string(whole.points - 1) + ", found " + std::to_string(points[i]))
+          .at("mesh " + name_of(array));
+}
 
 // ------------------------------------------------------------------ reading
 
-/// How a step is read as it is stored.
-struct Folded {
-  FoldedRead read;
-  int parts = 1;
-};
-
-/// An attribute of all parts: one after another, in each plane.
-mesh::Field joined(const std::vector<mesh::Part>& parts, const std::string& species, const mesh::FieldInfo& info) {
-  const bool of_planes = species == points_species;
-  const std::size_t planes = of_planes ? static_cast<std::size_t>(info.components) : 1;
-  mesh::Field whole{info, {}};
-  for (std::size_t plane = 0; plane < planes; ++plane)
-    for (const mesh::Part& part : parts) {
-      const mesh::Field& field = attribute(part, species.c_str(), info.name);
-      if (field.info != info) throw Error(Kind::corrupt, "parts disagree about it").at("attribute " + info.name);
-      const std::size_t bytes = field.bytes.size() / planes;
-      const auto begin = field.bytes.begin() + static_cast<std::ptrdiff_t>(plane * bytes);
-      whole.bytes.insert(whole.bytes.end(), begin, begin + static_cast<std::ptrdiff_t>(bytes));
-    }
-  return whole;
+StoredTriangles read_stored(const OpenedStep& step, std::size_t part, const mesh::Request& request,
+                            const NeighbourSource& neighbours) {
+  const PartPlace& place = step.parts[part];
+  const OpenedSegment& segment = step.segments[place.segment];
+  const file::File file = file::open_read(segment.path);
+  try {
+    Source source = source_of(file);
+    source.neighbours = neighbours;
+    return decode_triangles(segment.table, place.row, request, source);
+  } catch (Error& error) {
+    throw error.at(segment.path.string());
+  }
 }
 
-/// The two species, of all parts.
-mesh::Part whole_mesh(const Folded& step) {
+StoredMesh own_mesh(const OpenedStep& step) {
+  if (!step.triangles || step.triangles->origin)
+    throw Error(Kind::corrupt, "the step has no mesh of triangles, though another step takes it from there")
+        .at(to_string(step.flow) + " step " + std::to_string(step.step));
   mesh::Request only;
-  only.fields = std::vector<std::string>{};
-  only.particles = true;
-  std::vector<mesh::Part> parts;
-  for (int p = 0; p < step.parts; ++p) parts.push_back(step.read(p, only, {}));
-  return join_meshes(std::move(parts));
+  only.fields.emplace();
+  std::vector<StoredTriangles> parts;
+  for (std::size_t p = 0; p < step.parts.size(); ++p) parts.push_back(read_stored(step, p, only, {}));
+  try {
+    StoredMesh stored = mesh_of(*step.triangles, step.mesh, parts);
+    mesh::validate(stored.mesh);
+    return stored;
+  } catch (Error& error) {
+    throw error.at(step.segments[step.parts.at(0).segment].path.string());
+  }
 }
 
-/// For what needs no neighbours to be read: a mesh.
-Folded folded(const mesh::Dataset& dataset) {
-  return {[read = dataset.read](int part, const mesh::Request& request, const NeighbourSource&) {
-            return read(part, request);
-          },
-          dataset.num_parts};
+// The mesh of the step that has it: this one, or the one it names.
+StoredMesh find_mesh(const TriangleMesh& mesh, const std::function<StoredMesh()>& own, const fs::path& store,
+                     Flow flow) {
+  if (!mesh.origin) return own();
+  StoredMesh other = own_mesh(open_numbered(store, flow, mesh.origin->step));
+  check_origin(*mesh.origin, mesh_checksum(other.mesh));
+  return other;
 }
 
-/// The step that has the mesh: this one, or the one it names.
-mesh::Part part_with_mesh(const Folded& here, const mesh::Header& header, const std::filesystem::path& store,
-                          Flow flow) {
-  const auto* step = find<std::int64_t>(header, mesh_step_attribute);
-  if (step == nullptr) return whole_mesh(here);
-  return whole_mesh(folded(open_folded(store, flow, *step)));
-}
-
-/// Fields of all parts, along the curve in each plane: each part has as long a stretch of it.
-mesh::Part whole_fields(const Folded& step, const mesh::Request& request, std::size_t points, std::size_t planes,
-                        const NeighbourSource& neighbours) {
-  mesh::Part whole;
-  const std::size_t stretch = stretch_of(points, step.parts);
-  for (int p = 0; p < step.parts; ++p) {
-    mesh::Part part = step.read(p, request, neighbours);
+// Fields of all parts, plane after plane.
+std::vector<mesh::Field> whole_fields(const OpenedStep& step, const std::vector<std::string>& names,
+                                      const NeighbourSource& neighbours) {
+  mesh::Request request;
+  request.fields = names;
+  request.mesh = false;
+  const auto points = static_cast<std::size_t>(step.triangles->points);
+  const auto planes = static_cast<std::size_t>(step.triangles->planes);
+  std::vector<mesh::Field> whole;
+  std::size_t first = 0;
+  for (std::size_t p = 0; p < step.parts.size(); ++p) {
+    const StoredTriangles part = read_stored(step, p, request, neighbours);
+    const auto places = static_cast<std::size_t>(part.share.places);
     for (std::size_t f = 0; f < part.fields.size(); ++f) {
       const mesh::Field& field = part.fields[f];
-      const std::size_t size = mesh::size_of(field.info.type), first = static_cast<std::size_t>(p) * stretch;
-      if (field.size() != stretch * planes)
-        throw Error(Kind::corrupt,
-                    "expected " + std::to_string(stretch * planes) + " values, found " + std::to_string(field.size()))
-            .at("field " + field.info.name)
-            .at("part " + std::to_string(p));
-      if (p == 0) whole.fields.push_back(mesh::make_field(field.info, points * planes));
-      for (std::size_t plane = 0; plane < planes && first < points; ++plane)
-        std::copy_n(field.bytes.data() + plane * stretch * size, std::min(stretch, points - first) * size,
-                    whole.fields[f].bytes.data() + (plane * points + first) * size);
+      const std::size_t size = mesh::size_of(field.info.type);
+      if (p == 0) whole.push_back(mesh::make_field(field.info, points * planes));
+      for (std::size_t plane = 0; plane < planes; ++plane)
+        std::copy_n(field.bytes.data() + plane * places * size, places * size,
+                    whole[f].bytes.data() + (plane * points + first) * size);
     }
+    first += places;
   }
   return whole;
-}
-
-void check_mesh(const mesh::Unstructured& mesh, const mesh::Header& header) {
-  const auto* expected = find<std::int64_t>(header, mesh_checksum_attribute);
-  if (expected != nullptr && *expected != mesh_checksum(mesh))
-    throw Error(Kind::corrupt, "the mesh of step " + std::to_string(*find<std::int64_t>(header, mesh_step_attribute)) +
-                                   " is not the one that this step was written with");
-}
-
-mesh::Unstructured checked_mesh(const mesh::Part& whole, const mesh::Header& header) {
-  mesh::Unstructured mesh = mesh_of(whole, planes_of(header));
-  mesh::validate(mesh);
-  check_mesh(mesh, header);
-  return mesh;
 }
 
 /// Made once, when it is first asked for; once is enough also where several threads ask.
@@ -193,72 +209,70 @@ NeighbourSource when_asked(std::function<mesh::PointNeighbours()> make) {
   };
 }
 
-mesh::Part unfold_part(const Folded& step, const mesh::Part& whole, const mesh::Header& header,
-                       const mesh::Request& request) {
+// `header` also has the fields that stand with the mesh.
+mesh::Part read_whole(const OpenedStep& step, const mesh::Header& header, const mesh::Request& request,
+                      const fs::path& store) {
+  StoredMesh stored = find_mesh(*step.triangles, [&] { return own_mesh(step); }, store, step.flow);
+  const std::vector<std::uint32_t> order = curve_order(stored.mesh);
+  const NeighbourSource neighbours = when_asked([&] { return mesh::neighbours_along(stored.mesh, order); });
+  const auto chosen = mesh::select_fields(header, request.fields);
+  std::vector<std::string> along_curve;
+  for (const std::size_t f : chosen)
+    if (f < step.header.fields.size()) along_curve.push_back(header.fields[f].name);
+  const std::vector<mesh::Field> fields = whole_fields(step, along_curve, neighbours);
   mesh::Part out;
-  mesh::Unstructured mesh = checked_mesh(whole, header);
-  mesh::Request stored;
-  stored.fields.emplace();
-  for (const std::size_t f : mesh::select_fields(header, request.fields))
-    if (!is_integer(header.fields[f])) stored.fields->push_back(header.fields[f].name);
-  const std::vector<std::uint32_t> order = curve_order(mesh);
-  const NeighbourSource neighbours = when_asked([&] { return mesh::neighbours_along(mesh, order); });
-  const mesh::Part folded =
-      whole_fields(step, stored, mesh.x.size(), static_cast<std::size_t>(mesh.planes), neighbours);
-  for (const std::size_t f : mesh::select_fields(header, request.fields)) {
-    const mesh::FieldInfo& info = header.fields[f];
-    if (is_integer(info)) {
-      out.fields.push_back(attribute(whole, points_species, info.name));
-      out.fields.back().info = info;
-      if (out.fields.back().size() != mesh.x.size() * static_cast<std::size_t>(mesh.planes))
-        throw Error(Kind::corrupt,
-                    "expected a value for each point of all planes, found " + std::to_string(out.fields.back().size()))
-            .at("field " + info.name);
-    }
-    for (const mesh::Field& field : folded.fields)
-      if (field.info.name == info.name) {
-        out.fields.push_back(reordered(field, order, true));
-        out.fields.back().info = info;
-      }
-  }
-  out.mesh = std::move(mesh);
+  for (std::size_t next = 0; const std::size_t f : chosen)
+    out.fields.push_back(f < step.header.fields.size() ? reordered(fields[next++], order, true)
+                                                       : std::move(stored.numbers[f - step.header.fields.size()]));
+  out.mesh = std::move(stored.mesh);
   return out;
 }
 
 }  // namespace
 
-bool has_triangles(const mesh::Header& header) {
-  return find<std::int64_t>(header, "triangles") != nullptr && find<std::int64_t>(header, "planes") != nullptr;
+MeshArray mesh_array(MeshSet of, std::string name, mesh::ScalarType type, int components, std::string unit) {
+  const mesh::Centring centring = of == MeshSet::triangles ? mesh::Centring::cell : mesh::Centring::node;
+  return {of, {std::move(name), std::move(unit), type, centring, components, 0}};
 }
 
-mesh::Part join_meshes(std::vector<mesh::Part> parts) {
-  if (parts.size() == 1) return std::move(parts[0]);
-  mesh::Part whole;
-  for (const mesh::Particles& species : parts.at(0).particles) {
-    mesh::Particles all{species.species, 0, {}};
-    for (const mesh::Part& part : parts)
-      for (const mesh::Particles& other : part.particles)
-        if (other.species == species.species) all.count += other.count;
-    for (const mesh::Field& field : species.attributes)
-      all.attributes.push_back(joined(parts, species.species, field.info));
-    whole.particles.push_back(std::move(all));
-  }
-  return whole;
+std::vector<mesh::FieldInfo> number_fields(const std::vector<MeshArray>& arrays) {
+  std::vector<mesh::FieldInfo> fields;
+  for (const MeshArray& array : arrays)
+    if (is_number(array)) {
+      fields.push_back(array.info);
+      fields.back().components = 1;
+    }
+  return fields;
 }
 
-mesh::Unstructured mesh_of(const mesh::Part& part, int planes) {
-  mesh::Unstructured mesh;
-  mesh.planes = planes;
-  mesh.x = doubles(attribute(part, points_species, "x"));
-  mesh.y = doubles(attribute(part, points_species, "y"));
-  const mesh::Field& steps = attribute(part, triangles_species, "points");
-  if (steps.info.type != ScalarType::int32 || steps.info.components != 3)
-    throw Error(Kind::corrupt, "the triangles' points: expected three int32 each");
-  for (const std::int32_t step : steps.as<std::int32_t>()) {
-    const std::size_t i = mesh.connectivity.size();
-    mesh.connectivity.push_back(i % 3 == 0 ? step : step + mesh.connectivity[i - i % 3]);
+StoredMesh mesh_of(const TriangleMesh& whole, const std::vector<MeshArray>& arrays,
+                   std::span<const StoredTriangles> parts) {
+  StoredMesh out;
+  out.mesh.planes = whole.planes;
+  std::vector<mesh::Field> boundary;
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    const MeshArray& array = arrays[a];
+    const std::string name = name_of(array);
+    mesh::Field values = joined(parts, a, array);
+    if (name == "points/x") {
+      out.mesh.x = doubles(values);
+    } else if (name == "points/y") {
+      out.mesh.y = doubles(values);
+    } else if (name == "triangles/connectivity") {
+      out.mesh.connectivity = connectivity_of(values.as<std::int32_t>());
+      check_points(out.mesh.connectivity, whole, array);
+    } else if (name == "triangles/part" && array.info.type == ScalarType::int32 && array.info.components == 1) {
+      const auto part_of = values.as<std::int32_t>();
+      out.part_of.assign(part_of.begin(), part_of.end());
+    } else if (is_number(array)) {
+      values.info.components = 1;
+      out.numbers.push_back(std::move(values));
+    } else if (array.of == MeshSet::boundary && !values.bytes.empty()) {
+      boundary.push_back(std::move(values));
+    }
   }
-  return mesh;
+  if (!boundary.empty()) out.boundary = boundary_of(boundary, whole.points);
+  return out;
 }
 
 bool is_integer(const mesh::FieldInfo& info) { return mesh::is_integer(info.type); }
@@ -277,28 +291,6 @@ std::vector<std::int32_t> triangle_steps(std::span<const std::int64_t> connectiv
   return out;
 }
 
-mesh::Octree one_cell(int planes, bool owned) {
-  mesh::Octree cell;
-  cell.dim = planes > 1 ? 3 : 2;
-  cell.refined = {base::BitArray(1)};
-  cell.owned = {base::BitArray(1)};
-  if (owned) cell.owned[0].set(0);
-  return cell;
-}
-
-std::vector<mesh::FieldInfo> fields_beside(const std::vector<mesh::SpeciesInfo>& species) {
-  std::vector<mesh::FieldInfo> fields;
-  for (const mesh::SpeciesInfo& info : species)
-    if (info.name == points_species)
-      for (mesh::FieldInfo field : info.attributes)
-        if (field.name != "x" && field.name != "y") {
-          field.centring = mesh::Centring::node;
-          field.components = 1;
-          fields.push_back(field);
-        }
-  return fields;
-}
-
 std::int64_t mesh_checksum(const mesh::Unstructured& mesh) {
   base::RunningChecksum sum;
   const auto planes = static_cast<std::int64_t>(mesh.planes);
@@ -309,61 +301,73 @@ std::int64_t mesh_checksum(const mesh::Unstructured& mesh) {
   return static_cast<std::int64_t>(sum.value());
 }
 
-mesh::Part fold(const mesh::Part& part, bool with_mesh) {
+void check_origin(const MeshOrigin& origin, std::int64_t checksum) {
+  if (checksum != origin.checksum)
+    throw Error(Kind::corrupt, "the mesh of step " + std::to_string(origin.step) +
+                                   " is not the one that this step was written with");
+}
+
+StoredTriangles fold(const mesh::Part& part, const EncodeOptions& options, std::optional<MeshOrigin> origin) {
   const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
-  if (mesh.x.size() >= most_triangle_points || mesh.x.empty())
-    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(most_triangle_points - 1) +
-                                       " points a plane, found " + std::to_string(mesh.x.size()));
-  mesh::Part out;
+  const std::size_t points = mesh.x.size(), triangles = mesh.connectivity.size() / 3;
+  if (points == 0 || std::max(points, triangles) > static_cast<std::size_t>(most_points))
+    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(most_points) +
+                                       " points a plane, and as many triangles, found " + std::to_string(points) +
+                                       " points, " + std::to_string(triangles) + " triangles");
+  StoredTriangles out;
   out.index = part.index;
-  out.mesh = one_cell(mesh.planes, true);
+  out.mesh = {static_cast<std::int64_t>(points), static_cast<std::int64_t>(triangles), mesh.planes, origin};
+  out.share.places = points;
   out.opaque = part.opaque;
-  mesh::Particles points{points_species, static_cast<std::int64_t>(mesh.x.size()), {}};
-  points.attributes = {coordinates("x", mesh.x), coordinates("y", mesh.y)};
   const std::vector<std::uint32_t> order = curve_order(mesh);
-  for (const mesh::Field& field : part.fields) {
-    if (is_integer(field.info)) {
-      points.attributes.push_back(field);
-      points.attributes.back().info.centring = mesh::Centring::particle;
-      points.attributes.back().info.components = mesh.planes;
-      continue;
+  for (const mesh::Field& field : part.fields)
+    if (!is_integer(field.info)) {
+      out.fields.push_back(reordered(field, order, false));
+      out.fields.back().info.centring = mesh::Centring::node;
     }
-    out.fields.push_back(reordered(field, order, false));
-  }
-  if (!with_mesh) return out;
-  const auto triangles = static_cast<std::int64_t>(mesh.connectivity.size() / 3);
-  out.particles = {
-      std::move(points),
-      {triangles_species, triangles, {mesh::attribute_of("points", triangle_steps(mesh.connectivity), 3)}}};
-  for (const mesh::Particles& particles : part.particles)
-    if (particles.species == triangles_species) {
-      auto& attributes = out.particles.back().attributes;
-      attributes.insert(attributes.end(), particles.attributes.begin(), particles.attributes.end());
-    }
-  for (const mesh::Particles& particles : part.particles)
-    if (particles.species == boundary_species) out.particles.push_back(particles);
+  if (origin) return out;
+  out.share.points = points;
+  out.share.triangles = triangles;
+  add_coordinates(out, "x", mesh.x);
+  add_coordinates(out, "y", mesh.y);
+  for (const mesh::Field& field : part.fields)
+    if (is_integer(field.info))
+      add(out, mesh_array(MeshSet::points, field.info.name, field.info.type, mesh.planes, field.info.unit), field.bytes);
+  add_array<std::int32_t>(out, MeshSet::triangles, "connectivity", 3, triangle_steps(mesh.connectivity));
+  if (!options.part_of.empty()) add_array(out, MeshSet::triangles, "part", 1, options.part_of);
+  if (options.boundary == nullptr) return out;
+  const BoundaryArrays& boundary = *options.boundary;
+  out.share.boundary = boundary.point.size();
+  add_array<std::int32_t>(out, MeshSet::boundary, "point", 1, boundary.point);
+  add_array<std::int32_t>(out, MeshSet::boundary, "codes", 4, boundary.codes);
+  add_array<double>(out, MeshSet::boundary, "values", 7, boundary.values);
+  add_array<std::int32_t>(out, MeshSet::boundary, "colour", 1, boundary.colour);
   return out;
 }
 
-mesh::Part stored_mesh(const std::filesystem::path& store, Flow flow, std::int64_t step) {
-  const mesh::Dataset dataset = open_folded(store, flow, step);
-  return part_with_mesh(folded(dataset), dataset.header, store, flow);
+PartView view_of(const StoredTriangles& part) {
+  PartView view;
+  view.index = part.index;
+  view.triangles = part.mesh;
+  view.share = part.share;
+  const auto values_of = [](const mesh::FieldInfo& info, std::span<const std::byte> bytes) {
+    Values values;
+    values.info = info;
+    values.size = bytes.size() / mesh::size_of(info.type);
+    values.data = bytes.data();
+    return values;
+  };
+  for (std::size_t a = 0; a < part.arrays.size(); ++a)
+    view.mesh.push_back({part.arrays[a].of, values_of(part.arrays[a].info, part.values[a])});
+  for (const mesh::Field& field : part.fields) view.fields.push_back(values_of(field.info, field.bytes));
+  for (const auto& [name, bytes] : part.opaque) view.opaque.push_back({name, bytes});
+  return view;
 }
 
-mesh::Particles cut_of(std::span<const std::int32_t> part_of) {
-  const std::vector<std::int32_t> values(part_of.begin(), part_of.end());
-  return {triangles_species, static_cast<std::int64_t>(values.size()), {mesh::attribute_of(part_attribute, values)}};
-}
-
-std::vector<std::int32_t> read_cut(const mesh::Part& part) {
-  for (const mesh::Particles& particles : part.particles)
-    if (particles.species == triangles_species)
-      for (const mesh::Field& field : particles.attributes)
-        if (field.info.name == part_attribute && field.info.type == ScalarType::int32) {
-          const auto values = field.as<std::int32_t>();
-          return {values.begin(), values.end()};
-        }
-  return {};
+StoredMesh stored_mesh(const fs::path& store, Flow flow, std::int64_t step) {
+  const OpenedStep opened = open_numbered(store, flow, step);
+  if (!opened.triangles) throw Error(Kind::usage, "the step is not of triangles").at(store.string());
+  return find_mesh(*opened.triangles, [&] { return own_mesh(opened); }, store, flow);
 }
 
 NeighbourSource neighbours_of(std::function<mesh::Unstructured()> make) {
@@ -377,40 +381,32 @@ NeighbourSource neighbours_of(const mesh::Unstructured& mesh) {
   return when_asked([&mesh] { return mesh::neighbours_along(mesh, curve_order(mesh)); });
 }
 
-NeighbourSource neighbours_of_step(const mesh::Header& header, std::function<mesh::Part()> own,
-                                   const std::filesystem::path& store, Flow flow) {
-  if (!has_triangles(header)) return {};
-  return neighbours_of([header, own = std::move(own), store, flow] {
-    const FoldedRead read = [&](int, const mesh::Request&, const NeighbourSource&) { return own(); };
-    return checked_mesh(part_with_mesh({read, 1}, header, store, flow), header);
+NeighbourSource neighbours_of_step(const TriangleMesh& mesh, std::function<StoredMesh()> own, const fs::path& store,
+                                   Flow flow) {
+  return neighbours_of([mesh, own = std::move(own), store, flow] {
+    mesh::Unstructured found = find_mesh(mesh, own, store, flow).mesh;
+    mesh::validate(found);
+    return found;
   });
 }
 
-void unfold(mesh::Dataset& dataset, const FoldedRead& read, const std::filesystem::path& store, Flow flow) {
-  if (!has_triangles(dataset.header)) return;
+void set_triangles(mesh::Dataset& dataset, const std::shared_ptr<const OpenedStep>& step, const fs::path& store) {
+  const TriangleMesh& mesh = *step->triangles;
   dataset.unstructured = true;
-  std::vector<mesh::SpeciesInfo> species = dataset.species;
-  if (const auto* step = find<std::int64_t>(dataset.header, mesh_step_attribute)) {
-    const mesh::Dataset other = open_folded(store, flow, *step);
-    species = other.species;
-  }
-  for (mesh::FieldInfo& field : dataset.header.fields) field.centring = mesh::Centring::node;
-  for (const mesh::FieldInfo& field : fields_beside(species)) dataset.header.fields.push_back(field);
-  dataset.species.clear();
-  const std::int64_t layers = std::max(1, planes_of(dataset.header) - 1);
-  const std::int64_t elements = *find<std::int64_t>(dataset.header, "triangles") * layers;
-  dataset.levels = {{0, elements, elements}};
-  const Folded here{read, dataset.num_parts};
-  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
-  dataset.part_bytes = [bytes = dataset.part_bytes, parts = here.parts](int) {
-    std::int64_t sum = 0;
-    for (int p = 0; p < parts; ++p) sum += bytes(p);
-    return sum;
-  };
   dataset.num_parts = 1;
-  dataset.read = [here, header = dataset.header, store, flow](int part, const mesh::Request& request) {
+  const std::int64_t elements = mesh.triangles * std::max(1, mesh.planes - 1);
+  dataset.levels = {{0, elements, elements}};
+  const std::vector<MeshArray> arrays =
+      mesh.origin ? open_numbered(store, step->flow, mesh.origin->step).mesh : step->mesh;
+  for (const mesh::FieldInfo& field : number_fields(arrays)) dataset.header.fields.push_back(field);
+  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
+  std::uint64_t bytes = 0;
+  for (const OpenedSegment& segment : step->segments)
+    for (const StreamRow& stream : segment.table.streams) bytes += stream.raw_bytes;
+  dataset.part_bytes = [bytes](int) { return static_cast<std::int64_t>(bytes); };
+  dataset.read = [step, header = dataset.header, store](int part, const mesh::Request& request) {
     if (part != 0) throw Error(Kind::usage, "there is no part " + std::to_string(part) + " of 1");
-    return unfold_part(here, part_with_mesh(here, header, store, flow), header, request);
+    return read_whole(*step, header, request, store);
   };
 }
 

@@ -140,11 +140,21 @@ bool check_stored(const file::File& file, const PartJob& job, PartResult& result
   return result.findings.empty();
 }
 
-mesh::Part mesh_of_part(const PartJob& job, const file::File& file) {
+StoredMesh mesh_of_part(const PartJob& job, const file::File& file) {
   mesh::Request only;
   only.fields.emplace();
-  only.particles = true;
-  return decode_part(job.segment->table, job.row, only, source_of(file));
+  const StoredTriangles part = decode_triangles(job.segment->table, job.row, only, source_of(file));
+  return mesh_of(part.mesh, part.arrays, {&part, 1});
+}
+
+void check_triangles(const PartJob& job, const file::File& file, const mesh::Request& everything) {
+  const Table& table = job.segment->table;
+  Source source = source_of(file);
+  source.neighbours = job.neighbours;
+  if (!source.neighbours)
+    source.neighbours = neighbours_of_step(*table.triangles, [&] { return mesh_of_part(job, file); }, {}, {});
+  const StoredTriangles part = decode_triangles(table, job.row, everything, source);
+  if (!part.mesh.origin) mesh_of(part.mesh, part.arrays, {&part, 1});
 }
 
 PartResult check_part_of(const PartJob& job) {
@@ -156,12 +166,10 @@ PartResult check_part_of(const PartJob& job) {
       mesh::Request everything;
       everything.particles = everything.opaque = true;
       const Table& table = job.segment->table;
-      Source source = source_of(file);
-      source.neighbours = job.neighbours;
-      if (!source.neighbours)
-        source.neighbours = neighbours_of_step(
-            table.header, [&] { return mesh_of_part(job, file); }, {}, job.segment->footer.flow);
-      check_part(table, job.row, decode_part(table, job.row, everything, source));
+      if (table.triangles)
+        check_triangles(job, file, everything);
+      else
+        check_part(table, job.row, decode_part(table, job.row, everything, source_of(file)));
     } catch (Error& error) {
       throw error.at(job.segment->path.string()).at(job.step);
     }
@@ -173,6 +181,7 @@ PartResult check_part_of(const PartJob& job) {
 
 // Owned leaves of a whole domain fill it exactly: their volumes are summed in units of the smallest cell.
 void check_volume(const OpenedStep& step, const std::string& where, std::vector<Finding>& findings) {
+  if (step.triangles) return;
   std::size_t levels = 1;
   for (const PartPlace& place : step.parts) levels = std::max(levels, part_row(step, place).leaves.size());
   const auto dim = static_cast<std::size_t>(step.header.dim);
@@ -233,15 +242,13 @@ Tables open_tables(const Scan& scan, Report& report) {
 }
 
 // Steps share a mesh, which then is read once.
-using SharedMeshes = std::map<std::tuple<Flow, mesh::Attribute, mesh::Attribute>, NeighbourSource>;
+using SharedMeshes = std::map<std::tuple<Flow, std::int64_t, std::int64_t>, NeighbourSource>;
 
 NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& store, SharedMeshes& meshes) {
-  const auto& attributes = segment.table.header.attributes;
-  const auto step = attributes.find(mesh_step_attribute), sum = attributes.find(mesh_checksum_attribute);
-  if (step == attributes.end() || sum == attributes.end()) return {};
-  if (!std::holds_alternative<std::int64_t>(step->second)) return {};  // reading it says what is wrong
-  NeighbourSource& source = meshes[{segment.footer.flow, step->second, sum->second}];
-  if (!source) source = neighbours_of_step(segment.table.header, {}, store, segment.footer.flow);
+  const auto& mesh = segment.table.triangles;
+  if (!mesh || !mesh->origin) return {};
+  NeighbourSource& source = meshes[{segment.footer.flow, mesh->origin->step, mesh->origin->checksum}];
+  if (!source) source = neighbours_of_step(*mesh, {}, store, segment.footer.flow);
   return source;
 }
 

@@ -77,6 +77,9 @@ EncodedPart encoded_part(const OpenedSegment& segment, std::size_t index, const 
   part.widths = table.widths;
   part.species = species_of(table, row);
   part.opaque = table.opaque;
+  part.triangles = table.triangles;
+  part.share = row.share;
+  part.mesh = table.mesh;
   for (std::size_t s = row.first_stream; s < row.last_stream; ++s) try {
       part.streams.push_back(stream_of(table, table.streams[s], fetch));
     } catch (Error& error) {

@@ -39,10 +39,10 @@ std::vector<LevelGroup> level_groups(const mesh::Octree& tree) {
   return groups;
 }
 
-// Everything the fields of a part have in common.
+// Everything the fields of a part have in common. The points of triangles are cells of one level.
 struct Layout {
-  const mesh::Octree& tree;
-  std::vector<std::size_t> offsets;                 // of each level's first cell
+  std::size_t family = 1;
+  std::vector<std::size_t> offsets;                 // of each level's first cell; the last: all cells
   std::vector<std::vector<std::uint32_t>> parents;  // per level; empty for level 0 and for blocks
   std::vector<LevelGroup> groups;
   codec::Neighbours neighbours;                    // of level 0
@@ -59,8 +59,8 @@ std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t le
   return counted;
 }
 
-Layout layout_of(const mesh::Octree& tree, const codec::Neighbours& neighbours, bool encodes) {
-  Layout layout{tree, level_offsets(tree), {}, level_groups(tree), neighbours, {}};
+Layout layout_of(const mesh::Octree& tree, bool encodes) {
+  Layout layout{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}};
   if (!encodes) return layout;
   layout.parents = parents_of(tree);
   for (std::size_t level = 0; level < tree.refined.size(); ++level)
@@ -211,7 +211,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       context.width = width;
       if (level == 0) context.neighbours = layout.neighbours;
       if (!layout.parents[level].empty())
-        context = {cells(decoded, level - 1), layout.parents[level], family_size(layout.tree), width};
+        context = {cells(decoded, level - 1), layout.parents[level], layout.family, width};
       context.counted = layout.counted[level];
       largest.see(out.size(), stream.bytes.size());
       codec::encode(values.subspan(layout.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
@@ -296,7 +296,7 @@ const codec::Settings& settings_of(const std::string& name, const EncodeOptions&
 void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
                    bool single_precision, const Layout& layout, std::vector<Stream>& streams) {
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, num_cells(layout.tree), memory);
+  const auto bytes = packed(values, layout.offsets.back(), memory);
   if (info.type == mesh::ScalarType::float64 && single_precision) {
     info.type = mesh::ScalarType::float32;
     const auto singles = to_single(info.name, as<double>(bytes));
@@ -310,9 +310,9 @@ void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t widt
   }
 }
 
-void encode_field(const Values& values, const EncodeOptions& options, const Layout& layout, EncodedPart& out,
-                  std::vector<Stream>& streams) {
-  const std::size_t width = width_of(values, layout.tree), begin = streams.size();
+void encode_field(const Values& values, std::size_t width, const EncodeOptions& options, const Layout& layout,
+                  EncodedPart& out, std::vector<Stream>& streams) {
+  const std::size_t begin = streams.size();
   const codec::Settings& settings = settings_of(values.info.name, options);
   mesh::FieldInfo info = values.info;
   const bool raw = stays_raw(info, settings, options.single_precision);
@@ -329,7 +329,7 @@ void encode_field(const Values& values, const EncodeOptions& options, const Layo
   out.widths.push_back(width);
 }
 
-// ------------------------------------------------------------------ particles
+// ------------------------------------------------------------------ particles, arrays of a mesh
 
 template <class T>
 void encode_plain(std::span<const T> values, std::size_t width, codec::Effort effort, Stream& stream) {
@@ -342,8 +342,8 @@ void encode_plain(std::span<const T> values, std::size_t width, codec::Effort ef
   stream.codec = codec::inspect(stream.bytes).name;
 }
 
-Stream encode_attribute(const Values& values, const EncodeOptions& options) {
-  Stream stream = stream_of(StreamKind::particles, {0, 0});
+Stream encode_attribute(StreamKind kind, const Values& values, const EncodeOptions& options) {
+  Stream stream = stream_of(kind, {0, 0});
   const std::size_t scalar = mesh::size_of(values.info.type), width = static_cast<std::size_t>(values.info.components);
   if (stays_raw(values.info, options.codec, false)) {
     refer(stream, values, 0, options.checksums);
@@ -378,7 +378,7 @@ void encode_particles(const SpeciesValues& particles, const EncodeOptions& optio
       throw Error(Kind::usage, "expected " + std::to_string(expected) + " values, found " + std::to_string(values.size))
           .at("particles " + particles.species + "/" + values.info.name);
     if (particles.count > 0) {
-      out.streams.push_back(encode_attribute(values, options));
+      out.streams.push_back(encode_attribute(StreamKind::particles, values, options));
       out.streams.back().field = particles.species + "/" + values.info.name;
       out.streams.back().index = index;
     }
@@ -386,6 +386,22 @@ void encode_particles(const SpeciesValues& particles, const EncodeOptions& optio
     info.attributes.push_back(values.info);
   }
   out.species.push_back(std::move(info));
+}
+
+void encode_array(const MeshValues& array, const EncodeOptions& options, EncodedPart& out) {
+  const MeshArray described{array.of, array.values.info};
+  const auto components = static_cast<std::size_t>(array.values.info.components);
+  const std::size_t count = static_cast<std::size_t>(out.share.of(array.of));
+  if (array.values.size != count * components)
+    throw Error(Kind::usage, "expected " + std::to_string(count * components) + " values, found " +
+                                 std::to_string(array.values.size))
+        .at("mesh " + name_of(described));
+  if (count > 0) {
+    out.streams.push_back(encode_attribute(StreamKind::mesh, array.values, options));
+    out.streams.back().field = name_of(described);
+    out.streams.back().index = out.mesh.size();
+  }
+  out.mesh.push_back(described);
 }
 
 // ------------------------------------------------------------------ opaque bytes
@@ -421,6 +437,26 @@ void count_cells(const mesh::Octree& tree, EncodedPart& out) {
   }
 }
 
+EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
+  EncodedPart out;
+  out.index = part.index;
+  out.triangles = part.triangles;
+  out.share = part.share;
+  out.intervals = 0;
+  for (const MeshValues& array : part.mesh) encode_array(array, options, out);
+  const auto values = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
+  const Layout layout{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}};
+  for (const Values& field : part.fields) {
+    if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
+      throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) + " points of all planes, found " +
+                                   std::to_string(field.size))
+          .at("field " + field.info.name);
+    encode_field(field, 1, options, layout, out, out.streams);
+  }
+  for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, options.codec.effort, out);
+  return out;
+}
+
 EncodedPart encode_part(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {
   const mesh::Octree* tree = part.tree;
   check(*tree, header);
@@ -444,9 +480,9 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });
-  const Layout layout = layout_of(*tree, part.neighbours, encodes);
+  const Layout layout = layout_of(*tree, encodes);
   std::vector<Stream> streams;
-  for (const Values& values : part.fields) encode_field(values, options, layout, out, streams);
+  for (const Values& values : part.fields) encode_field(values, width_of(values, *tree), options, layout, out, streams);
   // Coarse groups of all fields first: what a reader of the coarse levels needs is a prefix of the part.
   std::stable_sort(streams.begin(), streams.end(),
                    [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });
@@ -496,10 +532,16 @@ bool has_raw_streams(const EncodedPart& part) {
 
 namespace {
 
-EncodedPart encode_copy(const mesh::Part& part, const codec::Neighbours& neighbours, const mesh::Header& header,
-                        const EncodeOptions& options) {
+// A part whose streams refer to nothing of the caller's.
+EncodedPart encode_whole(const PartView& view, const mesh::Header& header, const EncodeOptions& options) {
+  EncodedPart encoded = encode(view, header, options);
+  for (Stream& stream : encoded.streams)
+    if (stream.raw) take_values(stream);
+  return encoded;
+}
+
+EncodedPart encode_tree(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
   PartView view = view_of(part);
-  view.neighbours = neighbours;
   try {
     check(*view.tree, header);
   } catch (Error& error) {
@@ -508,10 +550,7 @@ EncodedPart encode_copy(const mesh::Part& part, const codec::Neighbours& neighbo
   for (Values& values : view.fields)
     if (stays_raw(values.info, settings_of(values.info.name, options), options.single_precision))
       leave_out_zeros(values, *view.tree);
-  EncodedPart encoded = encode(view, header, options);
-  for (Stream& stream : encoded.streams)
-    if (stream.raw) take_values(stream);
-  return encoded;
+  return encode_whole(view, header, options);
 }
 
 EncodedPart encode_triangles(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
@@ -520,22 +559,24 @@ EncodedPart encode_triangles(const mesh::Part& part, const mesh::Header& header,
     const codec::Method method = settings_of(field.info.name, options).method;
     return !is_integer(field.info) && (method == codec::Method::automatic || method == codec::Method::tree);
   });
-  const mesh::Part folded = fold(part, header.attributes.count(mesh_step_attribute) == 0);
-  if (!predicts) return encode_copy(folded, {}, header, options);
+  const StoredTriangles folded = fold(part, options, origin_in(header));
+  PartView view = view_of(folded);
+  if (!predicts) return encode_whole(view, header, options);
   const NeighbourSource neighbours = options.neighbours ? options.neighbours : neighbours_of(mesh);
-  return encode_copy(folded, neighbours(), header, options);
+  view.neighbours = neighbours();
+  return encode_whole(view, header, options);
 }
 
 }  // namespace
 
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
-  const bool triangles = std::holds_alternative<mesh::Unstructured>(part.mesh) && has_triangles(header);
-  return triangles ? encode_triangles(part, header, options) : encode_copy(part, {}, header, options);
+  const bool triangles = std::holds_alternative<mesh::Unstructured>(part.mesh);
+  return triangles ? encode_triangles(part, header, options) : encode_tree(part, header, options);
 }
 
 EncodedPart encode(const PartView& part, const mesh::Header& header, const EncodeOptions& options) {
   try {
-    return encode_part(part, header, options);
+    return part.triangles ? encode_share(part, options) : encode_part(part, header, options);
   } catch (Error& error) {
     throw error.at("part " + std::to_string(part.index));
   }

@@ -5,7 +5,6 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/store/read/triangles.hpp"
 #include "octavo/store/streams.hpp"
 #include "octavo/store/table.hpp"
 #include "octavo/store/write/append.hpp"
@@ -20,13 +19,6 @@ using base::Kind;
 constexpr std::size_t buffer_size = std::size_t{1} << 20;
 // Less is not worth a system call.
 constexpr std::uint64_t least_reserved = std::uint64_t{1} << 20;
-
-// Ascending. Whatever is added here, footer.cpp says that this Octavo knows it.
-std::vector<std::string> features_of(const Table& table) {
-  std::vector<std::string> features;
-  if (has_triangles(table.header)) features.emplace_back("triangles");
-  return features;
-}
 
 }  // namespace
 
@@ -113,9 +105,15 @@ Extent SegmentWriter::State::put_block(std::span<const std::byte> bytes) {
 }
 
 void SegmentWriter::State::accept(const EncodedPart& part) {
+  if (!table.parts.empty() && (part.triangles != table.triangles || part.mesh != table.mesh))
+    throw Error(Kind::usage, "the part's mesh is not of the kind of the parts before, or not of the same arrays");
   const mesh::Octree& shape = part.shape;
-  if (shape.dim != table.header.dim || shape.roots != table.header.roots || shape.block != table.header.block)
+  if (part.triangles) {
+    table.triangles = part.triangles;
+    table.mesh = part.mesh;
+  } else if (shape.dim != table.header.dim || shape.roots != table.header.roots || shape.block != table.header.block) {
     throw Error(Kind::usage, "the part's tree has not the dimensions, roots or block of the header");
+  }
   if (table.parts.empty()) {
     table.header.fields = part.fields;
     table.widths = part.widths;
@@ -203,7 +201,7 @@ void SegmentWriter::State::commit() {
   if (recorded > position) throw Error(Kind::usage, "a part was written outside of the space reserved");
   if (reserved && recorded <= *reserved) throw Error(Kind::usage, "space was reserved that no part was written to");
   footer.writer = {"Octavo", OCTAVO_VERSION};
-  footer.must_understand = features_of(table);
+  footer.mesh = table.triangles ? triangle_mesh : octree_mesh;
   footer.table = put_block(to_bytes(table));
   const Extent at = put_block(to_bytes(footer));
   pad();
@@ -338,7 +336,7 @@ void SegmentWriter::add_written(EncodedPart part) {
   state.accept(part);
   state.add_species(part.species);
   PartRow row{part.index, part.cells, part.owned, part.leaves, part.intervals,
-              part.lo,    part.hi,    part.keys,  {},          state.table.streams.size(),
+              part.lo,    part.hi,    part.keys,  {},          part.share, state.table.streams.size(),
               0};
   row.particles.resize(state.table.species.size(), 0);
   for (const mesh::SpeciesInfo& info : part.species)

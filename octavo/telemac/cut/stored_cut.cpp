@@ -13,7 +13,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-mesh::Particles stored_boundary(const std::vector<serafin::BoundaryPoint>& lines) {
+store::BoundaryArrays stored_boundary(const std::vector<serafin::BoundaryPoint>& lines) {
   store::BoundaryArrays arrays;
   for (const serafin::BoundaryPoint& line : lines) {
     arrays.point.push_back(line.point - 1);
@@ -22,7 +22,7 @@ mesh::Particles stored_boundary(const std::vector<serafin::BoundaryPoint>& lines
     arrays.values.insert(arrays.values.end(), line.tracer_values.begin(), line.tracer_values.end());
     arrays.colour.push_back(line.colour);
   }
-  return store::boundary_of(arrays);
+  return arrays;
 }
 
 std::vector<serafin::BoundaryPoint> boundary_lines(const store::BoundaryArrays& boundary) {
@@ -55,13 +55,11 @@ PartitionOptions with_stored_cut(const std::filesystem::path& path, PartitionOpt
   const auto* parts = found == dataset.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   if (parts == nullptr || *parts < 1 || *parts > std::numeric_limits<std::int32_t>::max())
     throw none("its mesh has no cut");
-  const mesh::Part mesh = store::stored_mesh(path, last.flow, last.step);
+  store::StoredMesh mesh = store::stored_mesh(path, last.flow, last.step);
   options.parts = static_cast<std::int32_t>(*parts);
-  options.part_of = store::read_cut(mesh);
-  if (options.boundary || options.conditions) return options;
-  for (const mesh::Particles& species : mesh.particles)
-    if (species.species == store::boundary_species)
-      options.conditions = boundary_lines(store::boundary_in(species, std::ssize(store::mesh_of(mesh, 1).x)));
+  options.part_of = std::move(mesh.part_of);
+  if (!options.boundary && !options.conditions && !mesh.boundary.point.empty())
+    options.conditions = boundary_lines(mesh.boundary);
   return options;
 }
 

@@ -9,7 +9,7 @@
 /// The cut and the boundary that a store of triangles holds beside its mesh.
 namespace octavo::telemac {
 
-mesh::Particles stored_boundary(const std::vector<formats::serafin::BoundaryPoint>& lines);
+store::BoundaryArrays stored_boundary(const std::vector<formats::serafin::BoundaryPoint>& lines);
 /// The lines again, in their order.
 std::vector<formats::serafin::BoundaryPoint> boundary_lines(const store::BoundaryArrays& boundary);
 
