@@ -79,6 +79,13 @@ TEST(Features, a_step_with_an_unknown_feature_is_unsupported_and_no_older_one_is
   }
 }
 
+TEST(Features, a_kind_of_mesh_that_is_not_known_is_unsupported) {
+  const TwoSteps two;
+  testing::rewrite_segment(two.file(2), [](testing::SegmentBytes& segment) { segment.footer.mesh = "hexagons"; });
+  EXPECT_THAT(list_steps(two.store)[1].unknown, ElementsAre("mesh of hexagons"));
+  expect_second_step_unsupported(two, "mesh of hexagons");
+}
+
 TEST(Features, names_of_types_and_centrings_are_open) {
   for (const auto& [from, to] : {std::pair("int16", "int17"), std::pair("cell", "edge")}) {
     const TwoSteps two;

@@ -8,6 +8,7 @@
 #include "octavo/store/read/triangles.hpp"
 #include "tests/support/rewrite_segment.hpp"
 #include "tests/support/store_fixture.hpp"
+#include "tests/support/triangle_halves.hpp"
 
 // tests/golden holds one small store for each kind of content and each version that was ever released, and beside it
 // what it reads as. They are read by every later version and never written again; to add those that NAME has not yet:
@@ -47,16 +48,19 @@ std::vector<std::string> bit_texts(const std::vector<base::BitArray>& levels) {
   return texts;
 }
 
-json described_triangles(const mesh::Part& part) {
+json described_triangles(const mesh::Part& part, const StoredMesh& stored) {
   const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
   json out{{"x", mesh.x}, {"y", mesh.y}, {"triangles", mesh.connectivity}, {"planes", mesh.planes}};
   out["fields"] = json::object();
   for (const mesh::Field& field : part.fields) out["fields"][field.info.name] = hexadecimal(field);
+  out["part"] = stored.part_of;
+  const BoundaryArrays& boundary = stored.boundary;
+  out["boundary"] = {
+      {"point", boundary.point}, {"codes", boundary.codes}, {"values", boundary.values}, {"colour", boundary.colour}};
   return out;
 }
 
 json described(const mesh::Part& part) {
-  if (std::holds_alternative<mesh::Unstructured>(part.mesh)) return described_triangles(part);
   const auto& tree = std::get<mesh::Octree>(part.mesh);
   json held = json::array();
   for (const mesh::RootInterval& interval : held_roots(tree)) held.push_back({interval.begin, interval.end});
@@ -81,7 +85,10 @@ json described(const fs::path& store) {
     const mesh::Dataset dataset = open_step(store, info.flow, info.step);
     mesh::Request all;
     all.particles = all.opaque = true;
-    for (int part = 0; part < dataset.num_parts; ++part) parts.push_back(described(dataset.read(part, all)));
+    for (int part = 0; part < dataset.num_parts; ++part)
+      parts.push_back(dataset.unstructured
+                          ? described_triangles(dataset.read(part, all), stored_mesh(store, info.flow, info.step))
+                          : described(dataset.read(part, all)));
     out["steps"].push_back(
         {{"flow", to_string(info.flow)}, {"step", info.step}, {"time", info.time}, {"parts", std::move(parts)}});
   }
@@ -241,6 +248,9 @@ mesh::Part small_triangles(int step) {
         part.fields.back().as<double>()[i] = value;
     }
   }
+  part.fields.push_back(mesh::make_field({"rank", "", mesh::ScalarType::int32, mesh::Centring::node, 1, 0}, 216));
+  for (std::size_t i = 0; i < 216; ++i)
+    part.fields.back().as<std::int32_t>()[i] = static_cast<std::int32_t>(i * i % 50);
   part.mesh = std::move(mesh);
   return part;
 }
@@ -256,11 +266,11 @@ void make_triangles(const fs::path& store) {
   encoding.field_codec["relative"] = {
       {codec::BoundKind::pointwise_relative, 1e-3}, codec::Effort::normal, codec::Method::tree};
   encoding.field_codec["absolute"] = {{codec::BoundKind::absolute, 1e-3}, codec::Effort::max, codec::Method::tree};
-  for (const int step : {1, 2}) {  // the second takes the mesh of the first
+  for (const int step : {1, 2, 3}) {  // the second takes the mesh of the first, the third is in two parts
     const mesh::Part part = small_triangles(step);
     const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
     mesh::Header header;
-    for (const mesh::Field& field : part.fields) header.fields.push_back(field.info);
+    header.dim = 3;
     if (step == 2) {
       header.attributes[mesh_step_attribute] = std::int64_t{1};
       header.attributes[mesh_checksum_attribute] = mesh_checksum(mesh);
@@ -268,10 +278,18 @@ void make_triangles(const fs::path& store) {
     SegmentPlan plan = plan_of(step, static_cast<unsigned>(step));
     plan.store = store;
     SegmentWriter writer(plan, header);
-    EncodedPart encoded = encode(part, header, encoding);
-    for (const Stream& stream : encoded.streams)
-      EXPECT_EQ(codec::needs_neighbours(stream.bytes), stream.kind == StreamKind::field) << stream.field;
-    writer.add(std::move(encoded));
+    if (step < 3) {
+      EncodedPart encoded = encode(part, header, encoding);
+      for (const Stream& stream : encoded.streams)
+        EXPECT_EQ(codec::needs_neighbours(stream.bytes), stream.kind == StreamKind::field) << stream.field;
+      writer.add(std::move(encoded));
+    } else {
+      const StoredTriangles whole = fold(part, encoding, {});
+      for (const int half : {0, 1}) {
+        const StoredTriangles stored = testing::half_of(whole, half);
+        writer.add(encode(view_of(stored), header, encoding));
+      }
+    }
     writer.commit();
     note_durable(store, plan.flow, writer.order(), plan.step);
   }

@@ -169,8 +169,7 @@ void parse_header(const cbor::Map& map, Table& table) {
     const cbor::Map& field = cbor::map(item, "field");
     header.fields.push_back(parse_field(field));
     const auto most = static_cast<std::int64_t>(most_width);
-    table.widths.push_back(
-        table.triangles ? 1 : static_cast<std::uint64_t>(cbor::integer(field, "width", 1, most)));
+    table.widths.push_back(table.triangles ? 1 : static_cast<std::uint64_t>(cbor::integer(field, "width", 1, most)));
   }
   for (const auto& [name, value] : cbor::map(cbor::at(map, "attributes"), "attributes"))
     header.attributes[name] = parse_attribute(value, name);
@@ -277,9 +276,9 @@ cbor::Map from_shares(const Table& table) {
     boundary.push_back(part.share.boundary);
     streams.push_back(part.last_stream - part.first_stream);
   }
-  return {{"index", cbor::column(index)},         {"places", cbor::column(places)},
-          {"points", cbor::column(points)},       {"triangles", cbor::column(triangles)},
-          {"boundary", cbor::column(boundary)},   {"streams", cbor::column(streams)}};
+  return {{"index", cbor::column(index)},       {"places", cbor::column(places)},
+          {"points", cbor::column(points)},     {"triangles", cbor::column(triangles)},
+          {"boundary", cbor::column(boundary)}, {"streams", cbor::column(streams)}};
 }
 
 cbor::Map from_streams(const Table& table) {
@@ -389,10 +388,10 @@ void parse_streams(const cbor::Map& map, Table& table) {
   const std::size_t n = length(map, "kind");
   const auto levels = [&](const char* key) { return table.triangles ? Counts(n, 0) : cbor::counts(map, key, n); };
   const auto kind = cbor::counts(map, "kind", n), index = cbor::counts(map, "index", n), first = levels("first_level"),
-             last = levels("last_level"),
-             offset = cbor::counts(map, "offset", n), stored = cbor::counts(map, "stored", n),
-             raw = cbor::counts(map, "raw", n), codec = cbor::counts(map, "codec", n),
-             stored_sum = cbor::counts(map, "stored_checksum", n), raw_sum = cbor::counts(map, "raw_checksum", n);
+             last = levels("last_level"), offset = cbor::counts(map, "offset", n),
+             stored = cbor::counts(map, "stored", n), raw = cbor::counts(map, "raw", n),
+             codec = cbor::counts(map, "codec", n), stored_sum = cbor::counts(map, "stored_checksum", n),
+             raw_sum = cbor::counts(map, "raw_checksum", n);
   table.streams.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     StreamRow& stream = table.streams[i];

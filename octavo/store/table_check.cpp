@@ -75,8 +75,8 @@ void check_arrays(const Table& table) {
   }
   for (const char* name : {"points/x", "points/y", "triangles/connectivity"})
     if (names.count(name) == (table.triangles->origin ? 1u : 0u))
-      throw inconsistent(std::string("the mesh ") + (table.triangles->origin ? "is another step's, but has " : "lacks ") +
-                         name);
+      throw inconsistent(std::string("the mesh ") +
+                         (table.triangles->origin ? "is another step's, but has " : "lacks ") + name);
 }
 
 std::uint64_t raw_bytes_of(const Table& table, const PartRow& part, const StreamRow& stream) {
@@ -116,8 +116,7 @@ std::vector<StreamRow> streams_of_share(const Table& table, const PartRow& part)
   for (std::size_t a = 0; a < table.mesh.size(); ++a) {
     const MeshArray& array = table.mesh[a];
     const std::uint64_t count = part.share.of(array.of);
-    if (count > 0)
-      add(StreamKind::mesh, a, count * static_cast<std::uint64_t>(array.info.components), array.info.type);
+    if (count > 0) add(StreamKind::mesh, a, count * static_cast<std::uint64_t>(array.info.components), array.info.type);
   }
   for (std::size_t f = 0; f < table.header.fields.size(); ++f)
     add(StreamKind::field, f, part.share.places * static_cast<std::uint64_t>(table.triangles->planes),

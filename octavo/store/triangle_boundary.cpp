@@ -20,10 +20,9 @@ std::vector<T> values_of(std::span<const mesh::Field> arrays, const std::string&
     if (field.info.type != mesh::scalar_type_of<T>() || field.info.components != components || field.size() != expected)
       throw Error(Kind::corrupt, "expected " + std::to_string(components) + " numbers of " +
                                      std::string(mesh::name_of(mesh::scalar_type_of<T>())) + " for each of " +
-                                     std::to_string(count) + " lines, found " +
-                                     std::to_string(field.info.components) + " of " +
-                                     std::string(mesh::name_of(field.info.type)) + ", " + std::to_string(field.size()) +
-                                     " in all")
+                                     std::to_string(count) + " lines, found " + std::to_string(field.info.components) +
+                                     " of " + std::string(mesh::name_of(field.info.type)) + ", " +
+                                     std::to_string(field.size()) + " in all")
           .at("mesh boundary/" + name);
     const auto values = field.as<T>();
     return {values.begin(), values.end()};
@@ -38,8 +37,7 @@ BoundaryArrays boundary_of(std::span<const mesh::Field> arrays, std::int64_t poi
   for (const mesh::Field& field : arrays)
     if (field.info.name == "point") count = field.size();
   BoundaryArrays out{values_of<std::int32_t>(arrays, "point", 1, count),
-                     values_of<std::int32_t>(arrays, "codes", 4, count),
-                     values_of<double>(arrays, "values", 7, count),
+                     values_of<std::int32_t>(arrays, "codes", 4, count), values_of<double>(arrays, "values", 7, count),
                      values_of<std::int32_t>(arrays, "colour", 1, count)};
   for (const std::int32_t point : out.point)
     if (point < 0 || point >= points)

@@ -33,8 +33,8 @@ struct ConvertOptions : formats::WriteRequest {
   std::vector<std::int32_t> part_of{};
   std::int32_t cut_parts = 0;
   std::optional<store::BoundaryArrays> boundary{};  ///< with `part_of`
-  int per_file = 0;                                 ///< contributors per file; 0: 64, or fewer so that every rank has a file
-  bool append = false;                        ///< steps are added to an existing store
+  int per_file = 0;     ///< contributors per file; 0: 64, or fewer so that every rank has a file
+  bool append = false;  ///< steps are added to an existing store
   store::Flow flow =
       store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)
   bool measure = false;       ///< each step that was written is read again and compared with its source, part by part

@@ -11,6 +11,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
+#include "tests/support/triangle_halves.hpp"
 
 // Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
 // flag 1 all checksums are put right afterwards, so that what is behind them is reached: records name their footers,
@@ -194,22 +195,6 @@ mesh::Part square_of_triangles(std::int64_t side) {
   return part;
 }
 
-// The first or second half of the whole part: of each array, field and set.
-StoredTriangles half_of(StoredTriangles part, int half) {
-  part.index = half;
-  const auto cut_count = [&](std::uint64_t& count) { count = half == 0 ? count / 2 : count - count / 2; };
-  const auto cut = [&](Bytes& bytes, std::uint64_t count) {
-    if (count == 0) return;
-    const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / count * (count / 2));
-    half == 0 ? bytes.erase(at, bytes.end()) : bytes.erase(bytes.begin(), at);
-  };
-  for (mesh::Field& field : part.fields) cut(field.bytes, part.share.places);
-  for (std::size_t a = 0; a < part.arrays.size(); ++a) cut(part.values[a], part.share.of(part.arrays[a].of));
-  cut_count(part.share.places), cut_count(part.share.points), cut_count(part.share.triangles);
-  cut_count(part.share.boundary);
-  return part;
-}
-
 Bytes sound_triangles(bool halves) {
   const fs::path store = scratch() / "seed";
   const mesh::Part square = square_of_triangles(halves ? 3 : 12);
@@ -235,7 +220,7 @@ Bytes sound_triangles(bool halves) {
     tree.codec.method = codec::Method::tree;
     if (!halves) writer.add(encode(square, header, tree));
     for (int half = 0; halves && half < 2; ++half) {
-      const StoredTriangles part = half_of(whole, half);
+      const StoredTriangles part = octavo::testing::half_of(whole, half);
       writer.add(encode(view_of(part), header, {}));
     }
     writer.commit();

@@ -4,6 +4,7 @@ It shares no code with the library and exists to prove that the document is enou
 
     steps = octavo_reader.read_store("run.octavo")   # complete, not superseded; by flow, then number
     part = octavo_reader.read_part(steps[-1], 0)     # part.fields["density"]: one array a level
+    # steps whose `triangles` is not None: triangle_reader.py
     python octavo_reader.py run.octavo               # reads and checks everything, prints what is there
 
 Whatever is not as the document says raises Damage, another version of the format Unsupported.
@@ -29,8 +30,8 @@ _spec.loader.exec_module(chunk)
 HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMI2\r\n"
 BLOCK, SECTOR = 4096, 512
 HEAD_SIZE = 3 * BLOCK
-REFINEMENT, OWNERSHIP, FIELD, PARTICLES, OPAQUE = range(5)
-FEATURES = {"triangles"}
+REFINEMENT, OWNERSHIP, FIELD, PARTICLES, OPAQUE, MESH = range(6)
+MESHES = {"octree", "triangles"}
 TYPES = {
     "float64",
     "float32",
@@ -49,7 +50,7 @@ CENTRINGS = {"cell", "face_x", "face_y", "face_z", "node", "particle"}
 COLUMN_TYPES = {64: "<u1", 69: "<u2", 70: "<u4", 71: "<u8", 79: "<i8", 86: "<f8"}
 
 Commit = namedtuple("Commit", "path footer offset length")
-Step = namedtuple("Step", "flow step attempt time header species segments parts")
+Step = namedtuple("Step", "flow step attempt time header species triangles segments parts")
 Part = namedtuple("Part", "index held refined owned fields particles opaque")
 
 
@@ -228,7 +229,7 @@ def open_step(commits):
     full = next((table for table in tables if table["rows"]), tables[0])
     species = {}
     for table in tables:
-        for info in table["species"]:
+        for info in table.get("species", []):
             species.setdefault(text(info["name"]), info["attributes"])
     parts = sorted(
         ((row.index, segment, row) for segment, table in enumerate(tables) for row in table["rows"]),
@@ -236,7 +237,8 @@ def open_step(commits):
     )
     footer = commits[0].footer
     identity = (footer["flow"], footer["step"], footer["attempt"], footer["time"])
-    return Step(*identity, full["header"], species, list(zip(commits, tables, strict=True)), parts)
+    segments = list(zip(commits, tables, strict=True))
+    return Step(*identity, full["header"], species, full.get("triangles"), segments, parts)
 
 
 def type_of(field):
@@ -259,9 +261,9 @@ def check_places(commit, rows):
 
 
 def read_table(commit):
-    unknown = {text(name) for name in commit.footer["must_understand"]} - FEATURES
-    if unknown:
-        raise Unsupported(f"a step with features that are not known: {sorted(unknown)}")
+    needed, mesh = commit.footer["must_understand"], text(commit.footer["mesh"])
+    if needed or mesh not in MESHES:
+        raise Unsupported(f"a step of a mesh of {mesh} that needs {needed}")
     place = commit.footer["table"]
     offset, length, checksum = place["offset"], place["length"], int(place["checksum"][0])
     with open(commit.path, "rb") as file:
@@ -269,9 +271,15 @@ def read_table(commit):
         raw = file.read(length)
     expect(xxh3(raw) == checksum, f"{commit.path}: the table is damaged")
     table = plain(cbor2.loads(raw))
-    table["rows"] = part_rows(table)
+    fields = list(table["header"]["fields"])
+    if mesh == "triangles":
+        table["rows"] = share_rows(table)
+        fields += table["triangles"]["arrays"]
+    else:
+        table["rows"] = part_rows(table)
+        fields += [attribute for info in table["species"] for attribute in info["attributes"]]
     check_places(commit, table["rows"])
-    for field in [*table["header"]["fields"], *(a for info in table["species"] for a in info["attributes"])]:
+    for field in fields:
         type_of(field)
     expect(len(table["rows"]) == commit.footer["parts"], "the table has not the footer's number of parts")
     return table
@@ -299,6 +307,17 @@ def part_rows(table):
         level += levels
         stream += count
     expect(stream == len(streams), "streams that belong to no part")
+    return rows
+
+
+def share_rows(table):
+    """The same of parts of triangles."""
+    row = namedtuple("ShareRow", "index places points triangles boundary streams")
+    streams, at, rows = columns(table["streams"]), 0, []
+    for share in columns(table["parts"]):
+        rows.append(row(*share[:-1], streams[at : at + share.streams]))
+        at += share.streams
+    expect(at == len(streams), "streams that belong to no part")
     return rows
 
 
@@ -347,8 +366,8 @@ def read_bits(data, stream, counts, taken=0, raw=b""):
     return levels
 
 
-def read_part(step, number, neighbours=None, with_fields=True):
-    """Part `number` (from 0, by contributor) in full. `neighbours`: what values at points of a mesh are predicted from."""
+def read_part(step, number):
+    """Part `number` (from 0, by contributor) of a step of cells in full."""
     _index, segment, row = step.parts[number]
     commit, table = step.segments[segment]
     header, family = table["header"], 2 ** table["header"]["dim"]
@@ -365,9 +384,9 @@ def read_part(step, number, neighbours=None, with_fields=True):
     fields = {text(field["name"]): [] for field in header["fields"]}
     parents = parents_of(refined, header["block"])
     for stream in row.streams[2:]:
-        if stream.kind == FIELD and with_fields:
+        if stream.kind == FIELD:
             field = header["fields"][stream.index]
-            read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])], neighbours)
+            read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])])
     particles, opaque = read_particles(commit.path, table, row), read_opaque(commit.path, table, row)
     return Part(row.index, held, refined, owned, fields, particles, opaque)
 
@@ -379,14 +398,14 @@ def parents_of(refined, block):
     return [None] + [np.flatnonzero(level) for level in refined[:-1]]
 
 
-def read_levels(path, stream, field, cells, parents, family, levels, neighbours):
+def read_levels(path, stream, field, cells, parents, family, levels):
     """Appends the levels of one stream to those before: arrays of shape (cells, width)."""
     expect(len(levels) == stream.first_level, "level groups do not follow one another")
     data, taken, raw, width = read_stream(path, stream), 0, b"", field["width"]
     for level in range(stream.first_level, stream.last_level + 1):
         coarse = levels[-1].ravel() if parents[level] is not None else None
         count, context = cells[level] * width, (coarse, parents[level], family, width)
-        values, size = decode(data, taken, type_of(field), count, *context, neighbours)
+        values, size = decode(data, taken, type_of(field), count, *context)
         levels.append(values.reshape(cells[level], width))
         taken += size
         raw += values.tobytes()
@@ -438,6 +457,8 @@ def read_opaque(path, table, row):
 
 def summary(step):
     """Counts and, for each field, minimum and maximum over all cells: reading all of it checks all of it."""
+    if step.triangles is not None:
+        return {"flow": step.flow, "step": step.step, "time": step.time, "parts": len(step.parts)}
     leaves, fields = 0, {}
     for number in range(len(step.parts)):
         part = read_part(step, number)

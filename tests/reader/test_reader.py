@@ -63,6 +63,9 @@ def assert_triangles(mesh, fields, wanted):
     assert (mesh.x.tolist(), mesh.y.tolist(), mesh.planes) == (wanted["x"], wanted["y"], wanted["planes"])
     assert mesh.triangles.ravel().tolist() == wanted["triangles"]
     assert {name: hexadecimal([values]) for name, values in fields.items()} == wanted["fields"]
+    others = {name: values.ravel().tolist() for name, values in mesh.others.items()}
+    boundary = {f"boundary/{name}": values for name, values in wanted["boundary"].items()}
+    assert others == {"triangles/part": wanted["part"], **boundary}
 
 
 def test_a_flipped_bit_is_noticed(tmp_path):

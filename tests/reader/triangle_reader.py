@@ -6,7 +6,7 @@ import numpy as np
 import octavo_reader
 from octavo_reader import expect, text
 
-Mesh = namedtuple("Mesh", "x y triangles planes beside")
+Mesh = namedtuple("Mesh", "x y triangles planes beside others")
 CURVE_BITS = 20
 
 
@@ -98,21 +98,50 @@ def neighbours(mesh, along):
     return order, near
 
 
-def joined(parts, species, attribute, planes):
-    """The attribute of all parts: by number, and in each plane."""
-    pieces = [part.particles[species][attribute].ravel().reshape(planes, -1) for part in parts]
-    return np.concatenate(pieces, axis=1)
+def read_share(step, number, kind, near=None):
+    """Values of a part's streams of one kind, one array a row of `fields` or `arrays`; None where there is none."""
+    _index, segment, row = step.parts[number]
+    commit, table = step.segments[segment]
+    described = table["triangles"]["arrays"] if kind == octavo_reader.MESH else table["header"]["fields"]
+    arrays = [None] * len(described)
+    for stream in row.streams:
+        if stream.kind == kind:
+            field, data = described[stream.index], octavo_reader.read_stream(commit.path, stream)
+            dtype = octavo_reader.type_of(field)
+            values, taken = octavo_reader.decode(data, 0, dtype, stream.raw // dtype.itemsize, neighbours=near)
+            octavo_reader.check_raw(stream, values.tobytes(), taken)
+            arrays[stream.index] = values
+    return arrays
 
 
-def mesh_of(step, parts):
-    planes = step.header["attributes"]["planes"]
-    x, y = (joined(parts, "mesh points", axis, 1)[0].astype("f8") for axis in "xy")
-    nodes = np.concatenate([part.particles["mesh triangles"]["points"] for part in parts]).astype("i8")
+def joined(pieces, planes):
+    """The values of all parts, in each plane."""
+    return np.concatenate([piece.reshape(planes, -1) for piece in pieces if piece is not None], axis=1)
+
+
+def mesh_of(step):
+    expect(step.triangles["origin"] is None, "the mesh is not there")
+    rows = [row for _, _, row in step.parts]
+    expect([row.index for row in rows] == list(range(len(rows))), "a part is missing")
+    for name in ("points", "triangles"):
+        found = sum(getattr(row, name) for row in rows)
+        expect(found == step.triangles[name], f"the {name} are not as many as the table says")
+    parts = [read_share(step, number, octavo_reader.MESH) for number in range(len(rows))]
+    planes, arrays, beside = step.triangles["planes"], {}, {}
+    for info, *pieces in zip(step.triangles["arrays"], *parts, strict=True):
+        of, name = text(info["of"]), text(info["name"])
+        if of == "points" and name not in ("x", "y"):
+            beside[name] = joined(pieces, planes)
+        elif any(piece is not None for piece in pieces):
+            arrays[of, name] = joined(pieces, 1)[0].reshape(-1, info["components"])
+    nodes = arrays.pop(("triangles", "connectivity"), np.zeros((0, 3))).astype("i8")
     nodes[:, 1:] += nodes[:, :1]
-    expect(len(nodes) == step.header["attributes"]["triangles"], "the triangles are not as many as the header says")
-    names = [text(attribute["name"]) for attribute in step.species["mesh points"]]
-    beside = {name: joined(parts, "mesh points", name, planes) for name in names if name not in ("x", "y")}
-    return Mesh(x, y, nodes, planes, beside)
+    points = step.triangles["points"]
+    expect(((nodes >= 0) & (nodes < points)).all(), "triangles of points that are not there")
+    line = arrays.get(("boundary", "point"), np.zeros(1))
+    expect(((line >= 0) & (line < points)).all(), "a boundary of points that are not there")
+    x, y = (arrays.pop(("points", axis)).ravel().astype("f8") for axis in "xy")
+    return Mesh(x, y, nodes, planes, beside, {"/".join(key): values for key, values in arrays.items()})
 
 
 def checksum(mesh):
@@ -123,22 +152,19 @@ def checksum(mesh):
 
 def read(steps, step):
     """The mesh, and {field: array of shape (planes, points)}; `steps` are all of the store."""
-    attributes = step.header["attributes"]
-    parts = [octavo_reader.read_part(step, number, with_fields=False) for number in range(len(step.parts))]
-    if "mesh_step" in attributes:
-        other = next(s for s in steps if s.flow == step.flow and s.step == attributes["mesh_step"])
-        others = [octavo_reader.read_part(other, number, with_fields=False) for number in range(len(other.parts))]
-        mesh = mesh_of(other, others)
-        expect(checksum(mesh) == attributes["mesh_checksum"], "the mesh is another one")
+    origin = step.triangles["origin"]
+    if origin is None:
+        mesh = mesh_of(step)
     else:
-        mesh = mesh_of(step, parts)
-    order, points = along_curve(mesh.x, mesh.y), mesh.x.size
-    near = neighbours(mesh, order) if len(parts) == 1 else None
-    parts = [octavo_reader.read_part(step, number, near) for number in range(len(step.parts))]
-    stretch = -(-points // len(parts))
+        mesh = mesh_of(next(s for s in steps if s.flow == step.flow and s.step == origin["step"]))
+        expect(checksum(mesh) == origin["checksum"], "the mesh is another one")
+    order = along_curve(mesh.x, mesh.y)
+    expect(sum(row.places for _, _, row in step.parts) == order.size, "there is not a value for each point")
+    near = neighbours(mesh, order) if len(step.parts) == 1 else None
+    parts = [read_share(step, number, octavo_reader.FIELD, near) for number in range(len(step.parts))]
     fields = dict(mesh.beside)
-    for name in parts[0].fields:
-        values = np.concatenate([part.fields[name][0].reshape(mesh.planes, stretch) for part in parts], axis=1)
-        fields[name] = np.empty_like(values[:, :points])
-        fields[name][:, order] = values[:, :points]
+    for info, *pieces in zip(step.header["fields"], *parts, strict=True):
+        values = joined(pieces, mesh.planes)
+        fields[text(info["name"])] = field = np.empty_like(values)
+        field[:, order] = values
     return mesh, fields

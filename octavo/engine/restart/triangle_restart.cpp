@@ -38,8 +38,8 @@ std::vector<std::int64_t> starts_of(MPI_Comm comm, std::size_t mine) {
 
 /// The parts of a step that this rank reads: consecutive ones.
 struct Dealt {
-  std::vector<int> places;         ///< in the step
-  int first = 0;                   ///< number of the first part
+  std::vector<int> places;          ///< in the step
+  int first = 0;                    ///< number of the first part
   std::vector<std::int64_t> curve;  ///< place along the curve where each part of the step begins; one more than parts
 };
 
@@ -96,7 +96,7 @@ store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Reque
 
 /// This rank's share of the mesh: points and triangles by number.
 struct MeshShare : store::StoredMesh {  // the boundary: all of it
-  std::vector<std::int64_t> points;  ///< number of each rank's first one; one more than ranks
+  std::vector<std::int64_t> points;     ///< number of each rank's first one; one more than ranks
   std::vector<std::int64_t> triangles;
   mesh::PlaneBox box;
 };
@@ -158,7 +158,8 @@ StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesy
     std::vector<StepParts> steps = find_steps(store, step.found.flow, notes);
     std::erase_if(steps, [&](const StepParts& other) { return other.found.step != number; });
     if (steps.empty() || !has_triangles(steps.front()))
-      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) + ", which is not there, or not of triangles")
+      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) +
+                                     ", which is not there, or not of triangles")
           .at(store.string());
     found = std::move(steps.front());
   });
@@ -283,8 +284,8 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
 bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
   const auto found = step.header.attributes.find(store::cut_attribute);
   const auto* parts = found == step.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-  int all = parts != nullptr && *parts == ranks::size_of(comm) &&
-            3 * share.part_of.size() == share.mesh.connectivity.size();
+  int all =
+      parts != nullptr && *parts == ranks::size_of(comm) && 3 * share.part_of.size() == share.mesh.connectivity.size();
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
   return all != 0;
 }

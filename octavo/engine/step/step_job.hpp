@@ -69,8 +69,8 @@ struct StepJob {
   mesh::Header header;
   store::EncodeOptions encoding;
   int part = 0;
-  std::optional<mesh::Octree> tree;         ///< neither tree nor patches: this rank has no part in the step
-  std::optional<PatchSource> patches;       ///< they become a tree when they are encoded
+  std::optional<mesh::Octree> tree;    ///< neither tree nor patches: this rank has no part in the step
+  std::optional<PatchSource> patches;  ///< they become a tree when they are encoded
   std::optional<TriangleSource> triangles;
   std::vector<Source> fields;
   std::vector<SpeciesSource> species;

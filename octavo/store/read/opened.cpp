@@ -36,8 +36,8 @@ void add_species(const Table& table, std::vector<mesh::SpeciesInfo>& all) {
 void check_headers(const OpenedStep& step, std::size_t first) {
   const auto expected = header_bytes(step.segments[first]);
   for (const OpenedSegment& segment : step.segments)
-    if (!segment.table.parts.empty() && (segment.footer.mesh != step.segments[first].footer.mesh ||
-                                         header_bytes(segment) != expected))
+    if (!segment.table.parts.empty() &&
+        (segment.footer.mesh != step.segments[first].footer.mesh || header_bytes(segment) != expected))
       throw Error(Kind::corrupt, "segments disagree on the step's header or fields")
           .at(byte_range(segment.path, segment.footer.table.offset, segment.footer.table.length));
 }
@@ -65,8 +65,8 @@ void check_shares(const OpenedStep& step) {
   const TriangleMesh& mesh = *step.triangles;
   const auto expect = [](const char* what, std::uint64_t found, std::int64_t expected) {
     if (found != static_cast<std::uint64_t>(expected))
-      throw Error(Kind::corrupt, std::string("a mesh of triangles: expected ") + what + " " +
-                                     std::to_string(expected) + " in all parts, found " + std::to_string(found));
+      throw Error(Kind::corrupt, std::string("a mesh of triangles: expected ") + what + " " + std::to_string(expected) +
+                                     " in all parts, found " + std::to_string(found));
   };
   expect("values of points", sum.places, mesh.points);
   if (mesh.origin) return;

@@ -271,7 +271,8 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
     values.neighbours = &source.neighbours;
     mesh::Field field{table.header.fields[index], {}};
     values.type = field.info.type;
-    values.bytes = memory_for(field, levels.offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
+    values.bytes =
+        memory_for(field, levels.offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
     for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
       const StreamRow& stream = table.streams[s];
       if (stream.kind != StreamKind::field || stream.index != index ||
@@ -370,8 +371,8 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
   part.index = row.index;
   mesh::Octree tree = decode_tree(table, row, source.fetch);
   if (!chosen.empty())
-    part.fields = decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree)}, chosen, deepest,
-                                source);
+    part.fields =
+        decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree)}, chosen, deepest, source);
   if (deepest + 1 < row.cells.size()) {
     if (source.place) throw Error(Kind::usage, "fields are read into place only to their finest level");
     tree = mesh::truncate(tree, static_cast<int>(deepest)).tree;
@@ -388,8 +389,7 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
 
 namespace {
 
-StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::Request& request,
-                           const Source& source) {
+StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {
   const auto chosen = mesh::select_fields(table.header, request.fields);
   check_memory(table, row, 0, request, chosen);
   StoredTriangles part;

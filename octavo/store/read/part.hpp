@@ -26,9 +26,8 @@ struct Source {
   Place place{};  ///< only for parts that are read to their finest level
 };
 
-/// Reads one part that is a tree: fetches the mesh and then exactly the streams that the request needs, one at a time, and checks what
-/// they decode to against the table. Fields that `place` gave memory for are
-/// in the part without bytes.
+/// Reads one part that is a tree: fetches the mesh and then exactly the streams that the request needs, one at a time,
+/// and checks what they decode to against the table. Fields that `place` gave memory for are in the part without bytes.
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source);
 
 /// A part of a mesh of triangles as it is stored.

@@ -160,11 +160,19 @@ StoredMesh own_mesh(const OpenedStep& step) {
   }
 }
 
+OpenedStep open_origin(const MeshOrigin& origin, const fs::path& store, Flow flow) try {
+  return open_numbered(store, flow, origin.step);
+} catch (Error& error) {
+  if (error.kind() != Kind::usage) throw;
+  throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(origin.step) + ", which is not there")
+      .at(store.string());
+}
+
 // The mesh of the step that has it: this one, or the one it names.
 StoredMesh find_mesh(const TriangleMesh& mesh, const std::function<StoredMesh()>& own, const fs::path& store,
                      Flow flow) {
   if (!mesh.origin) return own();
-  StoredMesh other = own_mesh(open_numbered(store, flow, mesh.origin->step));
+  StoredMesh other = own_mesh(open_origin(*mesh.origin, store, flow));
   check_origin(*mesh.origin, mesh_checksum(other.mesh));
   return other;
 }
@@ -212,7 +220,8 @@ NeighbourSource when_asked(std::function<mesh::PointNeighbours()> make) {
 // `header` also has the fields that stand with the mesh.
 mesh::Part read_whole(const OpenedStep& step, const mesh::Header& header, const mesh::Request& request,
                       const fs::path& store) {
-  StoredMesh stored = find_mesh(*step.triangles, [&] { return own_mesh(step); }, store, step.flow);
+  StoredMesh stored = find_mesh(
+      *step.triangles, [&] { return own_mesh(step); }, store, step.flow);
   const std::vector<std::uint32_t> order = curve_order(stored.mesh);
   const NeighbourSource neighbours = when_asked([&] { return mesh::neighbours_along(stored.mesh, order); });
   const auto chosen = mesh::select_fields(header, request.fields);
@@ -303,8 +312,8 @@ std::int64_t mesh_checksum(const mesh::Unstructured& mesh) {
 
 void check_origin(const MeshOrigin& origin, std::int64_t checksum) {
   if (checksum != origin.checksum)
-    throw Error(Kind::corrupt, "the mesh of step " + std::to_string(origin.step) +
-                                   " is not the one that this step was written with");
+    throw Error(Kind::corrupt,
+                "the mesh of step " + std::to_string(origin.step) + " is not the one that this step was written with");
 }
 
 StoredTriangles fold(const mesh::Part& part, const EncodeOptions& options, std::optional<MeshOrigin> origin) {
@@ -332,7 +341,8 @@ StoredTriangles fold(const mesh::Part& part, const EncodeOptions& options, std::
   add_coordinates(out, "y", mesh.y);
   for (const mesh::Field& field : part.fields)
     if (is_integer(field.info))
-      add(out, mesh_array(MeshSet::points, field.info.name, field.info.type, mesh.planes, field.info.unit), field.bytes);
+      add(out, mesh_array(MeshSet::points, field.info.name, field.info.type, mesh.planes, field.info.unit),
+          field.bytes);
   add_array<std::int32_t>(out, MeshSet::triangles, "connectivity", 3, triangle_steps(mesh.connectivity));
   if (!options.part_of.empty()) add_array(out, MeshSet::triangles, "part", 1, options.part_of);
   if (options.boundary == nullptr) return out;
@@ -367,7 +377,8 @@ PartView view_of(const StoredTriangles& part) {
 StoredMesh stored_mesh(const fs::path& store, Flow flow, std::int64_t step) {
   const OpenedStep opened = open_numbered(store, flow, step);
   if (!opened.triangles) throw Error(Kind::usage, "the step is not of triangles").at(store.string());
-  return find_mesh(*opened.triangles, [&] { return own_mesh(opened); }, store, flow);
+  return find_mesh(
+      *opened.triangles, [&] { return own_mesh(opened); }, store, flow);
 }
 
 NeighbourSource neighbours_of(std::function<mesh::Unstructured()> make) {
@@ -396,8 +407,7 @@ void set_triangles(mesh::Dataset& dataset, const std::shared_ptr<const OpenedSte
   dataset.num_parts = 1;
   const std::int64_t elements = mesh.triangles * std::max(1, mesh.planes - 1);
   dataset.levels = {{0, elements, elements}};
-  const std::vector<MeshArray> arrays =
-      mesh.origin ? open_numbered(store, step->flow, mesh.origin->step).mesh : step->mesh;
+  const std::vector<MeshArray> arrays = mesh.origin ? open_origin(*mesh.origin, store, step->flow).mesh : step->mesh;
   for (const mesh::FieldInfo& field : number_fields(arrays)) dataset.header.fields.push_back(field);
   dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
   std::uint64_t bytes = 0;

@@ -5,8 +5,8 @@
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/triangle_boundary.hpp"
 
-/// Meshes of triangles in a store (docs/format.md, "Triangles"). Values stand in the order of a Hilbert curve through the
-/// points. Ranks write several parts: even stretches of the curve, of the points and of the triangles.
+/// Meshes of triangles in a store (docs/format.md, "Triangles"). Values stand in the order of a Hilbert curve through
+/// the points. Ranks write several parts: even stretches of the curve, of the points and of the triangles.
 namespace octavo::store {
 
 /// A cut of the mesh, where it has one: the header's attribute says into how many parts, and an array of the triangles

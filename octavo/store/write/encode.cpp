@@ -448,8 +448,8 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
   const Layout layout{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}};
   for (const Values& field : part.fields) {
     if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
-      throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) + " points of all planes, found " +
-                                   std::to_string(field.size))
+      throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) +
+                                   " points of all planes, found " + std::to_string(field.size))
           .at("field " + field.info.name);
     encode_field(field, 1, options, layout, out, out.streams);
   }

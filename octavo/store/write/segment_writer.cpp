@@ -335,8 +335,17 @@ void SegmentWriter::add_written(EncodedPart part) {
   state.failed = true;
   state.accept(part);
   state.add_species(part.species);
-  PartRow row{part.index, part.cells, part.owned, part.leaves, part.intervals,
-              part.lo,    part.hi,    part.keys,  {},          part.share, state.table.streams.size(),
+  PartRow row{part.index,
+              part.cells,
+              part.owned,
+              part.leaves,
+              part.intervals,
+              part.lo,
+              part.hi,
+              part.keys,
+              {},
+              part.share,
+              state.table.streams.size(),
               0};
   row.particles.resize(state.table.species.size(), 0);
   for (const mesh::SpeciesInfo& info : part.species)
