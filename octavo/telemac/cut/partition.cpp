@@ -7,9 +7,7 @@
 #include <functional>
 #include <set>
 
-#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/store/read/triangles.hpp"
 #include "octavo/telemac/cut/as_serafin.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
@@ -25,17 +23,6 @@ namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
-
-using base::at;
-
-/// Before any work: what a store cannot hold is not cut for one.
-void require_room(const serafin::Series& series, const fs::path& path, PieceLayout layout) {
-  if (layout == PieceLayout::octavo && at(serafin::plane_points(series.header)) >= store::most_triangle_points)
-    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(store::most_triangle_points - 1) +
-                                       " points a plane, found " + std::to_string(serafin::plane_points(series.header)))
-        .at(path.string())
-        .hint("--layout concat");
-}
 
 std::vector<Section> trace(const SharedJob& job, const Block& block) {
   if (!job.options.sections) return {};
@@ -186,7 +173,6 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   serafin::Series series;
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
-    require_room(series, path, options.layout);  // and of further inputs: they are on this mesh
     require_parts(options, serafin::plane_elements(series.header), path);
   });
   const auto own = base::share(options.parts, ranks.rank, ranks.size);

@@ -10,8 +10,6 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
-#include "octavo/formats/serafin/write.hpp"
-#include "octavo/step/new_file.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/telemac/telemac.hpp"
@@ -195,38 +193,6 @@ TEST(Partition, without_parts_the_mesh_is_a_store_that_was_cut) {
     EXPECT_THAT(
         octavo::testing::error_of([&, mesh = mesh] { partition_mesh(folder / mesh, folder / "T2D", kept); }).what(),
         ::testing::HasSubstr(text));
-}
-
-/// A SERAFIN file of one triangle and that many points, nearly all of it a hole.
-void put_points(const fs::path& path, std::int32_t points) {
-  serafin::Header header;
-  header.variables = {serafin::variable("BOTTOM", "M")};
-  header.elements = 1;
-  header.points = points;
-  step::NewFile file(path, true);
-  const serafin::Put put = [&](std::uint64_t at, std::span<const std::byte> bytes) { file.put(at, bytes); };
-  serafin::write_header(put, header);
-  serafin::write_connectivity(put, header, 0, std::vector<std::int32_t>{1, 2, 3});
-  for (const std::int64_t i : {0, points - 1}) {
-    serafin::write_numbers(put, header, i, std::vector<std::int32_t>{0});
-    for (const int axis : {0, 1}) serafin::write_coordinates(put, header, axis, i, std::vector<double>{0});
-  }
-  file.finish();
-}
-
-TEST(Partition, a_mesh_too_large_for_a_store_is_refused_before_it_is_read) {
-  const octavo::testing::TemporaryFolder folder;
-  PartitionOptions options;
-  options.layout = PieceLayout::octavo;
-  const auto error_with = [&](std::int32_t points) {
-    put_points(folder / "geo.slf", points);
-    return octavo::testing::error_of([&] { partition_mesh(folder / "geo.slf", folder / "T2D", options); });
-  };
-  const auto error = error_with(1 << 24);
-  EXPECT_EQ(error.kind(), base::Kind::unsupported);
-  EXPECT_THAT(error.what(), ::testing::HasSubstr("1 to 16777215 points a plane, found 16777216"));
-  EXPECT_THAT(error.what(), ::testing::HasSubstr("geo.slf"));
-  EXPECT_NE(error_with(10).kind(), base::Kind::unsupported);  // points of no element
 }
 
 }  // namespace
