@@ -54,7 +54,7 @@ struct Stencil {
 };
 
 /// Where the families of a chunk stand.
-struct Place {
+struct Families {
   std::span<const std::uint32_t> parents;  ///< empty: no parents, one family of all values
   std::size_t members = 1;                 ///< cells a family
   std::size_t width = 1;
@@ -81,12 +81,12 @@ constexpr std::uint32_t no_twin = 0xffffffff;
 std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> usable);
 
 /// The bit length of the parent's largest difference to a sibling, plus one; per family and place in the cell.
-std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse);
+std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse);
 
 int axes_of(std::size_t members);
 
 /// The index that stands for a parent: its own, or where it has none that of its first sibling that has, or 0.
-std::int64_t parent_index(const Place& place, const Numbers& coarse, std::size_t parent, std::size_t j);
+std::int64_t parent_index(const Families& place, const Numbers& coarse, std::size_t parent, std::size_t j);
 
 /// Families are predicted several at a time: each waits for its own cells, one by one, but not for the others.
 constexpr std::size_t num_lanes = 8;
@@ -112,7 +112,7 @@ inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
 /// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
 /// cells. `grid.estimate(cells)` puts the estimates on the grid, where they have a place there.
 template <Base base, class Grid, class Settle>
-void predict_families(const Place& place, const Numbers& coarse, const Numbers& numbers, const Stencil& stencil,
+void predict_families(const Families& place, const Numbers& coarse, const Numbers& numbers, const Stencil& stencil,
                       std::span<const std::uint32_t> families, std::size_t j, const Grid& grid, Settle&& settle) {
   const std::size_t m = place.members, w = place.width;
   const auto axes = static_cast<std::size_t>(stencil.axes);
@@ -181,7 +181,7 @@ void predict_families(const Place& place, const Numbers& coarse, const Numbers& 
 
 /// Least-squares stencil from the families `sample`, each weighted by its own inverse energy so that steep regions do
 /// not rule; `least` is what any family has at least. Nothing where it cannot be found.
-Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
+Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample);
 
 void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);

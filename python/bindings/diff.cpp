@@ -32,7 +32,7 @@ nb::dict describe(const analysis::SideFigures& side) {
   return row;
 }
 
-nb::dict place_of(const analysis::Place& place, const analysis::CommonGrid& grid) {
+nb::dict place_of(const analysis::CellPlace& place, const analysis::CommonGrid& grid) {
   nb::list at;
   const mesh::Point3 centre = analysis::centre_of(grid, place.key, place.depth);
   for (int axis = 0; axis < grid.dim; ++axis) at.append(centre[static_cast<std::size_t>(axis)]);
