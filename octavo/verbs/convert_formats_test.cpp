@@ -21,6 +21,7 @@
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/verify.hpp"
 #include "tests/support/amrex_fixture.hpp"
+#include "tests/support/amrex_whole.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/peak_memory.hpp"
 #include "tests/support/ramses_check.hpp"
