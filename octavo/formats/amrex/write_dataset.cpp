@@ -14,7 +14,6 @@
 #include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/mesh/tree/merge.hpp"
-#include "octavo/mesh/tree/prune.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::formats::amrex {
@@ -433,12 +432,6 @@ void write_names(const fs::path& path, const std::vector<Target>& targets, bool 
   write_component_names(path, names, sync);
 }
 
-mesh::Request only_trees() {
-  mesh::Request request;
-  request.fields = std::vector<std::string>{};
-  return request;
-}
-
 /// Collective. What each rank found of its boxes, on all. Bits, as they are: a range may be infinite or NaN.
 void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const std::vector<Batch>& batches) {
   if (ranks.size == 1) return;
@@ -469,7 +462,7 @@ std::vector<Batch> batches_of(const mesh::Dataset& dataset, const BoxLayout& lay
                               const std::vector<mesh::BoxIndex>& index, const DatasetWriteOptions& options) {
   std::vector<Batch> batches = plan_batches(layout, options.batch_cells);
   for (int p = 0; p < dataset.num_parts; ++p)
-    find_parts(layout, index, mesh::octree_of(dataset.read(p, only_trees())), p, batches);
+    find_parts(layout, index, mesh::octree_of(mesh::read_tree(dataset, p)), p, batches);
   return batches;
 }
 
@@ -519,24 +512,6 @@ std::string text_of_header(const mesh::Header& header, const BoxLayout& layout, 
 
 }  // namespace
 
-Octree whole_tree(const mesh::Dataset& dataset, int first) {
-  std::vector<mesh::Part> parts;
-  for (int p = 0; p < dataset.num_parts; ++p) {
-    parts.push_back(dataset.read(p, only_trees()));
-    parts.back().particles.clear();
-  }
-  mesh::Part whole = mesh::merge(parts);
-  mesh::hold_all_roots(whole);
-  const Octree& tree = mesh::octree_of(whole);
-  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
-    if (tree.owned[level].count() != tree.owned[level].size())
-      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
-                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
-                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
-          .at(dataset.path);
-  return tree;
-}
-
 DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& path, const DatasetWriteOptions& options) {
   mesh::Dataset dataset = given;
   if (!options.level_dt.empty()) dataset.header.attributes["level_dt"] = options.level_dt;
@@ -548,7 +523,7 @@ DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& pat
   const fs::path partial = partial_name(path);
   HeaderForm form = HeaderForm::anew;
   base::agree(options.ranks, [&] {
-    const Octree tree = whole_tree(dataset, options.layout.first);
+    const Octree tree = mesh::whole_tree(dataset, options.layout.first);
     layout = plan_layout(dataset.header, tree, options.layout);
     if (dataset.header.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
     index = mesh::index_levels(layout.patches);
