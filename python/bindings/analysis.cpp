@@ -89,11 +89,7 @@ void bind_map(nb::module_& m) {
       .def_prop_ro(
           "values", [](nb::handle self) { return values_of(self); },
           "float64 array (ny, nx), lowest row first, NaN where no cell is; a view.")
-      .def("facts", &facts_of)
-      .def(
-          "write_npy",
-          [](const verbs::Map& image, const std::filesystem::path& path) { verbs::write_npy(path, image); },
-          nb::arg("path"));
+      .def("facts", &facts_of);
   m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::arg("options"),
         "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
 }
