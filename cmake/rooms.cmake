@@ -22,7 +22,8 @@ function(octavo_room name)
   octavo_precompile(octavo_${name})
   if(OCTAVO_TESTS AND tests)
     add_executable(octavo_${name}_test ${tests})
-    target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock)
+    target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock
+                                                      nlohmann_json::nlohmann_json)
     # Optimised less, tests compile in two thirds of the time and run as long.
     target_compile_options(octavo_${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
     octavo_precompile(octavo_${name}_test WITH_GTEST)

@@ -128,7 +128,7 @@ void make_inner(const Made& made, const Hierarchy& mesh, int level, std::array<V
   std::array<Values, 3> cell;
   for_each_cell(coarsened_box(made.cells, 2, dim), [&](const Index3& at) {
     const IndexBox children = mesh::refined_box({at, {at[0] + 1, at[1] + 1, at[2] + 1}}, 2, dim);
-    mesh::FaceArrays<double> arrays;
+    mesh::FaceArrays arrays;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
       cell[axis] = patches::make_values(faces_of(children, axis), 1);
       for_each_cell(cell[axis].box, [&](const Index3& face) { cell[axis].at(0, face) = fine[axis].at(0, face); });

@@ -30,8 +30,8 @@ Faces make_faces(const Hierarchy& mesh, const std::function<double(int, std::siz
 double largest_divergence(const Hierarchy& mesh, const patches::Plans& plans, const Faces& faces);
 
 /// Collective. Faces for a hierarchy of other boxes: those of cells that were there stay as they are; others are made
-/// of the coarser ones (mesh::prolong_faces' method: limited slopes along coarse faces, then what keeps the divergence
-/// of each coarse cell inside of it), so that without divergence they stay so. Coarse faces take the means of finer
+/// of the coarser ones (limited slopes along coarse faces, then mesh::fill_inner_faces, which keeps the divergence of
+/// each coarse cell inside of it), so that without divergence they stay so. Coarse faces take the means of finer
 /// ones.
 Faces regrid_faces(const Hierarchy& before, const Faces& faces, const Hierarchy& now);
 

@@ -12,7 +12,7 @@ using mesh::CurveKey;
 
 // ---------------------------------------------------------------------------------------------- values
 
-bool before(const Place& a, const Place& b) { return std::tie(a.depth, a.key) < std::tie(b.depth, b.key); }
+bool before(const CellPlace& a, const CellPlace& b) { return std::tie(a.depth, a.key) < std::tie(b.depth, b.key); }
 
 void keep_larger(Difference& kept, bool any, const Difference& other) {
   if (!any || other.value > kept.value || (other.value == kept.value && before(other.place, kept.place))) kept = other;
@@ -33,7 +33,7 @@ void count_side(double x, SideSums& to, bool sums) {
 }
 
 /// A pair that is not two equal finite values.
-void count_other(double a, double b, const Place& place, PairSums& to) {
+void count_other(double a, double b, const CellPlace& place, PairSums& to) {
   count_side(a, to.side[0], true);
   count_side(b, to.side[1], true);
   if (a == b || (std::isnan(a) && std::isnan(b))) return;
@@ -87,7 +87,7 @@ void gather(const Variable& variable, const std::vector<std::uint32_t>& places, 
 bool is_complete(const OpenMean& mean) { return mean.covered.value() == 1 && mean.covered.low == 0; }
 
 void count_mean(const CurveKey& key, const OpenMean& mean, const std::vector<char>& on_faces, Comparison& to) {
-  const Place place{key, mean.depth, mean.part};
+  const CellPlace place{key, mean.depth, mean.part};
   ++to.cells[static_cast<std::size_t>(mean.depth)];
   ++to.refined[mean.fine];
   to.leaves[mean.fine] += mean.leaves;
@@ -204,7 +204,7 @@ class Merge {
     const auto count = static_cast<std::int64_t>(batch.keys.size());
     to_.cells[depth] += count;
     for (std::int64_t& leaves : to_.leaves) leaves += count;
-    const Place place{{}, static_cast<int>(depth), {view_[0]->part, view_[1]->part}};
+    const CellPlace place{{}, static_cast<int>(depth), {view_[0]->part, view_[1]->part}};
     for (std::size_t v = 0; v < on_faces_.size() && count != 0; ++v) {
       gather(view_[0]->variables[v], batch.a, values_[0]);
       gather(view_[1]->variables[v], batch.b, values_[1]);
@@ -269,7 +269,7 @@ class Merge {
 }  // namespace
 
 void count_pairs(std::span<const double> a, std::span<const double> b, std::span<const CurveKey> keys,
-                 const Place& place, PairSums& to) {
+                 const CellPlace& place, PairSums& to) {
   // Equal values are counted in registers, since most compared outputs hardly differ.
   SideSums same;
   for (std::size_t k = 0; k < a.size(); ++k) {

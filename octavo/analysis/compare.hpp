@@ -19,14 +19,14 @@ namespace octavo::analysis {
 
 /// The place of a value: a cell of the common grid and the parts that hold it (for a mean, the lowest). If two extremes
 /// are equal, the first by depth, then by key, is kept, so that the choice does not depend on the parts.
-struct Place {
+struct CellPlace {
   mesh::CurveKey key;
   int depth = 0;
   std::array<int, 2> part{0, 0};
 };
 struct Difference {
   double value = 0, a = 0, b = 0;
-  Place place;
+  CellPlace place;
 };
 
 /// Sums of one side. Sums over equal values are kept once for both: PairSums::same.
@@ -51,7 +51,7 @@ struct PairSums {
 
 /// Adds values a[i] and b[i] of cells at keys[i], otherwise of `place`.
 void count_pairs(std::span<const double> a, std::span<const double> b, std::span<const mesh::CurveKey> keys,
-                 const Place& place, PairSums& to);
+                 const CellPlace& place, PairSums& to);
 void add(PairSums& to, const PairSums& other);
 
 // ------------------------------------------------------------------ meshes
@@ -86,7 +86,7 @@ struct Comparison {
   std::vector<std::int64_t> cells;               ///< common cells, a depth
   std::array<std::int64_t, 2> refined{0, 0};     ///< common cells that side 0, 1 refined
   std::array<std::int64_t, 2> leaves{0, 0};      ///< leaves of side 0, 1 in common cells
-  std::optional<Place> first_refined;            ///< the first of the common cells that a side refined
+  std::optional<CellPlace> first_refined;        ///< the first of the common cells that a side refined
   std::vector<std::vector<PairSums>> variables;  ///< [variable][depth]
 };
 

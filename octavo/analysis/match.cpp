@@ -211,7 +211,7 @@ void append(ParticleRows& to, const ParticleRows& more) {
     to.columns[c].insert(to.columns[c].end(), more.columns[c].begin(), more.columns[c].end());
 }
 
-Identity identity_at(const Place& place) {
+Identity identity_at(const CellPlace& place) {
   return {static_cast<std::int64_t>(place.key.high), static_cast<std::int32_t>(place.key.low)};
 }
 
@@ -255,7 +255,7 @@ void match(const ParticleRows& a, const ParticleRows& b, ParticleComparison& to)
     std::vector<double> values_a, values_b;
     for (const std::size_t row : rows_a) values_a.push_back(a.columns[c][row]);
     for (const std::size_t row : rows_b) values_b.push_back(b.columns[c][row]);
-    count_pairs(values_a, values_b, keys, Place{}, to.attributes[c]);
+    count_pairs(values_a, values_b, keys, CellPlace{}, to.attributes[c]);
   }
 }
 

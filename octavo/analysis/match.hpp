@@ -47,7 +47,7 @@ struct ParticleComparison {
   std::vector<PairSums> attributes;            ///< places hold the identity: see identity_at
 };
 inline constexpr std::size_t most_listed = 20;
-mesh::Identity identity_at(const Place& place);
+mesh::Identity identity_at(const CellPlace& place);
 
 /// Matches the particles of one bucket by identity. Particles that share an identity (RAMSES' sink clouds) are matched
 /// as multisets: first equal rows, then rows that are near each other in every column (nearer than a millionth of its

@@ -7,21 +7,21 @@
 namespace octavo::analysis {
 namespace {
 
-using Place = std::array<double, 2>;
+using Point2 = std::array<double, 2>;
 
-Place place_of(const mesh::Unstructured& mesh, std::int64_t point) {
+Point2 place_of(const mesh::Unstructured& mesh, std::int64_t point) {
   const auto i = static_cast<std::size_t>(point);
   return {mesh.x[i], mesh.y[i]};
 }
 
 /// Twice the area on the left of a -> b seen from c.
-double cross(const Place& a, const Place& b, const Place& c) {
+double cross(const Point2& a, const Point2& b, const Point2& c) {
   return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
 /// A triangle made ready to be asked for shares.
 struct Corner {
-  std::array<Place, 3> at{};
+  std::array<Point2, 3> at{};
   double area = 0;  ///< twice, signed
 
   Corner(const mesh::Unstructured& mesh, std::size_t triangle) {
@@ -29,7 +29,7 @@ struct Corner {
     area = cross(at[0], at[1], at[2]);
   }
   /// Nothing outside. On an edge two triangles answer, with the same value.
-  std::optional<std::array<double, 3>> shares(const Place& place) const {
+  std::optional<std::array<double, 3>> shares(const Point2& place) const {
     if (area == 0) return {};
     std::array<double, 3> out{cross(at[1], at[2], place) / area, cross(at[2], at[0], place) / area,
                               cross(at[0], at[1], place) / area};
@@ -61,7 +61,7 @@ Pixels pixels_in(const Frame& frame, std::size_t axis, double lo, double hi) {
   return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
 }
 
-Place middle(const Frame& frame, std::size_t i, std::size_t j) {
+Point2 middle(const Frame& frame, std::size_t i, std::size_t j) {
   const auto at = [&](std::size_t axis, std::size_t pixel) {
     return frame.lo[axis] + (static_cast<double>(pixel) + 0.5) * (frame.hi[axis] - frame.lo[axis]) /
                                 static_cast<double>(frame.pixels[axis]);
@@ -69,7 +69,7 @@ Place middle(const Frame& frame, std::size_t i, std::size_t j) {
   return {at(0, i), at(1, j)};
 }
 
-bool in_sphere(const Frame& frame, const Place& place) {
+bool in_sphere(const Frame& frame, const Point2& place) {
   return !frame.sphere ||
          std::hypot(place[0] - frame.sphere->centre[0], place[1] - frame.sphere->centre[1]) < frame.sphere->radius;
 }
@@ -124,7 +124,7 @@ std::vector<double> flatten(const mesh::Unstructured& mesh, std::span<const doub
   return out;
 }
 
-std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh, std::span<const Place> places) {
+std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh, std::span<const Point2> places) {
   std::vector<std::optional<TrianglePlace>> found(places.size());
   for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
     const Corner corner(mesh, t);
@@ -150,7 +150,7 @@ std::vector<double> draw(const mesh::Unstructured& mesh, std::span<const double>
     const Pixels y = pixels_in(frame, 1, corner.lo(1), corner.hi(1));
     for (std::size_t j = y.first; j < y.last; ++j)
       for (std::size_t i = x.first; i < x.last; ++i) {
-        const Place place = middle(frame, i, j);
+        const Point2 place = middle(frame, i, j);
         const auto shares = corner.shares(place);
         if (!shares || !in_sphere(frame, place)) continue;
         if (!mask.empty() && !(linear(mask, points, *shares) > above)) continue;

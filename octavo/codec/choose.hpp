@@ -67,7 +67,7 @@ void choose_across(Model<Grid>& model, const Numbers& numbers, std::size_t wante
 }
 
 /// Families spread evenly over the chunk, about `cells` cells of them.
-std::vector<std::uint32_t> spread(const Place& place, std::size_t cells) {
+std::vector<std::uint32_t> spread(const Families& place, std::size_t cells) {
   const std::size_t families = place.families();
   const std::size_t wanted = std::clamp<std::size_t>(cells / (place.members * place.width), 1, families);
   std::vector<std::uint32_t> sample(wanted);

@@ -75,7 +75,7 @@ unsigned choose_base(const Symbols& symbols, const SymbolTable& table) {
   return static_cast<unsigned>(2 * best);
 }
 
-bool worth_trying(Rule rule, const Layout& layout, bool know_activity) {
+bool worth_trying(Rule rule, const SymbolOrder& layout, bool know_activity) {
   const std::size_t n = layout.size();
   if (rule == Rule::none) return true;
   if (rule == Rule::activity) return know_activity && n >= 64;
@@ -84,7 +84,7 @@ bool worth_trying(Rule rule, const Layout& layout, bool know_activity) {
 }
 
 /// Adds how often each symbol comes under each metric.
-void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const Layout& layout,
+void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const SymbolOrder& layout,
                      std::span<const std::uint8_t> activity, unsigned base, std::vector<Counts>& by_metric) {
   for_each_metric(rule, layout, activity, symbol, table.weight, base,
                   [&](std::size_t t, unsigned m) { ++by_metric[m][symbol[t]]; });
@@ -101,7 +101,7 @@ std::array<std::uint8_t, num_metrics> clusters_of(std::uint32_t begins) {
   return cluster_at;
 }
 
-ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const Layout& layout,
+ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
                           std::span<const std::uint8_t> activity) {
   ContextPlan best;
   best.base = choose_base(symbols, table);
@@ -115,7 +115,7 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
     if (!worth_trying(rule, layout, !activity.empty())) continue;
     std::vector<Counts> by_metric = no_counts(rule);
     for (std::size_t f = 0; f < layout.families; f += step) {
-      const Layout part{std::min(slice, layout.families - f), layout.members, layout.width};
+      const SymbolOrder part{std::min(slice, layout.families - f), layout.members, layout.width};
       const auto part_activity = activity.empty() ? activity : activity.subspan(f * layout.width);
       count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric);
     }

@@ -17,7 +17,7 @@ constexpr int num_rules = 5;
 
 /// Calls f(t, metric) for each symbol in order; f may set symbol[t], which later metrics depend on.
 template <Rule rule, class F>
-void for_each_metric(const Layout& layout, std::span<const std::uint8_t> activity, const std::uint8_t* symbol,
+void for_each_metric(const SymbolOrder& layout, std::span<const std::uint8_t> activity, const std::uint8_t* symbol,
                      const std::array<std::uint8_t, 256>& weight, unsigned base, F&& f) {
   const std::size_t w = layout.width;
   std::size_t t = 0;
@@ -48,7 +48,7 @@ void for_each_metric(const Layout& layout, std::span<const std::uint8_t> activit
 }
 
 template <class F>
-void for_each_metric(Rule rule, const Layout& layout, std::span<const std::uint8_t> activity,
+void for_each_metric(Rule rule, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
                      const std::uint8_t* symbol, const std::array<std::uint8_t, 256>& weight, unsigned base, F&& f) {
   switch (rule) {
     case Rule::none: return for_each_metric<Rule::none>(layout, activity, symbol, weight, base, f);
@@ -77,7 +77,7 @@ struct ContextPlan {
 };
 
 /// The rule is chosen on at most eight slices of the symbols, its clusters from all of them.
-ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const Layout& layout,
+ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
                           std::span<const std::uint8_t> activity);
 
 }  // namespace octavo::codec

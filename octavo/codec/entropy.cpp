@@ -151,7 +151,7 @@ const SymbolTable& symbol_table(Alphabet alphabet) {
   return tables[static_cast<std::size_t>(alphabet)];
 }
 
-void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& layout,
+void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
                     std::span<const std::uint8_t> activity, Bytes& out) {
   const std::size_t n = layout.size();
   if (n == 0) return;
@@ -183,7 +183,7 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& lay
   put_low_bits(symbols, table, out);
 }
 
-void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::span<const std::uint8_t> activity,
+void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
                     Symbols& symbols) {
   const std::size_t n = layout.size();
   symbols.resize(n);

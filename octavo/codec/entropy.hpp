@@ -12,7 +12,7 @@ namespace octavo::codec {
 
 /// The order of a block's symbols: `families` of `members` cells of `width` values. A symbol's context comes from the
 /// symbols of the same family at the same place of the cells before.
-struct Layout {
+struct SymbolOrder {
   std::size_t families = 1;
   std::size_t members = 0;
   std::size_t width = 1;
@@ -60,10 +60,10 @@ struct Symbols {
 
 /// Appends a coded block. `activity[f * width + j]`: how large numbers are expected to be (length in bits), known to
 /// the decoder; empty: unknown.
-void encode_symbols(const Symbols& symbols, Alphabet alphabet, const Layout& layout,
+void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
                     std::span<const std::uint8_t> activity, Bytes& out);
 /// Reads one into `symbols`; `number` of each symbol is complete.
-void decode_symbols(Reader& in, Alphabet alphabet, const Layout& layout, std::span<const std::uint8_t> activity,
+void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
                     Symbols& symbols);
 
 }  // namespace octavo::codec

@@ -9,7 +9,7 @@
 namespace octavo::codec {
 namespace {
 
-Symbols numbers_like(const Layout& layout, std::span<const std::uint8_t> activity, std::uint64_t seed) {
+Symbols numbers_like(const SymbolOrder& layout, std::span<const std::uint8_t> activity, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   Symbols symbols(layout.size());
   for (std::size_t t = 0; t < layout.size(); ++t) {
@@ -24,7 +24,8 @@ Symbols numbers_like(const Layout& layout, std::span<const std::uint8_t> activit
 }
 
 TEST(Entropy, numbers_of_any_length_come_back) {
-  for (const Layout layout : {Layout{1, 1, 1}, Layout{1, 5000, 1}, Layout{700, 8, 1}, Layout{100, 4, 3}}) {
+  for (const SymbolOrder layout :
+       {SymbolOrder{1, 1, 1}, SymbolOrder{1, 5000, 1}, SymbolOrder{700, 8, 1}, SymbolOrder{100, 4, 3}}) {
     const Symbols symbols = numbers_like(layout, {}, 1);
     Bytes bytes;
     encode_symbols(symbols, Alphabet::numbers, layout, {}, bytes);
@@ -38,7 +39,7 @@ TEST(Entropy, numbers_of_any_length_come_back) {
 }
 
 TEST(Entropy, known_activity_saves_bytes) {
-  const Layout layout{4000, 8, 1};
+  const SymbolOrder layout{4000, 8, 1};
   std::vector<std::uint8_t> activity(4000);
   for (std::size_t f = 0; f < activity.size(); ++f) activity[f] = static_cast<std::uint8_t>(f * 7919 % 13);
   const Symbols symbols = numbers_like(layout, activity, 2);

@@ -9,8 +9,8 @@ namespace octavo::codec {
 template <class Grid>
 struct Model {
   const Grid& grid;
-  Place place;
-  Layout layout;
+  Families place;
+  SymbolOrder layout;
   Numbers& coarse;
   Base base = Base::previous;
   bool signs = false;

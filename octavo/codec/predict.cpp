@@ -58,7 +58,7 @@ std::int8_t to_weight(double x) {
 }
 
 /// Differences to the parent's value: the parent's siblings, then the children in order of visit.
-void differences(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, std::size_t family,
+void differences(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, std::size_t family,
                  std::size_t j, std::array<double, max_terms>& d) {
   const std::size_t m = place.members, w = place.width;
   const std::uint32_t parent = place.parents[family];
@@ -86,7 +86,7 @@ const Orientations& orientations(std::size_t members) {
 
 int axes_of(std::size_t members) { return members == 8 ? 3 : members == 4 ? 2 : members == 2 ? 1 : 0; }
 
-std::int64_t parent_index(const Place& place, const Numbers& coarse, std::size_t parent, std::size_t j) {
+std::int64_t parent_index(const Families& place, const Numbers& coarse, std::size_t parent, std::size_t j) {
   const std::size_t w = place.width;
   if (coarse.kind[parent * w + j] == Kind::plain) return coarse.index[parent * w + j];
   for (std::size_t bit = 1; bit < place.members; bit <<= 1) {
@@ -109,7 +109,7 @@ std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::
   return twins;
 }
 
-std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse) {
+std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse) {
   const std::size_t w = place.width;
   std::vector<std::uint8_t> activity(place.families() * w);
   for (std::size_t f = 0; f < place.families(); ++f)
@@ -129,7 +129,7 @@ std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse)
   return activity;
 }
 
-Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
+Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample) {
   Stencil stencil;
   stencil.axes = axes_of(place.members);

@@ -1,8 +1,8 @@
 #pragma once
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "octavo/codec/entropy.hpp"
@@ -54,7 +54,7 @@ struct Stencil {
 };
 
 /// Where the families of a chunk stand.
-struct Place {
+struct Families {
   std::span<const std::uint32_t> parents;  ///< empty: no parents, one family of all values
   std::size_t members = 1;                 ///< cells a family
   std::size_t width = 1;
@@ -81,12 +81,12 @@ constexpr std::uint32_t no_twin = 0xffffffff;
 std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> usable);
 
 /// The bit length of the parent's largest difference to a sibling, plus one; per family and place in the cell.
-std::vector<std::uint8_t> activity_of(const Place& place, const Numbers& coarse);
+std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse);
 
 int axes_of(std::size_t members);
 
 /// The index that stands for a parent: its own, or where it has none that of its first sibling that has, or 0.
-std::int64_t parent_index(const Place& place, const Numbers& coarse, std::size_t parent, std::size_t j);
+std::int64_t parent_index(const Families& place, const Numbers& coarse, std::size_t parent, std::size_t j);
 
 /// Families are predicted several at a time: each waits for its own cells, one by one, but not for the others.
 constexpr std::size_t num_lanes = 8;
@@ -109,79 +109,116 @@ inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 
-/// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
-/// cells. `grid.estimate(cells)` puts the estimates on the grid, where they have a place there.
-template <Base base, class Grid, class Settle>
-void predict_families(const Place& place, const Numbers& coarse, const Numbers& numbers, const Stencil& stencil,
-                      std::span<const std::uint32_t> families, std::size_t j, const Grid& grid, Settle&& settle) {
-  const std::size_t m = place.members, w = place.width;
-  const auto axes = static_cast<std::size_t>(stencil.axes);
-  Cells cells;
-  cells.count = families.size();
-  std::array<std::uint32_t, num_lanes> parent;
-  std::array<std::int64_t, num_lanes> parent_at;
-  std::array<std::uint8_t, num_lanes> parent_negative;
-  std::array<double, num_lanes> parent_value;
-  std::array<std::array<std::uint64_t, num_lanes>, 11> steps;
-  std::array<std::array<double, num_lanes>, 11> slopes;
-  for (std::size_t lane = 0; lane < num_lanes; ++lane) {
-    cells.family[lane] = families[lane < families.size() ? lane : 0];
-    parent[lane] = place.parents[cells.family[lane]];
-    const std::size_t p = parent[lane] * w + j;
-    parent_at[lane] = parent_index(place, coarse, parent[lane], j);
-    parent_negative[lane] = coarse.negative[p];
-    parent_value[lane] = coarse.value[p];
-    if constexpr (base == Base::fitted_index || base == Base::fitted_value)
-      for (std::size_t a = 0; a < axes; ++a) {
-        const std::size_t q = (parent[lane] ^ (std::size_t{1} << a)) * w + j;
-        const bool there = q < coarse.size();
-        if constexpr (base == Base::fitted_index)
-          steps[a][lane] = there && coarse.kind[q] == Kind::plain
-                               ? static_cast<std::uint64_t>(wrapping_difference(coarse.index[q], parent_at[lane]))
-                               : 0;
-        else
-          slopes[a][lane] = there ? coarse.value[q] - parent_value[lane] : 0.0;
-      }
+/// Up to `num_lanes` families at place j of their cells, with what their cells are predicted from. Lanes without a
+/// family repeat the first.
+template <Base base>
+class Lanes {
+ public:
+  Lanes(const Families& place, const Numbers& coarse, const Stencil& stencil, std::span<const std::uint32_t> families,
+        std::size_t j)
+      : stencil_(stencil), axes_(static_cast<std::size_t>(stencil.axes)), place_(place), j_(j) {
+    cells.count = families.size();
+    for (std::size_t lane = 0; lane < num_lanes; ++lane) {
+      cells.family[lane] = families[lane < families.size() ? lane : 0];
+      parent_[lane] = place.parents[cells.family[lane]];
+      const std::size_t p = parent_[lane] * place.width + j;
+      index_[lane] = parent_index(place, coarse, parent_[lane], j);
+      negative_[lane] = coarse.negative[p];
+      value_[lane] = coarse.value[p];
+      if constexpr (is_fitted) add_siblings(coarse, lane);
+    }
   }
-  for (std::size_t k = 0; k < m; ++k) {
+
+  /// The k-th visited cells: where they are, and their predictions. `grid` puts estimates on the grid.
+  template <class Grid>
+  void predict(std::size_t k, const Grid& grid) {
     for (std::size_t lane = 0; lane < num_lanes; ++lane)
-      cells.position[lane] = (cells.family[lane] * m + cell_of(k, parent[lane], m)) * w + j;
-    cells.index = parent_at;
-    cells.negative = parent_negative;
+      cells.position[lane] =
+          (cells.family[lane] * place_.members + cell_of(k, parent_[lane], place_.members)) * place_.width + j_;
+    cells.index = index_;
+    cells.negative = negative_;
     if constexpr (base == Base::fitted_index) {
-      std::array<std::uint64_t, num_lanes> sum;
-      sum.fill(16);
-      for (std::size_t r = 0; r < axes + k; ++r) {
-        const auto weight = static_cast<std::uint64_t>(std::int64_t{stencil.weight[k][r]});
-        for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] += weight * steps[r][lane];
-      }
+      const auto sum = weighted_sum<std::uint64_t>(k, 16);
       for (std::size_t lane = 0; lane < num_lanes; ++lane)
         cells.index[lane] = wrapping_sum(cells.index[lane], static_cast<std::int64_t>(sum[lane]) >> 5);
     } else if constexpr (base == Base::fitted_value) {
-      std::array<double, num_lanes> sum{};
-      for (std::size_t r = 0; r < axes + k; ++r) {
-        const double weight = stencil.weight[k][r];
-        for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] = sum[lane] + weight * slopes[r][lane];
-      }
-      for (std::size_t lane = 0; lane < num_lanes; ++lane)
-        cells.estimate[lane] = parent_value[lane] + sum[lane] * 0.03125;
+      const auto sum = weighted_sum<double>(k, 0);
+      for (std::size_t lane = 0; lane < num_lanes; ++lane) cells.estimate[lane] = value_[lane] + sum[lane] * 0.03125;
       grid.estimate(cells);
     }
-    settle(k, cells);
+  }
+
+  /// Takes over what these cells became: later ones follow from them.
+  void follow(std::size_t k, const Numbers& numbers) {
     for (std::size_t lane = 0; lane < num_lanes; ++lane) {
       const std::size_t i = cells.position[lane];
-      if constexpr (base == Base::fitted_index)
-        steps[axes + k][lane] = numbers.kind[i] == Kind::plain
-                                    ? static_cast<std::uint64_t>(wrapping_difference(numbers.index[i], parent_at[lane]))
-                                    : 0;
-      if constexpr (base == Base::fitted_value) slopes[axes + k][lane] = numbers.value[i] - parent_value[lane];
+      if constexpr (base == Base::fitted_index) differences_[axes_ + k][lane] = index_step(numbers, i, lane);
+      if constexpr (base == Base::fitted_value) differences_[axes_ + k][lane] = numbers.value[i] - value_[lane];
     }
+  }
+
+  Cells cells;
+
+ private:
+  static constexpr bool is_fitted = base == Base::fitted_index || base == Base::fitted_value;
+  using Difference = std::conditional_t<base == Base::fitted_value, double, std::uint64_t>;
+
+  /// 0 where a number has no index.
+  std::uint64_t index_step(const Numbers& numbers, std::size_t i, std::size_t lane) const {
+    return numbers.kind[i] == Kind::plain
+               ? static_cast<std::uint64_t>(wrapping_difference(numbers.index[i], index_[lane]))
+               : 0;
+  }
+  /// The parent's siblings along each axis; 0 where there is none.
+  void add_siblings(const Numbers& coarse, std::size_t lane) {
+    for (std::size_t a = 0; a < axes_; ++a) {
+      const std::size_t q = (parent_[lane] ^ (std::size_t{1} << a)) * place_.width + j_;
+      const bool there = q < coarse.size();
+      if constexpr (base == Base::fitted_index)
+        differences_[a][lane] = there ? index_step(coarse, q, lane) : 0;
+      else
+        differences_[a][lane] = there ? coarse.value[q] - value_[lane] : 0.0;
+    }
+  }
+  /// By the weights of the k-th child, from `start` on.
+  template <class Sum>
+  std::array<Sum, num_lanes> weighted_sum(std::size_t k, Sum start) const {
+    std::array<Sum, num_lanes> sum;
+    sum.fill(start);
+    for (std::size_t r = 0; r < axes_ + k; ++r) {
+      const auto weight = static_cast<Sum>(std::int64_t{stencil_.weight[k][r]});
+      for (std::size_t lane = 0; lane < num_lanes; ++lane) sum[lane] = sum[lane] + weight * differences_[r][lane];
+    }
+    return sum;
+  }
+
+  const Stencil& stencil_;
+  std::size_t axes_;
+  const Families& place_;
+  std::size_t j_;
+  std::array<std::uint32_t, num_lanes> parent_;
+  std::array<std::int64_t, num_lanes> index_;  ///< these three: of the parents
+  std::array<std::uint8_t, num_lanes> negative_;
+  std::array<double, num_lanes> value_;
+  std::array<std::array<Difference, num_lanes>, 11> differences_;  ///< to the parent's value
+};
+
+/// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
+/// cells. `grid.estimate(cells)` puts the estimates on the grid, where they have a place there.
+template <Base base, class Grid, class Settle>
+void predict_families(const Families& place, const Numbers& coarse, const Numbers& numbers, const Stencil& stencil,
+                      std::span<const std::uint32_t> families, std::size_t j, const Grid& grid, Settle&& settle) {
+  Lanes<base> lanes(place, coarse, stencil, families, j);
+  for (std::size_t k = 0; k < place.members; ++k) {
+    lanes.predict(k, grid);
+    settle(k, lanes.cells);
+    lanes.follow(k, numbers);
   }
 }
 
 /// Least-squares stencil from the families `sample`, each weighted by its own inverse energy so that steep regions do
 /// not rule; `least` is what any family has at least. Nothing where it cannot be found.
-Stencil fit(const Place& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
+Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample);
 
 void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);

@@ -10,6 +10,7 @@
 #include "octavo/mesh/tree/refine.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/restrict_to_parents.hpp"
 
 namespace octavo::mesh {
 namespace {

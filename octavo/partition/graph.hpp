@@ -18,10 +18,10 @@ std::vector<std::int32_t> find_behind(Connectivity connectivity, std::int32_t po
 
 /// Vertices with weights, and edges with weights, each from both its ends.
 struct Graph {
-  struct Place {
+  struct Point {
     float x, y;
   };
-  std::vector<Place> place;          ///< of each vertex; may be empty
+  std::vector<Point> place;          ///< of each vertex; may be empty
   std::vector<std::int32_t> weight;  ///< of each vertex
   std::vector<std::int64_t> first;   ///< of each vertex's edges; one more than vertices
   std::vector<std::int32_t> to, edge_weight;

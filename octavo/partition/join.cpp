@@ -183,7 +183,7 @@ Order from_the_end(const Graph& graph) {
 Order along_axis(const Graph& graph) {
   const auto [dx, dy] = principal_axis(graph.place);
   std::vector<float> where;
-  for (const Graph::Place& place : graph.place) where.push_back(place.x * dx + place.y * dy);
+  for (const Graph::Point& place : graph.place) where.push_back(place.x * dx + place.y * dy);
   Order order(where.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](Vertex a, Vertex b) { return where[at(a)] < where[at(b)]; });

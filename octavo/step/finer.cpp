@@ -8,6 +8,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/tree/finer.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/tree_index.hpp"
 #include "octavo/step/regrid.hpp"
 
@@ -106,7 +107,7 @@ mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by, con
   if (times <= 0) return source;
   const auto shared = std::make_shared<Refining>();
   shared->source = source;
-  shared->trees = read_trees(source);
+  shared->trees = mesh::read_trees(source);
   shared->level = finest_level(shared->trees);
   shared->times = times;
   shared->how = {by, source.header.periodic, cell_edges(source.header), mesh::specific_of(source.header, per_mass)};

@@ -95,15 +95,14 @@ TEST(Target, IsASiblingUntilItIsWhole) {
   const fs::path out = folder.path() / "run.octavo";
   fs::create_directories(folder.path() / "run.octavo.partial" / "left");
   fs::create_directories(folder.path() / "run.octavo.partial.partial");
-  {
-    const Target target = prepare_target(out, {}, false, false);
+  const auto prepare = [&] { return prepare_target(out, {}, false, false); };
+  write_beside({}, prepare, [&](const fs::path& path) {
     EXPECT_EQ(entries(folder.path()), 1u);  // the lock
     EXPECT_EQ(error_of([&] { prepare_target(out, {}, true, false); }).kind(), Kind::usage);
-    fs::create_directory(target.path);
-    write(target.path / "data", "all of it");
+    fs::create_directory(path);
+    write(path / "data", "all of it");
     EXPECT_FALSE(fs::exists(out));
-    finish_target(target);
-  }
+  });
   EXPECT_EQ(read(out / "data"), "all of it");
   EXPECT_EQ(entries(folder.path()), 1u);
 }
@@ -111,13 +110,16 @@ TEST(Target, IsASiblingUntilItIsWhole) {
 TEST(Target, NeverReplacesWhatAppearedMeanwhile) {
   const TemporaryFolder folder;
   const fs::path out = folder.path() / "run.octavo";
-  const Target target = prepare_target(out, {}, false, false);
-  fs::create_directory(target.path);
-  fs::create_directories(out / "somebody's");
-  EXPECT_EQ(error_of([&] { finish_target(target); }).kind(), Kind::usage);
-  discard_target(target);
+  fs::path written;
+  const auto make_both = [&](const fs::path& path) {
+    written = path;
+    fs::create_directory(path);
+    fs::create_directories(out / "somebody's");
+  };
+  const auto prepare = [&] { return prepare_target(out, {}, false, false); };
+  EXPECT_EQ(error_of([&] { write_beside({}, prepare, make_both); }).kind(), Kind::usage);
   EXPECT_TRUE(fs::exists(out / "somebody's"));
-  EXPECT_FALSE(fs::exists(target.path));
+  EXPECT_FALSE(fs::exists(written));
 }
 
 }  // namespace

@@ -18,25 +18,6 @@ using base::Error;
 using base::Kind;
 using mesh::Octree;
 
-mesh::Request only_trees() {
-  mesh::Request request;
-  request.fields = std::vector<std::string>{};
-  return request;
-}
-
-Octree merged(const mesh::Dataset& source, const std::vector<mesh::Part>& parts) {
-  mesh::Part whole = mesh::merge(parts);
-  mesh::hold_all_roots(whole);
-  const Octree& tree = mesh::octree_of(whole);
-  for (auto level = static_cast<std::size_t>(source.header.unfolded); level < tree.owned.size(); ++level)
-    if (tree.owned[level].count() != tree.owned[level].size())
-      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
-                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
-                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
-          .at(source.path);
-  return std::get<Octree>(std::move(whole.mesh));
-}
-
 /// The data that all parts of a regridded step share.
 struct Shared {
   mesh::Dataset source;
@@ -238,15 +219,6 @@ bool is_same(const Octree& source, const mesh::Regrid& plan) {
 
 }  // namespace
 
-std::vector<mesh::Part> read_trees(const mesh::Dataset& source) {
-  std::vector<mesh::Part> parts;
-  for (int p = 0; p < source.num_parts; ++p) {
-    parts.push_back(source.read(p, only_trees()));
-    parts.back().particles.clear();
-  }
-  return parts;
-}
-
 std::array<double, 3> cell_edges(const mesh::Header& header) {
   std::array<double, 3> out{1, 1, 1};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
@@ -267,11 +239,9 @@ std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& field
   return all;
 }
 
-Octree whole_tree(const mesh::Dataset& dataset) { return merged(dataset, read_trees(dataset)); }
-
 Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
-  const std::vector<mesh::Part> parts = read_trees(source);
-  const Octree whole = merged(source, parts);
+  const std::vector<mesh::Part> parts = mesh::read_trees(source);
+  const Octree whole = mesh::whole_tree(source, parts, source.header.unfolded);
   mesh::RegridOptions how = job.how;
   how.first = source.header.unfolded;
   how.periodic = source.header.periodic;

@@ -18,12 +18,6 @@ struct Regridded {
   bool same_tree = false;  ///< the step has the wanted tree already: `dataset` is it
 };
 
-/// The tree of all parts, without values. Error(unsupported) where they do not hold the whole domain.
-mesh::Octree whole_tree(const mesh::Dataset& dataset);
-
-/// The trees of all parts, without values and particles.
-std::vector<mesh::Part> read_trees(const mesh::Dataset& dataset);
-
 /// Edge lengths of a root's cells; of unused axes 1.
 std::array<double, 3> cell_edges(const mesh::Header& header);
 

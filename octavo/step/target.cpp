@@ -3,8 +3,10 @@
 #include <fcntl.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/file/whole.hpp"
 #include "octavo/formats/formats.hpp"
@@ -105,7 +107,23 @@ void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vect
   notes.push_back(what);
 }
 
-void finish_target(const Target& target) {
+void note_lost_bytes(const mesh::Dataset& dataset, std::vector<std::string>& notes) {
+  if (dataset.format != "octavo") return;
+  mesh::Request request;
+  request.fields = std::vector<std::string>{};
+  request.mesh = false;
+  request.opaque = true;
+  for (int p = 0; p < dataset.num_parts; ++p) {
+    if (dataset.read(p, request).opaque.empty()) continue;
+    notes.emplace_back("bytes that ranks have put with the step (put_bytes) are not kept");
+    return;
+  }
+}
+
+namespace {
+
+// Syncs the output and gives it its name.
+void finish(const Target& target) {
   if (target.appends) return;
   file::sync_all(target.path);
   if (target.replaces)
@@ -117,9 +135,25 @@ void finish_target(const Target& target) {
   if (target.replaces) fs::remove_all(target.path, ignored);
 }
 
-void discard_target(const Target& target) noexcept {
-  std::error_code ignored;
-  if (!target.appends) fs::remove_all(target.path, ignored);
+}  // namespace
+
+void write_beside(const base::Ranks& ranks, const std::function<Target()>& prepare,
+                  const std::function<void(const fs::path&)>& write) {
+  std::optional<Target> target;  // of the first rank
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0) target.emplace(prepare());
+  });
+  const fs::path path = base::from_first(ranks, target ? target->path.string() : std::string());
+  try {
+    write(path);
+    base::agree(ranks, [&] {
+      if (target) finish(*target);
+    });
+  } catch (...) {
+    std::error_code ignored;
+    if (target && !target->appends) fs::remove_all(target->path, ignored);
+    throw;
+  }
 }
 
 }  // namespace octavo::step

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
+#include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/step/new_file.hpp"
 #include "octavo/store/store.hpp"
@@ -32,10 +34,13 @@ Target prepare_native_target(const std::filesystem::path& out, bool overwrite, b
 /// its simulation (it was stored with a loss); with lossy_ok it adds a note instead.
 void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes);
 
-/// Syncs the output and gives it its name.
-void finish_target(const Target& target);
+/// Adds a note if ranks have put bytes with this step (mesh::Part::opaque), which the output does not hold. Reads a
+/// store's parts, without values, up to the first that has some.
+void note_lost_bytes(const mesh::Dataset& dataset, std::vector<std::string>& notes);
 
-/// Removes the unfinished output of a failed job.
-void discard_target(const Target& target) noexcept;
+/// Collective. Writes an output beside its final name, and gives it that once it is whole and synced. `prepare` runs on
+/// the first rank, `write` on all, with the path to write to. Where either throws, what was written is removed.
+void write_beside(const base::Ranks& ranks, const std::function<Target()>& prepare,
+                  const std::function<void(const std::filesystem::path&)>& write);
 
 }  // namespace octavo::step

@@ -1,6 +1,5 @@
 #include "octavo/step/write.hpp"
 
-#include <optional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/step/boundary_groups.hpp"
@@ -157,26 +156,12 @@ mesh::Dataset prepared(const mesh::Dataset& step, const Format& format, WriteReq
   return on_wanted_mesh(words, wanted, specific, request, report);
 }
 
-// -------------------------------------------------------------------------------------------------------------- output
-
 /// Makes the output beside its final name, then gives it that. Collective.
-void write_beside(const Format& format, const formats::Series& steps, const WriteRequest& request,
+void write_output(const Format& format, const formats::Series& steps, const WriteRequest& request,
                   WriteReport& report) {
-  std::optional<Target> target;  // of rank 0
-  base::agree(request.ranks, [&] {
-    if (request.ranks.rank == 0)
-      target.emplace(prepare_native_target(request.out, request.overwrite, format.triangles));
-  });
-  const fs::path path = base::all_gather(request.ranks, target ? target->path.string() : std::string())[0];
-  try {
-    format.write(steps, path, request, report);
-    base::agree(request.ranks, [&] {
-      if (target) finish_target(*target);
-    });
-  } catch (...) {
-    if (target) discard_target(*target);
-    throw;
-  }
+  write_beside(
+      request.ranks, [&] { return prepare_native_target(request.out, request.overwrite, format.triangles); },
+      [&](const fs::path& path) { format.write(steps, path, request, report); });
 }
 
 }  // namespace
@@ -208,8 +193,11 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   request.step = step_number(given).value_or(1);
   if (format.goes_on(request)) require_exact_values(given, request.lossy_ok, report.notes);
   formats::Series steps;
-  base::agree(request.ranks, [&] { steps.first = prepared(step, format, request, report); });
-  write_beside(format, steps, request, report);
+  base::agree(request.ranks, [&] {
+    if (request.ranks.rank == 0) note_lost_bytes(given, report.notes);
+    steps.first = prepared(step, format, request, report);
+  });
+  write_output(format, steps, request, report);
   if ((request.refine > 0 || report.fills != 0) && request.fill_by == mesh::FillBy::linear)
     report.notes.push_back(weights_note(mesh::specific_of(given.header, request.per_mass)));
   if (format.name_note != nullptr)
@@ -224,9 +212,10 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   WriteRequest request = asked;
   request.out = out;
   WriteReport report = formats::report_of(series);
+  note_lost_bytes(series.first, report.notes);
   if (series.boundary.empty()) series.boundary = boundary_ranks(series, report.notes);
   if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
-  write_beside(format, series, request, report);
+  write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));
   return report;
 }

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/clip.hpp"
@@ -16,9 +16,9 @@
 #include "octavo/step/target.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
-#include "octavo/store/durable.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/scope.hpp"
+#include "octavo/verbs/store_files.hpp"
 
 namespace octavo::verbs {
 
@@ -68,32 +68,34 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
   return sources;
 }
 
-/// Which parts go to which file, and which rank writes it.
+/// The parts of the input that are stored, and their files.
 struct Plan {
   std::vector<int> parts;
-  int per_file = 1;
-  int files = 1;
-  int ranks = 1;
+  StoreFiles files;
 
   std::vector<int> parts_of(int file) const {
-    const auto first = static_cast<std::size_t>(file) * static_cast<std::size_t>(per_file);
-    const auto last = std::min(parts.size(), first + static_cast<std::size_t>(per_file));
-    return {parts.begin() + static_cast<std::ptrdiff_t>(first), parts.begin() + static_cast<std::ptrdiff_t>(last)};
+    return {parts.begin() + files.first(file), parts.begin() + files.last(file)};
   }
-  int rank_of(int file) const { return static_cast<int>(static_cast<std::int64_t>(file) * ranks / files); }
+  /// Of all files that this rank writes: places in `parts`.
+  std::vector<std::size_t> places_of(int rank) const {
+    std::vector<std::size_t> places;
+    for (int file = 0; file < files.files; ++file)
+      for (int i = files.first(file); files.rank_of(file) == rank && i < files.last(file); ++i)
+        places.push_back(static_cast<std::size_t>(i));
+    return places;
+  }
 };
 
 Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
   Plan plan;
-  plan.ranks = options.ranks.size;
   plan.parts = mesh::parts_of(dataset, options.region, options.max_level);
   if (plan.parts.empty())
     throw Error(Kind::usage, "the region holds no cell: " + mesh::to_string(*options.region, dataset.header.dim))
         .at(dataset.path);
   const int count = static_cast<int>(plan.parts.size());
-  plan.per_file = options.per_file > 0 ? std::min(options.per_file, count)
-                                       : std::min(default_per_file, (count + plan.ranks - 1) / plan.ranks);
-  plan.files = (count + plan.per_file - 1) / plan.per_file;
+  const int ranks = options.ranks.size, shares = (count + ranks - 1) / ranks;
+  plan.files =
+      plan_files(count, options.per_file > 0 ? options.per_file : std::min(default_per_file, shares), options.ranks);
   return plan;
 }
 
@@ -104,7 +106,13 @@ mesh::Request request_of(const ConvertOptions& options) {
   request.fields = options.fields;
   if (options.max_level) request.max_level = *options.max_level;
   request.particles = options.particles;
+  request.opaque = true;
   return request;
+}
+
+/// The store has the parts of the input, with all their cells. Then bytes of ranks stay with their parts.
+bool keeps_parts(const ConvertOptions& options) {
+  return !options.region && !options.max_level && options.block == 0 && options.refine == 0;
 }
 
 void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
@@ -124,16 +132,8 @@ void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::P
 mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
   mesh::Part part = dataset.read(index, request_of(options));
   if (options.region) keep_region(*options.region, dataset.header, part);
+  if (!keeps_parts(options)) part.opaque.clear();
   return part;
-}
-
-// ------------------------------------------------------------------ between ranks
-
-/// As CBOR, which takes names that are not UTF-8.
-std::string to_bytes(const nlohmann::json& facts) {
-  std::string bytes;
-  nlohmann::json::to_cbor(facts, bytes);
-  return bytes;
 }
 
 // ------------------------------------------------------------------ bounds
@@ -155,15 +155,13 @@ std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const P
   pass.fields = names;
   pass.particles = false;
   std::map<std::string, Range> ranges;
-  std::vector<int> mine;
-  for (int file = 0; file < plan.files; ++file)
-    if (plan.rank_of(file) == options.ranks.rank)
-      for (int part : plan.parts_of(file)) mine.push_back(part);
+  for (const std::string& name : names) ranges[name];
+  const std::vector<std::size_t> mine = plan.places_of(options.ranks.rank);
   base::agree(options.ranks, [&] {
     base::ordered_for(
         mine.size(), options.threads,
         [&](std::size_t i) {
-          const mesh::Part part = read_part(dataset, mine[i], pass);
+          const mesh::Part part = read_part(dataset, plan.parts[mine[i]], pass);
           std::map<std::string, Range> local;
           for (const mesh::Field& field : part.fields)
             mesh::visit_values(field, [&](auto values) {
@@ -178,16 +176,15 @@ std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const P
           }
         });
   });
-  nlohmann::json text = nlohmann::json::object();
-  for (const auto& [name, range] : ranges) text[name] = {range.lo, range.hi};
-  for (const std::string& other : base::all_gather(options.ranks, to_bytes(text))) {
-    const nlohmann::json theirs = nlohmann::json::from_cbor(other);
-    for (const auto& [name, range] : theirs.items())
-      for (const auto& end : range)
-        if (end.is_number()) ranges[name].add(end.get<double>());
-  }
+  std::vector<double> ends;  // the highest ones negated
+  for (const auto& [name, range] : ranges) ends.insert(ends.end(), {range.lo, -range.hi});
+  ends = base::reduce(options.ranks, std::move(ends), [](double a, double b) { return std::min(a, b); });
+  std::size_t next = 0;
   std::map<std::string, double> widths;
-  for (const auto& [name, range] : ranges) widths[name] = range.hi - range.lo;
+  for (const auto& [name, range] : ranges) {
+    widths[name] = -ends[next + 1] - ends[next];
+    next += 2;
+  }
   return widths;
 }
 
@@ -290,6 +287,7 @@ void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   ++report.parts;
   for (const store::Stream& stream : part.streams) {
     using store::StreamKind;
+    if (stream.kind == StreamKind::opaque) continue;
     if (stream.kind == StreamKind::refinement || stream.kind == StreamKind::ownership ||
         stream.kind == StreamKind::mesh || stream.field.starts_with(mesh::wall_species)) {
       report.mesh_bytes += stream.stored_bytes;
@@ -302,15 +300,14 @@ void count_streams(const store::EncodedPart& part, ConvertReport& report) {
   }
 }
 
-// Returns the order of the step, where it is the step's first file.
-std::uint64_t write_file(const mesh::Dataset& dataset, const Plan& plan, int file, const store::SegmentPlan& segment,
+// Returns the order of the step.
+std::uint64_t write_file(const mesh::Dataset& dataset, const std::vector<int>& parts, const store::SegmentPlan& segment,
                          const store::EncodeOptions& encode, const ConvertOptions& options, Totals& totals) {
   mesh::Header header = dataset.header;
   header.fields.clear();
   for (std::size_t f : mesh::select_fields(dataset.header, options.fields))
     header.fields.push_back(dataset.header.fields[f]);
   store::SegmentWriter writer(segment, header);
-  const std::vector<int> parts = plan.parts_of(file);
   base::ordered_for(
       parts.size(), threads_within_memory(dataset, options.threads),
       [&](std::size_t i) { return store::encode(read_part(dataset, parts[i], options), header, encode); },
@@ -326,23 +323,13 @@ std::uint64_t write_file(const mesh::Dataset& dataset, const Plan& plan, int fil
   return writer.order();
 }
 
-store::Attempt shared_attempt(const base::Ranks& ranks) {
-  store::Attempt attempt = store::random_attempt();
-  std::string text(reinterpret_cast<const char*>(attempt.data()), attempt.size());
-  text = base::all_gather(ranks, text)[0];
-  std::transform(text.begin(), text.end(), attempt.begin(), [](char c) { return static_cast<std::byte>(c); });
-  return attempt;
-}
-
 /// Reads again what this rank has written and adds up its errors.
 void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t step, const fs::path& store,
                     const ConvertOptions& options, Totals& totals) {
   const mesh::Dataset stored = step::open(store, {options.flow, step});
   ConvertOptions pass = options;
   pass.particles = false;
-  std::vector<std::size_t> mine;  // places in plan.parts, which are the parts of the store
-  for (std::size_t place = 0; place < plan.parts.size(); ++place)
-    if (plan.rank_of(static_cast<int>(place) / plan.per_file) == options.ranks.rank) mine.push_back(place);
+  const std::vector<std::size_t> mine = plan.places_of(options.ranks.rank);  // the numbers of the store's parts
   base::ordered_for(
       mine.size(), options.threads,
       [&](std::size_t i) {
@@ -361,15 +348,13 @@ void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t
 }
 
 /// Nothing of the step is left out, and its mesh stays.
-bool is_whole(const ConvertOptions& options) {
-  return !options.region && !options.max_level && !options.fields && options.particles && options.block == 0 &&
-         options.refine == 0;
-}
+bool is_whole(const ConvertOptions& options) { return keeps_parts(options) && !options.fields && options.particles; }
 
 /// With what its code needs beside fields and particles, where the step can be given back to it.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
   mesh::Dataset dataset =
       step::reshape(source.open(), {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
+  if (!keeps_parts(options) && options.ranks.rank == 0) step::note_lost_bytes(source.open(), dataset.notes);
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);
   const auto why = dataset.header.attributes.find("amrex/not kept");
@@ -388,9 +373,8 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
     note_losses(dataset, options);
     plan = make_plan(dataset, options);
     totals.total = 0;
-    for (int file = 0; file < plan.files; ++file)
-      if (plan.rank_of(file) == options.ranks.rank)
-        for (int part : plan.parts_of(file)) totals.total += dataset.part_bytes(part);
+    for (const std::size_t place : plan.places_of(options.ranks.rank))
+      totals.total += dataset.part_bytes(plan.parts[place]);
     totals.done = 0;
   });
   store::EncodeOptions encode;
@@ -407,20 +391,9 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   segment.store = out;
   segment.flow = options.flow;
   segment.step = source.step;
-  segment.attempt = shared_attempt(options.ranks);
-  segment.segments = plan.files;
   segment.whole_domain = !options.region && !dataset.unstructured;
-  std::optional<std::uint64_t> order;
-  base::agree(options.ranks, [&] {
-    for (int file = 0; file < plan.files; ++file) {
-      if (plan.rank_of(file) != options.ranks.rank) continue;
-      segment.subfile = segment.segment = file;
-      const std::uint64_t in_file = write_file(dataset, plan, file, segment, encode, options, totals);
-      if (file == 0) order = in_file;
-    }
-  });
-  base::agree(options.ranks, [&] {
-    if (order) store::note_durable(out, options.flow, *order, source.step);
+  write_files(options.ranks, plan.files, segment, [&](int file, const store::SegmentPlan& own) {
+    return write_file(dataset, plan.parts_of(file), own, encode, options, totals);
   });
   if (options.measure)
     base::agree(options.ranks, [&] { measure_errors(dataset, plan, source.step, out, options, totals); });
@@ -435,37 +408,41 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
 
 // ------------------------------------------------------------------ reports of all ranks
 
-std::string to_text(const ConvertReport& report) {
-  nlohmann::json text{{"parts", report.parts}, {"stored", report.stored_bytes}, {"mesh", report.mesh_bytes}};
-  for (const auto& [name, size] : report.fields) {
-    text["fields"][name] = {size.raw, size.stored, size.codecs, nullptr};
-    if (size.errors) text["fields"][name][3] = to_numbers(*size.errors);
-  }
-  return to_bytes(text);
+/// A field of the report, between ranks.
+struct FieldRow {
+  std::string name;
+  std::uint64_t raw = 0, stored = 0;
+  std::vector<std::string> codecs;
+  std::vector<Errors> errors;  ///< one, or none
+};
+template <class Way>
+void both(Way& way, FieldRow& row) {
+  both(way, row.name);
+  both(way, row.raw);
+  both(way, row.stored);
+  both(way, row.codecs);
+  both(way, row.errors);
 }
 
 void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
-  const auto all = base::all_gather(ranks, to_text(report));
-  report.parts = 0;
-  report.stored_bytes = report.mesh_bytes = 0;
-  report.fields.clear();
-  for (const std::string& text : all) {
-    const auto other = nlohmann::json::from_cbor(text);
-    report.parts += other["parts"].get<int>();
-    report.stored_bytes += other["stored"].get<std::uint64_t>();
-    report.mesh_bytes += other["mesh"].get<std::uint64_t>();
-    if (!other.contains("fields")) continue;
-    for (const auto& [name, size] : other["fields"].items()) {
-      ConvertReport::FieldSize& field = report.fields[name];
-      field.raw += size[0].get<std::uint64_t>();
-      field.stored += size[1].get<std::uint64_t>();
-      field.codecs.merge(size[2].get<std::set<std::string>>());
-      if (size[3].is_null()) continue;
-      std::vector<double> numbers;  // text has no infinity
-      for (const auto& number : size[3])
-        numbers.push_back(number.is_null() ? std::numeric_limits<double>::infinity() : number.get<double>());
+  const auto sums = base::sum<std::uint64_t>(
+      ranks, {static_cast<std::uint64_t>(report.parts), report.stored_bytes, report.mesh_bytes});
+  report.parts = static_cast<int>(sums[0]);
+  report.stored_bytes = sums[1];
+  report.mesh_bytes = sums[2];
+  std::vector<FieldRow> mine;
+  for (const auto& [name, field] : std::exchange(report.fields, {})) {
+    mine.push_back({name, field.raw, field.stored, {field.codecs.begin(), field.codecs.end()}, {}});
+    if (field.errors) mine.back().errors.push_back(*field.errors);
+  }
+  for (const FieldRow& row : base::gather(ranks, mine)) {
+    ConvertReport::FieldSize& field = report.fields[row.name];
+    field.raw += row.raw;
+    field.stored += row.stored;
+    field.codecs.insert(row.codecs.begin(), row.codecs.end());
+    for (const Errors& errors : row.errors) {
       if (!field.errors) field.errors.emplace();
-      add(*field.errors, errors_from(numbers));
+      add(*field.errors, errors);
     }
   }
 }
@@ -481,26 +458,15 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
   refuse_lossy_checkpoint(asked);
   ConvertOptions options = asked;
   options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
-  std::optional<step::Target> target;  // of rank 0
-  base::agree(options.ranks, [&] {
-    std::vector<std::int64_t> steps;
-    for (const Source& source : sources) steps.push_back(source.step);
-    if (options.ranks.rank == 0)
-      target.emplace(step::prepare_target(out, steps, options.overwrite, options.append, options.flow));
-  });
-  const fs::path path = base::all_gather(options.ranks, target ? target->path.string() : std::string())[0];
-
+  std::vector<std::int64_t> steps;
+  for (const Source& source : sources) steps.push_back(source.step);
   Totals totals;
   totals.report.steps = 0;
-  try {
-    for (const Source& source : sources) write_step(source, path, options, totals);
-    base::agree(options.ranks, [&] {
-      if (target) step::finish_target(*target);
-    });
-  } catch (...) {
-    if (target) step::discard_target(*target);
-    throw;
-  }
+  step::write_beside(
+      options.ranks, [&] { return step::prepare_target(out, steps, options.overwrite, options.append, options.flow); },
+      [&](const fs::path& path) {
+        for (const Source& source : sources) write_step(source, path, options, totals);
+      });
   sum_over_ranks(options.ranks, totals.report);
   for (auto& [name, field] : totals.report.fields)
     if (name.find('/') == std::string::npos) field.accuracy = accuracy_of(name, options);

@@ -12,6 +12,7 @@
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/amrex/multifab.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/finer.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/regrid.hpp"
@@ -21,6 +22,7 @@
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/verify.hpp"
 #include "tests/support/amrex_fixture.hpp"
+#include "tests/support/amrex_whole.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/peak_memory.hpp"
 #include "tests/support/ramses_check.hpp"
@@ -1122,7 +1124,7 @@ TEST(RegridJob, filled_faces_stay_without_divergence_whatever_field_is_asked_for
 
 /// With its levels counted.
 mesh::Dataset counted(mesh::Dataset step) {
-  const mesh::Octree tree = step::whole_tree(step);
+  const mesh::Octree tree = mesh::whole_tree(step, step.header.unfolded);
   for (int level = 0; level < mesh::num_levels(tree); ++level)
     step.levels.push_back({mesh::code_level(step.header, level),
                            static_cast<std::int64_t>(mesh::num_cells(tree, level)),

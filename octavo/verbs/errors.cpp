@@ -1,7 +1,6 @@
 #include "octavo/verbs/errors.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -132,17 +131,6 @@ std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Par
     errors[field.info.name] = errors_of(given, field, *other);
   }
   return errors;
-}
-
-std::vector<double> to_numbers(const Errors& e) {
-  return {static_cast<double>(e.count), e.largest, e.largest_ratio, e.weight,   e.weighted,
-          e.weighted_squares,           e.sum,     e.squares,       e.products, e.pair_sum,
-          static_cast<double>(e.pairs)};
-}
-
-Errors errors_from(const std::vector<double>& n) {
-  return {static_cast<std::int64_t>(n[0]), n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9],
-          static_cast<std::int64_t>(n[10])};
 }
 
 }  // namespace octavo::verbs

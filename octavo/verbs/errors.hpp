@@ -37,8 +37,4 @@ void add(Errors& to, const Errors& more);
 /// fields.
 std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found);
 
-/// As numbers, for other ranks.
-std::vector<double> to_numbers(const Errors& errors);
-Errors errors_from(const std::vector<double>& numbers);
-
 }  // namespace octavo::verbs

@@ -1,7 +1,5 @@
 #include "octavo/verbs/map.hpp"
 
-#include <cerrno>
-#include <fstream>
 #include <limits>
 
 #include "octavo/base/error.hpp"
@@ -114,24 +112,6 @@ Map map(const mesh::Dataset& given, const MapOptions& options) {
                           [&](Tile& to, Tile&& other) { analysis::add(frame, to, std::move(other)); }});
   result.values = analysis::finish(frame, std::move(tile));
   return result;
-}
-
-void write_npy(const std::filesystem::path& path, const Map& map) {
-  // NumPy's format 1.0: magic, version, length of the header, header padded to 64 bytes, data.
-  std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(map.ny) + ", " +
-                       std::to_string(map.nx) + "), }";
-  header.append(63 - (10 + header.size()) % 64, ' ').append("\n");
-  std::string front("\x93NUMPY\x01\x00", 8);
-  front += static_cast<char>(header.size() & 0xFF);
-  front += static_cast<char>(header.size() >> 8);
-  errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) throw base::system_error("create " + path.string(), errno);
-  file << front << header;
-  file.write(reinterpret_cast<const char*>(map.values.data()),
-             static_cast<std::streamsize>(map.values.size() * sizeof(double)));
-  file.close();
-  if (!file) throw base::system_error("write " + path.string(), errno);
 }
 
 }  // namespace octavo::verbs

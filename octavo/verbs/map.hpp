@@ -57,7 +57,4 @@ struct Map {
 /// are seen from above (integral or mean over the height, largest or smallest).
 Map map(const mesh::Dataset& dataset, const MapOptions& options);
 
-/// Writes the image as a NumPy file: float64, shape (ny, nx), C order. Replaces the file.
-void write_npy(const std::filesystem::path& path, const Map& map);
-
 }  // namespace octavo::verbs

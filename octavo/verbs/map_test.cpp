@@ -178,28 +178,5 @@ TEST(Map, stops_when_progress_says_so) {
   EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2, 3}));
 }
 
-TEST(Map, npy_has_a_padded_header_and_the_rows_from_below) {
-  Map image;
-  image.nx = 3;
-  image.ny = 2;
-  image.values = {1, 2, 3, 4, 5, NAN};
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / "octavo_map_test.npy";
-  write_npy(path, image);
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(std::filesystem::file_size(path), ' ');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  std::filesystem::remove(path);
-  ASSERT_EQ(bytes.size() % 64, (6 * sizeof(double)) % 64);
-  EXPECT_EQ(bytes.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
-  const auto header =
-      static_cast<std::size_t>(static_cast<unsigned char>(bytes[8]) | static_cast<unsigned char>(bytes[9]) << 8);
-  EXPECT_EQ(bytes.size(), 10 + header + 6 * sizeof(double));
-  const std::string text = bytes.substr(10, header);
-  EXPECT_TRUE(text.starts_with("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }"));
-  EXPECT_EQ(text.back(), '\n');
-  EXPECT_EQ(std::memcmp(bytes.data() + 10 + header, image.values.data(), 6 * sizeof(double)), 0);
-  EXPECT_EQ(kind_of([&] { write_npy("/nowhere/at/all.npy", image); }), base::Kind::unreadable);
-}
-
 }  // namespace
 }  // namespace octavo::verbs

@@ -1,9 +1,7 @@
 #include "octavo/verbs/repack.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <optional>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
@@ -11,10 +9,10 @@
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/recut.hpp"
 #include "octavo/step/target.hpp"
-#include "octavo/store/durable.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/write/copy_segment.hpp"
+#include "octavo/verbs/store_files.hpp"
 
 namespace octavo::verbs {
 namespace {
@@ -111,25 +109,6 @@ NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store
 
 // ------------------------------------------------------------------ one step
 
-/// Which new parts go to which file, and which rank writes it.
-struct Files {
-  int parts = 0, per_file = 1, files = 1, ranks = 1;
-  int rank_of(int file) const { return static_cast<int>(std::int64_t{file} * ranks / files); }
-  int first(int file) const { return file * per_file; }
-  int count(int file) const { return std::min(per_file, parts - first(file)); }
-};
-
-Files plan_files(int parts, const RepackOptions& options) {
-  Files plan;
-  plan.parts = parts;
-  plan.per_file = options.per_file > 0 ? options.per_file : std::max(1, parts);
-  plan.files = std::max(1, (parts + plan.per_file - 1) / plan.per_file);
-  plan.ranks = options.ranks.size;
-  return plan;
-}
-
-store::Attempt shared_attempt(const base::Ranks& ranks) { return base::from_first(ranks, store::random_attempt()); }
-
 struct Run {
   const RepackOptions& options;
   RepackReport report;
@@ -145,8 +124,9 @@ struct Run {
 /// A step, and what its new parts are made from.
 struct Work {
   store::OpenedStep step;
-  Files files;
+  StoreFiles files;
   bool keep = true;
+  bool loses_opaque = false;
   mesh::Dataset dataset;
   step::Recut recut;
   store::EncodeOptions encoding;
@@ -176,19 +156,21 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
     throw Error(Kind::unsupported, "a mesh of triangles keeps its parts: expected " + std::to_string(parts) +
                                        ", found " + std::to_string(options.domains))
         .hint("convert it to a store of one part");
-  work.files = plan_files(work.keep ? parts : options.domains, options);
+  work.files = plan_files(work.keep ? parts : options.domains, options.per_file, options.ranks);
   if (work.keep) return work;
   base::agree(options.ranks, [&] {
     work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
   });
+  work.loses_opaque = std::any_of(work.step.segments.begin(), work.step.segments.end(),
+                                  [](const store::OpenedSegment& segment) { return !segment.table.opaque.empty(); });
   work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);
   return work;
 }
 
 void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Run& run) {
-  for (int i = 0; i < work.files.count(file); ++i) {
-    writer.add(copy_part(work.step, work.step.parts[static_cast<std::size_t>(work.files.first(file) + i)]));
+  for (int part = work.files.first(file); part < work.files.last(file); ++part) {
+    writer.add(copy_part(work.step, work.step.parts[static_cast<std::size_t>(part)]));
     ++run.report.parts_copied;
     run.count();
   }
@@ -196,10 +178,11 @@ void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Run& r
 
 void make_parts(const Work& work, int file, step::Recutter& recutter, int threads, store::SegmentWriter& writer,
                 Run& run) {
+  const int first = work.files.first(file);
   base::ordered_for(
-      static_cast<std::size_t>(work.files.count(file)), threads,
+      static_cast<std::size_t>(work.files.last(file) - first), threads,
       [&](std::size_t i) {
-        const mesh::Part part = recutter.part(work.files.first(file) + static_cast<int>(i));
+        const mesh::Part part = recutter.part(first + static_cast<int>(i));
         return encode_exactly(part, work.step.header, work.encoding);
       },
       [&](std::size_t, NewPart part) {
@@ -214,30 +197,23 @@ void write_step(const Work& work, const fs::path& target, int threads, Run& run)
   segment.store = target;
   segment.flow = work.step.flow;
   segment.step = work.step.step;
-  segment.attempt = shared_attempt(run.options.ranks);
-  segment.segments = work.files.files;
   segment.whole_domain = std::all_of(work.step.segments.begin(), work.step.segments.end(),
                                      [](const store::OpenedSegment& s) { return s.footer.whole_domain; });
-  std::optional<std::uint64_t> order;
-  base::agree(run.options.ranks, [&] {
-    step::Recutter recutter(work.dataset, work.recut, threads);
-    for (int file = 0; file < work.files.files; ++file) {
-      if (work.files.rank_of(file) != run.options.ranks.rank) continue;
-      segment.subfile = segment.segment = file;
-      store::SegmentWriter writer(segment, work.step.header);
-      if (work.keep)
-        copy_parts(work, file, writer, run);
-      else
-        make_parts(work, file, recutter, threads, writer, run);
-      writer.commit();
-      if (file == 0) order = writer.order();
-      run.report.stored_bytes += writer.bytes_written();
-    }
-    run.report.parts_read += recutter.reads();
+  step::Recutter recutter(work.dataset, work.recut, threads);
+  write_files(run.options.ranks, work.files, segment, [&](int file, const store::SegmentPlan& own) {
+    store::SegmentWriter writer(own, work.step.header);
+    if (work.keep)
+      copy_parts(work, file, writer, run);
+    else
+      make_parts(work, file, recutter, threads, writer, run);
+    writer.commit();
+    run.report.stored_bytes += writer.bytes_written();
+    return writer.order();
   });
-  base::agree(run.options.ranks, [&] {
-    if (order) store::note_durable(target, segment.flow, *order, segment.step);
-  });
+  run.report.parts_read += recutter.reads();
+  if (work.loses_opaque)
+    run.report.notes.push_back(to_string(segment.flow) + " step " + std::to_string(segment.step) +
+                               ": bytes that ranks have put with their parts (put_bytes) are not kept");
 }
 
 // ------------------------------------------------------------------ the whole
@@ -275,9 +251,9 @@ std::int64_t count_parts(const store::Scan& scan, const std::vector<store::StepF
     int parts = options.domains;
     if (parts == 0)
       for (const store::SegmentPlace& place : step.segments) parts += committed(scan, place).footer.parts;
-    const Files files = plan_files(parts, options);
+    const StoreFiles files = plan_files(parts, options.per_file, options.ranks);
     for (int file = 0; file < files.files; ++file)
-      if (files.rank_of(file) == options.ranks.rank) total += files.count(file);
+      if (files.rank_of(file) == options.ranks.rank) total += files.last(file) - files.first(file);
   }
   return total;
 }
@@ -290,7 +266,6 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
   Run run{options, {}, 0, 0};
   store::Scan scan;
   std::vector<store::StepFound> steps;
-  std::optional<step::Target> target;  // of rank 0
   base::agree(options.ranks, [&] {
     if (options.domains < 0) throw Error(Kind::usage, "domains: expected at least 1");
     if (!store::recognise(in)) throw Error(Kind::usage, "only a store can be repacked").at(in.string());
@@ -298,21 +273,14 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
     steps = choose_steps(scan, options);
     run.total = count_parts(scan, steps, options);
   });
-  base::agree(options.ranks, [&] {
-    if (options.ranks.rank == 0) target.emplace(prepare_sibling(scan.store, out, scan, options));
-  });
-  const fs::path path = base::from_first(options.ranks, target ? target->path.string() : std::string());
-  try {
-    for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), path, threads, run);
-    base::agree(options.ranks, [&] {
-      if (target) step::finish_target(*target);
-    });
-  } catch (...) {
-    if (target) step::discard_target(*target);
-    throw;
-  }
+  step::write_beside(
+      options.ranks, [&] { return prepare_sibling(scan.store, out, scan, options); },
+      [&](const fs::path& path) {
+        for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), path, threads, run);
+      });
   run.report.steps = static_cast<int>(steps.size());
-  run.report.notes = notes_of(scan);
+  const auto notes = notes_of(scan);
+  run.report.notes.insert(run.report.notes.begin(), notes.begin(), notes.end());
   sum_over_ranks(options.ranks, run.report);
   return run.report;
 }

@@ -348,5 +348,45 @@ TEST(Repack, says_which_request_cannot_be) {
   EXPECT_FALSE(fs::exists(directory / "out"));
 }
 
+using Bytes = std::map<int, std::map<std::string, std::vector<std::byte>>>;
+
+bool tells_lost_bytes(const std::vector<std::string>& notes) {
+  return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("(put_bytes) are not kept") != std::string::npos;
+  });
+}
+
+TEST(Opaque, bytes_stay_with_their_parts_and_a_note_tells_where_they_cannot) {
+  const testing::TemporaryDirectory dir;
+  mesh::Dataset dataset = small_sample();
+  dataset.read = [](int part, const mesh::Request& request) {
+    mesh::Part out = small_sample().read(part, request);
+    if (request.opaque) out.opaque = {{"clock", {static_cast<std::byte>(part)}}};
+    return out;
+  };
+  const auto bytes_in = [](const fs::path& store) { return store::read_opaque(store, Flow::analysis, 3); };
+  const auto converted = [&](const char* name, const ConvertOptions& options) {
+    return convert(std::vector<fs::path>{dir / "s.octavo"}, dir / name, options).notes;
+  };
+  convert(dataset, 3, dir / "s.octavo", {});
+  const Bytes all = bytes_in(dir / "s.octavo");
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all.at(3).at("clock"), std::vector<std::byte>{std::byte{3}});
+  EXPECT_FALSE(tells_lost_bytes(converted("same.octavo", {})));
+  EXPECT_EQ(bytes_in(dir / "same.octavo"), all);
+  ConvertOptions coarse;
+  coarse.max_level = 4;
+  EXPECT_TRUE(tells_lost_bytes(converted("coarse.octavo", coarse)));
+  EXPECT_TRUE(bytes_in(dir / "coarse.octavo").empty());
+  ConvertOptions blocks;
+  blocks.to = "flash";
+  blocks.fill = true;
+  EXPECT_TRUE(tells_lost_bytes(converted("flash.h5", blocks)));
+  EXPECT_FALSE(tells_lost_bytes(repack(dir / "s.octavo", dir / "files.octavo", {.per_file = 1}).notes));
+  EXPECT_EQ(bytes_in(dir / "files.octavo"), all);
+  EXPECT_TRUE(tells_lost_bytes(repack(dir / "s.octavo", dir / "three.octavo", {.domains = 3}).notes));
+  EXPECT_TRUE(bytes_in(dir / "three.octavo").empty());
+}
+
 }  // namespace
 }  // namespace octavo::verbs

@@ -1,5 +1,5 @@
 #include "arrays.hpp"
-#include "bindings.hpp"
+#include "keywords.hpp"
 #include "octavo/analysis/cells.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/geometry.hpp"
@@ -7,8 +7,6 @@
 #include "octavo/verbs/stats.hpp"
 
 namespace octavo::bindings {
-
-base::Ranks ranks_from(const nb::object& ranks);
 
 namespace {
 
@@ -20,42 +18,30 @@ std::optional<mesh::Region> region_in(const mesh::Dataset& dataset, const Text& 
   return mesh::parse_region(*text, dataset.header.dim, mesh::domain_of(dataset.header).extent);
 }
 
-int axis_named(const std::string& name) {
-  if (name == "x" || name == "y" || name == "z") return name[0] - 'x';
-  throw base::Error(base::Kind::usage, "no axis '" + name + "': there are x, y and z");
-}
-
-analysis::Projection kind_named(const std::string& name) {
-  if (name == "integral") return analysis::Projection::integral;
-  if (name == "mean") return analysis::Projection::mean;
-  if (name == "max") return analysis::Projection::maximum;
-  if (name == "min") return analysis::Projection::minimum;
-  throw base::Error(base::Kind::usage, "no kind of map '" + name + "': there are integral, mean, max and min");
-}
-
 // ---------------------------------------------------------------------------------------------- map
 
-verbs::Map map(const mesh::Dataset& dataset, const std::string& field, const std::string& axis, const std::string& kind,
-               const Text& weight, std::optional<int> max_level, const Text& region, std::size_t pixels, int threads,
-               const nb::object& ranks, nb::object progress, const Text& mask, double above) {
+verbs::Map map(const mesh::Dataset& dataset, const std::string& field, const nb::kwargs& arguments) {
+  Keywords given(arguments);
   verbs::MapOptions options;
-  if (mask) options.mask = *mask;
-  options.above = above;
   options.field = field;
-  options.axis = axis_named(axis);
-  options.kind = kind_named(kind);
+  given.take_named("axis", options.axis, {{"x", 0}, {"y", 1}, {"z", 2}});
+  given.take_named("kind", options.kind,
+                   {{"integral", analysis::Projection::integral},
+                    {"mean", analysis::Projection::mean},
+                    {"max", analysis::Projection::maximum},
+                    {"min", analysis::Projection::minimum}});
+  const auto weight = given.get<Text>("weight");
   if (weight && options.kind != analysis::Projection::mean)
-    throw base::Error(base::Kind::usage, "a weight belongs to a mean, and the map is of kind " + kind);
+    throw base::Error(base::Kind::usage, "a weight belongs to a map of kind mean");
   if (weight && *weight != "volume") options.weight = *weight;
-  options.max_level = max_level;
-  options.region = region_in(dataset, region);
-  options.pixels = pixels;
-  options.threads = threads;
-  options.ranks = ranks_from(ranks);
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  nb::gil_scoped_release release;
-  return verbs::map(dataset, options);
+  given.take("max_level", options.max_level);
+  options.region = region_in(dataset, given.get<Text>("region"));
+  given.take("pixels", options.pixels);
+  options.mask = given.get<Text>("mask").value_or("");
+  given.take("above", options.above);
+  given.take_common(options);
+  given.finish();
+  return without_gil([&] { return verbs::map(dataset, options); });
 }
 
 std::string label_of(const verbs::Map& image) {
@@ -103,15 +89,8 @@ void bind_map(nb::module_& m) {
       .def_prop_ro(
           "values", [](nb::handle self) { return values_of(self); },
           "float64 array (ny, nx), lowest row first, NaN where no cell is; a view.")
-      .def("facts", &facts_of)
-      .def(
-          "write_npy",
-          [](const verbs::Map& image, const std::filesystem::path& path) { verbs::write_npy(path, image); },
-          nb::arg("path"));
-  m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::kw_only(), nb::arg("axis") = "z",
-        nb::arg("kind") = "integral", nb::arg("weight") = nb::none(), nb::arg("max_level") = nb::none(),
-        nb::arg("region") = nb::none(), nb::arg("pixels") = 1024, nb::arg("threads") = 0, nb::arg("ranks") = nb::none(),
-        nb::arg("progress") = nb::none(), nb::arg("mask") = nb::none(), nb::arg("above") = 0.0,
+      .def("facts", &facts_of);
+  m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::arg("options"),
         "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
 }
 
@@ -166,22 +145,16 @@ nb::dict describe_particles(const std::vector<analysis::SpeciesStatistics>& all)
   return rows;
 }
 
-nb::dict stats(const mesh::Dataset& dataset, Names fields, std::optional<int> max_level, const Text& region,
-               bool particles, int threads, const nb::object& ranks, nb::object progress) {
+nb::dict stats(const mesh::Dataset& dataset, const nb::kwargs& arguments) {
+  Keywords given(arguments);
   verbs::StatsOptions options;
-  options.fields = std::move(fields);
-  options.max_level = max_level;
-  options.region = region_in(dataset, region);
-  options.particles = particles;
-  options.threads = threads;
-  options.ranks = ranks_from(ranks);
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  verbs::Stats stats;
-  {
-    nb::gil_scoped_release release;
-    stats = verbs::stats(dataset, options);
-  }
+  given.take("fields", options.fields);
+  given.take("max_level", options.max_level);
+  options.region = region_in(dataset, given.get<Text>("region"));
+  given.take("particles", options.particles);
+  given.take_common(options);
+  given.finish();
+  const verbs::Stats stats = without_gil([&] { return verbs::stats(dataset, options); });
   nb::dict all;
   for (const analysis::FieldStatistics& field : stats.statistics.fields) {
     nb::dict row = describe(field.all, dataset.header.dim);
@@ -202,13 +175,6 @@ nb::dict stats(const mesh::Dataset& dataset, Names fields, std::optional<int> ma
   result["fields"] = all;
   result["particles"] = describe_particles(stats.statistics.particles);
   return result;
-}
-
-void bind_stats(nb::module_& m) {
-  m.def("stats", &stats, nb::arg("dataset"), nb::kw_only(), nb::arg("fields") = nb::none(),
-        nb::arg("max_level") = nb::none(), nb::arg("region") = nb::none(), nb::arg("particles") = true,
-        nb::arg("threads") = 0, nb::arg("ranks") = nb::none(), nb::arg("progress") = nb::none(),
-        "Statistics over the selected owned leaf cells. Releases the GIL. Collective over `ranks`.");
 }
 
 // ---------------------------------------------------------------------------------------------- cells
@@ -266,7 +232,8 @@ mesh::Part particles(const mesh::Dataset& dataset, int part, const Text& region)
 
 void bind_analysis(nb::module_& m) {
   bind_map(m);
-  bind_stats(m);
+  m.def("stats", &stats, nb::arg("dataset"), nb::arg("options"),
+        "Statistics over the selected owned leaf cells. Releases the GIL. Collective over `ranks`.");
   m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
         "One part with its particles, those in the region. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("fields").none(), nb::arg("max_level").none(),

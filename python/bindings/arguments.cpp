@@ -1,6 +1,5 @@
 #include "arguments.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "octavo/ranks/world.hpp"
@@ -46,17 +45,13 @@ engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type)
 }
 
 mesh::Centring centring_named(const std::string& name) {
-  const std::array<const char*, 5> names{"cell", "face_x", "face_y", "face_z", "node"};
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end())
-    throw Error(Kind::usage, "no centring '" + name + "': there are cell, face_x, face_y, face_z and node");
-  return static_cast<mesh::Centring>(found - names.begin());
+  using enum mesh::Centring;
+  return named<mesh::Centring>(
+      "centring", name, {{"cell", cell}, {"face_x", face_x}, {"face_y", face_y}, {"face_z", face_z}, {"node", node}});
 }
 
 engine::Mode mode_named(const std::string& name) {
-  if (name == "background") return engine::Mode::background;
-  if (name == "sync") return engine::Mode::sync;
-  throw Error(Kind::usage, "no mode '" + name + "': there are background and sync");
+  return named<engine::Mode>("mode", name, {{"background", engine::Mode::background}, {"sync", engine::Mode::sync}});
 }
 
 mesh::Unstructured piece_from(const Doubles& x, const Doubles& y, const Numbers& triangles,
@@ -69,12 +64,6 @@ mesh::Unstructured piece_from(const Doubles& x, const Doubles& y, const Numbers&
   piece.planes = planes;
   if (number) copy(*number, piece.global_point);
   return piece;
-}
-
-store::Flow flow_named(const std::string& name) {
-  if (name == "checkpoint") return store::Flow::checkpoint;
-  if (name == "analysis") return store::Flow::analysis;
-  throw Error(Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
 }
 
 engine::Options options_from(const Settings& settings, const std::filesystem::path& file) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "bindings.hpp"
+#include "keywords.hpp"
 #include "octavo/engine/options.hpp"
 #include "octavo/engine/step/array_view.hpp"
 #include "octavo/mesh/unstructured.hpp"
@@ -46,9 +46,6 @@ engine::ArrayView view_of_buffer(const Py_buffer& buffer, mesh::ScalarType type)
 
 /// "cell", "face_x", "face_y", "face_z", "node"; Error(usage) for any other.
 mesh::Centring centring_named(const std::string& name);
-
-/// "checkpoint" or "analysis"; Error(usage) for any other.
-store::Flow flow_named(const std::string& name);
 
 /// Options by name; a file of options and variables override them.
 using Settings = std::vector<std::pair<std::string, std::string>>;

@@ -24,10 +24,10 @@ namespace octavo::bindings {
 
 void bind_mesh(nb::module_& m);
 void bind_store(nb::module_& m);
-void bind_jobs(nb::module_& m);
+void bind_verbs(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_diff(nb::module_& m);
-void bind_pieces(nb::module_& m);
+void bind_telemac(nb::module_& m);
 void bind_triangles(nb::module_& m);
 
 /// A NumPy array that takes the vector over: no copy.

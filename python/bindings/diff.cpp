@@ -1,6 +1,6 @@
 #include "octavo/verbs/diff/diff.hpp"
 
-#include "bindings.hpp"
+#include "keywords.hpp"
 
 namespace octavo::bindings {
 namespace {
@@ -32,7 +32,7 @@ nb::dict describe(const analysis::SideFigures& side) {
   return row;
 }
 
-nb::dict place_of(const analysis::Place& place, const analysis::CommonGrid& grid) {
+nb::dict place_of(const analysis::CellPlace& place, const analysis::CommonGrid& grid) {
   nb::list at;
   const mesh::Point3 centre = analysis::centre_of(grid, place.key, place.depth);
   for (int axis = 0; axis < grid.dim; ++axis) at.append(centre[static_cast<std::size_t>(axis)]);
@@ -151,37 +151,26 @@ nb::dict describe(const verbs::DiffReport& report) {
   return result;
 }
 
-nb::dict diff(const mesh::Dataset& a, const mesh::Dataset& b, const Rules& absolute, const Rules& relative,
-              std::vector<std::string> ignore, std::map<std::string, std::string> names, bool same_mesh, bool headers,
-              std::int64_t particle_memory, int cached_parts, int threads, nb::object progress) {
+nb::dict diff(const mesh::Dataset& a, const mesh::Dataset& b, const nb::kwargs& arguments) {
+  Keywords given(arguments);
   verbs::DiffOptions options;
-  options.absolute = tolerances(absolute);
-  options.relative = tolerances(relative);
-  options.ignore = std::move(ignore);
-  options.names = std::move(names);
-  options.same_mesh = same_mesh;
-  options.headers = headers;
-  options.particle_memory = particle_memory;
-  options.cached_parts = cached_parts;
-  options.threads = threads;
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  verbs::DiffReport report;
-  {
-    nb::gil_scoped_release release;
-    report = verbs::diff(a, b, options);
-  }
-  return describe(report);
+  options.absolute = tolerances(given.get<Rules>("absolute"));
+  options.relative = tolerances(given.get<Rules>("relative"));
+  given.take("ignore", options.ignore);
+  given.take("names", options.names);
+  given.take("same_mesh", options.same_mesh);
+  given.take("headers", options.headers);
+  given.take("particle_memory", options.particle_memory);
+  given.take("cached_parts", options.cached_parts);
+  given.take_common(options);
+  given.finish();
+  return describe(without_gil([&] { return verbs::diff(a, b, options); }));
 }
 
 }  // namespace
 
 void bind_diff(nb::module_& m) {
-  m.def("diff", &diff, nb::arg("a"), nb::arg("b"), nb::kw_only(), nb::arg("absolute") = Rules{},
-        nb::arg("relative") = Rules{}, nb::arg("ignore") = std::vector<std::string>{},
-        nb::arg("names") = std::map<std::string, std::string>{}, nb::arg("same_mesh") = false,
-        nb::arg("headers") = false, nb::arg("particle_memory") = std::int64_t{1} << 30, nb::arg("cached_parts") = 0,
-        nb::arg("threads") = 0, nb::arg("progress") = nb::none(), "How far two steps differ. Releases the GIL.");
+  m.def("diff", &diff, nb::arg("a"), nb::arg("b"), nb::arg("options"), "How far two steps differ. Releases the GIL.");
 }
 
 }  // namespace octavo::bindings

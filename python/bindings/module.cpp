@@ -80,9 +80,9 @@ NB_MODULE(_core, m) {
   m.attr("version") = OCTAVO_VERSION;
   bindings::bind_mesh(m);
   bindings::bind_store(m);
-  bindings::bind_jobs(m);
+  bindings::bind_verbs(m);
   bindings::bind_analysis(m);
   bindings::bind_diff(m);
-  bindings::bind_pieces(m);
+  bindings::bind_telemac(m);
   bindings::bind_triangles(m);
 }

@@ -1,15 +1,9 @@
 #include "octavo/store/store.hpp"
 
-#include "bindings.hpp"
+#include "keywords.hpp"
 #include "octavo/store/read/index.hpp"
 
 namespace octavo::bindings {
-
-store::Flow flow_named(const std::string& name) {
-  if (name == "analysis") return store::Flow::analysis;
-  if (name == "checkpoint") return store::Flow::checkpoint;
-  throw base::Error(base::Kind::usage, "no flow '" + name + "': there are analysis and checkpoint");
-}
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <nanobind/stl/array.h>
 
-#include "bindings.hpp"
+#include "keywords.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/boundary_groups.hpp"
 #include "octavo/step/over_time.hpp"
@@ -8,8 +8,6 @@
 #include "octavo/verbs/probe.hpp"
 
 namespace octavo::bindings {
-
-store::Flow flow_named(const std::string& name);
 
 namespace {
 

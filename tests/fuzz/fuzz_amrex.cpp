@@ -12,6 +12,7 @@
 #include "octavo/mesh/boxes.hpp"
 #include "tests/fuzz/fuzz_cross.hpp"
 #include "tests/support/amrex_fixture.hpp"
+#include "tests/support/amrex_whole.hpp"
 
 // Input: a byte that chooses one of the sound outputs and what it is converted to, then edits of its files: which file,
 // where (two bytes, modulo the size), what to do, and a value for it. Text files get whole numbers and brackets in

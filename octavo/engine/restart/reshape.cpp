@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "octavo/mesh/tree/finer.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/regrid.hpp"
 
 namespace octavo::engine {
@@ -74,7 +75,7 @@ Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks,
   job.how.specific = mesh::specific_of(step.header, options.per_mass);
   const step::Regridded made = step::regrid(dataset_of(step), job);
   mesh::Part whole;
-  whole.mesh = step::whole_tree(made.dataset);
+  whole.mesh = mesh::whole_tree(made.dataset, made.dataset.header.unfolded);
   Reblocked out{made.dataset.header,
                 mesh::plan_split(std::span(&whole, 1), ranks, options.curve),
                 {},

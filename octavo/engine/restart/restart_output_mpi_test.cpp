@@ -16,6 +16,7 @@
 #include "octavo/step/open.hpp"
 #include "octavo/step/write.hpp"
 #include "tests/support/amrex_fixture.hpp"
+#include "tests/support/amrex_whole.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"

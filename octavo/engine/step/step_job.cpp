@@ -184,16 +184,21 @@ mesh::Field copy_of(const StepJob& job, const Source& source) {
   return field;
 }
 
+// All arrays as fields: of_source(source) makes one.
+template <class Job, class F>
+void add_values(Job& job, mesh::Part& part, F&& of_source) {
+  for (auto& source : job.fields) part.fields.push_back(of_source(source));
+  for (auto& species : job.species) {
+    mesh::Particles& particles = part.particles.emplace_back(mesh::Particles{species.species, species.count, {}});
+    for (auto& source : species.attributes) particles.attributes.push_back(of_source(source));
+  }
+}
+
 // Patches with their values, to be made a tree: copied once more, in the background.
 mesh::Part copy_part(const StepJob& job) {
   mesh::Part part = without_values(job);
   part.opaque = job.opaque;
-  for (const Source& source : job.fields) part.fields.push_back(copy_of(job, source));
-  for (const SpeciesSource& species : job.species) {
-    mesh::Particles particles{species.species, species.count, {}};
-    for (const Source& source : species.attributes) particles.attributes.push_back(copy_of(job, source));
-    part.particles.push_back(std::move(particles));
-  }
+  add_values(job, part, [&](const Source& source) { return copy_of(job, source); });
   return part;
 }
 
@@ -279,13 +284,13 @@ void leave_out(StepJob& job) try {
   // Other fields are written whole: nothing but room was to be gained.
 }
 
-std::uint64_t bytes_of(StepJob& job) {
+std::uint64_t bytes_of(const StepJob& job) {
   std::uint64_t bytes = 0;
   for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source); });
   return bytes;
 }
 
-std::uint64_t staged_bytes_of(StepJob& job) {
+std::uint64_t staged_bytes_of(const StepJob& job) {
   std::uint64_t bytes = 0;
   for_each_source(job, [&](const Source& source) { bytes += aligned(packed_bytes(source)); });
   return bytes;
@@ -344,52 +349,58 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
 
 // ------------------------------------------------------------------ for foreign formats
 
-void hold(StepJob& job, Buffers& buffers) try {
-  for_each_source(job, [&](Source& source) {
-    const std::size_t size = packed_bytes(source);
-    auto& spare = buffers.spare;
-    const auto large = [&](const std::vector<std::byte>& buffer) { return buffer.capacity() >= size; };
-    const auto found = std::find_if(spare.begin(), spare.end(), large);
-    if (found != spare.end()) {
-      source.held = std::move(*found);
-      spare.erase(found);
-    }
-    source.held.resize(size);
-    const std::uint64_t sum = pack(source, source.held, job.checksums);
+namespace {
+
+// A spare buffer of that size, else a new one.
+std::vector<std::byte> buffer_of(std::size_t size, std::vector<std::vector<std::byte>>& spare) {
+  std::vector<std::byte> buffer;
+  const auto large = [&](const std::vector<std::byte>& one) { return one.capacity() >= size; };
+  const auto found = std::find_if(spare.begin(), spare.end(), large);
+  if (found != spare.end()) {
+    buffer = std::move(*found);
+    spare.erase(found);
+  }
+  buffer.resize(size);
+  return buffer;
+}
+
+template <class Part, class F>
+void for_each_field(Part& part, F&& f) {
+  for (auto& field : part.fields) f(field);
+  for (auto& species : part.particles)
+    for (auto& field : species.attributes) f(field);
+}
+
+}  // namespace
+
+void copy(StepJob& job, Buffers& buffers) try {
+  job.copied = without_values(job);
+  add_values(job, *job.copied, [&](Source& source) {
+    mesh::Field field{source.info, buffer_of(packed_bytes(source), buffers.spare)};
+    const std::uint64_t sum = pack(source, field.bytes, job.checksums);
     if (job.checksums) source.checksums = {sum};
+    return field;
   });
 } catch (const std::bad_alloc&) {
   job.failure = Error(Kind::no_space, "out of memory while the step was copied");
 }
 
-mesh::Part take_part(StepJob& job) {
-  for_each_source(job, [](const Source& source) {
-    if (!source.checksums.empty() && base::checksum(source.held) != source.checksums.front()) throw changed(source);
+const mesh::Part& checked_copy(const StepJob& job) {
+  std::vector<const mesh::Field*> fields;
+  for_each_field(*job.copied, [&](const mesh::Field& field) { fields.push_back(&field); });
+  std::size_t next = 0;
+  for_each_source(job, [&](const Source& source) {
+    const mesh::Field& field = *fields[next++];
+    if (!source.checksums.empty() && base::checksum(field.bytes) != source.checksums.front()) throw changed(source);
   });
-  mesh::Part part = without_values(job);
-  for (Source& source : job.fields) part.fields.push_back({source.info, std::move(source.held)});
-  for (SpeciesSource& species : job.species) {
-    mesh::Particles particles{species.species, species.count, {}};
-    for (Source& source : species.attributes) particles.attributes.push_back({source.info, std::move(source.held)});
-    part.particles.push_back(std::move(particles));
-  }
-  return part;
+  return *job.copied;
 }
 
-void put_back(mesh::Part& part, StepJob& job) {
-  for (std::size_t f = 0; f < part.fields.size(); ++f) job.fields[f].held = std::move(part.fields[f].bytes);
-  for (std::size_t s = 0; s < part.particles.size(); ++s)
-    for (std::size_t a = 0; a < part.particles[s].attributes.size(); ++a)
-      job.species[s].attributes[a].held = std::move(part.particles[s].attributes[a].bytes);
-}
-
-void let_go(Source& source, Buffers& buffers) {
-  if (source.held.capacity() > 0) buffers.spare.push_back(std::move(source.held));
-  source.held = {};
-  source.checksums.clear();
-}
 void let_go(StepJob& job, Buffers& buffers) {
-  for_each_source(job, [&](Source& source) { let_go(source, buffers); });
+  if (!job.copied) return;
+  for_each_field(*job.copied, [&](mesh::Field& field) { buffers.spare.push_back(std::move(field.bytes)); });
+  job.copied.reset();
+  for_each_source(job, [](Source& source) { source.checksums.clear(); });
 }
 
 }  // namespace octavo::engine

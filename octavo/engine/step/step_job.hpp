@@ -22,7 +22,6 @@ struct Source {
   std::vector<std::byte> folded;         ///< values that `view` describes, where they are no longer the application's
   std::span<std::byte> staged;           ///< the packed copy in the staging arena; empty: none, or no values
   std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
-  std::vector<std::byte> held;           ///< the packed copy in memory of its own: hold()
   /// Where the application has no values of some cells: tree cells [first, last) that it has, which alone `view` is of
   /// then, and where they are. See leave_out().
   std::optional<std::vector<codec::Range>> there{};
@@ -79,24 +78,25 @@ struct StepJob {
   /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
   std::function<double()> committed;
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
+  std::optional<mesh::Part> copied{};  ///< copy(): the packed arrays, on the mesh that was put
   std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group is told
 };
 
 inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }
 
 /// Calls f(source) for fields, attributes and arrays of a mesh.
-template <class F>
-void for_each_source(StepJob& job, F&& f) {
-  for (Source& source : job.fields) f(source);
-  for (SpeciesSource& species : job.species)
-    for (Source& source : species.attributes) f(source);
+template <class Job, class F>
+void for_each_source(Job& job, F&& f) {
+  for (auto& source : job.fields) f(source);
+  for (auto& species : job.species)
+    for (auto& source : species.attributes) f(source);
   if (job.triangles)
-    for (MeshSource& array : job.triangles->arrays) f(array.source);
+    for (auto& array : job.triangles->arrays) f(array.source);
 }
 /// The bytes of all arrays, in the packed form.
-std::uint64_t bytes_of(StepJob& job);
+std::uint64_t bytes_of(const StepJob& job);
 /// The bytes that stage() takes of an arena.
-std::uint64_t staged_bytes_of(StepJob& job);
+std::uint64_t staged_bytes_of(const StepJob& job);
 
 /// Leaves out long stretches of cells whose order says `nowhere`, and, in fields without an order, cells with zeros
 /// that the rank does not own. Absent cells are neither copied nor written. For trees, before stage().
@@ -115,13 +115,12 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
 struct Buffers {
   std::vector<std::vector<std::byte>> spare;
 };
-/// Copies all arrays into buffers, each with one checksum. Where memory is refused the job gets a failure.
-void hold(StepJob& job, Buffers& buffers);
-/// The held copies as a part, on the mesh that was put; put_back() returns their buffers to the job. Throws
-/// Error(corrupt) where a copy is no longer what it was, if checksums were taken.
-mesh::Part take_part(StepJob& job);
-void put_back(mesh::Part& part, StepJob& job);
-void let_go(Source& source, Buffers& buffers);
+/// Copies all arrays into buffers, each with one checksum: `job.copied`. Where memory is refused the job gets a
+/// failure.
+void copy(StepJob& job, Buffers& buffers);
+/// The copies. Throws Error(corrupt) where one is no longer what it was, if checksums were taken.
+const mesh::Part& checked_copy(const StepJob& job);
+/// Gives the copies' memory to later steps.
 void let_go(StepJob& job, Buffers& buffers);
 
 }  // namespace octavo::engine

@@ -104,24 +104,6 @@ void plan_levels(AmrexStep& step) {
   }
 }
 
-// Calls f with the staged copies of a species, which stay where they are.
-template <class F>
-void with_particles(SpeciesSource& from, F&& f) {
-  mesh::Particles particles{from.species, from.count, {}};
-  for (Source& source : from.attributes) particles.attributes.push_back({source.info, std::move(source.held)});
-  const auto put_back = [&] {
-    for (std::size_t a = 0; a < from.attributes.size(); ++a)
-      from.attributes[a].held = std::move(particles.attributes[a].bytes);
-  };
-  try {
-    f(std::as_const(particles));
-  } catch (...) {
-    put_back();
-    throw;
-  }
-  put_back();
-}
-
 std::vector<std::int64_t> flat_counts(const amrex::ParticleGrids& grids) {
   std::vector<std::int64_t> counts;
   for (const auto& level : grids)
@@ -142,13 +124,9 @@ std::vector<std::vector<std::int64_t>> by_level(const std::vector<std::int64_t>&
 }
 
 // Collective. Particles of several ranks may lie in one box: each rank's stand after those of lower ranks.
-void plan_species(AmrexStep& step, SpeciesSource& source) {
+void plan_species(AmrexStep& step, const mesh::Particles& particles) {
   Species species;
-  ranks::agree(step.comm, [&] {
-    with_particles(source, [&](const mesh::Particles& particles) {
-      species.sorted = amrex::sort_particles(particles, step.header, step.all);
-    });
-  });
+  ranks::agree(step.comm, [&] { species.sorted = amrex::sort_particles(particles, step.header, step.all); });
   std::vector<std::int64_t> counts = flat_counts(species.sorted.grids), before(counts.size());
   ranks::agree(step.comm, [&] {
     if (counts.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
@@ -162,7 +140,7 @@ void plan_species(AmrexStep& step, SpeciesSource& source) {
   species.plan.before = by_level(before, species.sorted.grids);
   for (std::int64_t count : counts) species.plan.total += count;
   std::array<std::int64_t, 2> most{
-      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
+      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, particles.species).value_or(1)),
       species.sorted.wide ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
   species.plan.next_id = most[0];
@@ -223,23 +201,17 @@ void write_levels(AmrexStep& step, const mesh::Part& part) {
 
 void write_mine(AmrexStep& step) {
   if (step.job->failure) throw *step.job->failure;
-  mesh::Part part = take_part(*step.job);
+  const mesh::Part& part = checked_copy(*step.job);
   const std::vector<mesh::Particles>& particles = part.particles;
-  try {
-    for (std::size_t s = 0; s < particles.size(); ++s)
-      write_particle_data(step.partial / particles[s].species, particles[s], step.species[s].sorted,
-                          step.species[s].plan, step.header.dim, write_options(step));
-    if (!has_part(*step.job))
-      step.rows.resize(step.levels.size());
-    else if (step.job->tree)
-      write_levels(step, octree_to_patches(part, step.cut));
-    else
-      write_levels(step, part);
-  } catch (...) {
-    put_back(part, *step.job);
-    throw;
-  }
-  put_back(part, *step.job);
+  for (std::size_t s = 0; s < particles.size(); ++s)
+    write_particle_data(step.partial / particles[s].species, particles[s], step.species[s].sorted, step.species[s].plan,
+                        step.header.dim, write_options(step));
+  if (!has_part(*step.job))
+    step.rows.resize(step.levels.size());
+  else if (step.job->tree)
+    write_levels(step, octree_to_patches(part, step.cut));
+  else
+    write_levels(step, part);
 }
 
 // ------------------------------------------------------------------ finished
@@ -282,11 +254,11 @@ void seal(AmrexStep& step) {
                       header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
                       step.options->sync);
   }
-  for (std::size_t s = 0; s < step.species.size(); ++s)
-    with_particles(step.job->species[s], [&](const mesh::Particles& particles) {
-      write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
-                             write_options(step));
-    });
+  for (std::size_t s = 0; s < step.species.size(); ++s) {
+    const mesh::Particles& particles = step.job->copied->particles[s];
+    write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
+                           write_options(step));
+  }
   if (step.options->format == NativeFormat::amrex_checkpoint) {
     const amrex::NamedComponents names{name, names_of(step)};
     write_component_names(step.partial, std::span(&names, 1), step.options->sync);
@@ -321,10 +293,10 @@ StepWork start_amrex(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::p
     if (options.format == NativeFormat::amrex_checkpoint) amrex::level_dt(step->header, step->levels.size());
     lend_fields(*step);
     if (ranks::rank_in(comm) == 0) make_folders(*step);
-    hold(job, buffers);
+    copy(job, buffers);
     if (job.failure) throw *job.failure;
   });
-  for (SpeciesSource& species : job.species) plan_species(*step, species);
+  for (const mesh::Particles& particles : job.copied->particles) plan_species(*step, particles);
   StepWork work;
   work.bytes_put = bytes;
   work.job = std::move(shared);

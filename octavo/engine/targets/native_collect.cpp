@@ -160,11 +160,8 @@ mesh::Dataset dataset_of(MPI_Comm comm, StepJob& job, std::int64_t particles) {
   dataset.header.attributes["flash/kind"] = std::string("checkpoint");
   for (const Source& source : job.fields) dataset.header.fields.push_back(source.info);
   dataset.num_parts = ranks::size_of(comm);
-  for (const SpeciesSource& species : job.species) {
-    mesh::SpeciesInfo info{species.species, particles, {}};
-    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
-    dataset.species.push_back(std::move(info));
-  }
+  dataset.species = species_of(job);
+  for (mesh::SpeciesInfo& species : dataset.species) species.count = particles;
   dataset.read = [comm, &job](int part, const mesh::Request& request) { return read(comm, job, part, request); };
   return dataset;
 }

@@ -22,16 +22,6 @@ using base::Kind;
 
 // ------------------------------------------------------------------ the file laid out
 
-std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
-  std::vector<mesh::SpeciesInfo> all;
-  for (const SpeciesSource& species : job.species) {
-    mesh::SpeciesInfo info{species.species, species.count, {}};
-    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
-    all.push_back(std::move(info));
-  }
-  return all;
-}
-
 flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   mesh::Header header = step.job->header;
   for (const Source& source : step.job->fields) header.fields.push_back(source.info);
@@ -173,18 +163,12 @@ void write_tree(const FlashStep& step) {
 void write_mine(FlashStep& step) {
   if (step.job->failure) throw *step.job->failure;
   if (step.job->part == 0) write_tree(step);
-  mesh::Part part = take_part(*step.job);
-  try {
-    file::File file = file::open_write(step.partial);
-    for (const flash::OutputVariable& variable : step.plan.variables) write_variable(step, file, variable, part);
-    for (const mesh::Particles& particles : part.particles) write_particles(step, file, particles);
-    if (step.options->sync) file::sync(file);
-    file.close();
-  } catch (...) {
-    put_back(part, *step.job);
-    throw;
-  }
-  put_back(part, *step.job);
+  const mesh::Part& part = checked_copy(*step.job);
+  file::File file = file::open_write(step.partial);
+  for (const flash::OutputVariable& variable : step.plan.variables) write_variable(step, file, variable, part);
+  for (const mesh::Particles& particles : part.particles) write_particles(step, file, particles);
+  if (step.options->sync) file::sync(file);
+  file.close();
 }
 
 // Collective. Smallest values and largest, these negated, in one reduction.
@@ -210,16 +194,15 @@ void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
       if (source.info.centring != mesh::Centring::cell)
         throw Error(Kind::unsupported, "face variables go with a tree of blocks, not with patches")
             .at("field " + source.info.name);
-    hold(job, buffers);
+    copy(job, buffers);
     if (job.failure) throw *job.failure;
-    mesh::Part part = take_part(job);
-    mesh::Part tree = patches_to_octree(part, job.patches->tree, patches_of_others(all, ranks::rank_in(comm)));
-    put_back(part, job);
+    mesh::Part tree =
+        patches_to_octree(checked_copy(job), job.patches->tree, patches_of_others(all, ranks::rank_in(comm)));
+    let_go(job, buffers);
     job.tree = std::get<mesh::Octree>(tree.mesh);
     job.patches.reset();
     for (std::size_t f = 0; f < job.fields.size(); ++f) {
       Source& source = job.fields[f];
-      let_go(source, buffers);
       source.boxes.clear();
       source.folded = std::move(tree.fields[f].bytes);
       source.view = {};
@@ -228,14 +211,20 @@ void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
       source.view.cells = num_cells(*job.tree);
       source.view.block = job.tree->block;
     }
-    for (SpeciesSource& species : job.species)
-      for (Source& source : species.attributes) {
-        let_go(source, buffers);
-      }
   });
 }
 
 }  // namespace
+
+std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
+  std::vector<mesh::SpeciesInfo> all;
+  for (const SpeciesSource& species : job.species) {
+    mesh::SpeciesInfo info{species.species, species.count, {}};
+    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
+    all.push_back(std::move(info));
+  }
+  return all;
+}
 
 StepWork start_flash(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::path& partial,
                      const NativeOptions& options, Buffers& buffers) {
@@ -263,7 +252,7 @@ StepWork start_flash(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::p
   lay_out(*step);
   ranks::agree(comm, [&] {
     order_fields(*step);
-    hold(job, buffers);
+    copy(job, buffers);
     if (job.failure) throw *job.failure;
   });
   StepWork work;

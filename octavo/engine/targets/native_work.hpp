@@ -12,6 +12,8 @@ StepWork start_flash(MPI_Comm comm, std::shared_ptr<StepJob> job, const std::fil
                      const NativeOptions& options, Buffers& buffers);
 StepWork start_amrex(MPI_Comm comm, std::shared_ptr<StepJob> job, const std::filesystem::path& partial,
                      const NativeOptions& options, Buffers& buffers);
+/// The species that were put, with this rank's counts.
+std::vector<mesh::SpeciesInfo> species_of(const StepJob& job);
 /// FLASH's file, written by rank 0 alone, here and now.
 void collect_flash(MPI_Comm comm, StepJob& job, const NativeOptions& options);
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <set>
 
 #include "octavo/base/error.hpp"

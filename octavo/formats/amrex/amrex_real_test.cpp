@@ -15,6 +15,7 @@
 #include "octavo/formats/amrex/amrex.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "tests/support/amrex_whole.hpp"
 
 namespace octavo::formats::amrex {
 namespace {

@@ -20,6 +20,7 @@
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/sides.hpp"
 #include "tests/support/amrex_fixture.hpp"
+#include "tests/support/amrex_whole.hpp"
 
 namespace octavo::formats::amrex {
 namespace {

@@ -129,8 +129,8 @@ std::vector<double> read_ghosts(const MultiFab& multifab) {
 // ------------------------------------------------------------------------------------------------------ what it can be
 
 /// Says why a checkpoint cannot be written exactly as it was; empty if it can.
-std::string difference(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Layout& layout,
-                       const std::string& other) {
+std::string difference(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species,
+                       const BoxLayout& layout, const std::string& other) {
   if (!layout.kept) return "its boxes are others";
   if (!other.empty()) return other;
   const auto* fields = find<Texts>(header, "amrex/multifabs");
@@ -207,8 +207,8 @@ GhostCells ghost_cells(const mesh::Header& header, std::size_t level, const std:
   return out;
 }
 
-HeaderForm header_form(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Layout& layout,
-                       const std::string& asked) {
+HeaderForm header_form(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species,
+                       const BoxLayout& layout, const std::string& asked) {
   const auto* kind = find<std::string>(header, "amrex/kind");
   if (header.code != "AMReX" || kind == nullptr || *kind != "checkpoint") return HeaderForm::anew;
   const std::string other = difference(header, species, layout, asked), own = only_it_knows(header);

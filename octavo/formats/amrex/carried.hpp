@@ -40,8 +40,8 @@ enum class HeaderForm : std::uint8_t {
 /// gets AmrCore's form. A checkpoint keeps its Header if its boxes, fields and species are the same and nothing else is
 /// to change (`other` names such a change; empty: none). Otherwise the Header is made anew. Throws Error(unsupported)
 /// if its code could not restart from that: only the code knows the form, or there are ghost cells or other MultiFabs.
-HeaderForm header_form(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Layout& layout,
-                       const std::string& other);
+HeaderForm header_form(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species,
+                       const BoxLayout& layout, const std::string& other);
 
 /// Writes the files that "amrex/file/NAME" keeps into a folder.
 void write_kept_files(const std::filesystem::path& folder, const mesh::Header& header, bool sync);

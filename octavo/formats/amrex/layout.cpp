@@ -43,7 +43,7 @@ IndexBox domain_on(const Octree& tree, int level, int first, const Index3& corne
 
 // ------------------------------------------------------------------------------------------------------------- levels
 
-void add_level(Layout& layout, const Octree& tree, int index, int first, const Index3& corner) {
+void add_level(BoxLayout& layout, const Octree& tree, int index, int first, const Index3& corner) {
   if (!layout.index.empty()) layout.patches.ratio.push_back(1 << (index - layout.index.back()));
   layout.index.push_back(index);
   layout.patches.domain.push_back(domain_on(tree, index, first, corner));
@@ -51,12 +51,12 @@ void add_level(Layout& layout, const Octree& tree, int index, int first, const I
 
 /// The levels of the attributes, and below them each level of the tree; nothing where a level that would be left out
 /// has leaves.
-std::optional<Layout> levels_it_had(const mesh::Header& header, const Octree& tree, int first) {
+std::optional<BoxLayout> levels_it_had(const mesh::Header& header, const Octree& tree, int first) {
   const Integers ratio = integers(header, "amrex/ratio"), corner = integers(header, "amrex/corner");
   if (corner.size() != static_cast<std::size_t>(tree.dim)) return {};
   Index3 lower{0, 0, 0};
   std::copy(corner.begin(), corner.end(), lower.begin());
-  Layout layout;
+  BoxLayout layout;
   layout.patches.dim = tree.dim;
   add_level(layout, tree, first, first, lower);
   for (std::size_t step = 0;; ++step) {
@@ -72,8 +72,8 @@ std::optional<Layout> levels_it_had(const mesh::Header& header, const Octree& tr
   return layout;
 }
 
-Layout all_levels(const Octree& tree, int first) {
-  Layout layout;
+BoxLayout all_levels(const Octree& tree, int first) {
+  BoxLayout layout;
   layout.patches.dim = tree.dim;
   for (int level = first; level < mesh::num_levels(tree); ++level) add_level(layout, tree, level, first, {0, 0, 0});
   return layout;
@@ -110,7 +110,7 @@ IndexBox cells_on(const Octree& tree, const IndexBox& domain, const mesh::Coordi
 
 /// Calls f(level of the patches, places of its tree cells) for each level.
 template <class F>
-void for_each_level(const Layout& layout, const Octree& tree, F&& f) {
+void for_each_level(const BoxLayout& layout, const Octree& tree, F&& f) {
   std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
   std::size_t n = 0;
   for (int level = 0; level < mesh::num_levels(tree) && n < layout.index.size(); ++level) {
@@ -120,7 +120,7 @@ void for_each_level(const Layout& layout, const Octree& tree, F&& f) {
 }
 
 /// Whether the boxes of each level are the cells of its tree level.
-bool fit(const Layout& layout, const Octree& tree) {
+bool fit(const BoxLayout& layout, const Octree& tree) {
   bool fits = true;
   const auto block_cells = static_cast<std::int64_t>(mesh::block_size(tree));
   for_each_level(layout, tree, [&](std::size_t n, const std::vector<mesh::Coordinate>& at) {
@@ -138,7 +138,7 @@ bool fit(const Layout& layout, const Octree& tree) {
   return fits;
 }
 
-bool keep_boxes(const mesh::Header& header, const Octree& tree, Layout& layout) {
+bool keep_boxes(const mesh::Header& header, const Octree& tree, BoxLayout& layout) {
   if (integers(header, "amrex/ratio").size() + 1 != layout.index.size()) return false;
   layout.patches.boxes = boxes_of(integers(header, "amrex/boxes"), tree.dim, layout.index.size());
   if (layout.patches.boxes.empty()) return false;
@@ -262,7 +262,7 @@ std::vector<IndexBox> merged(Cubes cubes, int dim, std::int64_t factor, std::int
 }
 
 /// Error(unsupported) where a level is not made of cubes.
-void make_boxes(Layout& layout, const Octree& tree, std::int64_t factor, std::int64_t max_box) {
+void make_boxes(BoxLayout& layout, const Octree& tree, std::int64_t factor, std::int64_t max_box) {
   layout.patches.boxes.clear();
   layout.blocking_factor = factor;
   for_each_level(layout, tree, [&](std::size_t n, const std::vector<mesh::Coordinate>& at) {
@@ -273,7 +273,7 @@ void make_boxes(Layout& layout, const Octree& tree, std::int64_t factor, std::in
 }
 
 /// With the largest of the usual factors that fits.
-void make_large_boxes(Layout& layout, const Octree& tree, std::int64_t max_box) {
+void make_large_boxes(BoxLayout& layout, const Octree& tree, std::int64_t max_box) {
   for (const std::int64_t factor : {8, 4, 2, 1}) try {
       if (max_box % factor == 0) return make_boxes(layout, tree, factor, max_box);
     } catch (const Error& error) {
@@ -297,7 +297,7 @@ void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attri
   attributes["amrex/boxes"] = std::move(flat);
 }
 
-Layout plan_layout(const mesh::Header& header, const Octree& tree, const LayoutOptions& options) {
+BoxLayout plan_layout(const mesh::Header& header, const Octree& tree, const LayoutOptions& options) {
   if (options.max_box < 1 || options.blocking_factor < 0)
     throw Error(Kind::usage,
                 "boxes of AMReX: the longest must have a cell or more, and the blocking factor be 0 or more");
@@ -305,7 +305,7 @@ Layout plan_layout(const mesh::Header& header, const Octree& tree, const LayoutO
     throw Error(Kind::usage, "--max-box " + std::to_string(options.max_box) +
                                  " is no multiple of the blocking factor, " + std::to_string(options.blocking_factor));
   auto known = levels_it_had(header, tree, options.first);
-  Layout layout = known ? std::move(*known) : all_levels(tree, options.first);
+  BoxLayout layout = known ? std::move(*known) : all_levels(tree, options.first);
   layout.kept = options.keep_boxes && known && keep_boxes(header, tree, layout);
   if (layout.kept) return layout;
   if (options.blocking_factor != 0)

@@ -18,7 +18,7 @@ struct LayoutOptions {
 };
 
 /// The boxes of the output, and the tree level of each AMReX level. Decided from the tree alone.
-struct Layout {
+struct BoxLayout {
   mesh::Patches patches;
   std::vector<int> index;            ///< tree level index of each level
   std::int64_t blocking_factor = 0;  ///< of new boxes
@@ -35,6 +35,6 @@ void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attri
 /// The levels must consist of whole cubes; else Error(unsupported) counts the incomplete ones and lists the first.
 /// Throws Error(usage) if max_box is no multiple of the blocking factor. `tree` is whole, every cell from `first` on
 /// owned.
-Layout plan_layout(const mesh::Header& header, const mesh::Octree& tree, const LayoutOptions& options);
+BoxLayout plan_layout(const mesh::Header& header, const mesh::Octree& tree, const LayoutOptions& options);
 
 }  // namespace octavo::formats::amrex

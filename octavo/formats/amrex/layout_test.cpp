@@ -54,7 +54,7 @@ std::int64_t cells_of(const std::vector<IndexBox>& boxes) {
   return cells;
 }
 
-void expect_multiples(const Layout& layout, std::int64_t factor, std::int64_t most) {
+void expect_multiples(const BoxLayout& layout, std::int64_t factor, std::int64_t most) {
   for (const auto& boxes : layout.patches.boxes)
     for (const IndexBox& box : boxes)
       for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -66,11 +66,11 @@ void expect_multiples(const Layout& layout, std::int64_t factor, std::int64_t mo
 
 TEST(layout, boxes_are_runs_of_cubes_of_the_largest_factor_that_fits) {
   // An octree of blocks of 8 cells would want all 32 x 32 of the finer level.
-  const Layout eight = plan_layout(header_2d(), square(), {});
+  const BoxLayout eight = plan_layout(header_2d(), square(), {});
   EXPECT_EQ(eight.blocking_factor, 8);
   EXPECT_EQ(eight.patches.boxes[1], (std::vector<IndexBox>{{{8, 8, 0}, {24, 24, 1}}}));
   expect_multiples(eight, 8, 64);
-  const Layout small = plan_layout(header_2d(), square(), {.max_box = 12});
+  const BoxLayout small = plan_layout(header_2d(), square(), {.max_box = 12});
   EXPECT_EQ(small.blocking_factor, 4);
   expect_multiples(small, 4, 12);
   EXPECT_EQ(cells_of(small.patches.boxes[0]), 256);
@@ -90,7 +90,7 @@ TEST(layout, of_blocks_too_also_where_the_factor_is_another) {
         EXPECT_THROW(plan_layout(header, tree, options), base::Error) << side << " " << factor;
         continue;
       }
-      const Layout layout = plan_layout(header, tree, options);
+      const BoxLayout layout = plan_layout(header, tree, options);
       expect_multiples(layout, factor, 16);
       EXPECT_EQ(cells_of(layout.patches.boxes[1]), 4 * 4 * side * side);
     }
@@ -123,7 +123,7 @@ TEST(layout, ratios_and_origin_stay_where_boxes_are_new) {
   mesh::Header header = header_2d();
   header.attributes["amrex/corner"] = std::vector<std::int64_t>{-8, 16};
   header.attributes["amrex/ratio"] = std::vector<std::int64_t>{4};
-  const Layout layout = plan_layout(header, tree, {.keep_boxes = false});
+  const BoxLayout layout = plan_layout(header, tree, {.keep_boxes = false});
   EXPECT_EQ(layout.index, (std::vector<int>{0, 2, 3}));
   EXPECT_EQ(layout.patches.ratio, (std::vector<int>{4, 2}));
   EXPECT_EQ(layout.patches.domain[0].lo, (Index3{-8, 16, 0}));
@@ -144,7 +144,7 @@ TEST(layout, the_boxes_it_had_are_kept_where_they_fit) {
   patches.ratio = {2};
   patches.boxes = {{{{0, 0, 0}, {10, 16, 1}}, {{10, 0, 0}, {16, 16, 1}}}, {{{8, 8, 0}, {24, 24, 1}}}};
   keep_layout(patches, header.attributes);
-  const Layout kept = plan_layout(header, square(), {});
+  const BoxLayout kept = plan_layout(header, square(), {});
   EXPECT_TRUE(kept.kept);
   EXPECT_EQ(kept.patches, patches);
   EXPECT_FALSE(plan_layout(header, square(), {.keep_boxes = false}).kept);

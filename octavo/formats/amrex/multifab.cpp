@@ -224,29 +224,4 @@ mesh::Centring centring_of(const BoxArray& boxes) {
   throw Error(Kind::unsupported, "values on edges are not read");
 }
 
-MultiFabValues read_multifab(const MultiFab& multifab) {
-  MultiFabValues out;
-  std::vector<Take> takes;
-  std::size_t values = 0;
-  for (std::size_t i = 0; i < multifab.places.size(); ++i) {
-    out.boxes.push_back(stored_box(multifab, i));
-    takes.push_back({i, out.boxes.back(), values});
-    values += static_cast<std::size_t>(mesh::num_cells(out.boxes.back(), multifab.boxes.dim));
-  }
-  std::vector<int> components(static_cast<std::size_t>(multifab.components));
-  std::iota(components.begin(), components.end(), 0);
-  std::vector<std::span<std::byte>> targets;
-  const std::string name = multifab.prefix.filename().string();
-  for (int c : components) {
-    mesh::FieldInfo info{.name = components.size() == 1 ? name : name + "_" + std::to_string(c), .unit = ""};
-    info.type = multifab.format.type;
-    info.centring = centring_of(multifab.boxes);
-    info.ghost = static_cast<int>(*std::max_element(multifab.ghost.begin(), multifab.ghost.end()));
-    out.fields.push_back(mesh::make_field(std::move(info), values));
-  }
-  for (mesh::Field& field : out.fields) targets.emplace_back(field.bytes);
-  read_cells(multifab, std::move(takes), components, multifab.format.type, targets);
-  return out;
-}
-
 }  // namespace octavo::formats::amrex

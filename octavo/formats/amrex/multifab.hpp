@@ -60,14 +60,6 @@ struct Take {
 void read_cells(const MultiFab& multifab, std::vector<Take> takes, std::span<const int> components,
                 mesh::ScalarType type, std::span<const std::span<std::byte>> out);
 
-/// All values of a MultiFab as they are in the file, of cells, faces or nodes, ghost cells included: one field a
-/// component, named "name" or "name_0" ..., box after box. Boxes are those of `stored_box`.
-struct MultiFabValues {
-  std::vector<mesh::IndexBox> boxes;
-  std::vector<mesh::Field> fields;
-};
-MultiFabValues read_multifab(const MultiFab& multifab);
-
 /// Which centring an index type is; Error(unsupported) for edges.
 mesh::Centring centring_of(const BoxArray& boxes);
 

@@ -6,6 +6,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/amrex/write_dataset.hpp"
+#include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::formats::amrex {
@@ -54,7 +55,7 @@ LayoutOptions layout_of(const mesh::Dataset& step, const SharedRequest& request,
   layout.first = step.header.unfolded;
   // Levels of cells without a leaf are left out.
   if (!request.same_words && step.header.block == mesh::Index3{1, 1, 1})
-    layout.first = std::max(layout.first, mesh::coarsest_leaf(whole_tree(step, step.header.unfolded)));
+    layout.first = std::max(layout.first, mesh::coarsest_leaf(mesh::whole_tree(step, step.header.unfolded)));
   return layout;
 }
 
@@ -77,7 +78,7 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request, 
   if (!request.fill || options.blocking_factor == 0) return wanted;
   const LayoutOptions layout = layout_of(step, request, options);
   try {
-    plan_layout(step.header, whole_tree(step, step.header.unfolded), layout);
+    plan_layout(step.header, mesh::whole_tree(step, step.header.unfolded), layout);
     return wanted;
   } catch (const Error& error) {
     if (error.kind() != Kind::unsupported) throw;

@@ -14,7 +14,6 @@
 #include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/mesh/tree/merge.hpp"
-#include "octavo/mesh/tree/prune.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::formats::amrex {
@@ -35,7 +34,7 @@ struct Batch {
 
 /// Boxes of all levels in the order of their first corner, cut where there are enough cells; of a level each batch has
 /// a run, so what is written follows one another in the files.
-std::vector<Batch> plan_batches(const Layout& layout, std::int64_t batch_cells) {
+std::vector<Batch> plan_batches(const BoxLayout& layout, std::int64_t batch_cells) {
   const auto& boxes = layout.patches.boxes;
   std::vector<double> total(boxes.size(), 0), done(boxes.size(), 0);
   double all = 0;
@@ -60,7 +59,7 @@ std::vector<Batch> plan_batches(const Layout& layout, std::int64_t batch_cells) 
 /// Calls f(level of the patches, number of the tree cell over all levels, its cells) for each owned cell that is
 /// written.
 template <class F>
-void for_each_owned(const Layout& layout, const Octree& tree, F&& f) {
+void for_each_owned(const BoxLayout& layout, const Octree& tree, F&& f) {
   const auto offsets = mesh::level_offsets(tree);
   std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
   for (int level = 0; level < mesh::num_levels(tree); ++level) {
@@ -81,7 +80,7 @@ void for_each_owned(const Layout& layout, const Octree& tree, F&& f) {
 }
 
 /// Which parts each batch needs.
-void find_parts(const Layout& layout, const std::vector<mesh::BoxIndex>& index, const Octree& tree, int part,
+void find_parts(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& index, const Octree& tree, int part,
                 std::vector<Batch>& batches) {
   for_each_owned(layout, tree, [&](std::size_t level, std::size_t, const IndexBox& cells) {
     mesh::for_each_touching(index[level], cells, [&](std::size_t box, const IndexBox&) {
@@ -101,7 +100,7 @@ struct Values {
   std::vector<std::vector<std::size_t>> first;             ///< per level, per box of the batch
 };
 
-Values make_values(const Layout& layout, const Batch& batch, const std::vector<mesh::FieldInfo>& fields) {
+Values make_values(const BoxLayout& layout, const Batch& batch, const std::vector<mesh::FieldInfo>& fields) {
   Values values;
   for (std::size_t level = 0; level < layout.patches.boxes.size(); ++level) {
     std::size_t cells = 0;
@@ -121,7 +120,7 @@ std::size_t offset_in(const mesh::Index3& cell, const IndexBox& box) {
   return static_cast<std::size_t>(((cell[2] - box.lo[2]) * ny + cell[1] - box.lo[1]) * nx + cell[0] - box.lo[0]);
 }
 
-void take_part(const Layout& layout, const std::vector<mesh::BoxIndex>& index, const Batch& batch,
+void take_part(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& index, const Batch& batch,
                const mesh::Part& part, Values& values) {
   const Octree& tree = mesh::octree_of(part);
   const int dim = layout.patches.dim;
@@ -266,8 +265,8 @@ void put_real(double value, mesh::ScalarType type, std::byte* to) {
   }
 }
 
-std::vector<Target> plan_targets(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options,
-                                 HeaderForm form) {
+std::vector<Target> plan_targets(const mesh::Header& header, const BoxLayout& layout,
+                                 const DatasetWriteOptions& options, HeaderForm form) {
   std::vector<Target> targets;
   const std::vector<std::string> names = multifab_names(header, options);
   for (std::size_t f = 0; f < names.size(); ++f) add_field(targets, names[f], header, f);
@@ -328,7 +327,7 @@ void join_sides(const IndexBox& cells, const mesh::Index3& nodal, const std::vec
 }
 
 /// Boxes of a batch one after another.
-std::vector<std::byte> join_boxes(const Layout& layout, const Batch& batch, std::size_t level, const Target& target,
+std::vector<std::byte> join_boxes(const BoxLayout& layout, const Batch& batch, std::size_t level, const Target& target,
                                   const Component& component, const Values& values, mesh::ScalarType type) {
   const std::size_t width = mesh::size_of(type);
   std::vector<std::byte> out;
@@ -385,7 +384,7 @@ MultiFabPlan piece_of(const MultiFabPlan& plan, std::size_t begin, std::size_t e
   return piece;
 }
 
-void write_batch(const fs::path& path, const Layout& layout, std::vector<Target>& targets, const Batch& batch,
+void write_batch(const fs::path& path, const BoxLayout& layout, std::vector<Target>& targets, const Batch& batch,
                  const Values& values, const std::vector<mesh::FieldInfo>& fields, const WriteOptions& options) {
   for (Target& target : targets)
     for (std::size_t level = 0; level < target.plans.size(); ++level) {
@@ -433,12 +432,6 @@ void write_names(const fs::path& path, const std::vector<Target>& targets, bool 
   write_component_names(path, names, sync);
 }
 
-mesh::Request only_trees() {
-  mesh::Request request;
-  request.fields = std::vector<std::string>{};
-  return request;
-}
-
 /// Collective. What each rank found of its boxes, on all. Bits, as they are: a range may be infinite or NaN.
 void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const std::vector<Batch>& batches) {
   if (ranks.size == 1) return;
@@ -465,16 +458,16 @@ void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const 
   }
 }
 
-std::vector<Batch> batches_of(const mesh::Dataset& dataset, const Layout& layout,
+std::vector<Batch> batches_of(const mesh::Dataset& dataset, const BoxLayout& layout,
                               const std::vector<mesh::BoxIndex>& index, const DatasetWriteOptions& options) {
   std::vector<Batch> batches = plan_batches(layout, options.batch_cells);
   for (int p = 0; p < dataset.num_parts; ++p)
-    find_parts(layout, index, mesh::octree_of(dataset.read(p, only_trees())), p, batches);
+    find_parts(layout, index, mesh::octree_of(mesh::read_tree(dataset, p)), p, batches);
   return batches;
 }
 
 /// Every `ranks.size`-th batch: parts are read by the threads, and taken over one after another.
-void write_batches(const mesh::Dataset& dataset, const fs::path& path, const Layout& layout,
+void write_batches(const mesh::Dataset& dataset, const fs::path& path, const BoxLayout& layout,
                    const std::vector<mesh::BoxIndex>& index, const std::vector<Batch>& batches,
                    std::vector<Target>& targets, const DatasetWriteOptions& options) {
   for (auto b = static_cast<std::size_t>(options.ranks.rank); b < batches.size();
@@ -490,7 +483,7 @@ void write_batches(const mesh::Dataset& dataset, const fs::path& path, const Lay
 }
 
 /// Writes the files that stand beside the Header of a checkpoint.
-void write_beside(const fs::path& partial, const mesh::Header& header, const Layout& layout,
+void write_beside(const fs::path& partial, const mesh::Header& header, const BoxLayout& layout,
                   const std::vector<Target>& targets, bool sync) {
   write_kept_files(partial, header, sync);
   write_names(partial, targets, sync);
@@ -499,7 +492,7 @@ void write_beside(const fs::path& partial, const mesh::Header& header, const Lay
     write_step_file(partial, header, layout.patches, sync);  // codes on AmrLevel have all of it in their Header
 }
 
-HeaderForm form_of_header(const mesh::Dataset& dataset, const Layout& layout, const DatasetWriteOptions& options) {
+HeaderForm form_of_header(const mesh::Dataset& dataset, const BoxLayout& layout, const DatasetWriteOptions& options) {
   const std::string other = !options.multifab.empty()   ? "its MultiFabs get another name"
                             : !options.level_dt.empty() ? "its time steps are to be others"
                                                         : "";
@@ -508,7 +501,7 @@ HeaderForm form_of_header(const mesh::Dataset& dataset, const Layout& layout, co
   return form;
 }
 
-std::string text_of_header(const mesh::Header& header, const Layout& layout, const DatasetWriteOptions& options,
+std::string text_of_header(const mesh::Header& header, const BoxLayout& layout, const DatasetWriteOptions& options,
                            HeaderForm form) {
   if (form == HeaderForm::as_it_was) return std::get<std::string>(header.attributes.at("amrex/header"));
   if (options.checkpoint) return checkpoint_header(options.title, header, layout.patches);
@@ -519,28 +512,10 @@ std::string text_of_header(const mesh::Header& header, const Layout& layout, con
 
 }  // namespace
 
-Octree whole_tree(const mesh::Dataset& dataset, int first) {
-  std::vector<mesh::Part> parts;
-  for (int p = 0; p < dataset.num_parts; ++p) {
-    parts.push_back(dataset.read(p, only_trees()));
-    parts.back().particles.clear();
-  }
-  mesh::Part whole = mesh::merge(parts);
-  mesh::hold_all_roots(whole);
-  const Octree& tree = mesh::octree_of(whole);
-  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
-    if (tree.owned[level].count() != tree.owned[level].size())
-      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
-                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
-                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
-          .at(dataset.path);
-  return tree;
-}
-
 DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& path, const DatasetWriteOptions& options) {
   mesh::Dataset dataset = given;
   if (!options.level_dt.empty()) dataset.header.attributes["level_dt"] = options.level_dt;
-  Layout layout;
+  BoxLayout layout;
   std::vector<mesh::BoxIndex> index;
   std::vector<Batch> batches;
   std::vector<Target> targets;
@@ -548,7 +523,7 @@ DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& pat
   const fs::path partial = partial_name(path);
   HeaderForm form = HeaderForm::anew;
   base::agree(options.ranks, [&] {
-    const Octree tree = whole_tree(dataset, options.layout.first);
+    const Octree tree = mesh::whole_tree(dataset, options.layout.first);
     layout = plan_layout(dataset.header, tree, options.layout);
     if (dataset.header.fields.empty()) throw Error(Kind::usage, "an AMReX output needs a field").at(path.string());
     index = mesh::index_levels(layout.patches);

@@ -14,7 +14,7 @@ namespace octavo::formats::amrex {
 struct DatasetWriteOptions {
   WriteOptions files;
   LayoutOptions layout;
-  bool checkpoint = false;                ///< write_checkpoint's form, not a plotfile
+  bool checkpoint = false;                ///< not a plotfile
   std::string title = "Checkpoint file";  ///< of a checkpoint whose Header is made anew
   std::string multifab;                   ///< of a checkpoint: that of all fields of cells; empty: those that
                                           ///< the step came in, else "state"
@@ -30,9 +30,6 @@ struct DatasetWriteReport {
   std::int64_t blocking_factor = 0;  ///< of new boxes
 };
 
-/// The tree of all parts. Error(unsupported) where a level from `first` on is not whole.
-mesh::Octree whole_tree(const mesh::Dataset& dataset, int first);
-
 /// Writes a step whose parts are octrees, of cells or blocks: each level's cells, refined ones too, as boxes. In memory
 /// are the whole tree, the values of two parts a thread and of a batch of boxes, and the particles (on the first rank).
 /// A part is read once for each batch that it has cells of. Neither boxes nor bytes depend on how the step is cut into
@@ -40,8 +37,8 @@ mesh::Octree whole_tree(const mesh::Dataset& dataset, int first);
 ///
 /// A checkpoint of AMReX is written as it was, with its Header and side files, where that is possible (carried.hpp).
 ///
-/// Throws as write_plotfile and plan_layout do, and as header_form and level_dt for checkpoints; Error(corrupt) where
-/// the parts leave cells out.
+/// Throws Error(usage) where `path` exists, Error(unsupported) for fields that are not floating-point, and as
+/// plan_layout and mesh::whole_tree do; for checkpoints as header_form and level_dt, too.
 DatasetWriteReport write_dataset(const mesh::Dataset& dataset, const std::filesystem::path& path,
                                  const DatasetWriteOptions& options = {});
 

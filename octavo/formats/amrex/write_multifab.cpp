@@ -271,15 +271,4 @@ std::string header_text(const fs::path& prefix, const MultiFabPlan& plan, const 
   return text + "\n" + extent + minima + "\n" + extent + maxima + "\n";
 }
 
-void write_multifab(const fs::path& prefix, const MultiFabShape& shape, std::span<const ComponentValues> components,
-                    const WriteOptions& options) {
-  const MultiFabPlan plan = plan_multifab(shape, options.files);
-  MinMax min_max;
-  write_boxes(prefix, plan, components, 0, plan.places.size(), min_max, options);
-  write_text(prefix.parent_path() / (prefix.filename().string() + "_H"),
-             header_text(prefix, plan, table_rows(min_max.minima, shape.components),
-                         table_rows(min_max.maxima, shape.components)),
-             options.sync);
-}
-
 }  // namespace octavo::formats::amrex

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/step_file.hpp"
@@ -191,57 +190,6 @@ void check_info(const mesh::FieldInfo& info) {
 
 namespace {
 
-void check_part(const mesh::Header& header, const mesh::Part& part) {
-  const auto* patches = std::get_if<mesh::Patches>(&part.mesh);
-  if (patches == nullptr) throw Error(Kind::usage, "AMReX outputs are written from patches");
-  mesh::validate(*patches);
-  if (patches->dim != header.dim) throw Error(Kind::usage, "header and patches differ in dimension");
-  std::size_t values = 0;
-  for (const auto& boxes : patches->boxes)
-    for (const IndexBox& box : boxes) values += static_cast<std::size_t>(mesh::num_cells(box, patches->dim));
-  for (const mesh::Field& field : part.fields) {
-    const std::string where = "field " + field.info.name;
-    check_info(field.info);
-    if (field.info.centring != mesh::Centring::cell || field.info.ghost != 0 || field.size() != values)
-      throw Error(Kind::usage, "values of a field: expected " + std::to_string(values) + ", one a cell, found " +
-                                   std::to_string(field.size()))
-          .at(where);
-  }
-}
-
-/// One MultiFab a level, from some of the part's fields.
-void write_levels(const fs::path& path, const std::string& name, const mesh::Part& part,
-                  const std::vector<std::size_t>& fields, const WriteOptions& options) {
-  const auto& patches = std::get<mesh::Patches>(part.mesh);
-  MultiFabShape shape;
-  shape.components = static_cast<int>(fields.size());
-  shape.type = ScalarType::float32;
-  for (std::size_t field : fields)
-    if (part.fields[field].info.type == ScalarType::float64) shape.type = ScalarType::float64;
-  std::size_t first = 0;
-  for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
-    shape.boxes = {patches.boxes[level], {0, 0, 0}, patches.dim};
-    std::size_t values = 0;
-    for (const IndexBox& box : patches.boxes[level])
-      values += static_cast<std::size_t>(mesh::num_cells(box, patches.dim));
-    std::vector<ComponentValues> components;
-    for (std::size_t field : fields) {
-      const mesh::Field& from = part.fields[field];
-      const std::size_t width = mesh::size_of(from.info.type);
-      components.push_back({from.info.type, std::span(from.bytes).subspan(first * width, values * width)});
-    }
-    make_directories(path / level_name(level), options.sync);
-    write_multifab(path / level_name(level) / name, shape, components, options);
-    first += values;
-  }
-}
-
-std::vector<std::string> names_of(const mesh::Part& part) {
-  std::vector<std::string> names;
-  for (const mesh::Field& field : part.fields) names.push_back(field.info.name);
-  return names;
-}
-
 void give_name(const fs::path& partial, const fs::path& path, bool sync) {
   if (sync)
     for (const auto& entry : fs::recursive_directory_iterator(partial))
@@ -250,10 +198,6 @@ void give_name(const fs::path& partial, const fs::path& path, bool sync) {
   file::rename(partial, path);
   if (sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
-
-}  // namespace
-
-namespace {
 
 /// Whether the species came from a checkpoint that has it as plotfiles do.
 bool has_plain_ids(const mesh::Header& header, const std::string& species) {
@@ -272,38 +216,6 @@ fs::path begin_output(const fs::path& path, bool sync) {
   fs::remove_all(partial, ignored);
   make_directories(partial, sync);
   return partial;
-}
-
-void write_plotfile(const fs::path& path, const mesh::Header& header, const mesh::Part& part,
-                    const WriteOptions& options) {
-  check_part(header, part);
-  if (part.fields.empty()) throw Error(Kind::usage, "a plotfile needs a field").at(path.string());
-  const auto& patches = std::get<mesh::Patches>(part.mesh);
-  std::vector<std::size_t> all(part.fields.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  write_levels(begin_output(path, options.sync), "Cell", part, all, options);
-  finish_output(path, plotfile_header(header, names_of(part), patches), false, header, part, options);
-}
-
-void write_checkpoint(const fs::path& path, const std::string& title, const mesh::Header& header,
-                      const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options) {
-  check_part(header, part);
-  const auto& patches = std::get<mesh::Patches>(part.mesh);
-  const std::string text = checkpoint_header(title, header, patches);
-  for (const NamedFields& multifab : multifabs)
-    for (std::size_t field : multifab.fields)
-      if (field >= part.fields.size())
-        throw Error(Kind::usage, "no field number " + std::to_string(field)).at(multifab.name);
-  const fs::path partial = begin_output(path, options.sync);
-  for (const NamedFields& multifab : multifabs) write_levels(partial, multifab.name, part, multifab.fields, options);
-  std::vector<NamedComponents> names;
-  for (const NamedFields& multifab : multifabs) {
-    names.push_back({multifab.name, {}});
-    for (std::size_t field : multifab.fields) names.back().names.push_back(part.fields[field].info.name);
-  }
-  write_component_names(partial, names, options.sync);
-  write_step_file(partial, header, patches, options.sync);
-  finish_output(path, text, true, header, part, options);
 }
 
 void write_step_file(const fs::path& checkpoint, const mesh::Header& header, const mesh::Patches& patches, bool sync) {

@@ -65,33 +65,10 @@ std::string table_rows(const std::vector<double>& values, int components);
 /// The text of the header, version 1, from the rows of all boxes.
 std::string header_text(const std::filesystem::path& prefix, const MultiFabPlan& plan, const std::string& minima,
                         const std::string& maxima);
-/// All of a MultiFab: data files, then the header.
-void write_multifab(const std::filesystem::path& prefix, const MultiFabShape& shape,
-                    std::span<const ComponentValues> components, const WriteOptions& options = {});
-
 // ------------------------------------------------------------------------------------------------------- whole outputs
 
 /// Error(unsupported) for a field that is not of cells, or not of floating-point values, one a cell.
 void check_info(const mesh::FieldInfo& info);
-
-/// Writes a plotfile: as `NAME.partial`, renamed when all is there. Fields are cell-centred, box after box, without
-/// ghost cells; float32 where all are. Particles go to the finest box that holds their position, those outside the
-/// domain to the nearest. Steps and coordinate system are the header's attributes of those names. Throws Error(usage)
-/// where `path` exists or a field does not fit, Error(unsupported) for fields that are not floating-point.
-void write_plotfile(const std::filesystem::path& path, const mesh::Header& header, const mesh::Part& part,
-                    const WriteOptions& options = {});
-
-/// Which fields of a part one MultiFab of a checkpoint holds.
-struct NamedFields {
-  std::string name;
-  std::vector<std::size_t> fields;
-};
-/// Writes a checkpoint of a code on AmrCore in the widespread form: title, finest level, steps, time steps, times,
-/// boxes. Beside it stands a file of facts that codes take from their inputs (step_file.hpp). MultiFabs have the given
-/// names; particles have their whole identity (version 2.1). Otherwise as write_plotfile. The time steps are the
-/// header's attribute "level_dt"; Error(usage) if there is none.
-void write_checkpoint(const std::filesystem::path& path, const std::string& title, const mesh::Header& header,
-                      const mesh::Part& part, std::span<const NamedFields> multifabs, const WriteOptions& options = {});
 
 /// Names of a checkpoint's components: AMReX has no place for them. They stand in a file of their own beside the
 /// Header, a line "MULTIFAB NAME" for each, which codes do not look at and the reader does; none where they are the

@@ -23,14 +23,14 @@ constexpr std::size_t text_width = 80;
 constexpr ItemType text_type{Class::text, text_width};
 
 /// Where name and value of a list's items lie: not the same in all four types.
-struct Layout {
+struct ItemLayout {
   std::string type;  ///< first word of the list's name
   Member name, value;
   std::size_t bytes;
 };
 
-const std::array<Layout, 4>& layouts() {
-  static const std::array<Layout, 4> all{{
+const std::array<ItemLayout, 4>& layouts() {
+  static const std::array<ItemLayout, 4> all{{
       {"integer", {"name", 0, text_type}, {"value", 80, file::hdf5::int32_type}, 84},
       {"real", {"name", 0, text_type}, {"value", 80, file::hdf5::float64_type}, 88},
       {"string", {"name", 80, text_type}, {"value", 0, text_type}, 160},
@@ -125,7 +125,7 @@ void put_value(std::vector<std::byte>& bytes, const Attributes& attributes, cons
     put_integer(bytes, integer(attributes, key).value_or(0), key);
 }
 
-void write_list(const file::hdf5::File& file, const std::string& list, const Layout& layout,
+void write_list(const file::hdf5::File& file, const std::string& list, const ItemLayout& layout,
                 const Attributes& attributes) {
   const auto found = attributes.find(list);
   if (found == attributes.end()) return;
@@ -165,14 +165,14 @@ std::optional<T> value_of(const Attributes& attributes, const std::string& key) 
 
 void read_lists(const Source& source, Attributes& attributes) {
   read_sim_info(source, attributes);
-  for (const Layout& layout : layouts())
+  for (const ItemLayout& layout : layouts())
     for (std::string_view kind : list_kinds) read_list(source, layout.type + std::string(kind), attributes);
 }
 
 void write_lists(const file::hdf5::File& file, const Attributes& attributes) {
   write_sim_info(file, attributes);
   for (std::string_view kind : list_kinds)
-    for (const Layout& layout : layouts()) write_list(file, layout.type + std::string(kind), layout, attributes);
+    for (const ItemLayout& layout : layouts()) write_list(file, layout.type + std::string(kind), layout, attributes);
 }
 
 std::optional<std::int64_t> integer(const Attributes& attributes, const std::string& key) {

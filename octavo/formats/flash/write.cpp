@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
-#include <optional>
 
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/flash.hpp"
@@ -11,7 +9,6 @@
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/write_parts.hpp"
 #include "octavo/mesh/tree/merge.hpp"
-#include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::flash {
 
@@ -20,26 +17,6 @@ using base::Kind;
 using file::hdf5::ItemType;
 
 namespace {
-
-/// The tree of all parts.
-mesh::Octree whole_tree(const mesh::Dataset& dataset) {
-  std::vector<mesh::Part> parts;
-  mesh::Request request;
-  request.fields = std::vector<std::string>{};
-  for (int p = 0; p < dataset.num_parts; ++p) {
-    parts.push_back(dataset.read(p, request));
-    parts.back().particles.clear();
-  }
-  mesh::Part whole = mesh::merge(parts);
-  mesh::hold_all_roots(whole);
-  const mesh::Octree& tree = mesh::octree_of(whole);
-  for (std::size_t level = 0; level < tree.owned.size(); ++level)
-    if (tree.owned[level].count() != tree.owned[level].size())
-      throw Error(Kind::corrupt, "the parts leave cells out: expected " + std::to_string(tree.owned[level].size()) +
-                                     " owned on level index " + std::to_string(level) + ", found " +
-                                     std::to_string(tree.owned[level].count()));
-  return tree;
-}
 
 std::vector<std::int64_t> root_order(const Attributes& attributes) {
   const auto found = attributes.find("flash/root order");
@@ -195,7 +172,7 @@ std::vector<TreeSet> tree_sets(const OutputPlan& plan, const TreeArrays& arrays)
 namespace {
 
 OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options, WriteReport& report) {
-  const mesh::Octree tree = whole_tree(dataset);
+  const mesh::Octree tree = mesh::whole_tree(dataset, 0);
   const mesh::Header& header = dataset.header;
   return plan_output(header, dataset.species, frame_of(header, tree),
                      make_block_tree(tree, header.periodic, root_order(header.attributes)), options, report);

@@ -61,7 +61,7 @@ std::vector<std::int32_t> read_edges(const Opened& file, const MeshEntry& mesh) 
 }  // namespace
 
 Groups read_groups(const std::filesystem::path& path) {
-  const Place place = place_of(path);
+  const MeshPath place = place_of(path);
   const Contents contents = contents_of(place.file, place.mesh);
   const std::lock_guard held(lock());
   const Opened file(place.file);

@@ -1,7 +1,6 @@
 #include "octavo/formats/med/med.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,7 +19,7 @@ namespace octavo::formats::med {
 using base::Error;
 using base::Kind;
 
-Place place_of(const std::filesystem::path& path) {
+MeshPath place_of(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::string text = path.string();
   const std::size_t at = text.rfind('#');
@@ -231,7 +230,7 @@ bool available() noexcept {
 }
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
-  const Place place = place_of(path);
+  const MeshPath place = place_of(path);
   Contents contents = contents_of(place.file, place.mesh);
   const auto steps = static_cast<std::int64_t>(contents.steps.size());
   if (step && (*step < 0 || *step >= steps))
@@ -243,7 +242,7 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
 
 std::vector<double> times(const std::filesystem::path& path) {
   std::vector<double> out;
-  const Place place = place_of(path);
+  const MeshPath place = place_of(path);
   for (const StepEntry& step : contents_of(place.file, place.mesh).steps) out.push_back(step.time);
   return out;
 }

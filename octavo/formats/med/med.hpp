@@ -16,11 +16,11 @@ namespace octavo::formats::med {
 bool available() noexcept;
 
 /// A mesh of a file: paths are FILE, or FILE#MESH for another mesh than the first.
-struct Place {
+struct MeshPath {
   std::filesystem::path file;
   std::string mesh;  ///< empty: the first
 };
-Place place_of(const std::filesystem::path& path);
+MeshPath place_of(const std::filesystem::path& path);
 
 /// Whether the file is HDF5 and has MED's group of versions.
 bool recognise(const std::filesystem::path& path);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <utility>
 
 #include "octavo/base/error.hpp"
 

@@ -1,7 +1,6 @@
 #include "octavo/formats/ramses/variables.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/naming.hpp"

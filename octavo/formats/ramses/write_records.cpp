@@ -1,7 +1,6 @@
 #include "octavo/formats/ramses/write_records.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace octavo::formats::ramses {
 namespace {

@@ -51,9 +51,9 @@ std::vector<std::int64_t> cells_of(const mesh::Unstructured& mesh) {
 }  // namespace
 
 Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
-               Layout layout)
+               SeriesInfo series)
     : file_(hdf5::create(path)),
-      layout_(std::move(layout)),
+      series_(std::move(series)),
       x_(mesh.x),
       y_(mesh.y),
       points_(mesh.x.size() * static_cast<std::size_t>(mesh.planes)),
@@ -61,7 +61,7 @@ Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh
   hdf5::make_group(file_, root);
   hdf5::write_numbers(file_, root, "Version", std::array<std::int64_t, 2>{2, 0});
   hdf5::write_words(file_, root, "Type", "UnstructuredGrid");
-  const std::uint64_t copies = planes_ > 1 ? std::max<std::uint64_t>(layout_.times.size(), 1) : 1;
+  const std::uint64_t copies = planes_ > 1 ? std::max<std::uint64_t>(series_.times.size(), 1) : 1;
   const bool single = fit_floats(x_) && fit_floats(y_);
   hdf5::make(file_, in_root("Points"), single ? hdf5::float32_type : hdf5::float64_type,
              std::array<std::uint64_t, 2>{copies * points_, 3});
@@ -70,17 +70,17 @@ Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh
   hdf5::make_group(file_, in_root("PointData"));
   if (!numbers.empty())
     write_list(file_, in_root("PointData/IPOBO"), hdf5::int32_type, std::vector(numbers.begin(), numbers.end()));
-  for (const mesh::FieldInfo& info : layout_.fields) {
+  for (const mesh::FieldInfo& info : series_.fields) {
     names_.push_back(set_name(info.name, names_));
     const std::string name = in_root("PointData/" + names_.back());
     const bool is_float = info.type == mesh::ScalarType::float32;
-    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type, Shape{layout_.times.size() * points_});
+    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type, Shape{series_.times.size() * points_});
     hdf5::write_words(file_, name, own_name, info.name);
     hdf5::write_words(file_, name, own_unit, info.unit);
     hdf5::write_numbers(file_, name, own_place,
                         std::array<std::int64_t, 1>{static_cast<std::int64_t>(names_.size()) - 1});
   }
-  if (!layout_.times.empty()) make_steps(!numbers.empty());
+  if (!series_.times.empty()) make_steps(!numbers.empty());
   write_attributes();
 }
 
@@ -102,13 +102,13 @@ void Writer::write_cells(const mesh::Unstructured& mesh) {
 
 void Writer::make_steps(bool numbers) {
   const std::string steps = in_root("Steps"), offsets = steps + "/PointDataOffsets";
-  const auto count = static_cast<std::int64_t>(layout_.times.size());
+  const auto count = static_cast<std::int64_t>(series_.times.size());
   hdf5::make_group(file_, steps);
   hdf5::make_group(file_, offsets);
   hdf5::write_numbers(file_, steps, "NSteps", std::array<std::int64_t, 1>{count});
-  write_list(file_, steps + "/Values", hdf5::float64_type, layout_.times);
-  const std::vector<std::int64_t> zeros(layout_.times.size(), 0), ones(layout_.times.size(), 1);
-  std::vector<std::int64_t> starts(layout_.times.size());
+  write_list(file_, steps + "/Values", hdf5::float64_type, series_.times);
+  const std::vector<std::int64_t> zeros(series_.times.size(), 0), ones(series_.times.size(), 1);
+  std::vector<std::int64_t> starts(series_.times.size());
   for (std::size_t s = 0; s < starts.size(); ++s) starts[s] = static_cast<std::int64_t>(s * points_);
   write_list(file_, steps + "/NumberOfParts", hdf5::int64_type, ones);
   write_list(file_, steps + "/PartOffsets", hdf5::int64_type, zeros);
@@ -126,8 +126,8 @@ void Writer::write_attributes() {
   hdf5::make_group(file_, own);
   hdf5::write_numbers(file_, own, "planes", std::array<std::int64_t, 1>{planes_});
   const auto value = [&]<class T>(const char* name, T) -> const T* {
-    const auto found = layout_.attributes.find(name);
-    return found == layout_.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+    const auto found = series_.attributes.find(name);
+    return found == series_.attributes.end() ? nullptr : std::get_if<T>(&found->second);
   };
   for (const char* name : kept_texts)
     if (const auto* text = value(name, std::string())) hdf5::write_words(file_, own, name, *text);

@@ -14,14 +14,14 @@ namespace octavo::formats::vtkhdf {
 /// planes the points stand once a step, as their heights move. Plain data sets without compression.
 class Writer {
  public:
-  struct Layout {
+  struct SeriesInfo {
     std::vector<mesh::FieldInfo> fields;  ///< float32 or float64, one value a point
     std::vector<double> times;            ///< of all steps; none: the mesh alone
     std::map<std::string, mesh::Attribute> attributes;
   };
   /// `numbers`: IPOBO, one a point of all planes; empty: none. Throws Error(usage) where the file exists.
   Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
-         Layout layout);
+         SeriesInfo series);
 
   void put_values(std::int64_t step, std::size_t field, std::span<const double> values);
   /// Heights of all points, of meshes with planes: at every step, or once where there is none.
@@ -33,7 +33,7 @@ class Writer {
   void make_steps(bool numbers);
   void write_attributes();
   file::hdf5::File file_;
-  Layout layout_;
+  SeriesInfo series_;
   std::vector<double> x_, y_;  ///< of one plane
   std::uint64_t points_ = 0;   ///< of all planes
   int planes_ = 1;

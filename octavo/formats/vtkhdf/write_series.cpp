@@ -5,19 +5,19 @@
 namespace octavo::formats::vtkhdf {
 namespace {
 
-Writer::Layout layout_of(const Series& series, bool single_precision) {
-  Writer::Layout layout{series.variables, series.times, series.first.header.attributes};
-  if (series.times.empty()) layout.fields.clear();  // their names are an attribute
+Writer::SeriesInfo info_of(const Series& series, bool single_precision) {
+  Writer::SeriesInfo info{series.variables, series.times, series.first.header.attributes};
+  if (series.times.empty()) info.fields.clear();  // their names are an attribute
   if (single_precision)
-    for (mesh::FieldInfo& info : layout.fields) info.type = mesh::ScalarType::float32;
-  return layout;
+    for (mesh::FieldInfo& field : info.fields) field.type = mesh::ScalarType::float32;
+  return info;
 }
 
 }  // namespace
 
 void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request) {
   const bool planes = series.mesh.planes > 1;
-  Writer writer(path, series.mesh, series.boundary, layout_of(series, request.single_precision));
+  Writer writer(path, series.mesh, series.boundary, info_of(series, request.single_precision));
   if (planes && series.times.empty()) writer.put_heights(0, plane_heights(series));
   for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
     for (std::size_t v = 0; v < series.variables.size(); ++v) {

@@ -16,7 +16,7 @@ using base::Error;
 using base::Kind;
 
 /// An owned tree cell and where its values are.
-struct Place {
+struct OwnedCell {
   Index3 at{0, 0, 0};
   std::size_t cell = 0;  ///< in an array over all levels
 };
@@ -70,27 +70,27 @@ void refuse_lost_leaves(const Octree& tree, const std::vector<int>& keep) {
 }
 
 /// Owned cells of the wanted levels, each list sorted by z, y, x.
-std::vector<std::vector<Place>> list_places(const Octree& tree, const std::vector<int>& keep) {
-  std::vector<std::vector<Place>> places;
+std::vector<std::vector<OwnedCell>> list_places(const Octree& tree, const std::vector<int>& keep) {
+  std::vector<std::vector<OwnedCell>> places;
   const auto offsets = level_offsets(tree);
   std::vector<Coordinate> at = root_coordinates(tree);
   for (int level = 0; level < num_levels(tree); ++level) {
     if (level > 0) at = child_coordinates(tree, level - 1, at);
     if (std::find(keep.begin(), keep.end(), level) == keep.end()) continue;
     const auto l = static_cast<std::size_t>(level);
-    std::vector<Place>& list = places.emplace_back();
+    std::vector<OwnedCell>& list = places.emplace_back();
     tree.owned[l].for_each_set([&](std::size_t i) {
       list.push_back({{at[i][0], at[i][1], at[i][2]}, offsets[l] + i});
     });
-    std::sort(list.begin(), list.end(), [](const Place& a, const Place& b) { return before(a.at, b.at); });
+    std::sort(list.begin(), list.end(), [](const OwnedCell& a, const OwnedCell& b) { return before(a.at, b.at); });
   }
   return places;
 }
 
-std::size_t find_cell(const std::vector<Place>& places, const Index3& at) {
-  const auto found = std::lower_bound(places.begin(), places.end(), at, [](const Place& place, const Index3& wanted) {
-    return before(place.at, wanted);
-  });
+std::size_t find_cell(const std::vector<OwnedCell>& places, const Index3& at) {
+  const auto found =
+      std::lower_bound(places.begin(), places.end(), at,
+                       [](const OwnedCell& place, const Index3& wanted) { return before(place.at, wanted); });
   return found->cell;
 }
 
@@ -113,7 +113,7 @@ IndexBox in_cells(const IndexBox& box, const Octree& tree, const Index3& corner)
 
 /// For each run of values on the patches, in order, where in the tree it begins; a run is a block's row.
 std::vector<std::size_t> list_rows(const Octree& tree, const std::vector<IndexBox>& boxes,
-                                   const std::vector<Place>& places) {
+                                   const std::vector<OwnedCell>& places) {
   std::vector<std::size_t> rows;
   const Index3& b = tree.block;
   for (const IndexBox& box : boxes)
@@ -171,7 +171,7 @@ Part octree_to_patches(const Part& part, const PatchOptions& options) {
       extent[axis] = tree.roots[axis] << keep[level];
     }
     std::vector<Index3> cells;
-    for (const Place& place : places[level]) cells.push_back(place.at);
+    for (const OwnedCell& place : places[level]) cells.push_back(place.at);
     const auto boxes = merge_to_boxes(std::move(cells), largest_box(tree, options.max_box));
     patches.domain.push_back(in_cells({{0, 0, 0}, extent}, tree, corner));
     if (level > 0) patches.ratio.push_back(1 << (keep[level] - keep[level - 1]));

@@ -321,10 +321,10 @@ struct FineFaces {
     }
     return values[axis][index];
   }
-  FaceArrays<double> view() {
-    FaceArrays<double> out;
+  FaceArrays view() {
+    FaceArrays out;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis)
-      out[axis] = {values[axis].data(), face_count(dim, {2, 2, 2}, axis)};
+      out[axis] = {values[axis].data(), fine_face_count(dim)};
     return out;
   }
 };

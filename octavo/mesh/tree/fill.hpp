@@ -51,7 +51,7 @@ std::vector<FaceVector> face_vectors(const std::vector<FieldInfo>& fields, int d
 /// - Pressure: has slopes like other fields, then falls by the same factor as the internal energy.
 ///
 /// Faces: those on a face of the cell above take that of a known cell beside them, else the value above with limited
-/// slopes along the face (0 for constant); those inside keep the divergence (prolong_faces): each child has that of
+/// slopes along the face (0 for constant); those inside keep the divergence (fill_inner_faces): each child has that of
 /// the cell above. Cells on two sides of a face have the same bits there.
 void fill_down(const Octree& tree, int first, const FillOptions& options, std::vector<Field>& fields,
                const base::BitArray& known);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -223,6 +224,35 @@ Part merge(std::span<const Part> parts) {
   }
   merged.mesh = std::move(tree);
   return merged;
+}
+
+Part read_tree(const Dataset& dataset, int part) {
+  Request request;
+  request.fields = std::vector<std::string>{};
+  Part out = dataset.read(part, request);
+  out.particles.clear();
+  return out;
+}
+
+std::vector<Part> read_trees(const Dataset& dataset) {
+  std::vector<Part> parts;
+  for (int p = 0; p < dataset.num_parts; ++p) parts.push_back(read_tree(dataset, p));
+  return parts;
+}
+
+Octree whole_tree(const Dataset& dataset, int first) { return whole_tree(dataset, read_trees(dataset), first); }
+
+Octree whole_tree(const Dataset& dataset, std::span<const Part> trees, int first) {
+  Part whole = merge(trees);
+  hold_all_roots(whole);
+  const Octree& tree = octree_of(whole);
+  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
+    if (tree.owned[level].count() != tree.owned[level].size())
+      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
+                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
+                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
+          .at(dataset.path);
+  return std::get<Octree>(std::move(whole.mesh));
 }
 
 }  // namespace octavo::mesh

@@ -19,4 +19,13 @@ void check_same_roots(std::span<const Part> parts);
 /// owns as a leaf what another refines: they are not of one step.
 Part merge(std::span<const Part> parts);
 
+/// One part of a step, or all of them: their trees, without values and particles.
+Part read_tree(const Dataset& dataset, int part);
+std::vector<Part> read_trees(const Dataset& dataset);
+
+/// The tree of all parts, with every root. Error(unsupported) where a level from index `first` on is not whole.
+Octree whole_tree(const Dataset& dataset, int first);
+/// The same from trees that were read.
+Octree whole_tree(const Dataset& dataset, std::span<const Part> trees, int first);
+
 }  // namespace octavo::mesh

@@ -72,17 +72,4 @@ Part refine_leaves(const Part& part, const FillOptions& options, const Where& wh
   return out;
 }
 
-void restrict_to_parents(Part& part, const Specific& specific) {
-  check_fields(part);
-  const Octree& tree = octree_of(part);
-  const std::size_t block = block_size(tree);
-  BitArray known(num_cells(tree) * block);
-  const auto offsets = level_offsets(tree);
-  for (std::size_t level = 0; level < tree.refined.size(); ++level)
-    for (std::size_t i = 0; i < tree.refined[level].size(); ++i)
-      if (!tree.refined[level][i])
-        for (std::size_t k = 0; k < block; ++k) known.set((offsets[level] + i) * block + k);
-  form_means(tree, num_levels(tree), part.fields, known, specific);
-}
-
 }  // namespace octavo::mesh

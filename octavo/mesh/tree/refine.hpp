@@ -17,8 +17,4 @@ namespace octavo::mesh {
 Part refine_leaves(const Part& part, const FillOptions& options = {},
                    const std::function<bool(int, const Coordinate&)>& where = {});
 
-/// Gives all refined cells of a part the means of the finer ones, those on faces the means of the faces on them: after
-/// leaves changed, or before finer levels are dropped (truncate). Means of fields of `specific` are weighted.
-void restrict_to_parents(Part& part, const Specific& specific = {});
-
 }  // namespace octavo::mesh

@@ -9,6 +9,7 @@
 #include "octavo/mesh/boxes.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/restrict_to_parents.hpp"
 
 namespace octavo::mesh {
 namespace {

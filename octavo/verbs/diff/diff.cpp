@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 

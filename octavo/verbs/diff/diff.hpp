@@ -63,7 +63,7 @@ struct DiffReport {
   std::array<std::int64_t, 2> refined{0, 0};    ///< common cells that A, B refined
   std::array<std::int64_t, 2> leaves{0, 0};     ///< of A, B in common cells
   std::array<std::int64_t, 2> unmatched{0, 0};  ///< leaves of A, B where the other has nothing
-  std::optional<analysis::Place> first_refined;
+  std::optional<analysis::CellPlace> first_refined;
   std::vector<VariableDiff> variables;           ///< in A's order
   std::array<std::vector<std::string>, 2> only;  ///< variables that one side has
   std::vector<std::string> incomparable;         ///< variables whose values stand elsewhere on the two sides

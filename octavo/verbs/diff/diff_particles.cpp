@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"

@@ -195,7 +195,7 @@ TEST(Diff, one_changed_cell_is_found_at_its_place_with_its_figures) {
     EXPECT_EQ(figures.magnitude, figures.absolute / std::max(figures.linf.a, figures.linf.b));
     EXPECT_EQ(figures.l1.difference, figures.absolute);
     EXPECT_EQ(figures.l2.difference, figures.absolute);
-    const analysis::Place& place = figures.largest->place;
+    const analysis::CellPlace& place = figures.largest->place;
     const auto at = analysis::position_of(*found.grid, place.key, place.depth);
     EXPECT_EQ(Cell(place.depth, at[0], at[1], at[2]), changed->first);
     EXPECT_TRUE(diff(before, cut(whole, 4), {.absolute = {{"density", 0.2500001}}}).equal);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"

@@ -60,6 +60,12 @@ def say(quiet: bool, text: str) -> None:
         print(printable_lines(text), file=sys.stderr)
 
 
+def notes(quiet: bool, texts: Iterable[str]) -> None:
+    """Notes on stderr, by rank 0."""
+    for text in texts:
+        say(quiet, "note: " + text)
+
+
 def size(count: float) -> str:
     """Bytes for people: 1.5 MB (decimal prefixes)."""
     for prefix in ("B", "kB", "MB", "GB", "TB"):

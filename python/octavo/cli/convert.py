@@ -46,10 +46,12 @@ _GOES_WITH = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from octavo import _core
+
     parser.add_argument(
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
-    parser.add_argument("--to", choices=["octavo", *_CELLS, "serafin", "med", "vtkhdf"],
+    parser.add_argument("--to", choices=["octavo", *(format["name"] for format in _core.formats())],
                         help="what to write: a store, or a native output to go on from (whole steps, losslessly); default: "
                              "what OUT ends in (.slf, .srf, .med, .vtkhdf), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
@@ -76,9 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-file", type=options.positive, default=0, metavar="K", help="domains per file (default: up to 64)"
     )
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace an existing store, once the new one is complete"
-    )
+    options.add_force(parser, "replace an existing store, once the new one is complete")
     parser.add_argument("--append", action="store_true", help="add steps to an existing store")
     options.add_threads(parser)
     options.add_json(parser)
@@ -267,8 +267,7 @@ def run(arguments: argparse.Namespace) -> int:
     if boundary:
         report["boundary_points"] = boundary["points"]
         report["notes"] = boundary["notes"] + [note for note in report["notes"] if note not in boundary["notes"]]
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, report["notes"])
     if arguments.json:
         console.print_json({"path": out, **report} if format else report)
     elif format:

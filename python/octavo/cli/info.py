@@ -70,8 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(facts)
         return 0
-    for note in ds.notes:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, ds.notes)
     _print(facts, ds)
     return 0
 

@@ -105,8 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             mask=mask,
             above=above,
         )
-    for note in ds.notes:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, ds.notes)
     if not is_root():
         return 0
     _save(image, path, limits, arguments.linear)
@@ -126,7 +125,9 @@ def _save(image, path: str, limits: tuple[float, float] | None, linear: bool) ->
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"
     try:
         if path.endswith(".npy"):
-            image.write_npy(temporary)
+            import numpy as np
+
+            np.save(temporary, image.values)
         else:
             from octavo import picture
 

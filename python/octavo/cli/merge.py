@@ -27,9 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="F.cli",
         help="the boundary's order, where the geometry has none (IPOBO 0); in MED its groups, too",
     )
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace an existing file, once the new one is whole"
-    )
+    options.add_force(parser, "replace an existing file, once the new one is whole")
     options.add_json(parser)
 
 
@@ -49,8 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=progress,
         )
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, report["notes"])
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:

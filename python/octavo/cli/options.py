@@ -16,10 +16,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
+def add_force(parser: argparse.ArgumentParser, effect: str) -> None:
+    parser.add_argument("-f", "--force", action="store_true", help=effect)
+
+
 def add_piece_force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace also files that are no pieces (pieces are replaced anyway)"
-    )
+    add_force(parser, "replace also files that are no pieces (pieces are replaced anyway)")
 
 
 def add_step(parser: argparse.ArgumentParser) -> None:

@@ -118,8 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
             ranks=ranks,
         )
     report["files"] = [str(path) for path in report["files"]]
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, report["notes"])
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet and is_root():

@@ -21,9 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file of the mesh")
     parser.add_argument("--boundary-out", metavar="OUT.cli", help="boundary file of the finer mesh")
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace existing files, once the new ones are whole"
-    )
+    options.add_force(parser, "replace existing files, once the new ones are whole")
     options.add_json(parser)
 
 
@@ -47,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=progress,
         )
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, report["notes"])
     if arguments.json:
         console.print_json(report)
     elif not arguments.quiet:

@@ -36,9 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--step", type=steps, default=[], metavar="A,B", help="only these steps, by number (default: all)"
     )
     parser.add_argument("--effort", choices=["default", "max"], default="default", help="max searches slowly for less")
-    parser.add_argument(
-        "-f", "--force", action="store_true", help="replace an existing store, once the new one is complete"
-    )
+    options.add_force(parser, "replace an existing store, once the new one is complete")
     options.add_threads(parser)
     options.add_json(parser)
 
@@ -67,8 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             ranks=world(),
             progress=progress,
         )
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, report["notes"])
     if report["made_lossless"]:
         console.say(
             arguments.quiet,

@@ -43,8 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             ranks=world(),
             progress=progress,
         )
-    for note in ds.notes:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, ds.notes)
     if arguments.json:
         console.print_json(result)
     else:

@@ -37,8 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json(report)
         return _exit_code(findings)
-    for note in report["notes"]:
-        console.say(arguments.quiet, "note: " + note)
+    console.notes(arguments.quiet, report["notes"])
     for kind in ("damaged", "lost", "unsupported"):
         rows = [[f["where"], f["what"]] for f in findings if f["kind"] == kind]
         if rows:

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "bindings.hpp"
+#include "keywords.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/formats/formats.hpp"
@@ -12,9 +12,6 @@
 
 namespace octavo::bindings {
 
-store::Flow flow_named(const std::string& name);
-
-/// None is one process.
 base::Ranks ranks_from(const nb::object& ranks) {
   return ranks.is_none() ? base::Ranks{} : nb::cast<base::Ranks>(ranks);
 }
@@ -48,13 +45,9 @@ nb::list steps(const Path& path) {
 }
 
 nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) {
-  StopOnSignal guard;
   const base::Progress callback = progress_from(std::move(progress));
-  store::Report report;
-  {
-    nb::gil_scoped_release release;
-    report = quick ? verbs::verify_quick(path) : verbs::verify(path, threads, callback);
-  }
+  const store::Report report =
+      without_gil([&] { return quick ? verbs::verify_quick(path) : verbs::verify(path, threads, callback); });
   nb::list findings;
   for (const store::Finding& finding : report.findings) {
     nb::dict row;
@@ -72,24 +65,8 @@ nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) 
   return result;
 }
 
-template <class Value>
-Value named(const char* what, const std::string& name, const std::vector<std::pair<const char*, Value>>& values) {
-  std::string known;
-  for (const auto& [label, value] : values) {
-    if (name == label) return value;
-    known += (known.empty() ? "" : ", ") + std::string(label);
-  }
-  throw base::Error(base::Kind::usage, std::string("no ") + what + " '" + name + "': there are " + known);
-}
-
-codec::Method method_named(const std::string& name) {
-  return named<codec::Method>("method", name,
-                              {{"auto", codec::Method::automatic},
-                               {"raw", codec::Method::raw},
-                               {"zstd", codec::Method::zstd},
-                               {"tree", codec::Method::tree},
-                               {"delta", codec::Method::delta},
-                               {"pcp", codec::Method::pcp}});
+void take_effort(Keywords& given, codec::Effort& effort) {
+  given.take_named("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
 }
 
 std::optional<mesh::Region> region_from(const std::optional<std::string>& text, const Path& path) {
@@ -152,58 +129,21 @@ nb::dict describe(const verbs::ConvertReport& report, const std::string& to) {
   return result;
 }
 
-/// Keyword arguments, each taken once.
-class Keywords {
- public:
-  explicit Keywords(const nb::kwargs& given) { left_.update(given); }
-  /// Leaves `to` as it is where there is no such argument.
-  template <class T>
-  void take(const char* name, T& to) {
-    if (!left_.contains(name)) return;
-    try {
-      to = nb::cast<T>(nb::object(left_[name]));
-    } catch (const nb::cast_error&) {
-      throw nb::type_error(("argument '" + std::string(name) + "' is of another type").c_str());
-    }
-    nb::del(left_[name]);
-  }
-  template <class T>
-  T take(const char* name) {
-    T value{};
-    take(name, value);
-    return value;
-  }
-  /// Throws TypeError if an argument was not taken.
-  void finish() const {
-    for (const auto& [name, value] : left_)
-      throw nb::type_error(("an unexpected keyword argument '" + nb::cast<std::string>(name) + "'").c_str());
-  }
-
- private:
-  nb::dict left_;
-};
-
 void take_shared(Keywords& given, formats::WriteRequest& request) {
   given.take("to", request.to);
   if (request.to == "octavo") request.to.clear();
   given.take("fields", request.fields);
   given.take("particles", request.particles);
   given.take("single_precision", request.single_precision);
-  given.take("overwrite", request.overwrite);
   given.take("refine", request.refine);
   given.take("block", request.block);
-  if (const auto fill = given.take<std::string>("fill"); !fill.empty()) {
+  if (const auto fill = given.get<std::string>("fill"); !fill.empty()) {
     request.fill = true;
     request.fill_by =
         named<mesh::FillBy>("fill", fill, {{"linear", mesh::FillBy::linear}, {"constant", mesh::FillBy::constant}});
   }
   given.take("per_mass", request.per_mass);
-  given.take("threads", request.threads);
-  nb::object ranks = nb::none(), progress = nb::none();
-  given.take("ranks", ranks);
-  given.take("progress", progress);
-  request.ranks = ranks_from(ranks);
-  request.progress = progress_from(std::move(progress));
+  given.take_common(request);
 }
 
 /// Options of other formats.
@@ -224,16 +164,17 @@ void take_native(Keywords& given, formats::WriteRequest& request) {
 /// Options of stores.
 void take_store(Keywords& given, verbs::ConvertOptions& options) {
   given.take("max_level", options.max_level);
-  std::string codec = "lossless", effort = "default", method = "auto";
-  given.take("codec", codec);
-  options.accuracy = verbs::parse_accuracy(codec);
-  for (const auto& [name, text] : given.take<std::map<std::string, std::string>>("field_codec"))
+  options.accuracy = verbs::parse_accuracy(given.get<std::string>("codec", "lossless"));
+  for (const auto& [name, text] : given.get<std::map<std::string, std::string>>("field_codec"))
     options.field_accuracy[name] = verbs::parse_accuracy(text);
-  given.take("effort", effort);
-  options.effort =
-      named<codec::Effort>("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
-  given.take("method", method);
-  options.method = method_named(method);
+  take_effort(given, options.effort);
+  given.take_named("method", options.method,
+                   {{"auto", codec::Method::automatic},
+                    {"raw", codec::Method::raw},
+                    {"zstd", codec::Method::zstd},
+                    {"tree", codec::Method::tree},
+                    {"delta", codec::Method::delta},
+                    {"pcp", codec::Method::pcp}});
   given.take("per_file", options.per_file);
   given.take("append", options.append);
   given.take("measure", options.measure);
@@ -245,9 +186,9 @@ verbs::ConvertOptions convert_options(const nb::kwargs& arguments, const Path* i
   take_shared(given, options);
   take_native(given, options);
   take_store(given, options);
-  const auto region = given.take<std::optional<std::string>>("region");
+  const auto region = given.get<std::optional<std::string>>("region");
   if (input != nullptr) options.region = region_from(region, *input);
-  const auto flow = given.take<std::optional<std::string>>("flow");
+  const auto flow = given.get<std::optional<std::string>>("flow");
   if (flow && options.to.empty()) options.flow = flow_named(*flow);
   if (flow && !options.to.empty()) options.from.flow = flow_named(*flow);
   given.take("step", options.from.step);
@@ -258,24 +199,12 @@ verbs::ConvertOptions convert_options(const nb::kwargs& arguments, const Path* i
 nb::dict convert(const std::vector<Path>& inputs, const Path& out, const nb::kwargs& arguments) {
   if (inputs.empty()) throw base::Error(base::Kind::usage, "nothing to convert");
   const verbs::ConvertOptions options = convert_options(arguments, &inputs.front());
-  StopOnSignal guard;
-  verbs::ConvertReport report;
-  {
-    nb::gil_scoped_release release;
-    report = verbs::convert(inputs, out, options);
-  }
-  return describe(report, options.to);
+  return describe(without_gil([&] { return verbs::convert(inputs, out, options); }), options.to);
 }
 
 nb::dict write(const mesh::Dataset& dataset, std::int64_t step, const Path& out, const nb::kwargs& arguments) {
   const verbs::ConvertOptions options = convert_options(arguments, nullptr);
-  StopOnSignal guard;
-  verbs::ConvertReport report;
-  {
-    nb::gil_scoped_release release;
-    report = verbs::convert(dataset, step, out, options);
-  }
-  return describe(report, options.to);
+  return describe(without_gil([&] { return verbs::convert(dataset, step, out, options); }), options.to);
 }
 
 nb::list known_formats() {
@@ -290,26 +219,17 @@ nb::list known_formats() {
   return rows;
 }
 
-nb::dict repack(const Path& in, const Path& out, int domains, int per_file, const std::optional<std::string>& flow,
-                std::vector<std::int64_t> steps, const std::string& effort, bool overwrite, int threads,
-                const nb::object& ranks, nb::object progress) {
+nb::dict repack(const Path& in, const Path& out, const nb::kwargs& arguments) {
+  Keywords given(arguments);
   verbs::RepackOptions options;
-  options.domains = domains;
-  options.per_file = per_file;
-  if (flow) options.flow = flow_named(*flow);
-  options.steps = std::move(steps);
-  options.effort =
-      named<codec::Effort>("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
-  options.overwrite = overwrite;
-  options.threads = threads;
-  options.ranks = ranks_from(ranks);
-  options.progress = progress_from(std::move(progress));
-  StopOnSignal guard;
-  verbs::RepackReport report;
-  {
-    nb::gil_scoped_release release;
-    report = verbs::repack(in, out, options);
-  }
+  given.take("domains", options.domains);
+  given.take("per_file", options.per_file);
+  if (const auto flow = given.get<std::optional<std::string>>("flow")) options.flow = flow_named(*flow);
+  given.take("steps", options.steps);
+  take_effort(given, options.effort);
+  given.take_common(options);
+  given.finish();
+  const verbs::RepackReport report = without_gil([&] { return verbs::repack(in, out, options); });
   nb::dict result;
   result["steps"] = report.steps;
   result["parts"] = report.parts;
@@ -321,27 +241,21 @@ nb::dict repack(const Path& in, const Path& out, int domains, int per_file, cons
   return result;
 }
 
-mesh::Dataset sample(const std::string& kind, int dim, int domains, int level_min, int level_max, std::uint64_t seed,
-                     std::int64_t particles, int threads) {
+mesh::Dataset sample(const nb::kwargs& arguments) {
+  Keywords given(arguments);
   verbs::SampleOptions options;
-  options.kind = named<verbs::SampleKind>(
-      "kind of sample", kind, {{"sedov", verbs::SampleKind::sedov}, {"turbulence", verbs::SampleKind::turbulence}});
-  options.dim = dim;
-  options.domains = domains;
-  options.level_min = level_min;
-  options.level_max = level_max;
-  options.seed = seed;
-  options.particles = particles;
-  options.threads = threads;
-  nb::gil_scoped_release release;
+  given.take_named("kind", options.kind,
+                   {{"sedov", verbs::SampleKind::sedov}, {"turbulence", verbs::SampleKind::turbulence}});
+  given.take("dim", options.dim);
+  given.take("domains", options.domains);
+  given.take("level_min", options.level_min);
+  given.take("level_max", options.level_max);
+  given.take("seed", options.seed);
+  given.take("particles", options.particles);
+  given.take("threads", options.threads);
+  given.finish();
+  const nb::gil_scoped_release release;
   return verbs::sample(options);
-}
-
-void bind_repack(nb::module_& m) {
-  m.def("repack", &repack, nb::arg("path"), nb::arg("out"), nb::arg("domains") = 0, nb::arg("per_file") = 64,
-        nb::arg("flow") = nb::none(), nb::arg("steps") = std::vector<std::int64_t>{}, nb::arg("effort") = "default",
-        nb::arg("overwrite") = false, nb::arg("threads") = 0, nb::arg("ranks") = nb::none(),
-        nb::arg("progress") = nb::none());
 }
 
 void bind_convert(nb::module_& m) {
@@ -355,7 +269,7 @@ void bind_convert(nb::module_& m) {
 
 }  // namespace
 
-void bind_jobs(nb::module_& m) {
+void bind_verbs(nb::module_& m) {
   m.def("set_memory_limit", &base::set_memory_limit, nb::arg("bytes"),
         "The most that is read at once [bytes]; 0: 80 % of what is free.");
   m.def("memory_limit", &base::memory_limit);
@@ -368,10 +282,10 @@ void bind_jobs(nb::module_& m) {
   m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         nb::arg("quick") = false);
   bind_convert(m);
-  bind_repack(m);
-  m.def("sample", &sample, nb::kw_only(), nb::arg("kind"), nb::arg("dim"), nb::arg("domains"), nb::arg("level_min"),
-        nb::arg("level_max"), nb::arg("seed"), nb::arg("particles"), nb::arg("threads"),
-        "A made-up step whose parts are made when they are read.");
+  m.def(
+      "repack", &repack, nb::arg("path"), nb::arg("out"), nb::arg("options"),
+      "Writes the steps of a store to another with other domains or files. Releases the GIL. Collective over `ranks`.");
+  m.def("sample", &sample, nb::arg("options"), "A made-up step whose parts are made when they are read.");
 }
 
 }  // namespace octavo::bindings
