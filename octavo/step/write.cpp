@@ -1,6 +1,7 @@
 #include "octavo/step/write.hpp"
 
 #include <optional>
+#include <span>
 
 #include "octavo/base/error.hpp"
 #include "octavo/step/boundary_groups.hpp"
@@ -22,6 +23,39 @@ using formats::Format;
 using formats::WantedMesh;
 using formats::WriteReport;
 using formats::WriteRequest;
+
+// -------------------------------------------------------------------------------------------------------------- types
+
+/// The type that all formats have for values of a type of stores alone: it holds each of them exactly.
+mesh::ScalarType common_type(mesh::ScalarType type) {
+  if (mesh::is_half(type)) return mesh::ScalarType::float32;
+  return type == mesh::ScalarType::boolean ? mesh::ScalarType::uint8 : type;
+}
+
+void change_type(mesh::Field& field) {
+  if (mesh::is_half(field.info.type)) {
+    const std::vector<float> values = mesh::half_values(field);
+    const auto bytes = std::as_bytes(std::span(values));
+    field.bytes.assign(bytes.begin(), bytes.end());
+  }
+  field.info.type = common_type(field.info.type);
+}
+
+/// The step with fields and particles in types that all formats have.
+mesh::Dataset with_common_types(const mesh::Dataset& step) {
+  mesh::Dataset out = step;
+  for (mesh::FieldInfo& info : out.header.fields) info.type = common_type(info.type);
+  for (mesh::SpeciesInfo& species : out.species)
+    for (mesh::FieldInfo& info : species.attributes) info.type = common_type(info.type);
+  out.read = [read = step.read](int part, const mesh::Request& request) {
+    mesh::Part changed = read(part, request);
+    for (mesh::Field& field : changed.fields) change_type(field);
+    for (mesh::Particles& species : changed.particles)
+      for (mesh::Field& field : species.attributes) change_type(field);
+    return changed;
+  };
+  return out;
+}
 
 // -------------------------------------------------------------------------------------------------- fields and names
 
@@ -194,7 +228,7 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
     throw Error(Kind::usage, "a " + title + " output is written by one process").hint("run it without mpirun");
   // The first rank writes them.
   if (request.ranks.rank != 0) request.particles = false;
-  mesh::Dataset step = given;
+  mesh::Dataset step = with_common_types(given);
   if (request.periodic) step.header.periodic = *request.periodic;
   if (request.refine > 0) {
     base::agree(request.ranks, [&] { step = finer(step, request.refine, request.fill_by, request.per_mass); });

@@ -151,6 +151,7 @@ struct Work {
   mesh::Dataset dataset;
   step::Recut recut;
   store::EncodeOptions encoding;
+  std::string lost_bytes{};  ///< a note; empty if nothing is left out
 };
 
 /// A mesh of triangles may be another step's, which must come along.
@@ -185,6 +186,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
     if (work.dataset.unstructured)
       throw Error(Kind::unsupported, "a mesh of triangles stays one domain").at(work.dataset.path);
   });
+  work.lost_bytes = store::lost_bytes_note(work.step);
   work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);
   return work;
@@ -307,7 +309,11 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
   });
   const fs::path path = base::from_first(options.ranks, target ? target->path.string() : std::string());
   try {
-    for (const store::StepFound& step : steps) write_step(prepare(scan, step, steps, options), path, threads, run);
+    for (const store::StepFound& step : steps) {
+      const Work work = prepare(scan, step, steps, options);
+      write_step(work, path, threads, run);
+      if (!work.lost_bytes.empty()) run.report.notes.push_back(name_of(step) + ": " + work.lost_bytes);
+    }
     base::agree(options.ranks, [&] {
       if (target) step::finish_target(*target);
     });
@@ -316,7 +322,7 @@ RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptio
     throw;
   }
   run.report.steps = static_cast<int>(steps.size());
-  run.report.notes = notes_of(scan);
+  for (std::string& note : notes_of(scan)) run.report.notes.push_back(std::move(note));
   sum_over_ranks(options.ranks, run.report);
   return run.report;
 }
