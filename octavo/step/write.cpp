@@ -157,7 +157,7 @@ bool keeps_layout(const WantedMesh& wanted, const Regridded& made, const WriteRe
 mesh::Dataset on_wanted_mesh(const mesh::Dataset& words, const WantedMesh& wanted, const mesh::Specific& specific,
                              WriteRequest& request, WriteReport& report) {
   mesh::Dataset out = words;
-  if (wanted.carry && words.carry) words.carry(out.header);
+  if (wanted.carry && words.carry && request.same_words) words.carry(out.header);
   if (!wanted.blocks.empty()) {
     RegridJob job;
     job.how.root = wanted.root;
