@@ -107,19 +107,6 @@ void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vect
   notes.push_back(what);
 }
 
-void note_lost_bytes(const mesh::Dataset& dataset, std::vector<std::string>& notes) {
-  if (dataset.format != "octavo") return;
-  mesh::Request request;
-  request.fields = std::vector<std::string>{};
-  request.mesh = false;
-  request.opaque = true;
-  for (int p = 0; p < dataset.num_parts; ++p) {
-    if (dataset.read(p, request).opaque.empty()) continue;
-    notes.emplace_back("bytes that ranks have put with the step (put_bytes) are not kept");
-    return;
-  }
-}
-
 namespace {
 
 // Syncs the output and gives it its name.

@@ -34,10 +34,6 @@ Target prepare_native_target(const std::filesystem::path& out, bool overwrite, b
 /// its simulation (it was stored with a loss); with lossy_ok it adds a note instead.
 void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes);
 
-/// Adds a note if ranks have put bytes with this step (mesh::Part::opaque), which the output does not hold. Reads a
-/// store's parts, without values, up to the first that has some.
-void note_lost_bytes(const mesh::Dataset& dataset, std::vector<std::string>& notes);
-
 /// Collective. Writes an output beside its final name, and gives it that once it is whole and synced. `prepare` runs on
 /// the first rank, `write` on all, with the path to write to. Where either throws, what was written is removed.
 void write_beside(const base::Ranks& ranks, const std::function<Target()>& prepare,

@@ -1,5 +1,7 @@
 #include "octavo/step/write.hpp"
 
+#include <optional>
+#include <span>
 
 #include "octavo/base/error.hpp"
 #include "octavo/step/boundary_groups.hpp"
@@ -21,6 +23,39 @@ using formats::Format;
 using formats::WantedMesh;
 using formats::WriteReport;
 using formats::WriteRequest;
+
+// -------------------------------------------------------------------------------------------------------------- types
+
+/// The type that all formats have for values of a type of stores alone: it holds each of them exactly.
+mesh::ScalarType common_type(mesh::ScalarType type) {
+  if (mesh::is_half(type)) return mesh::ScalarType::float32;
+  return type == mesh::ScalarType::boolean ? mesh::ScalarType::uint8 : type;
+}
+
+void change_type(mesh::Field& field) {
+  if (mesh::is_half(field.info.type)) {
+    const std::vector<float> values = mesh::half_values(field);
+    const auto bytes = std::as_bytes(std::span(values));
+    field.bytes.assign(bytes.begin(), bytes.end());
+  }
+  field.info.type = common_type(field.info.type);
+}
+
+/// The step with fields and particles in types that all formats have.
+mesh::Dataset with_common_types(const mesh::Dataset& step) {
+  mesh::Dataset out = step;
+  for (mesh::FieldInfo& info : out.header.fields) info.type = common_type(info.type);
+  for (mesh::SpeciesInfo& species : out.species)
+    for (mesh::FieldInfo& info : species.attributes) info.type = common_type(info.type);
+  out.read = [read = step.read](int part, const mesh::Request& request) {
+    mesh::Part changed = read(part, request);
+    for (mesh::Field& field : changed.fields) change_type(field);
+    for (mesh::Particles& species : changed.particles)
+      for (mesh::Field& field : species.attributes) change_type(field);
+    return changed;
+  };
+  return out;
+}
 
 // -------------------------------------------------------------------------------------------------- fields and names
 
@@ -122,7 +157,7 @@ bool keeps_layout(const WantedMesh& wanted, const Regridded& made, const WriteRe
 mesh::Dataset on_wanted_mesh(const mesh::Dataset& words, const WantedMesh& wanted, const mesh::Specific& specific,
                              WriteRequest& request, WriteReport& report) {
   mesh::Dataset out = words;
-  if (wanted.carry && words.carry) words.carry(out.header);
+  if (wanted.carry && words.carry && request.same_words) words.carry(out.header);
   if (!wanted.blocks.empty()) {
     RegridJob job;
     job.how.root = wanted.root;
@@ -179,7 +214,7 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
     throw Error(Kind::usage, "a " + title + " output is written by one process").hint("run it without mpirun");
   // The first rank writes them.
   if (request.ranks.rank != 0) request.particles = false;
-  mesh::Dataset step = given;
+  mesh::Dataset step = with_common_types(given);
   if (request.periodic) step.header.periodic = *request.periodic;
   if (request.refine > 0) {
     base::agree(request.ranks, [&] { step = finer(step, request.refine, request.fill_by, request.per_mass); });
@@ -194,7 +229,6 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   if (format.goes_on(request)) require_exact_values(given, request.lossy_ok, report.notes);
   formats::Series steps;
   base::agree(request.ranks, [&] {
-    if (request.ranks.rank == 0) note_lost_bytes(given, report.notes);
     steps.first = prepared(step, format, request, report);
   });
   write_output(format, steps, request, report);
@@ -212,7 +246,6 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   WriteRequest request = asked;
   request.out = out;
   WriteReport report = formats::report_of(series);
-  note_lost_bytes(series.first, report.notes);
   if (series.boundary.empty()) series.boundary = boundary_ranks(series, report.notes);
   if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
   write_output(format, series, request, report);

@@ -16,6 +16,8 @@
 #include "octavo/step/target.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
+#include "octavo/store/durable.hpp"
+#include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/store_files.hpp"
@@ -36,6 +38,7 @@ struct Source {
   fs::path path;
   std::int64_t step = 0;  ///< number in the new store
   std::function<mesh::Dataset()> open;
+  std::optional<step::StepChoice> stored{};  ///< the step of the store that it is
 };
 
 /// Every step of every input. Numbers are the inputs' own where all have one and no two are the same.
@@ -44,7 +47,11 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
   for (const fs::path& path : inputs) {
     if (store::recognise(path)) {
       for (const store::StepInfo& info : store::list_steps(path))
-        sources.push_back({path, info.step, [path, info] { return step::open(path, {info.flow, info.step}); }});
+        sources.push_back({path, info.step,
+                           [path, info] {
+                             return step::open(path, {info.flow, info.step});
+                           },
+                           step::StepChoice{info.flow, info.step}});
     } else if (formats::format_of(path).times != nullptr) {
       const std::vector<store::StepInfo> all = step::steps(path);
       for (const store::StepInfo& info : all)
@@ -101,12 +108,15 @@ Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
 
 // ------------------------------------------------------------------ reading one part
 
+/// Whether each part of the store is one of the input, with all its cells or those of its coarser levels.
+bool keeps_parts(const ConvertOptions& options) { return !options.region && options.block == 0 && options.refine == 0; }
+
 mesh::Request request_of(const ConvertOptions& options) {
   mesh::Request request;
   request.fields = options.fields;
   if (options.max_level) request.max_level = *options.max_level;
   request.particles = options.particles;
-  request.opaque = true;
+  request.opaque = keeps_parts(options);
   return request;
 }
 
@@ -348,13 +358,19 @@ void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t
 }
 
 /// Nothing of the step is left out, and its mesh stays.
-bool is_whole(const ConvertOptions& options) { return keeps_parts(options) && !options.fields && options.particles; }
+bool is_whole(const ConvertOptions& options) {
+  return keeps_parts(options) && !options.max_level && !options.fields && options.particles;
+}
+
+void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std::vector<std::string>& notes) {
+  if (std::string note = store::lost_bytes_note(store, choice.flow, choice.step); !note.empty())
+    notes.push_back(std::move(note));
+}
 
 /// With what its code needs beside fields and particles, where the step can be given back to it.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
   mesh::Dataset dataset =
       step::reshape(source.open(), {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
-  if (!keeps_parts(options) && options.ranks.rank == 0) step::note_lost_bytes(source.open(), dataset.notes);
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);
   const auto why = dataset.header.attributes.find("amrex/not kept");
@@ -371,6 +387,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
     dataset = open_source(source, options);
     if (is_whole_and_lossless(options)) dataset = mesh::with_walls_as_species(dataset);
     note_losses(dataset, options);
+    if (source.stored && !keeps_parts(options)) note_lost_bytes(source.path, *source.stored, dataset.notes);
     plan = make_plan(dataset, options);
     totals.total = 0;
     for (const std::size_t place : plan.places_of(options.ranks.rank))
@@ -505,12 +522,18 @@ ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& 
                                  std::to_string(inputs.size()) + (format.triangles ? "" : " inputs") + " were given")
         .hint("convert them one by one");
   refuse_partial(format, options);
-  if (!format.triangles) return report_of(step::write(step::open(inputs[0], options.from), out, options), out, options);
+  if (!format.triangles) {
+    ConvertReport report = report_of(step::write(step::open(inputs[0], options.from), out, options), out, options);
+    if (store::recognise(inputs[0])) note_lost_bytes(inputs[0], options.from, report.notes);
+    return report;
+  }
   if (options.from.step)
     throw Error(Kind::usage, output_of(format) + " has all steps of its input").hint("leave out --step");
   formats::Series series =
       step::open_triangles(inputs[0], options.fields, std::string(format.title), options.from.flow);
-  return report_of(step::write(std::move(series), out, options), out, options);
+  ConvertReport report = report_of(step::write(std::move(series), out, options), out, options);
+  if (store::recognise(inputs[0])) note_lost_bytes(inputs[0], {options.from.flow, {}}, report.notes);
+  return report;
 }
 
 }  // namespace

@@ -126,10 +126,10 @@ struct Work {
   store::OpenedStep step;
   StoreFiles files;
   bool keep = true;
-  bool loses_opaque = false;
   mesh::Dataset dataset;
   step::Recut recut;
   store::EncodeOptions encoding;
+  std::string lost_bytes{};  ///< a note; empty if nothing is left out
 };
 
 /// A mesh of triangles may be another step's, which must come along.
@@ -161,8 +161,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   base::agree(options.ranks, [&] {
     work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
   });
-  work.loses_opaque = std::any_of(work.step.segments.begin(), work.step.segments.end(),
-                                  [](const store::OpenedSegment& segment) { return !segment.table.opaque.empty(); });
+  work.lost_bytes = store::lost_bytes_note(work.step);
   work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);
   return work;
@@ -211,9 +210,8 @@ void write_step(const Work& work, const fs::path& target, int threads, Run& run)
     return writer.order();
   });
   run.report.parts_read += recutter.reads();
-  if (work.loses_opaque)
-    run.report.notes.push_back(to_string(segment.flow) + " step " + std::to_string(segment.step) +
-                               ": bytes that ranks have put with their parts (put_bytes) are not kept");
+  if (!work.lost_bytes.empty())
+    run.report.notes.push_back(to_string(segment.flow) + " step " + std::to_string(segment.step) + ": " + work.lost_bytes);
 }
 
 // ------------------------------------------------------------------ the whole

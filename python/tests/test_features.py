@@ -149,3 +149,76 @@ def test_an_index_can_be_made_anew(run, store):
     index.write_text(index.read_text()[:-5])
     assert "checkpoint.index" in run("verify", store).stderr
     assert octavo.restart(None, store).step == 2
+
+
+def blocks(store: Path, block: tuple[int, ...] = (4, 4, 4), **fields) -> Path:
+    """One checkpoint of 2 x 2 x 2 blocks; `fields` are types of "value"."""
+    pytest.importorskip("mpi4py")
+    shape = (8, *block) if block != (1, 1, 1) else (8,)
+    tree = octavo.Octree([np.zeros(8, bool)], [np.ones(8, bool)], roots=(2, 2, 2), block=block)
+    header = octavo.Header(roots=(2, 2, 2), block=block)
+    with octavo.Writer(None, store, header, mode="sync") as writer:
+        writer.begin_step("checkpoint", 3, 0.5)
+        writer.put_attribute("level_dt", [0.25])
+        writer.put_mesh(tree)
+        for name in ("density", "velocity_x", "velocity_y", "velocity_z", "pressure"):
+            writer.put_field(name, np.random.default_rng(1).random(shape) + 1)
+        for name, dtype in fields.items():
+            writer.put_field(name, (np.arange(np.prod(shape)) % 7 / 8).reshape(shape).astype(dtype))
+        writer.put_bytes("seed", b"\x01\x02")
+        writer.end_step()
+    return store
+
+
+TO_CODES = {
+    "run_hdf5_chk_0003": ["--to", "flash"],
+    "plt00003": ["--to", "amrex"],
+    "chk00003": ["--to", "amrex", "--kind", "checkpoint"],
+    "output_00003": ["--to", "ramses"],
+}
+
+
+@pytest.mark.parametrize("out", TO_CODES)
+def test_halves_go_into_files_of_codes_exactly(run, tmp_path, out):
+    block = (1, 1, 1) if out == "output_00003" else (4, 4, 4)
+    store = blocks(tmp_path / "run.octavo", block, half="float16")
+    done = run("convert", store, tmp_path / out, "--flow", "checkpoint", *TO_CODES[out])
+    assert "left out are half" not in done.stderr
+    run("diff", store, tmp_path / out, "--ignore", "time")
+
+
+def test_booleans_go_into_flash_as_bytes(run, tmp_path):
+    store = blocks(tmp_path / "run.octavo", flag="bool")
+    out = tmp_path / "run_hdf5_chk_0003"
+    run("convert", store, out, "--to", "flash", "--flow", "checkpoint")
+    run("diff", store, out, "--ignore", "time")
+    done = run("convert", store, tmp_path / "plt00003", "--to", "amrex", "--flow", "checkpoint")
+    assert "left out are flag" in done.stderr
+
+
+@pytest.mark.parametrize("out", TO_CODES)
+def test_bytes_that_no_code_holds_are_named(run, tmp_path, out):
+    store = blocks(tmp_path / "run.octavo", (1, 1, 1) if out == "output_00003" else (4, 4, 4))
+    done = run("convert", store, tmp_path / out, "--flow", "checkpoint", *TO_CODES[out])
+    assert "seed" in done.stderr
+
+
+def test_convert_keeps_bytes_with_their_parts(run, store, tmp_path):
+    run("convert", store, tmp_path / "copy.octavo", "--flow", "checkpoint")
+    assert octavo.restart(None, tmp_path / "copy.octavo", opaque=True).opaque == {0: {"seed": b"\x02\xff"}}
+    finer = run("convert", store, tmp_path / "finer.octavo", "--flow", "checkpoint", "--refine", 1)
+    assert "seed" in finer.stderr
+    assert octavo.restart(None, tmp_path / "finer.octavo", opaque=True).opaque == {}
+
+
+def test_repack_names_bytes_that_new_parts_have_not(run, tmp_path):
+    store = blocks(tmp_path / "run.octavo", (1, 1, 1))
+    assert "seed" not in run("repack", store, tmp_path / "same.octavo").stderr
+    assert octavo.restart(None, tmp_path / "same.octavo", opaque=True).opaque == {0: {"seed": b"\x01\x02"}}
+    assert "seed" in run("repack", store, tmp_path / "two.octavo", "--domains", 2).stderr
+
+
+def test_a_step_of_another_code_says_its_time_step_to_amrex(run, tmp_path):
+    store = blocks(tmp_path / "run.octavo")
+    run("convert", store, tmp_path / "chk00003", "--flow", "checkpoint", *TO_CODES["chk00003"])
+    assert (tmp_path / "chk00003" / "Header").read_text().splitlines()[3].strip() == "0.25"

@@ -131,3 +131,27 @@ def test_flash_becomes_what_ramses_reads(data, run, tmp_path):
     )
     assert refused.returncode == 4 and "no pressure" in refused.stderr
     assert not (tmp_path / "output_00003").exists()
+
+
+def seeds_of(output) -> list[bytes]:
+    """Record 4 of each part file: the domain's random seeds."""
+    seeds = []
+    for file in sorted(output.glob("part_*.out*")):
+        rest = file.read_bytes()
+        for _ in range(3):
+            rest = rest[int.from_bytes(rest[:4], "little") + 8 :]
+        seeds.append(rest[4 : 4 + int.from_bytes(rest[:4], "little")])
+    return seeds
+
+
+def test_as_many_domains_keep_their_random_seeds(data, run, tmp_path):
+    native = data / "ramses" / "tracer2d_3ranks" / "output_00002"
+    before = seeds_of(native)
+    assert len(set(before)) == 3
+    run("convert", native, tmp_path / "same" / "output_00002", "--to", "ramses")
+    assert seeds_of(tmp_path / "same" / "output_00002") == before
+    run("convert", native, tmp_path / "run.octavo")
+    for domains, kept in ((3, 3), (5, 1)):
+        out = tmp_path / str(domains) / "output_00002"
+        run("convert", tmp_path / "run.octavo", out, "--to", "ramses", "--domains", domains)
+        assert seeds_of(out)[:kept] == before[:kept] and len(set(seeds_of(out))) == domains

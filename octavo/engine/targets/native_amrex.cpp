@@ -94,7 +94,8 @@ void plan_levels(AmrexStep& step) {
   shape.type = ScalarType::float32;
   for (const Source& source : step.job->fields) {
     if (source.info.type != ScalarType::float64 && source.info.type != ScalarType::float32)
-      throw Error(Kind::unsupported, "AMReX outputs hold floating-point fields only").at("field " + source.info.name);
+      throw Error(Kind::unsupported, "AMReX outputs hold fields of float64 and float32 only")
+          .at("field " + source.info.name);
     if (source.info.components != 1) throw Error(Kind::usage, "components").at("field " + source.info.name);
     if (source.info.type == ScalarType::float64) shape.type = ScalarType::float64;
   }

@@ -38,6 +38,7 @@ std::string checked_kind(const SharedRequest& request, const Options& options) {
 /// The time steps of a checkpoint: those asked for, else the step's own if it is of another code.
 std::vector<double> time_steps(const SharedRequest& request, const Options& options, int first) {
   if (!options.level_dt.empty() || request.same_words) return options.level_dt;
+  if (const auto dt = attribute<std::vector<double>>(request.source, "level_dt")) return *dt;
   if (const auto dt = attribute<double>(request.source, "real scalars/dt"); dt && *dt > 0) return {*dt};
   const auto dt = attribute<std::vector<double>>(request.source, "dtnew");
   if (!dt || dt->size() <= static_cast<std::size_t>(first)) return {};

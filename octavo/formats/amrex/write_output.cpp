@@ -180,7 +180,7 @@ std::string checkpoint_header(const std::string& title, const mesh::Header& head
 void check_info(const mesh::FieldInfo& info) {
   const std::string where = "field " + info.name;
   if (info.type != ScalarType::float64 && info.type != ScalarType::float32)
-    throw Error(Kind::unsupported, "AMReX outputs hold floating-point fields only").at(where);
+    throw Error(Kind::unsupported, "AMReX outputs hold fields of float64 and float32 only").at(where);
   if (info.name.find('\n') != std::string::npos) throw Error(Kind::usage, "a name of two lines").at(where);
   if (info.centring != mesh::Centring::cell || info.components != 1 || info.ghost != 0)
     throw Error(Kind::unsupported, "a field that is not of cells, or has components or ghost cells")

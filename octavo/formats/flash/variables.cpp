@@ -141,7 +141,7 @@ std::vector<Variable> find_variables(const Source& source, const Frame& frame, s
 file::hdf5::ItemType item_type(mesh::ScalarType type) {
   for (const auto& [ours, item] : types)
     if (ours == type) return item;
-  throw Error(Kind::usage, "a data set of " + std::string(mesh::name_of(type)) + " cannot be made");
+  throw Error(Kind::unsupported, "FLASH files hold no values of " + std::string(mesh::name_of(type)));
 }
 
 std::size_t values_a_block(const Variable& variable, const Frame& frame) {

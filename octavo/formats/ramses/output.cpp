@@ -297,4 +297,14 @@ Output open_output(Listing listing) {
   return output;
 }
 
+void keep_seeds(const Output& output, mesh::Header& header) {
+  std::vector<std::int64_t> seeds;
+  for (int domain = 0; domain < output.amr.ncpu; ++domain) {
+    RecordReader reader(file_of(output.listing, "part", domain).path, header_window);
+    const std::vector<std::int64_t> own = read_particle_header(reader).localseed;
+    seeds.insert(seeds.end(), own.begin(), own.end());
+  }
+  header.attributes["localseeds"] = std::move(seeds);
+}
+
 }  // namespace octavo::formats::ramses

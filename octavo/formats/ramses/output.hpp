@@ -58,4 +58,7 @@ struct Output {
 /// Opens the text files and the headers of the files of domain 1, nothing else.
 Output open_output(Listing listing);
 
+/// Adds the attribute "localseeds": the random seeds of all domains, one domain after another. Opens all part files.
+void keep_seeds(const Output& output, mesh::Header& header);
+
 }  // namespace octavo::formats::ramses

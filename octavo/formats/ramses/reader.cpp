@@ -131,6 +131,8 @@ mesh::Dataset open(const fs::path& path) {
   dataset.levels = output->levels;
   if (!output->particle_attributes.empty())
     dataset.species.push_back({species_name, output->particle_count, output->particle_attributes});
+  if (!output->particle_attributes.empty() && output->amr.ncpu > 1)
+    dataset.carry = [output](mesh::Header& header) { keep_seeds(*output, header); };
   dataset.notes = output->notes;
   dataset.parts_touching = [output](const mesh::Region& region) {
     return domains_touching(output->amr, output->header, coarsest_leaf(*output), region);

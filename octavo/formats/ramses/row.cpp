@@ -174,7 +174,7 @@ std::string misfit(const mesh::FieldInfo& field, const std::string& name, const 
 }
 
 WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request) {
-  if (request.same_words) return {};
+  if (request.same_words) return {.carry = request.particles};
   refuse_flat_cells(step.header);
   return {.blocks = {{1, 1, 1}},
           .root = coarsest_even(step.header),

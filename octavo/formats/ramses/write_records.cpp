@@ -26,10 +26,15 @@ void write_list(RecordWriter& out, const Plan& plan, std::span<const std::uint32
     }
 }
 
-/// Random seeds (four digits of 12 bits each, the lowest odd): a step keeps those of its first domain; the others get
-/// their own from it, as ranks with the same seed would draw the same numbers. -1 stays: RAMSES then seeds its ranks.
-Ints seeds_of(const mesh::Header& header, int domain) {
-  const Reals kept = numbers_or(header, "localseed", {-1, -1, -1, -1});
+/// Random seeds (four digits of 12 bits each, the lowest odd): as many domains as the step had keep theirs. Otherwise
+/// the first domain keeps its own, and the others get theirs from it, as ranks with the same seed would draw the same
+/// numbers. -1 stays: RAMSES then seeds its ranks.
+Ints seeds_of(const mesh::Header& header, int domain, int domains) {
+  const Reals kept = numbers_or(header, "localseed", {-1, -1, -1, -1}), all = numbers_or(header, "localseeds", {});
+  if (all.size() == kept.size() * static_cast<std::size_t>(domains)) {
+    const auto own = all.begin() + static_cast<std::ptrdiff_t>(kept.size()) * domain;
+    return {own, own + static_cast<std::ptrdiff_t>(kept.size())};
+  }
   Ints seeds(kept.begin(), kept.end());
   for (std::size_t first = 0; domain > 0 && first + 4 <= seeds.size(); first += 4) {
     if (seeds[first] == -1) continue;
@@ -115,7 +120,7 @@ void write_particles(const std::filesystem::path& path, const Plan& plan, int do
   out.write(std::int32_t{plan.owners.count()});
   out.write(std::int32_t{plan.header->dim});
   out.write(static_cast<std::int32_t>(particles.count));
-  out.write(seeds_of(*plan.header, domain));
+  out.write(seeds_of(*plan.header, domain, plan.owners.count()));
   out.write(static_cast<std::int32_t>(number_or(*plan.header, "nstar_tot", 0)));
   write_reals(out, plan, {number_or(*plan.header, "mstar_tot", 0)});
   write_reals(out, plan, {number_or(*plan.header, "mstar_lost", 0)});

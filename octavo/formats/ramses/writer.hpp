@@ -43,7 +43,8 @@ struct WriteOptions {
 /// has), and tables by level. Every tree is read two or three times to begin with, then twice, once with its values,
 /// for each set of domains it is near to.
 ///
-/// Not written: random seeds of more than one domain (RAMSES draws them anew); cooling tables (RAMSES computes them).
+/// As many domains as the step had keep their random seeds; other numbers of domains get new ones. Not written: cooling
+/// tables (RAMSES computes them).
 ///
 /// `directory` must not exist. Throws Error(usage) for more domains than octs; Error(unsupported) for another kind of
 /// mesh, for blocks, for variables that RAMSES needs and the step lacks, for the ordering "angular" and for another

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/store/read/opened.hpp"
@@ -227,6 +228,20 @@ mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::op
 OpenedStep open_numbered(const fs::path& store, Flow flow, std::int64_t step) {
   std::vector<std::string> notes;
   return choose(scan_store(store), flow, step, notes);
+}
+
+std::string lost_bytes_note(const OpenedStep& step) {
+  std::set<std::string> names;
+  for (const OpenedSegment& segment : step.segments)
+    names.insert(segment.table.opaque.begin(), segment.table.opaque.end());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? text : "left out are bytes of the code's own, which belong to single parts: " + text;
+}
+
+std::string lost_bytes_note(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
+  std::vector<std::string> notes;
+  return lost_bytes_note(choose(scan_store(store), flow, step, notes));
 }
 
 std::map<int, std::map<std::string, std::vector<std::byte>>> read_opaque(const fs::path& store, Flow flow,

@@ -42,6 +42,12 @@ Fetch fetch_from(const file::File& file);
 /// The same, and values that are stored as they are straight from the file into their place.
 Source source_of(const file::File& file);
 
+/// A note that the step's opaque bytes, which belong to its parts, are left out; empty if it has none.
+std::string lost_bytes_note(const OpenedStep& step);
+/// The same for a step as open_step() chooses it.
+std::string lost_bytes_note(const std::filesystem::path& store, std::optional<Flow> flow,
+                            std::optional<std::int64_t> step);
+
 inline const PartRow& part_row(const OpenedStep& step, const PartPlace& place) {
   return step.segments[place.segment].table.parts[place.row];
 }
