@@ -100,6 +100,8 @@ TEST(CapiNullMpi, no_handle_is_a_wrong_use) {
       {"writer", [&](E e) { return octavo_writer_finished(nullptr, &number, e); }},
       {"writer", [](E e) { return octavo_writer_wait(nullptr, e); }},
       {"writer", [&](E e) { return octavo_writer_get_steps(nullptr, &count, e); }},
+      {"writer", [&](E e) { return octavo_writer_newest_durable(nullptr, OCTAVO_CHECKPOINT, &number, &count, e); }},
+      {"writer", [&](E e) { return octavo_writer_newest_drained(nullptr, OCTAVO_CHECKPOINT, &number, &count, e); }},
       {"writer", [&](E e) { return octavo_writer_get_statistics(nullptr, text, 8, e); }},
       {"writer", [](E e) { return octavo_writer_close(nullptr, e); }},
       {"info", [](E e) { return octavo_restart_get_info(nullptr, nullptr, e); }},

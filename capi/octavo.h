@@ -298,6 +298,22 @@ OCTAVO_API int octavo_writer_get_steps(
     int64_t* steps,               /* out */
     octavo_error* error);
 
+/* The newest step of a flow of which all ranks know that it is durable. Not collective, and it does not wait. */
+OCTAVO_API int octavo_writer_newest_durable(
+    const octavo_writer* writer,
+    octavo_flow flow,             /* targets other than a store: OCTAVO_CHECKPOINT */
+    int* any,                     /* out: flag, whether there is one yet */
+    int64_t* step,                /* out, where there is */
+    octavo_error* error);
+
+/* The same, of steps in the store itself: they outlive a node, and so its staging directory. */
+OCTAVO_API int octavo_writer_newest_drained(
+    const octavo_writer* writer,
+    octavo_flow flow,
+    int* any,                     /* out: flag */
+    int64_t* step,                /* out, where there is one */
+    octavo_error* error);
+
 /* Collective. JSON: {"rank": {...}, "total": {...}}, of this rank and of all; docs/measuring.md has the keys. */
 OCTAVO_API int octavo_writer_get_statistics(
     octavo_writer* writer,

@@ -197,11 +197,22 @@ TEST(CapiMpi, a_failed_restart_is_remembered_and_forgotten) {
   octavo_error error;
   octavo_writer* writer = open_writer(directory.path() / "run", &error);
   Tree tree;
+  int any = -1;
+  std::int64_t durable = 7;
+  EXPECT_EQ(octavo_writer_newest_durable(writer, OCTAVO_CHECKPOINT, &any, &durable, &error), 0) << error.message;
+  EXPECT_TRUE(any == 0 && durable == 7);
   for (std::int64_t step : {1, 2}) {
     octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, step, 0, &error);
     put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
     EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   }
+  EXPECT_EQ(octavo_writer_wait(writer, &error), 0) << error.message;
+  EXPECT_EQ(octavo_writer_newest_durable(writer, OCTAVO_CHECKPOINT, &any, &durable, &error), 0) << error.message;
+  EXPECT_TRUE(any == 1 && durable == 2);
+  EXPECT_EQ(octavo_writer_newest_drained(writer, OCTAVO_CHECKPOINT, &any, &durable, &error), 0) << error.message;
+  EXPECT_TRUE(any == 1 && durable == 2);
+  EXPECT_EQ(octavo_writer_newest_durable(writer, OCTAVO_ANALYSIS, &any, &durable, &error), 0) << error.message;
+  EXPECT_EQ(any, 0);
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
   const std::string store = directory.path() / "run";
   const auto newest = [&] {

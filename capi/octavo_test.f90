@@ -27,7 +27,7 @@ program octavo_test
   type(octavo_field_info) :: info
   character(8), allocatable :: words(:)
   character(:), allocatable :: who, json
-  integer :: cycle_number
+  integer :: cycle_number, newest
   real(real64) :: dt
   integer :: provided, rank, ierror, i, particles
 
@@ -64,6 +64,10 @@ program octavo_test
   call writer%end_step()
   call writer%wait()
   call expect(writer%due(octavo_checkpoint, 4, 2.0_real64), 'due')
+  newest = 0
+  call expect(writer%newest_durable(octavo_checkpoint, newest) .and. newest == 3, 'newest durable step')
+  call expect(writer%newest_drained(octavo_checkpoint, newest) .and. newest == 3, 'newest step in the store')
+  call expect(.not. writer%newest_durable(octavo_analysis, newest), 'no analysis step')
   call writer%get_statistics(json)
   call expect(index(json, '"total": {"steps": ') > 0 .and. json(len(json):) == '}', 'statistics')
   ! One rank's field is too short: all are told.

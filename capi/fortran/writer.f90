@@ -30,6 +30,8 @@ module octavo_writing
     procedure :: finished                       !< collective: logical ([error]), nothing is in flight any more
     procedure :: wait => writer_wait            !< collective ([error])
     procedure :: get_steps                      !< integer ([error]): whole ones in a SERAFIN or MED file
+    procedure :: newest_durable                 !< logical (flow, step [, error]): whether there is one yet
+    procedure :: newest_drained                 !< the same, of steps in the store itself, not in a staging directory
     procedure :: get_statistics                 !< collective: allocates JSON (text [, error])
     procedure :: close => writer_close          !< collective ([error])
   end type
@@ -167,6 +169,22 @@ module octavo_writing
       import
       type(c_ptr), value :: writer
       integer(c_int64_t), intent(out) :: steps
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_newest_durable(writer, flow, any, step, error) bind(c, name='octavo_writer_newest_durable')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: flow
+      integer(c_int), intent(out) :: any
+      integer(c_int64_t), intent(inout) :: step
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_newest_drained(writer, flow, any, step, error) bind(c, name='octavo_writer_newest_drained')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: flow
+      integer(c_int), intent(out) :: any
+      integer(c_int64_t), intent(inout) :: step
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_get_statistics(writer, text, size, error) bind(c, name='octavo_writer_get_statistics')
@@ -541,6 +559,36 @@ contains
     in_c = 0
     call check(c_get_steps(self%handle, in_c, what), what, error)
     steps = int(in_c)
+  end function
+
+  logical function newest_durable(self, flow, step, error) result(any)
+    class(octavo_writer), intent(in) :: self
+    integer, intent(in) :: flow
+    integer, intent(inout) :: step
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    integer(c_int) :: found
+    integer(c_int64_t) :: number
+    found = 0
+    number = step
+    call check(c_newest_durable(self%handle, int(flow, c_int), found, number, what), what, error)
+    any = found /= 0
+    step = int(number)
+  end function
+
+  logical function newest_drained(self, flow, step, error) result(any)
+    class(octavo_writer), intent(in) :: self
+    integer, intent(in) :: flow
+    integer, intent(inout) :: step
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    integer(c_int) :: found
+    integer(c_int64_t) :: number
+    found = 0
+    number = step
+    call check(c_newest_drained(self%handle, int(flow, c_int), found, number, what), what, error)
+    any = found /= 0
+    step = int(number)
   end function
 
   subroutine get_statistics(self, json, error)

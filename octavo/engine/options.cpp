@@ -134,6 +134,7 @@ constexpr std::array option_table{
     Row{"analysis.whole_domain", [](Options& o, std::string_view v) { o.analysis_whole_domain = parse_switch(v); }},
     Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
     Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
+    Row{"alignment", [](Options& o, std::string_view v) { o.alignment = parse_bytes(v); }},
     Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
     Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
     Row{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
@@ -289,8 +290,9 @@ std::string describe(const Options& options) {
   item("lend", options.lend);
   item("checksums", options.checksums);
   item("keep_last", options.keep_last);
-  item("recycle", options.recycle);
+  item("recycle", recycles(options));
   item("sync_policy", static_cast<int>(options.sync_policy));
+  item("alignment", options.alignment);
   item("direct_io", options.direct_io);
   item("staging_directory", options.staging_directory.empty() ? "none" : "one");
   item("remember_failed_restarts", options.remember_failed_restarts);
@@ -313,6 +315,14 @@ std::string describe(const Options& options) {
   return text;
 }
 
+// Lustre's stripes are 4 GiB at most, and no file system has blocks of more than a few MiB.
+constexpr std::int64_t most_alignment = std::int64_t{1} << 30;
+
+bool recycles(const Options& options) {
+  const bool in_store = options.staging_directory.empty() && options.sync_policy == SyncPolicy::step;
+  return options.recycle.value_or(options.keep_last > 0 && in_store && !options.append_checkpoint);
+}
+
 void check(const Options& options) {
   if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
       options.keep_last < 0 || options.staging_bytes < 0)
@@ -320,9 +330,11 @@ void check(const Options& options) {
   if (options.steps_in_flight < 1)
     throw Error(Kind::usage, "steps_in_flight is 0: no step could ever be handed over")
         .hint("mode = sync waits for each");
-  if (options.recycle && options.keep_last == 0)
+  if (options.alignment < 8 || options.alignment % 8 != 0 || options.alignment > most_alignment)
+    throw Error(Kind::usage, "alignment: expected a multiple of 8 up to 1G, found " + std::to_string(options.alignment));
+  if (recycles(options) && options.keep_last == 0)
     throw Error(Kind::usage, "recycle needs keep_last: else no checkpoint is ever one too many");
-  if (!options.staging_directory.empty() && (options.recycle || options.sync_policy != SyncPolicy::step))
+  if (!options.staging_directory.empty() && (recycles(options) || options.sync_policy != SyncPolicy::step))
     throw Error(Kind::usage,
                 "staging_directory goes with sync_policy = \"step\" and without recycle: a step is drained "
                 "to files of its own once it is safe on the local disk");

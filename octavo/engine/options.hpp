@@ -40,7 +40,8 @@ struct Options {
   bool append_checkpoint = false;  ///< checkpoint.append: all steps of the flow in the same files
   bool append_analysis = true;     ///< analysis.append
   SyncPolicy sync_policy = SyncPolicy::step;
-  bool direct_io = false;  ///< past the page cache, where the file system can; Writer::notes() says where it cannot
+  std::int64_t alignment = 8;  ///< [bytes] each rank's range of a file begins at a multiple of it; a multiple of 8
+  bool direct_io = false;      ///< past the page cache, where the file system can; Writer::notes() says where it cannot
 
   // The background.
   Mode mode = Mode::background;
@@ -53,7 +54,8 @@ struct Options {
 
   // Checkpoints.
   int keep_last = 0;     ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
-  bool recycle = false;  ///< their files are used again in place: keep_last + 1 slots, none of which is ever truncated
+  /// Their files are used again in place: keep_last + 1 slots, none of which is ever truncated. Nothing: recycles() says.
+  std::optional<bool> recycle;
 
   // A second tier: steps are committed on a disk of the node first, and drained to the store behind the run's back.
   std::filesystem::path staging_directory;  ///< on every node; empty: steps go to the store at once
@@ -105,6 +107,10 @@ std::int64_t parse_bytes(std::string_view text);
 /// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
 /// Throws Error(usage) for an unknown name (with those there are) or a value that cannot be.
 void set_option(Options& options, std::string_view name, std::string_view value);
+
+/// Whether checkpoints are written over old ones: where `recycle` says so; where it says nothing, if keep_last is set and
+/// every step is synced in the store itself. New files cost a parallel file system creations, removals and syncs of names.
+bool recycles(const Options& options);
 
 /// Throws Error(usage) for values that contradict each other or cannot be.
 void check(const Options& options);

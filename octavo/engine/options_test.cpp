@@ -63,7 +63,7 @@ TEST(Options, every_option_is_read_from_a_variable) {
                                                     {"OCTAVO_ANALYSIS_CODEC", "point:2e-3"},
                                                     {"OCTAVO_ANALYSIS_EFFORT", "max"},
                                                     {"OCTAVO_ANALYSIS_SINGLE_PRECISION", "true"}}));
-  EXPECT_TRUE(options.recycle);
+  EXPECT_EQ(options.recycle, true);
   EXPECT_EQ(options.steps_in_flight, 2);
   EXPECT_THROW(read_options({}, {}, environment({{"OCTAVO_STEPS_IN_FLIGHT", "0"}})), base::Error);
   EXPECT_EQ(options.sync_policy, SyncPolicy::wait);
@@ -178,7 +178,7 @@ TEST(Options, recycle_sync_policy_direct_io_and_append_are_read_from_a_file) {
       "keep_last = 2\nrecycle = true\nsync_policy = \"none\"\ndirect_io = true\n"
       "[analysis]\nappend = false\n[checkpoint]\nappend = false\ncodec = \"raw\"\n");
   const Options options = read_options({}, path, environment({}));
-  EXPECT_TRUE(options.recycle);
+  EXPECT_EQ(options.recycle, true);
   EXPECT_EQ(options.sync_policy, SyncPolicy::none);
   EXPECT_TRUE(options.direct_io);
   EXPECT_FALSE(options.append_analysis);
@@ -194,6 +194,23 @@ TEST(Options, recycle_needs_keep_last_and_checkpoint_append_has_none) {
   set_option(options, "checkpoint.append", "true");
   EXPECT_THAT(message_of([&] { check(options); }), HasSubstr("checkpoint.append"));
   EXPECT_THAT(message_of([&] { set_option(options, "sync_policy", "often"); }), HasSubstr("step, wait or none"));
+}
+
+TEST(Options, checkpoints_are_recycled_where_some_are_kept_and_each_is_synced_in_the_store) {
+  Options options;
+  EXPECT_FALSE(recycles(options));
+  options.keep_last = 2;
+  EXPECT_TRUE(recycles(options));
+  check(options);
+  options.sync_policy = SyncPolicy::wait;
+  EXPECT_FALSE(recycles(options));
+  options.sync_policy = SyncPolicy::step;
+  options.staging_directory = "/local";
+  EXPECT_FALSE(recycles(options));
+  check(options);
+  options.staging_directory.clear();
+  options.recycle = false;
+  EXPECT_FALSE(recycles(options));
 }
 
 TEST(Options, a_misspelt_variable_is_noted_with_the_one_it_looks_like) {

@@ -161,6 +161,12 @@ std::uint64_t size(const File& file) {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+bool has_name(const File& file) {
+  struct stat status {};
+  if (::fstat(file.descriptor(), &status) != 0) throw failed("look at the file", errno, file.path());
+  return status.st_nlink > 0;
+}
+
 std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::byte> out) {
   if (const Verdict verdict = announce(Operation::read, file.path(), offset, out.size()); verdict.error != 0)
     throw failed("read", verdict.error, file.path(), offset);

@@ -44,6 +44,8 @@ std::optional<File> open_direct(const std::filesystem::path& path);
 constexpr std::size_t direct_alignment = 4096;
 
 std::uint64_t size(const File& file);
+/// Whether some directory still has the file: it has not been removed.
+bool has_name(const File& file);
 /// Fills `out` from `offset` on. Error(corrupt) with expected and found sizes where the file ends before.
 void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out);
 /// As much as the file has from `offset` on, up to `out.size()`; returns how much.

@@ -183,8 +183,13 @@ std::string to_text(const DurableMark& mark, Flow flow) {
 }
 
 void write_mark(const fs::path& store, Flow flow, const DurableMark& mark, bool sync) {
+  file::File file;
+  write_mark(file, store, flow, mark, sync);
+}
+
+void write_mark(file::File& file, const fs::path& store, Flow flow, const DurableMark& mark, bool sync) {
   const std::string text = to_text(mark, flow);
-  const file::File file = file::open_write(durable_mark(store, flow));
+  if (!file.is_open() || !file::has_name(file)) file = file::open_write(durable_mark(store, flow));
   file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
   if (file::size(file) > text.size()) file::resize(file, text.size());
   if (!sync) return;

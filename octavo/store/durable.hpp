@@ -46,6 +46,8 @@ void note_failed(DurableMark& mark, std::uint64_t order);
 /// orders, the oldest are left out.
 std::string to_text(const DurableMark& mark, Flow flow);
 void write_mark(const std::filesystem::path& store, Flow flow, const DurableMark& mark, bool sync);
+/// The same, through a handle that stays open from mark to mark: opened where it is not, or where the file has gone.
+void write_mark(file::File& open, const std::filesystem::path& store, Flow flow, const DurableMark& mark, bool sync);
 
 /// Adds a step to its flow's mark and syncs the mark. For a writer that has written all segments of a step by itself.
 void note_durable(const std::filesystem::path& store, Flow flow, std::uint64_t order, std::int64_t step);

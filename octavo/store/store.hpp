@@ -13,6 +13,7 @@
 
 #include "octavo/base/progress.hpp"
 #include "octavo/codec/codec.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 
@@ -225,7 +226,10 @@ struct SegmentPlan {
   /// The subfile's content is needed no more (all ranks know of a newer complete step): it is used again in place.
   bool recycle = false;
   bool sync = true;        ///< false: the caller syncs the file, or nobody: a crash of the system may damage the step
+  std::uint64_t alignment = 8;  ///< [bytes] reserved space begins at a multiple of it, itself a multiple of 8
   bool direct_io = false;  ///< streams go past the page cache, where the file system can
+  bool marked = false;     ///< the store's marker is known to be there
+  bool stays_open = false;  ///< later steps go to the same subfile, so the writer of them all keeps it open
 };
 
 /// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible
@@ -233,7 +237,8 @@ struct SegmentPlan {
 /// have. A second writer on the same subfile gets Error(usage).
 class SegmentWriter {
  public:
-  SegmentWriter(const SegmentPlan& plan, const mesh::Header& header);
+  /// `open`: the subfile, if the writer of an earlier segment has left it (take_file()).
+  SegmentWriter(const SegmentPlan& plan, const mesh::Header& header, file::File open = {});
   ~SegmentWriter();  ///< without commit: what was written is never referred to
   SegmentWriter(SegmentWriter&&) noexcept;
   SegmentWriter& operator=(SegmentWriter&&) noexcept;
@@ -242,7 +247,8 @@ class SegmentWriter {
   void add(EncodedPart part);
 
   /// Parts may also be written by others, each on its own handle: the space for so many bytes (stored_size() of parts
-  /// one after another) is taken from the file and reserved on disk. Returns its first byte.
+  /// one after another) is taken from the file and reserved on disk. Returns its first byte, a multiple of the plan's
+  /// alignment.
   std::uint64_t reserve(std::uint64_t bytes);
   /// A part that write_streams() has written in reserved space, right behind the one before.
   void add_written(EncodedPart part);
@@ -251,6 +257,10 @@ class SegmentWriter {
   void commit();
   std::uint64_t bytes_written() const noexcept;
   std::uint64_t order() const noexcept;  ///< of segment 0
+  /// The subfile, open and locked; parts may be written through it.
+  const file::File& file() const noexcept;
+  /// After commit(): the same for a later segment, without opening it once more. Closed where the plan does not sync.
+  file::File take_file() noexcept;
   /// The commit records that the file had before.
   const std::array<std::array<std::byte, 512>, 2>& records_before() const noexcept;
 
@@ -261,11 +271,6 @@ class SegmentWriter {
 
 /// Bytes that the part's streams take in a file, padding after the last included.
 std::uint64_t stored_size(const EncodedPart& part);
-/// Writes the part's streams from byte `begin` (a multiple of 8) of the plan's subfile on, which must exist, and
-/// forgets their bytes. Raw values go to the file from where they are; their checksum is taken on the way. Throws
-/// Error(corrupt) where it is not what was expected. Returns false where the plan asks for direct I/O and the file
-/// system has none.
-bool write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin);
 /// Where the plan's segment goes.
 std::filesystem::path subfile_path(const SegmentPlan& plan);
 

@@ -224,12 +224,10 @@ void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begi
   }
 }
 
-bool write_streams(const SegmentPlan& plan, EncodedPart& part, std::uint64_t begin) {
-  const fs::path path = subfile_path(plan);
-  const file::File file = file::open_write(path);
-  const std::optional<file::File> direct = plan.direct_io ? file::open_direct(path) : std::nullopt;
+bool write_streams(const file::File& file, bool direct_io, EncodedPart& part, std::uint64_t begin) {
+  const std::optional<file::File> direct = direct_io ? file::open_direct(file.path()) : std::nullopt;
   write_streams(file, part, begin, direct ? &*direct : nullptr);
-  return direct.has_value() == plan.direct_io;
+  return direct.has_value() == direct_io;
 }
 
 }  // namespace octavo::store

@@ -4,7 +4,11 @@
 
 namespace octavo::store {
 
-/// As the one in store.hpp, on a handle of the subfile that is open already. `direct`: another, for direct I/O.
+/// Writes the part's streams from byte `begin` (a multiple of 8) of a subfile on, and forgets their bytes. Raw values go
+/// to the file from where they are; their checksum is taken on the way. Throws Error(corrupt) where it is not what was
+/// expected. `direct`: another handle of the file, for direct I/O.
 void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const file::File* direct = nullptr);
+/// The same, with direct I/O where it is asked for. Returns false where it is and the file system has none.
+bool write_streams(const file::File& file, bool direct_io, EncodedPart& part, std::uint64_t begin);
 
 }  // namespace octavo::store

@@ -179,6 +179,9 @@ class Writer {
   std::optional<store::StepId> newest_durable(const std::string& flow) {
     return open().newest_durable(flow_named(flow));
   }
+  std::optional<store::StepId> newest_drained(const std::string& flow) {
+    return open().newest_drained(flow_named(flow));
+  }
   std::string mode_of(const std::string& flow) {
     return std::string(engine::name_of(open().mode_of(flow_named(flow))));
   }
@@ -286,6 +289,7 @@ void bind_writer(nb::module_& m) {
       .def("steps", &Writer::steps)
       .def("due", &Writer::due)
       .def("newest_durable", &Writer::newest_durable)
+      .def("newest_drained", &Writer::newest_drained)
       .def("mode_of", &Writer::mode_of)
       .def("statistics", &Writer::statistics)
       .def("total_statistics", &Writer::total_statistics);

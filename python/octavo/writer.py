@@ -303,6 +303,10 @@ class Writer:
         """Of a store: the newest step of a flow of which all ranks know that it is on disk: its `.step`, or None."""
         return self._writer.newest_durable(flow)
 
+    def newest_drained(self, flow: str = "checkpoint") -> Any:
+        """The same of steps in the store itself: newest_durable() where there is no staging_directory."""
+        return self._writer.newest_drained(flow)
+
     def mode_of(self, flow: str) -> str:
         """Of a store: how steps of the flow are written from now on: sync, background, or auto, not decided yet."""
         return self._writer.mode_of(flow)

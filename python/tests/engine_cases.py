@@ -6,6 +6,7 @@ Every cell's values follow from its place, so that any rank can tell whether the
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
 import threading
@@ -118,6 +119,7 @@ def write(store: str) -> None:
         write_step(writer, tree, 2, "analysis")
         writer.wait()
         assert writer.newest_durable("checkpoint").step == 2 and writer.newest_durable("analysis").step == 2
+        assert writer.newest_drained("checkpoint").step == 2
         mine, total = writer.statistics(), writer.total_statistics()
         assert mine["steps"] == 3 and total["steps"] == 3 * comm.size and total["bytes_put"] >= mine["bytes_put"]
         assert writer.mode_of("checkpoint") == "background"
@@ -283,7 +285,7 @@ def options(store: str) -> None:
         for step in (1, 2):
             write_step(writer, tree, step)
     comm.barrier()
-    assert [row["step"] for row in octavo.steps(store)] == [2]
+    assert [row["step"] for row in octavo.steps(store)] == [1, 2]  # the slot of one more than kept
     density = octavo.restart(comm, store).fields["density"]
     expected = density_of(tree, 2)
     assert not np.array_equal(density, expected) and np.allclose(density, expected, rtol=1e-2)
@@ -559,5 +561,18 @@ def series_errors(store: str) -> None:
     raises(octavo.UsageError, "bound_thread", lambda: open_series(path, bound_thread="no" if last else True))
 
 
+def counted(store: str, steps: str, options: str) -> None:
+    """Checkpoints, one after another, beside `old` analysis steps in files of their own: for test_metadata.py."""
+    comm = everyone()
+    words = json.loads(options)
+    tree = octree(comm.rank, comm.size)
+    with octavo.Writer(comm, store, header(), mode="sync", analysis={"append": False}) as writer:
+        for step in range(words.pop("old", 0)):
+            write_step(writer, tree, step, "analysis")
+    with octavo.Writer(comm, store, header(), mode="sync", **words) as writer:
+        for step in range(int(steps)):
+            write_step(writer, tree, step)
+
+
 if __name__ == "__main__":
-    globals()[sys.argv[1]](sys.argv[2])
+    globals()[sys.argv[1]](*sys.argv[2:])

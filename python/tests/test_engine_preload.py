@@ -30,7 +30,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "tests" / "faults" / "preload.cpp
 LAYOUTS = {
     "directories": {},
     "append": {"checkpoint": {"append": True, "codec": "raw"}},
-    "keep": {"keep_last": 2},
+    "keep": {"keep_last": 2, "recycle": False},
     "recycle": {"keep_last": 1, "recycle": True, "checkpoint": {"codec": "raw"}},
 }
 
@@ -255,7 +255,7 @@ def tight_disk(tmp_path):
     subprocess.run(["umount", "-l", folder], check=False)
 
 
-KEEP = {"keep_last": 2, "mode": "sync", "checkpoint": {"codec": "raw"}}
+KEEP = {"keep_last": 2, "recycle": False, "mode": "sync", "checkpoint": {"codec": "raw"}}
 TRANSIENT = [("create", 3), ("record", 5), ("write", 12), ("write", 13), ("sync", 7), ("sync", 9), ("directory", 5)]
 
 

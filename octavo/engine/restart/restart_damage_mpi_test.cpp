@@ -133,6 +133,7 @@ void write_four(const fs::path& store, bool append) {
   options.contributors_per_file = 1;
   options.append_checkpoint = append;
   options.keep_last = append ? 0 : 1;
+  options.recycle = false;
   Writer writer(everyone(), store, testing::make_domain(3, 0, 1).header, options);
   for (std::int64_t step = 1; step <= 4; ++step) {
     const testing::Domain domain = testing::make_domain(3, rank(), size(), step);

@@ -21,6 +21,7 @@
 #include "octavo/base/current_error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/store/streams.hpp"
 #include "octavo/store/write/append.hpp"
 
 namespace octavo::engine {
@@ -91,6 +92,7 @@ struct Prefix {
 struct Message {
   Prefix prefix;
   std::vector<std::byte> bytes;
+  file::File file{};  // place: the subfile, open
 };
 
 void send(const Socket& socket, Prefix prefix, std::span<const std::byte> bytes = {}) {
@@ -99,6 +101,60 @@ void send(const Socket& socket, Prefix prefix, std::span<const std::byte> bytes 
   std::memcpy(raw.data(), &prefix, sizeof prefix);
   send_all(socket, raw);
   send_all(socket, bytes);
+}
+
+// One message of a single descriptor, as the kernel wants it (unix(7), SCM_RIGHTS).
+struct Envelope {
+  explicit Envelope(std::span<std::byte> bytes) : piece{bytes.data(), bytes.size()} {
+    header.msg_iov = &piece;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+  }
+  Envelope(const Envelope&) = delete;
+  Envelope& operator=(const Envelope&) = delete;
+  iovec piece;
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+  msghdr header{};
+};
+
+// The other process gets a handle of the same open file: no rank but the writer opens a subfile.
+void send_place(const Socket& socket, std::uint64_t begin, const file::File& subfile) {
+  const Prefix prefix{Tag::place, Kind::usage, 0, begin};
+  std::array<std::byte, sizeof(Prefix)> raw{};
+  std::memcpy(raw.data(), &prefix, sizeof prefix);
+  Envelope envelope(raw);
+  cmsghdr* rights = CMSG_FIRSTHDR(&envelope.header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  const int descriptor = subfile.descriptor();
+  std::memcpy(CMSG_DATA(rights), &descriptor, sizeof descriptor);
+  ssize_t sent = -1;
+  do sent = ::sendmsg(socket.get(), &envelope.header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) throw ended(socket);
+  if (sent < 0) throw base::system_error("hand the file to a rank that shares it", errno);
+  send_all(socket, std::span<const std::byte>(raw).subspan(static_cast<std::size_t>(sent)));
+}
+
+// Fills `bytes`, and takes the file that may come with them.
+file::File receive_with_file(const Socket& socket, std::span<std::byte> bytes, const std::filesystem::path& path) {
+  Envelope envelope(bytes);
+  ssize_t got = -1;
+  do got = ::recvmsg(socket.get(), &envelope.header, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got == 0 || (got < 0 && errno == ECONNRESET)) throw ended(socket);
+  if (got < 0) throw base::system_error("receive from a rank that shares the file", errno);
+  file::File file;
+  const cmsghdr* rights = CMSG_FIRSTHDR(&envelope.header);
+  if (rights != nullptr && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
+    int descriptor = -1;
+    std::memcpy(&descriptor, CMSG_DATA(rights), sizeof descriptor);
+    file = file::File(descriptor, path);
+  }
+  receive_all(socket, bytes.subspan(static_cast<std::size_t>(got)));
+  return file;
 }
 
 // The rest must be read all the same, or it would be taken for the next message.
@@ -111,10 +167,11 @@ void skip(const Socket& socket, std::uint64_t bytes) {
   }
 }
 
-Message receive(const Socket& socket) {
+// `path`: of the file that may come with it.
+Message receive(const Socket& socket, const std::filesystem::path& path = {}) {
   std::array<std::byte, sizeof(Prefix)> raw{};
-  receive_all(socket, raw);
   Message message;
+  message.file = receive_with_file(socket, raw, path);
   std::memcpy(&message.prefix, raw.data(), sizeof raw);
   try {
     message.bytes.resize(static_cast<std::size_t>(message.prefix.size));
@@ -319,6 +376,8 @@ struct Group::State {
   // The writer's: subfiles that are not synced, with their commit records as they were when they last were.
   std::map<std::filesystem::path, store::Records> unsynced;
   std::array<std::optional<std::uint64_t>, 2> newest_order;  // by flow, of what this rank has committed as segment 0
+  std::map<std::filesystem::path, file::File> open;          // the writer's: subfiles that later steps go to
+  std::filesystem::path marked;                              // the store whose marker is known to be there
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -386,12 +445,13 @@ using Part = std::optional<store::EncodedPart>;
 
 std::uint64_t bytes_of(const Part& part) { return part ? store::stored_size(*part) : 0; }
 
-// The answer's first byte; throws what the writer met.
-std::uint64_t answer_of(const Socket& writer) {
-  const Message answer = receive(writer);
+// Throws what the writer met.
+Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {}) {
+  Message answer = receive(writer, subfile);
   if (answer.prefix.tag == Tag::error) throw error_of(answer);
-  return answer.prefix.bytes;
+  return answer;
 }
+
 
 // A failure on the way to the writer leaves nothing to say to it: its receive fails as well.
 std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
@@ -404,11 +464,13 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
     send_error(writer, *failure);
   else
     send(writer, {Tag::space, Kind::usage, 0, bytes});
-  const std::uint64_t begin = answer_of(writer);
+  const Message place = answer_of(writer, store::subfile_path(plan));
   std::vector<std::byte> table;
   note(failure, [&] {
-    if (part && !store::write_streams(plan, *part, begin)) direct_io_refused = true;
-    if (part) table = to_message(*part);
+    if (!part) return;
+    if (!place.file.is_open()) throw Error(Kind::unreadable, "the rank that has the file could not hand it over");
+    if (!store::write_streams(place.file, plan.direct_io, *part, place.prefix.bytes)) direct_io_refused = true;
+    table = to_message(*part);
   });
   if (written) written();
   if (failure)
@@ -436,29 +498,26 @@ void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
     });
 }
 
-// A rank that has ended was noticed before, or ends the next step.
-void tell_all(const std::vector<Socket>& members, const std::optional<Error>& failure, Tag tag,
-              const std::vector<Share>& shares) {
+// `tell` says to a rank how to go on, unless something has failed. A rank that has ended was noticed before, or ends the
+// next step.
+void tell_all(const std::vector<Socket>& members, const std::optional<Error>& failure,
+              const std::function<void(std::size_t rank)>& tell) {
   for (std::size_t r = 1; r < members.size(); ++r) {
     std::optional<Error> gone;
-    note(gone, [&] {
-      if (failure)
-        send_error(members[r], *failure);
-      else
-        send(members[r], {tag, Kind::usage, 0, shares[r].begin});
-    });
+    note(gone, [&] { failure ? send_error(members[r], *failure) : tell(r); });
   }
 }
 
-// One range behind the other, in the order of ranks.
-void give_places(store::SegmentWriter& segment, std::vector<Share>& shares) {
+// One range behind the other, in the order of ranks, each at a multiple of the alignment.
+void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
   std::uint64_t all = 0;
-  for (const Share& share : shares) all += share.bytes;
-  std::uint64_t next = segment.reserve(all);
   for (Share& share : shares) {
-    share.begin = next;
-    next += share.bytes;
+    if (share.bytes > 0) all = (all + alignment - 1) / alignment * alignment;
+    share.begin = all;
+    all += share.bytes;
   }
+  const std::uint64_t first = segment.reserve(all);
+  for (Share& share : shares) share.begin += first;
 }
 
 }  // namespace
@@ -477,19 +536,23 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   std::uint64_t order = 0;
   Part part;
   note(failure, [&] {
-    segment.emplace(plan, header);
+    plan.marked = state_->marked == plan.store;
+    const auto open = state_->open.extract(store::subfile_path(plan));
+    segment.emplace(plan, header, open ? std::move(open.mapped()) : file::File());
+    state_->marked = plan.store;
     part = encode();
     shares[0].bytes = bytes_of(part);
   });
   hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
-    if (!failure) give_places(*segment, shares);
+    if (!failure) give_places(*segment, shares, plan.alignment);
   });
-  tell_all(members, failure, Tag::place, shares);
+  tell_all(members, failure, [&](std::size_t r) { send_place(members[r], shares[r].begin, segment->file()); });
   if (failure) throw *failure;
   note(failure, [&] {
     if (!part) return;
-    if (!store::write_streams(plan, *part, shares[0].begin)) state_->direct_io_refused = true;
+    if (!store::write_streams(segment->file(), plan.direct_io, *part, shares[0].begin))
+      state_->direct_io_refused = true;
     segment->add_written(std::move(*part));
   });
   if (written) written();
@@ -502,9 +565,10 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     segment->commit();
     order = segment->order();
     if (plan.segment == 0) newest_order = order;
+    if (plan.stays_open && plan.sync) state_->open[store::subfile_path(plan)] = segment->take_file();
   });
   segment.reset();
-  tell_all(members, failure, Tag::done, shares);
+  tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
   if (failure) throw *failure;
   return {shares[0].bytes, order};
 }

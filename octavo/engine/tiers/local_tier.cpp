@@ -46,6 +46,7 @@ void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, s
   const store::SegmentPlan to = step.plan;
   step.plan.store = local.root / to_text(LocalName{to.flow, to.after_order + 1, local.base, run, to.segment});
   step.plan.directory.clear();  // a store of its own has the usual places
+  step.plan.stays_open = false;
   if (!local.drain) return;
   step.committed = [drain = &*local.drain, number, to, at = step.plan.store] {
     const auto subfile = store::directory_of(at, to.flow, to.step) / store::subfile_name(to.subfile);

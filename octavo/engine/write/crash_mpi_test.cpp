@@ -520,6 +520,7 @@ TEST(CrashMpi, of_slots_that_are_used_again) {
 TEST(CrashMpi, while_older_checkpoints_are_removed) {
   Options options = with(Mode::background, 1);
   options.keep_last = 1;
+  options.recycle = false;
   crash_everywhere({options, true, true});
 }
 

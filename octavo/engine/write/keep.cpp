@@ -125,10 +125,12 @@ void Keeper::forget(const KeptStep& step) {
 // The mark first: a step that it lists and that is not there is lost.
 Chore Keeper::chore(Flow flow, std::vector<std::string> removed) {
   return [store = store_, flow, mark = marks_[static_cast<std::size_t>(flow)], sync = options_.sync,
-          removed = std::move(removed)] {
+          removed = std::move(removed), files = mark_files_] {
+    file::File& file = (*files)[static_cast<std::size_t>(flow)];
     try {
-      store::write_mark(store, flow, mark, sync);
+      store::write_mark(file, store, flow, mark, sync);
     } catch (const base::Error&) {  // no fault of the step: the next one tries again
+      file = {};
     }
     for (const std::string& directory : removed) file::remove_all(store / directory);
   };

@@ -100,7 +100,7 @@ void StoreSteps::open() {
       notes.push_back(std::move(note));
   }
   open_keeper();
-  if (!options.recycle) return;
+  if (!recycles(options)) return;
   slots = Slots(options.keep_last);
   slots.find(comm, path, resumed_from);
 }
@@ -131,7 +131,7 @@ void StoreSteps::open_keeper() {
     if (rank != 0) return;
     keeper.emplace(
         path,
-        Keeper::Options{options.keep_last, options.recycle, options.sync_policy != SyncPolicy::none, local.has_value()},
+        Keeper::Options{options.keep_last, recycles(options), options.sync_policy != SyncPolicy::none, local.has_value()},
         resumed_from);
     for (const std::string& name : keeper->directories()) names += name + '\n';
   });
@@ -206,13 +206,18 @@ void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
 bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) {
   segment.sync = options.sync_policy == SyncPolicy::step;
   segment.direct_io = options.direct_io;
+  segment.alignment = static_cast<std::uint64_t>(options.alignment);
   if (segment.flow == Flow::analysis) {
+    segment.stays_open = options.append_analysis;
     if (!options.append_analysis) segment.directory = "analysis" / store::fanned_out(segment.step);
     return true;
   }
+  segment.stays_open = options.append_checkpoint || recycles(options);
   if (options.append_checkpoint) segment.directory = "checkpoint";
-  if (!options.recycle && options.keep_last > 0) segment.directory = new_directory(segment.step, directories);
-  if (!options.recycle) return true;
+  if (!recycles(options)) {
+    if (options.keep_last > 0) segment.directory = new_directory(segment.step, directories);
+    return true;
+  }
   const auto slot = slots.take(number);
   if (!slot) return false;
   segment.directory = *slot;

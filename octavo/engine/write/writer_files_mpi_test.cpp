@@ -198,6 +198,31 @@ struct Syncs {
   std::atomic<int> count = 0;
 };
 
+TEST(WriterMpi, option_alignment_says_where_the_range_of_each_rank_begins) {
+  const testing::SharedDirectory directory;
+  Options options = usual();
+  options.alignment = 4096;
+  options.contributors_per_file = 0;
+  Writer writer = open(directory, options);
+  // The first write behind head and records is that of this rank's first stream.
+  std::atomic<std::uint64_t> first = 0;
+  file::set_observer([&](const file::Event& event) {
+    if (event.operation == file::Operation::write && event.offset >= 12288 && first == 0) first = event.offset;
+    return file::Verdict{};
+  });
+  write_step(writer, Flow::analysis, 1);
+  write_step(writer, Flow::analysis, 2);
+  writer.close();
+  file::set_observer({});
+  EXPECT_GT(first, 0U);
+  EXPECT_EQ(first % 4096, 0U);
+  for (std::int64_t step : {1, 2}) expect_step(directory.path(), Flow::analysis, step);
+  expect_sound(directory.path());
+  Options wrong = usual();
+  wrong.alignment = 12;
+  EXPECT_THAT(message_of([&] { open(directory, wrong); }), HasSubstr("alignment: expected a multiple of 8"));
+}
+
 TEST(WriterMpi, option_sync_policy_says_when_files_are_synced_and_steps_are_durable) {
   for (SyncPolicy policy : {SyncPolicy::step, SyncPolicy::wait, SyncPolicy::none}) {
     SCOPED_TRACE(static_cast<int>(policy));
@@ -297,7 +322,7 @@ void crash_at_every_moment(Options options) {
     log.start();
     for (std::int64_t step = 1; step <= 4; ++step) {
       // The step before last is in the slot that this one takes.
-      if (options.recycle && step > 2) kept[static_cast<std::size_t>(step - 3)].until = log.done.size();
+      if (recycles(options) && step > 2) kept[static_cast<std::size_t>(step - 3)].until = log.done.size();
       write_step(writer, Flow::checkpoint, step, 3);
       writer.wait();
       kept.push_back({step, log.done.size(), ~std::size_t{0},

@@ -236,6 +236,7 @@ TEST(WriterMpi, option_keep_last_removes_older_checkpoints_once_newer_ones_are_d
   Options options;
   options.mode = background_if_possible();
   options.keep_last = 2;
+  options.recycle = false;
   Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
   for (std::int64_t step = 1; step <= 5; ++step) {
     write_step(writer, Flow::checkpoint, step);

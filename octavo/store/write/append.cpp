@@ -104,14 +104,18 @@ fs::path subfile_path(const SegmentPlan& plan) {
   return directory / subfile_name(plan.subfile);
 }
 
-file::File open_subfile(const SegmentPlan& plan) {
+file::File open_subfile(const SegmentPlan& plan, file::File open) {
   if (plan.segment == 0 && plan.subfile != 0)
     throw Error(Kind::usage, "segment 0 of a step goes to the flow's first subfile");
   const fs::path path = subfile_path(plan);
-  make_directories(path.parent_path(), plan);
-  write_marker(plan.store);
-  file::File file = file::open_write(path);
-  if (!file::try_lock(file)) throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
+  file::File file = std::move(open);
+  if (!file.is_open() || file.path() != path || !file::has_name(file)) {
+    make_directories(path.parent_path(), plan);
+    if (!plan.marked) write_marker(plan.store);
+    file = file::open_write(path);
+    if (!file::try_lock(file))
+      throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
+  }
   const bool is_new = needs_head(file);
   if (plan.recycle)
     empty_again(file, plan);

@@ -9,8 +9,9 @@ namespace octavo::store {
 void write_marker(const std::filesystem::path& store);
 
 /// Opens the segment's subfile for writing, locks it, and makes sure that it has a valid head. Writes the store's
-/// marker if it is missing. Throws Error(usage) if another writer has the subfile.
-file::File open_subfile(const SegmentPlan& plan);
+/// marker if it is missing. Throws Error(usage) if another writer has the subfile. `open`: the subfile as an earlier
+/// call gave it; it is opened anew if somebody has removed it since.
+file::File open_subfile(const SegmentPlan& plan, file::File open = {});
 
 /// The end of a subfile, which the next commit follows.
 struct Tail {

@@ -258,7 +258,7 @@ void SegmentWriter::State::take_back_record(Error& error) {
   }
 }
 
-SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header) : state_(new State) {
+SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header, file::File open) : state_(new State) {
   State& state = *state_;
   if (plan.segments < 1 || plan.segment < 0 || plan.segment >= plan.segments || plan.subfile < 0)
     throw Error(Kind::usage, "segment " + std::to_string(plan.segment) + " of " + std::to_string(plan.segments) +
@@ -269,7 +269,7 @@ SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header
   for (const mesh::FieldInfo& field : header.fields)
     state.table.widths.push_back(static_cast<std::uint64_t>(field.components));
   check_header(header);
-  state.file = open_subfile(plan);
+  state.file = open_subfile(plan, std::move(open));
   Tail tail;
   try {
     tail = read_tail(state.file);
@@ -307,7 +307,8 @@ std::uint64_t SegmentWriter::reserve(std::uint64_t bytes) {
   state.check_usable();
   state.pad();
   state.flush();
-  const std::uint64_t begin = state.position;
+  const std::uint64_t unit = state.plan.alignment;
+  const std::uint64_t begin = state.position = (state.position + unit - 1) / unit * unit;
   if (bytes >= least_reserved) file::preallocate(state.file, begin + bytes);
   state.position += bytes;
   if (bytes > 0) state.reserved = begin;
@@ -364,10 +365,11 @@ void SegmentWriter::commit() {
   state.failed = true;
   state.commit();
   state.failed = false;
-  state.file = {};
 }
 
 std::uint64_t SegmentWriter::bytes_written() const noexcept { return state_->written; }
+const file::File& SegmentWriter::file() const noexcept { return state_->file; }
+file::File SegmentWriter::take_file() noexcept { return std::exchange(state_->file, {}); }
 std::uint64_t SegmentWriter::order() const noexcept { return state_->footer.order; }
 const Records& SegmentWriter::records_before() const noexcept { return state_->records_before; }
 
