@@ -4,6 +4,7 @@
  * Every function that returns int returns 0, or an octavo_code with the message in the caller's octavo_error (which may
  * be NULL). All ranks of the communicator call a "collective" function, and all get the same code and message. Collective
  * functions return OCTAVO_USAGE before MPI_Init and after MPI_Finalize. The thread that initialised MPI makes all calls.
+ * A library built without MPI brings an mpi.h of its own, for programs of one process; these need no MPI_Init.
  * docs/writing.md says what happens when. */
 #ifndef OCTAVO_H
 #define OCTAVO_H

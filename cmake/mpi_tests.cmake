@@ -2,6 +2,7 @@
 #
 # Runs the suites of a GoogleTest program under mpirun, one ctest case for each suite and number of ranks. Open MPI
 # refuses root, and more ranks than cores, unless told otherwise: tests do both.
+# Without MPI they run as one process, and those of more ranks do not run.
 function(octavo_mpi_tests target)
   cmake_parse_arguments(mpi "" "LABEL" "SUITES;RANKS;ENVIRONMENT" ${ARGN})
   if(NOT TARGET ${target})
@@ -9,8 +10,11 @@ function(octavo_mpi_tests target)
   endif()
   foreach(suite ${mpi_SUITES})
     foreach(ranks ${mpi_RANKS})
+      if(ranks GREATER 1 AND NOT OCTAVO_HAVE_MPI)
+        continue()
+      endif()
       set(name mpi${mpi_LABEL}.${suite}.${ranks})
-      add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}>
+      add_test(NAME ${name} COMMAND ${octavo_mpiexec} -n ${ranks} $<TARGET_FILE:${target}>
                                     --gtest_filter=${suite}.* --gtest_brief=1)
       set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS 2 ENVIRONMENT
         "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;${mpi_ENVIRONMENT}")

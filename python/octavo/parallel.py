@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from octavo.errors import Unsupported, UsageError
+from octavo.errors import UsageError
 
 __all__ = ["neighbours", "restart"]
 
@@ -95,12 +95,8 @@ def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
 
 
 def _mpi() -> Any:
-    try:
-        from octavo import _mpi
-    except ImportError as error:
-        raise Unsupported(
-            "this build of octavo has no MPI", [str(error)], "install an MPI library and build octavo again"
-        ) from None
+    from octavo import _mpi
+
     return _mpi
 
 

@@ -30,15 +30,18 @@ def world() -> Any:
     """The ranks that share the work of compiled verbs: all under mpirun, else None. Collective under mpirun."""
     if launched()[1] == 1:
         return None
-    try:
-        from octavo import _mpi
-    except ImportError as error:
+    from octavo import _mpi
+
+    ranks = _mpi.world()
+    if ranks.size == 1:
         from octavo.errors import Unsupported
 
         raise Unsupported(
-            "this build of octavo has no MPI", [str(error)], "run it without mpirun: it uses threads (-j)"
-        ) from None
-    return _mpi.world()
+            f"{launched()[1]} processes were started, and octavo's MPI knows of one: {_mpi.library_version()}",
+            [],
+            "start it by that library's mpirun, or by none: it uses threads (-j)",
+        )
+    return ranks
 
 
 def scotch() -> Any:
