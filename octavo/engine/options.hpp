@@ -53,8 +53,9 @@ struct Options {
   bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
 
   // Checkpoints.
-  int keep_last = 0;     ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
-  /// Their files are used again in place: keep_last + 1 slots, none of which is ever truncated. Nothing: recycles() says.
+  int keep_last = 0;  ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
+  /// Their files are used again in place: keep_last + 1 slots, none of which is ever truncated. Nothing: recycles()
+  /// says.
   std::optional<bool> recycle;
 
   // A second tier: steps are committed on a disk of the node first, and drained to the store behind the run's back.
@@ -108,8 +109,9 @@ std::int64_t parse_bytes(std::string_view text);
 /// Throws Error(usage) for an unknown name (with those there are) or a value that cannot be.
 void set_option(Options& options, std::string_view name, std::string_view value);
 
-/// Whether checkpoints are written over old ones: where `recycle` says so; where it says nothing, if keep_last is set and
-/// every step is synced in the store itself. New files cost a parallel file system creations, removals and syncs of names.
+/// Whether checkpoints are written over old ones: where `recycle` says so; where it says nothing, if keep_last is set
+/// and every step is synced in the store itself. New files cost a parallel file system creations, removals and syncs of
+/// names.
 bool recycles(const Options& options);
 
 /// Throws Error(usage) for values that contradict each other or cannot be.

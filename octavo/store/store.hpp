@@ -225,11 +225,11 @@ struct SegmentPlan {
   std::filesystem::path directory;  ///< of the subfile, in the store; empty: `analysis`, or `checkpoint` and the step
   /// The subfile's content is needed no more (all ranks know of a newer complete step): it is used again in place.
   bool recycle = false;
-  bool sync = true;        ///< false: the caller syncs the file, or nobody: a crash of the system may damage the step
+  bool sync = true;  ///< false: the caller syncs the file, or nobody: a crash of the system may damage the step
   std::uint64_t alignment = 8;  ///< [bytes] reserved space begins at a multiple of it, itself a multiple of 8
-  bool direct_io = false;  ///< streams go past the page cache, where the file system can
-  bool marked = false;     ///< the store's marker is known to be there
-  bool stays_open = false;  ///< later steps go to the same subfile, so the writer of them all keeps it open
+  bool direct_io = false;       ///< streams go past the page cache, where the file system can
+  bool marked = false;          ///< the store's marker is known to be there
+  bool stays_open = false;      ///< later steps go to the same subfile, so the writer of them all keeps it open
 };
 
 /// Writes one segment of a step: appended to its subfile, invisible until commit() has returned, and the step invisible

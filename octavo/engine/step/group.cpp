@@ -452,7 +452,6 @@ Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {
   return answer;
 }
 
-
 // A failure on the way to the writer leaves nothing to say to it: its receive fails as well.
 std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
                          const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
@@ -498,8 +497,8 @@ void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
     });
 }
 
-// `tell` says to a rank how to go on, unless something has failed. A rank that has ended was noticed before, or ends the
-// next step.
+// `tell` says to a rank how to go on, unless something has failed. A rank that has ended was noticed before, or ends
+// the next step.
 void tell_all(const std::vector<Socket>& members, const std::optional<Error>& failure,
               const std::function<void(std::size_t rank)>& tell) {
   for (std::size_t r = 1; r < members.size(); ++r) {

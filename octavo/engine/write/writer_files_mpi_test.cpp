@@ -8,6 +8,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "tests/support/crash_disk.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
 
 // Which files the engine writes, when it syncs them, and what of them a crash leaves.
@@ -220,7 +221,8 @@ TEST(WriterMpi, option_alignment_says_where_the_range_of_each_rank_begins) {
   expect_sound(directory.path());
   Options wrong = usual();
   wrong.alignment = 12;
-  EXPECT_THAT(message_of([&] { open(directory, wrong); }), HasSubstr("alignment: expected a multiple of 8"));
+  EXPECT_THAT(testing::message_of([&] { open(directory, wrong); }),
+              ::testing::HasSubstr("alignment: expected a multiple of 8"));
 }
 
 TEST(WriterMpi, option_sync_policy_says_when_files_are_synced_and_steps_are_durable) {
