@@ -20,6 +20,7 @@ store::EncodedPart encoded(std::uint64_t seed) {
   id.type = mesh::ScalarType::int64;
   id.centring = mesh::Centring::particle;
   part.particles.push_back({"stars", 3, {mesh::make_field(id, 3)}});
+  part.opaque["random numbers"] = {std::byte{1}, std::byte{2}};
   part.mesh = tree;
   return store::encode(part, header, {});
 }
@@ -35,10 +36,27 @@ TEST(Message, a_part_comes_out_as_it_went_in) {
     EXPECT_EQ(out.keys, in.keys);
     EXPECT_EQ(out.fields, in.fields);
     EXPECT_EQ(out.species, in.species);
+    EXPECT_EQ(out.opaque, in.opaque);
     ASSERT_EQ(out.streams.size(), in.streams.size());
     EXPECT_EQ(out.streams.back().stored_bytes, in.streams.back().stored_bytes);
     EXPECT_EQ(out.streams.back().raw_checksum, in.streams.back().raw_checksum);
     EXPECT_EQ(out.streams.back().codec, in.streams.back().codec);
+  }
+}
+
+TEST(Message, a_share_of_triangles_comes_out_as_it_went_in) {
+  mesh::Part part;
+  part.mesh = mesh::Unstructured{{0, 1, 0}, {0, 0, 1}, {0, 1, 2}, 1, {}};
+  mesh::Header header;
+  header.dim = 2;
+  for (const bool elsewhere : {false, true}) {
+    if (elsewhere) header.attributes = {{"mesh_step", std::int64_t{3}}, {"mesh_checksum", std::int64_t{-4}}};
+    const store::EncodedPart in = store::encode(part, header, {}), out = part_of_message(to_message(in));
+    EXPECT_EQ(out.triangles, in.triangles);
+    EXPECT_EQ(out.triangles->origin.has_value(), elsewhere);
+    EXPECT_EQ(out.share, in.share);
+    EXPECT_EQ(out.mesh, in.mesh);
+    EXPECT_EQ(out.streams.size(), in.streams.size());
   }
 }
 
