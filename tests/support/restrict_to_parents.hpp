@@ -8,7 +8,7 @@ namespace octavo::mesh {
 inline void restrict_to_parents(Part& part, const Specific& specific = {}) {
   const Octree& tree = octree_of(part);
   const std::size_t block = block_size(tree);
-  BitArray known(num_cells(tree) * block);
+  base::BitArray known(num_cells(tree) * block);
   const auto offsets = level_offsets(tree);
   for (std::size_t level = 0; level < tree.refined.size(); ++level)
     for (std::size_t i = 0; i < tree.refined[level].size(); ++i)
