@@ -187,6 +187,12 @@ def test_halves_go_into_files_of_codes_exactly(run, tmp_path, out):
     run("diff", store, tmp_path / out, "--ignore", "time")
 
 
+def test_integers_that_ramses_rounds_are_named(run, tmp_path):
+    store = blocks(tmp_path / "run.octavo", (1, 1, 1), small="int32", wide="int64")
+    done = run("convert", store, tmp_path / "output_00003", "--flow", "checkpoint", "--to", "ramses")
+    assert "rounded in wide" in done.stderr and "rounded in small" not in done.stderr
+
+
 def test_booleans_go_into_flash_as_bytes(run, tmp_path):
     store = blocks(tmp_path / "run.octavo", flag="bool")
     out = tmp_path / "run_hdf5_chk_0003"
