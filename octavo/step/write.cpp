@@ -83,6 +83,18 @@ void choose_fields(const mesh::Header& header, const Format& format, WriteReques
   request.fields = std::move(kept);
 }
 
+/// Integers on points have no place in files of triangles, but for the numbers of the boundary; a note names them.
+void note_integers(const formats::Series& series, const WriteRequest& request, WriteReport& report) {
+  const mesh::Header& header = series.first.header;
+  std::string left;
+  for (const std::size_t f : mesh::select_fields(header, request.fields)) {
+    const mesh::FieldInfo& field = header.fields[f];
+    if (mesh::is_integer(field.type) && field.name != "IPOBO" && field.name != "GLB")
+      left += (left.empty() ? "" : ", ") + field.name;
+  }
+  if (!left.empty()) report.notes.push_back("files of triangles hold reals only: left out are " + left);
+}
+
 /// The chosen fields and particles in the format's words; if these are the step's own, nothing else changes.
 mesh::Dataset in_words(const mesh::Dataset& step, const Format& format, const WriteRequest& request,
                        WriteReport& report) {
@@ -246,6 +258,7 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   WriteRequest request = asked;
   request.out = out;
   WriteReport report = formats::report_of(series);
+  note_integers(series, request, report);
   if (series.boundary.empty()) series.boundary = boundary_ranks(series, report.notes);
   if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
   write_output(format, series, request, report);

@@ -187,6 +187,12 @@ def test_halves_go_into_files_of_codes_exactly(run, tmp_path, out):
     run("diff", store, tmp_path / out, "--ignore", "time")
 
 
+def test_integers_that_ramses_rounds_are_named(run, tmp_path):
+    store = blocks(tmp_path / "run.octavo", (1, 1, 1), small="int32", wide="int64")
+    done = run("convert", store, tmp_path / "output_00003", "--flow", "checkpoint", "--to", "ramses")
+    assert "rounded in wide" in done.stderr and "rounded in small" not in done.stderr
+
+
 def test_booleans_go_into_flash_as_bytes(run, tmp_path):
     store = blocks(tmp_path / "run.octavo", flag="bool")
     out = tmp_path / "run_hdf5_chk_0003"
@@ -222,3 +228,17 @@ def test_a_step_of_another_code_says_its_time_step_to_amrex(run, tmp_path):
     store = blocks(tmp_path / "run.octavo")
     run("convert", store, tmp_path / "chk00003", "--flow", "checkpoint", *TO_CODES["chk00003"])
     assert (tmp_path / "chk00003" / "Header").read_text().splitlines()[3].strip() == "0.25"
+
+
+@pytest.mark.parametrize("out", ["r2d.slf", "r2d.vtkhdf"])
+def test_integers_that_files_of_triangles_have_no_place_for_are_named(run, tmp_path, out):
+    pytest.importorskip("mpi4py")
+    x, y = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
+    with octavo.Writer(None, tmp_path / "run.octavo", octavo.Header(dim=2), mode="sync") as writer:
+        writer.begin_step("checkpoint", 1, 0.5)
+        writer.put_triangles(x, y, np.array([[0, 1, 2]], np.int32))
+        writer.put_field("DEPTH", x)
+        writer.put_field("ZONE", np.array([1, 2, 3], np.int32))
+        writer.end_step()
+    done = run("convert", tmp_path / "run.octavo", tmp_path / out, "--flow", "checkpoint")
+    assert "left out are ZONE" in done.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import struct
 
 import pytest
 
@@ -155,3 +157,27 @@ def test_as_many_domains_keep_their_random_seeds(data, run, tmp_path):
         out = tmp_path / str(domains) / "output_00002"
         run("convert", tmp_path / "run.octavo", out, "--to", "ramses", "--domains", domains)
         assert seeds_of(out)[:kept] == before[:kept] and len(set(seeds_of(out))) == domains
+
+
+def star_masses(output) -> list[float]:
+    """Records 6 and 7 of all part files: the sums of the masses of stars that were made and lost."""
+    headers = [file.read_bytes()[:120] for file in sorted(output.glob("part_*.out*"))]
+    return [sum(struct.unpack_from("<d", header, at)[0] for header in headers) for at in (92, 108)]
+
+
+def test_the_mass_of_stars_that_were_made_stays(data, run, tmp_path):
+    native = tmp_path / "output_00002"
+    shutil.copytree(data / "ramses" / "tracer2d_3ranks" / "output_00002", native)
+    for k, file in enumerate(sorted(native.glob("part_*.out*"))):
+        bytes_ = bytearray(file.read_bytes())
+        struct.pack_into("<i", bytes_, 80, 7)
+        struct.pack_into("<d", bytes_, 92, 0.5 + k)
+        struct.pack_into("<d", bytes_, 108, 0.25 * k)
+        file.write_bytes(bytes_)
+    assert star_masses(native) == [4.5, 0.75]
+    run("convert", native, tmp_path / "run.octavo")
+    for source in (native, tmp_path / "run.octavo"):
+        for domains in (1, 3, 4):
+            out = tmp_path / source.stem / str(domains) / "output_00002"
+            run("convert", source, out, "--to", "ramses", "--domains", domains)
+            assert star_masses(out) == [4.5, 0.75]

@@ -197,6 +197,21 @@ std::int64_t count_particles(const Output& output) {
   return sum;
 }
 
+// Each domain counts the mass of the stars that it made. A run that has made none is not asked.
+void add_star_mass(const Output& output, const ParticleFileHeader& first, mesh::Header& header) {
+  double made = first.mstar_tot, lost = first.mstar_lost;
+  for (int domain = 1; domain < output.amr.ncpu && first.nstar_tot > 0; ++domain) {
+    const FileEntry* entry = find_file(output.listing, file_name(output.listing, "part", domain));
+    if (entry == nullptr) continue;  // note_missing_files() tells
+    RecordReader reader(entry->path, header_window);
+    const ParticleFileHeader other = read_particle_header(reader);
+    made += other.mstar_tot;
+    lost += other.mstar_lost;
+  }
+  header.attributes["mstar_tot"] = made;
+  header.attributes["mstar_lost"] = lost;
+}
+
 void add_particles(Output& output) {
   if (!has_kind(output.listing, "part")) return;
   const auto text = text_of(output.listing, "part_file_descriptor.txt");
@@ -211,8 +226,7 @@ void add_particles(Output& output) {
   auto& to = output.header.attributes;
   to["localseed"] = header.localseed;
   to["nstar_tot"] = header.nstar_tot;
-  to["mstar_tot"] = header.mstar_tot;
-  to["mstar_lost"] = header.mstar_lost;
+  add_star_mass(output, header, output.header);
   to["nsink"] = header.nsink;
 }
 

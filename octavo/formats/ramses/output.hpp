@@ -55,7 +55,7 @@ struct Output {
   std::vector<std::string> notes;
 };
 
-/// Opens the text files and the headers of the files of domain 1, nothing else.
+/// Opens the text files and the headers of the files of domain 1; if there are stars, those of all part files.
 Output open_output(Listing listing);
 
 /// Adds the attribute "localseeds": the random seeds of all domains, one domain after another. Opens all part files.

@@ -154,6 +154,13 @@ int number_of(const SharedRequest& request, const Options& options) {
   return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
 }
 
+void note_wide_integers(const mesh::Header& header, std::vector<std::string>& notes) {
+  std::string wide;
+  for (const mesh::FieldInfo& field : header.fields)
+    if (mesh::is_integer(field.type) && mesh::size_of(field.type) == 8) wide += (wide.empty() ? "" : ", ") + field.name;
+  if (!wide.empty()) notes.push_back("RAMSES has reals only: integers beyond 2^53 are rounded in " + wide);
+}
+
 }  // namespace
 
 const Words words{.code = "RAMSES",
@@ -197,6 +204,7 @@ void write(const mesh::Dataset& step, const std::filesystem::path& path, const S
     if (const auto gamma = attribute<double>(request.source, "real runtime parameters/gamma"))
       cells.header.attributes["gamma"] = *gamma;
   }
+  note_wide_integers(cells.header, report.notes);
   for (std::string& note : write(cells, path, how)) report.notes.push_back(std::move(note));
 }
 

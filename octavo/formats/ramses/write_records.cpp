@@ -122,8 +122,8 @@ void write_particles(const std::filesystem::path& path, const Plan& plan, int do
   out.write(static_cast<std::int32_t>(particles.count));
   out.write(seeds_of(*plan.header, domain, plan.owners.count()));
   out.write(static_cast<std::int32_t>(number_or(*plan.header, "nstar_tot", 0)));
-  write_reals(out, plan, {number_or(*plan.header, "mstar_tot", 0)});
-  write_reals(out, plan, {number_or(*plan.header, "mstar_lost", 0)});
+  for (const char* mass : {"mstar_tot", "mstar_lost"})  // RAMSES sums them over its ranks
+    write_reals(out, plan, {domain == 0 ? number_or(*plan.header, mass, 0) : 0.0});
   out.write(static_cast<std::int32_t>(number_or(*plan.header, "nsink", 0)));
   for (const mesh::Field& attribute : particles.attributes)
     mesh::visit_values(attribute, [&](auto values) { out.write(values); });
