@@ -5,6 +5,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/store/streams.hpp"
 #include "tests/support/crash_disk.hpp"
 #include "tests/support/store_fixture.hpp"
 
