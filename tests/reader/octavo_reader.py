@@ -457,14 +457,14 @@ def read_opaque(path, table, row):
 
 def summary(step):
     """Counts and, for each field, minimum and maximum over all cells: reading all of it checks all of it."""
-    if step.triangles is not None:
-        return {"flow": step.flow, "step": step.step, "time": step.time, "parts": len(step.parts)}
     leaves, fields = 0, {}
     for number in range(len(step.parts)):
         part = read_part(step, number)
         leaves += sum(int((o & ~r).sum()) for o, r in zip(part.owned, part.refined, strict=True))
         for name, levels in part.fields.items():
             values = np.concatenate([level.ravel() for level in levels])
+            if values.size == 0:
+                continue  # a part without cells
             low, high = fields.get(name, (np.inf, -np.inf))
             with np.errstate(invalid="ignore"):
                 fields[name] = min(low, float(np.nanmin(values))), max(high, float(np.nanmax(values)))
@@ -472,6 +472,16 @@ def summary(step):
     return {"flow": step.flow, "step": step.step, **counts, "fields": fields}
 
 
+def summary_of_triangles(steps, step):
+    import triangle_reader  # which imports this module
+
+    mesh, fields = triangle_reader.read(steps, step)
+    counts = {"time": step.time, "parts": len(step.parts), "triangles": len(mesh.triangles)}
+    extremes = {name: (float(np.nanmin(values)), float(np.nanmax(values))) for name, values in fields.items()}
+    return {"flow": step.flow, "step": step.step, **counts, "fields": extremes}
+
+
 if __name__ == "__main__":
-    for found in read_store(sys.argv[1]):
-        print(json.dumps(summary(found)))
+    all_steps = read_store(sys.argv[1])
+    for found in all_steps:
+        print(json.dumps(summary(found) if found.triangles is None else summary_of_triangles(all_steps, found)))
