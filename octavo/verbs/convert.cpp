@@ -108,7 +108,8 @@ Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
 
 // ------------------------------------------------------------------ reading one part
 
-/// Whether each part of the store is one of the input, with all its cells or those of its coarser levels.
+/// Whether each part of the store is one of the input, with all its cells or those of its coarser levels. Then bytes of
+/// ranks stay with their parts.
 bool keeps_parts(const ConvertOptions& options) { return !options.region && options.block == 0 && options.refine == 0; }
 
 mesh::Request request_of(const ConvertOptions& options) {
@@ -118,11 +119,6 @@ mesh::Request request_of(const ConvertOptions& options) {
   request.particles = options.particles;
   request.opaque = keeps_parts(options);
   return request;
-}
-
-/// The store has the parts of the input, with all their cells. Then bytes of ranks stay with their parts.
-bool keeps_parts(const ConvertOptions& options) {
-  return !options.region && !options.max_level && options.block == 0 && options.refine == 0;
 }
 
 void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
@@ -142,7 +138,6 @@ void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::P
 mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
   mesh::Part part = dataset.read(index, request_of(options));
   if (options.region) keep_region(*options.region, dataset.header, part);
-  if (!keeps_parts(options)) part.opaque.clear();
   return part;
 }
 
