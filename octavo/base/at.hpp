@@ -4,7 +4,7 @@
 
 namespace octavo::base {
 
-/// A number from 0 as a place in an array.
+/// Casts a signed number, which counts from 0, to the unsigned type that indexes arrays.
 constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 }  // namespace octavo::base

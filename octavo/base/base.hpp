@@ -1,5 +1,6 @@
 #pragma once
-/// Errors, bit arrays, byte order, checksums, threads, progress, and numbers between ranks: the ground of all rooms.
+/// The ground of all rooms: errors, bit arrays, byte order, checksums, threads, progress, and exchange of numbers
+/// between ranks.
 /// It may touch memory, threads and the clock.
 /// It never knows a mesh, opens a file of a simulation, or calls MPI: `Ranks` is a row of functions that a caller fills
 /// in.

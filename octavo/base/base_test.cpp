@@ -86,7 +86,7 @@ TEST(ByteOrder, loads_what_was_stored_in_either_order) {
   EXPECT_EQ(load<double>(bytes, std::endian::big), -1.5);
 }
 
-// Those that this machine has.
+// The instruction sets that this machine has.
 std::vector<const Vectors*> instruction_sets() {
   std::vector<const Vectors*> sets{&vectors_plain};
 #if defined(__x86_64__)
@@ -113,14 +113,14 @@ TEST(Checksum, every_instruction_set_gives_the_same_sums) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i >> 3);
   for (const std::size_t size : {0U, 1U, 16U, 200U, 241U, 1024U, 8192U, 100003U}) {
     const auto some = std::span(bytes).first(size);
-    RunningChecksum running;  // in pieces, with whatever this machine takes
+    RunningChecksum running;  // in pieces, with the instruction set of this machine
     for (std::size_t at = 0; at < size; at += 777) running.add(some.subspan(at, std::min<std::size_t>(777, size - at)));
     for (const Vectors* set : instruction_sets()) EXPECT_EQ(set->hash(some.data(), size), running.value()) << size;
   }
 }
 
 TEST(Checksum, is_xxh3) {
-  EXPECT_EQ(checksum({}), 0x2d06800538d394c2u);  // published value for no bytes, seed 0
+  EXPECT_EQ(checksum({}), 0x2d06800538d394c2u);  // the published value for empty input with seed 0
 }
 
 TEST(Threads, commits_in_order_whatever_the_number_of_threads) {

@@ -13,7 +13,7 @@ std::vector<std::uint32_t> set_positions(const BitArray& bits) {
   for (std::size_t w = 0; w < bits.words().size(); ++w) {
     const std::uint64_t word = bits.words()[w];
     const auto first = static_cast<std::uint32_t>(w << 6);
-    // Whole words of ones are common, a level that is refined everywhere, and are filled in without looking at bits.
+    // Levels that are refined everywhere give whole words of ones. We fill these in without looking at single bits.
     if (word == ~std::uint64_t{0}) {
       std::iota(next, next + 64, first);
       next += 64;

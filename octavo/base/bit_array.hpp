@@ -43,7 +43,7 @@ class BitArray {
     for (std::uint64_t w : words_) n += static_cast<std::size_t>(std::popcount(w));
     return n;
   }
-  /// The first bit from `begin` on that is `value`, size() if there is none.
+  /// Position of the first bit at `begin` or later that equals `value`; size() if there is none.
   std::size_t find(bool value, std::size_t begin) const noexcept {
     for (std::size_t w = begin >> 6, skip = begin & 63; w < words_.size(); ++w, skip = 0) {
       const std::uint64_t found = (value ? words_[w] : ~words_[w]) & (~std::uint64_t{0} << skip);
@@ -59,7 +59,7 @@ class BitArray {
         f((w << 6) + static_cast<std::size_t>(std::countr_zero(rest)));
   }
   const std::vector<std::uint64_t>& words() const noexcept { return words_; }
-  /// For bulk filling; bits past `size()` must be left 0.
+  /// Gives the words for bulk filling. The caller must leave bits past `size()` 0.
   std::vector<std::uint64_t>& words() noexcept { return words_; }
 
   bool operator==(const BitArray&) const = default;
@@ -73,7 +73,7 @@ class BitArray {
   std::size_t size_ = 0;
 };
 
-/// Positions of the set bits, ascending. Bit arrays longer than 2^32 are not accepted (std::length_error).
+/// Positions of the set bits, ascending. Throws std::length_error if the array has more than 2^32 bits.
 std::vector<std::uint32_t> set_positions(const BitArray& bits);
 
 }  // namespace octavo::base

@@ -51,7 +51,8 @@ std::uint64_t RunningChecksum::value() const noexcept { return XXH3_64bits_diges
 
 namespace {
 
-// One block of XXH3: small enough that the processor takes up the next tile's copy while it still sums this one.
+// The tile is one block of XXH3. It is so small that the processor starts to copy the next tile while it still sums
+// this one.
 constexpr std::size_t tile_bytes = 1024;
 
 constexpr std::size_t line_bytes = 64;
@@ -65,8 +66,8 @@ void finish_stores() noexcept {
 }  // namespace
 
 void copy_out(std::span<const std::byte> from, std::byte* to, RunningChecksum* sum) noexcept {
-  // Up to the first whole line of `to`, then tiles of lines, then the rest. Sums are of tiles from the beginning
-  // on: they follow the copy by less than a line.
+  // We copy bytes up to the first whole line of `to`, then tiles of lines, then the rest. Sums go by tiles from the
+  // beginning of `from`, so they lag behind the copy by less than a line.
   const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % line_bytes;
   std::size_t copied = std::min(from.size(), (line_bytes - past) % line_bytes), summed = 0;
   std::memcpy(to, from.data(), copied);

@@ -9,10 +9,10 @@ namespace octavo::base {
 /// XXH3, 64 bits, seed 0: the checksum of every byte range in a store.
 std::uint64_t checksum(std::span<const std::byte> bytes) noexcept;
 
-/// The same of bytes that come in pieces.
+/// The same checksum for bytes that come in pieces.
 class RunningChecksum {
  public:
-  RunningChecksum();  ///< throws std::bad_alloc
+  RunningChecksum();  ///< may throw std::bad_alloc
   ~RunningChecksum();
   RunningChecksum(RunningChecksum&&) noexcept;
   RunningChecksum& operator=(RunningChecksum&&) noexcept;
@@ -24,8 +24,8 @@ class RunningChecksum {
   std::unique_ptr<State> state_;
 };
 
-/// Copies to memory that nobody reads soon: past the caches, where the machine can. `sum`, if given, is told of the
-/// bytes on the way, while they are in the first-level cache.
+/// Copies to memory that nobody reads soon. It writes past the caches if the machine can. If `sum` is given, it adds
+/// the bytes to it while they are in the first-level cache.
 void copy_out(std::span<const std::byte> from, std::byte* to, RunningChecksum* sum = nullptr) noexcept;
 
 }  // namespace octavo::base

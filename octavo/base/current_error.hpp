@@ -3,8 +3,8 @@
 
 namespace octavo::base {
 
-/// The exception that is being handled, as an Error, so that others can be told: memory that is short is no_space, what
-/// is not ours unreadable.
+/// Returns the exception that is being handled as an Error, so that a caller can pass it on. Lack of memory becomes
+/// no_space; exceptions of other libraries become unreadable.
 Error current_error();
 
 }  // namespace octavo::base

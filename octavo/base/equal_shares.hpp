@@ -6,54 +6,57 @@
 #include <span>
 #include <vector>
 
-/// Equal shares of things in order, and of keys that stand in an order nobody sees as a whole.
+/// Equal shares of a sequence, and of sorted keys that no process sees as a whole.
 namespace octavo::base {
 
-/// Where share `i` of `shares` begins among `count` things: rounded down, so that shares differ by one at most.
+/// Position among `count` things at which share `i` of `shares` begins. It is rounded down, so shares differ by at most
+/// one.
 constexpr std::int64_t share_begin(std::int64_t count, std::int64_t shares, std::int64_t i) {
   return count / shares * i + count % shares * i / shares;  // no product overflows
 }
-/// [first, last) of share `i`.
+/// The range [first, last) of share `i`.
 constexpr std::array<std::int64_t, 2> share(std::int64_t count, std::int64_t i, std::int64_t shares) {
   return {share_begin(count, shares, i), share_begin(count, shares, i + 1)};
 }
-/// The share that the i-th thing is in. @pre i * shares < 2^63
+/// The share that holds thing `i`. @pre (i + 1) * shares < 2^63
 constexpr std::size_t owner(std::int64_t i, std::int64_t count, std::int64_t shares) {
   return static_cast<std::size_t>(((i + 1) * shares - 1) / count);
 }
 
 __extension__ using WideKey = unsigned __int128;
 
-/// Finds the keys at given positions in the order of all keys that several holders have: a round at a time, in each of
-/// which every holder counts its keys, and the counts of all are added up. A round takes as many bits as there are
-/// counters for.
+/// Finds the keys at given positions in the sorted order of keys that are spread over several holders. It works in
+/// rounds: in each round every holder counts its keys, and the caller adds up the counts of all holders. More counters
+/// let a round find more bits of the keys.
 class KeySearch {
  public:
-  /// `positions` ascend. Keys are below 2^bits. Positions past the last key find the largest number of so many bits.
+  /// `positions` must ascend. Keys are below 2^bits. For a position past the last key, the search finds 2^bits - 1.
   KeySearch(std::span<const std::int64_t> positions, int bits, std::size_t most_counters);
-  /// The positions that cut all keys into equal shares, without the first share's: none of no keys.
+  /// The positions that cut all keys into equal shares: the first key of each share but share 0. Empty if there are no
+  /// keys.
   static std::vector<std::int64_t> cuts(std::int64_t keys, std::int64_t shares);
 
   bool done() const { return left_ == 0 || searches_.empty(); }
   void begin_round();
-  /// Counts a holder's keys, which ascend. `key` and `weight` give an item's key, and how many keys it stands for.
+  /// Counts one holder's keys, which must ascend. `key` gives an item's key; `weight` gives how many keys the item
+  /// stands for.
   template <class Items, class Key, class Weight>
   void count(const Items& items, Key&& key, Weight&& weight);
   std::vector<std::int64_t>& counts() { return counts_; }
   void end_round();
-  /// By position, when it is done.
+  /// The keys, in the order of the positions. Call it once done() holds.
   std::vector<WideKey> found() const;
 
  private:
   struct Search {
     std::int64_t position = 0;
-    WideKey low = 0;         ///< the key is not below this ...
-    std::int64_t below = 0;  ///< ... before which so many keys stand
+    WideKey low = 0;         ///< lower limit of the key
+    std::int64_t below = 0;  ///< number of keys before `low`
   };
   std::vector<Search> searches_;
-  int left_ = 0, taken_ = 0;  ///< bits of a key not known yet, and those of this round
+  int left_ = 0, taken_ = 0;  ///< bits of a key not known yet; bits that this round finds
   std::size_t most_counters_;
-  std::vector<WideKey> lows_;  ///< searches with one `low` share their counters
+  std::vector<WideKey> lows_;  ///< searches with the same `low` share their counters
   std::vector<std::int64_t> counts_;
 };
 

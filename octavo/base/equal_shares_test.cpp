@@ -24,10 +24,10 @@ TEST(EqualShares, each_thing_is_in_the_share_that_holds_it_and_shares_differ_by_
       EXPECT_EQ(next, count);
     }
   const std::int64_t many = std::int64_t{1} << 60;
-  EXPECT_EQ(share_begin(many, 1000, 500), many / 2);  // the product would not fit
+  EXPECT_EQ(share_begin(many, 1000, 500), many / 2);  // count * i would overflow
 }
 
-/// Keys of three holders, where keys repeat and stand for up to three; the key at each position, by hand.
+/// Three holders have keys that repeat and have weights up to three. We find the key at each position by hand.
 TEST(EqualShares, a_search_finds_the_keys_that_sorting_all_of_them_finds) {
   std::mt19937 random(3);
   using Item = std::pair<WideKey, std::int64_t>;

@@ -38,7 +38,7 @@ void Error::compose() {
   text_ = message_;
   if (!places_.empty()) {
     text_ += "\n  in ";
-    // Places were added innermost first; people read outermost first.
+    // Callers add places innermost first, but people read them outermost first.
     for (std::size_t i = places_.size(); i-- > 0;) {
       text_ += places_[i];
       if (i > 0) text_ += ", ";

@@ -6,7 +6,7 @@
 
 namespace octavo::base {
 
-/// The kind of an error, for a caller to act on. The command's exit code follows from it.
+/// The kind of an error, for a caller to act on. It decides the command's exit code.
 enum class Kind {
   usage,        ///< the request itself is wrong: unknown field, contradictory options   (exit 2)
   unreadable,   ///< the operating system refused: missing file, permission, read error  (exit 3)
@@ -19,21 +19,21 @@ enum class Kind {
 /// The command's exit code for an error of this kind.
 int exit_code(Kind kind) noexcept;
 
-/// The one exception type of the library: what happened, where, and what to do about it.
+/// The only exception type of the library. It says what happened, where, and what to do about it.
 ///
 ///     throw Error(Kind::corrupt, "record ends early: expected 4096 bytes, found 120")
 ///         .at("amr_00080.out00017, byte 20480")
 ///         .hint("octavo verify output_00080 lists all damage");
 ///
-/// `what()` is all of it, one line each.
+/// `what()` gives all three, one line each.
 class Error : public std::exception {
  public:
   Error(Kind kind, std::string message);
 
-  /// Adds a place, innermost first: call it again on the way up to name the enclosing file or part.
+  /// Adds a place, innermost first. Call it again on the way up to name the enclosing file or part.
   Error& at(std::string place) &;
   Error&& at(std::string place) &&;
-  /// Says what the user can do. The innermost hint stays.
+  /// Says what the user can do. If it is called again, the first (innermost) hint stays.
   Error& hint(std::string advice) &;
   Error&& hint(std::string advice) &&;
 

@@ -24,8 +24,8 @@ struct CloseFile {
 };
 using TextFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// The number behind `key` in a file of lines "key number"; without a key the file is one number. `unlimited` where
-/// there is none ("max").
+/// Returns the number behind `key` in a file of lines "key number"; with an empty key, the number that the file begins
+/// with. Returns `unlimited` if the file has no such number ("max") or cannot be read.
 std::uint64_t number_in(const char* path, const char* key = "") noexcept {
   const TextFile file(std::fopen(path, "re"));
   char line[256];
@@ -44,7 +44,7 @@ std::uint64_t less(std::uint64_t limit, std::uint64_t used) {
   return limit > used ? limit - used : 0;
 }
 
-/// Files of the control group as a container sees them: version 2, then version 1.
+/// The paths are those that a container sees: control groups version 2, then version 1.
 std::uint64_t free_in_group() noexcept {
   const std::uint64_t second = less(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
   const std::uint64_t first = less(number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -76,7 +76,7 @@ std::uint64_t memory_limit() noexcept {
 }
 
 void need_memory(std::uint64_t bytes, std::string_view what) {
-  // Small requests are not worth a look at free memory.
+  // Reading the free memory costs more than a small request is worth.
   if (bytes < (std::uint64_t{1} << 20) && chosen_limit == 0) return;
   const std::uint64_t limit = memory_limit();
   if (bytes <= limit) return;

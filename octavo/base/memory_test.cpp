@@ -17,7 +17,7 @@ struct Limit : ::testing::Test {
 TEST_F(Limit, IsFourFifthsOfWhatIsFreeUnlessItIsSet) {
   const double free = static_cast<double>(free_memory());
   EXPECT_GT(free, 0);
-  EXPECT_NEAR(static_cast<double>(memory_limit()), 0.8 * free, 0.2 * free);  // others come and go
+  EXPECT_NEAR(static_cast<double>(memory_limit()), 0.8 * free, 0.2 * free);  // other processes use memory, too
   set_memory_limit(1000);
   EXPECT_EQ(memory_limit(), 1000u);
 }

@@ -9,12 +9,12 @@
 
 #include "octavo/base/error.hpp"
 
-/// Values as bytes between the processes of one run, in the machine's own order. `both` names the order of a struct's
-/// members once: both(put, value) appends the value, both(get, value) reads it back. A struct that holds more than
-/// plain bytes has its own `both`, in its own namespace.
+/// Packs values into bytes for other processes of the same run, in the machine's own byte order. `both` lists the
+/// members of a struct once: both(put, value) appends the value, both(get, value) reads it back. A struct that holds
+/// more than plain bytes defines its own `both` in its own namespace.
 namespace octavo::base {
 
-/// Appends values. Only reads them, whatever the signature of `both` says.
+/// Appends values. It never changes a value, although `both` takes it by non-const reference.
 struct Put {
   std::vector<std::byte> bytes;
   void raw(const void* from, std::size_t size) {
@@ -27,7 +27,7 @@ struct Put {
   }
 };
 
-/// The mirror of Put. Throws Error(corrupt) where the bytes end early.
+/// Reads values in the order in which Put appended them. Throws Error(corrupt) if the bytes end early.
 struct Get {
   std::span<const std::byte> bytes;
   void raw(void* to, std::size_t size) {
@@ -35,7 +35,8 @@ struct Get {
     if (size > 0) std::memcpy(to, bytes.data(), size);
     bytes = bytes.subspan(size);
   }
-  /// Elements take at least `least` bytes each: a count that cannot be is not allocated.
+  /// Each element takes at least `least` bytes, so we reject a count that the bytes left cannot hold before we
+  /// allocate.
   std::size_t count(std::size_t, std::size_t least) {
     std::size_t n = 0;
     raw(&n, sizeof n);
@@ -66,7 +67,7 @@ void both(Way& way, std::vector<T>& values) {
   }
 }
 
-/// A value as a string, as Ranks exchange it.
+/// Packs a value into a string, which is what Ranks exchange.
 template <class T>
 std::string packed(const T& value) {
   Put put;
@@ -74,7 +75,7 @@ std::string packed(const T& value) {
   return {reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size()};
 }
 
-/// The inverse. Throws Error(corrupt) where the bytes end early or too late.
+/// The inverse of packed(). Throws Error(corrupt) if the text is too short or too long.
 template <class T>
 T unpacked(std::string_view text) {
   Get get{std::as_bytes(std::span(text))};

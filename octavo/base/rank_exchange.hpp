@@ -11,7 +11,7 @@
 #include "octavo/base/pack.hpp"
 #include "octavo/base/ranks.hpp"
 
-/// Vectors between ranks. All of it is collective.
+/// Exchange of vectors between ranks. All functions that take Ranks are collective.
 namespace octavo::base {
 
 template <class T>
@@ -26,7 +26,7 @@ void append(std::vector<T>& values, const std::string& bytes) {
   if (!bytes.empty()) std::memcpy(values.data() + before, bytes.data(), bytes.size());
 }
 
-/// Everybody's values, by rank.
+/// The values of all ranks, one rank after another.
 template <class T>
 std::vector<T> gather(const Ranks& ranks, const std::vector<T>& mine) {
   if (ranks.size == 1) return mine;
@@ -42,13 +42,13 @@ std::vector<T> gather(const Ranks& ranks, const std::vector<T>& mine) {
   return all;
 }
 
-/// The first rank's value, on all.
+/// Rank 0's value, on all ranks.
 template <class T>
 T from_first(const Ranks& ranks, const T& mine) {
   return unpacked<T>(all_gather(ranks, ranks.rank == 0 ? packed(mine) : std::string())[0]);
 }
 
-/// Sends each rank its values; gives what came, by sender.
+/// Sends to[r] to rank r. Returns the values that this rank received, one sender after another.
 template <class T>
 std::vector<T> exchange(const Ranks& ranks, std::vector<std::vector<T>> to) {
   if (ranks.size == 1) return std::move(to[0]);
@@ -62,8 +62,8 @@ std::vector<T> exchange(const Ranks& ranks, std::vector<std::vector<T>> to) {
   return all;
 }
 
-/// `mine` has as many values on each rank: value by value, add(add(first rank's, second's), third's) ..., on all. Each
-/// rank adds up a share of them where ranks can send each other theirs.
+/// Reduces value by value: result i is add(add(rank 0's value i, rank 1's), rank 2's) ..., on all ranks. `mine` must
+/// have the same size on each rank. If all_to_all is available, each rank adds up only a share of the values.
 template <class T, class Add>
 std::vector<T> reduce(const Ranks& ranks, std::vector<T> mine, Add&& add) {
   if (ranks.size == 1) return mine;

@@ -17,7 +17,8 @@ std::vector<std::string> all_to_all(const Ranks& ranks, std::vector<std::string>
 }
 
 void agree(const Ranks& ranks, const std::function<void()>& work) {
-  // An error travels as: kind digit, then message, places and advice separated by NUL.
+  // The string that carries an error holds the digit of its kind, the message, the advice and then the places,
+  // separated by NUL.
   std::string mine;
   try {
     work();

@@ -22,7 +22,7 @@ int thread_count(int requested) {
 }
 
 void leave_binding() noexcept {
-  // More cores than these nobody has built.
+  // The mask has room for 65536 cores, more than any machine has.
   std::array<unsigned long, 1024> cores{}, own{};
   auto* set = reinterpret_cast<cpu_set_t*>(cores.data());
   if (sched_getaffinity(getppid(), sizeof cores, set) < 0) return;
@@ -33,7 +33,7 @@ void leave_binding() noexcept {
 
 namespace {
 
-/// Runs body on `threads` threads, the caller's being one of them.
+/// Runs `body` on `threads` threads; the caller's thread is one of them.
 void on_threads(int threads, const std::function<void()>& body) {
   std::vector<std::jthread> others;
   for (int t = 1; t < threads; ++t) others.emplace_back(body);

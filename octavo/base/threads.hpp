@@ -6,16 +6,16 @@
 
 namespace octavo::base {
 
-/// `requested` if positive, otherwise the number of cores this process may run on.
+/// Returns `requested` if it is positive, otherwise the number of cores that this process may run on.
 int thread_count(int requested);
 
-/// Lets the calling thread run on every core that the process has which started this one, not only on those it was
-/// bound to then: mpirun binds a rank to a core, and a thread of that rank would take turns with it beside idle ones.
+/// Lets the calling thread run on every core of the parent process as well as on its own. mpirun binds a rank to one
+/// core; a second thread of that rank would have to share that core while other cores are idle.
 void leave_binding() noexcept;
 
-/// Runs work(i) for i in [0, count) on `threads` threads and hands each result, in order of i and never two at a
-/// time, to commit(i). At most `threads` results wait between the two: memory is bounded, and what commit builds is
-/// the same for any number of threads. The first exception stops the rest and is rethrown here.
+/// Runs work(i) for i in [0, count) on `threads` threads and hands each result to commit(i), in order of i and never
+/// two at a time. At most `threads` results wait for commit, so memory is bounded. The order of commits does not depend
+/// on the number of threads. The first exception stops the rest and is rethrown here.
 ///
 ///     ordered_for(parts, threads, [&](std::size_t i) { return encode(i); },      // parallel
 ///                                 [&](std::size_t i, Encoded e) { append(e); }); // ordered
@@ -26,14 +26,14 @@ void ordered_for(std::size_t count, int threads, Work&& work, Commit&& commit);
 void parallel_for(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 namespace detail {
-/// work(i) returns a commit action; actions run in order of i.
+/// work(i) returns an action to commit; the actions run in order of i.
 void ordered(std::size_t count, int threads, const std::function<std::function<void()>(std::size_t)>& work);
 }  // namespace detail
 
 template <class Work, class Commit>
 void ordered_for(std::size_t count, int threads, Work&& work, Commit&& commit) {
   detail::ordered(count, threads, [&](std::size_t i) -> std::function<void()> {
-    // std::function needs a copyable target, results are often only movable: hold them by pointer.
+    // std::function needs a copyable target, but results are often only movable, so we hold them by pointer.
     auto result = std::make_shared<decltype(work(i))>(work(i));
     return [i, result, &commit] { commit(i, std::move(*result)); };
   });

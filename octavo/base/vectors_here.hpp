@@ -1,6 +1,6 @@
 #pragma once
-// `vectors_here`: the functions of vectors.hpp for the instruction set that the including file is compiled for. Nothing
-// of it has a name outside that file, or the linker would take one of several for all.
+// Defines `vectors_here`: the functions of vectors.hpp for the instruction set that the including file is compiled for.
+// Everything has internal linkage; otherwise the linker would keep one of several versions for all files.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -41,8 +41,8 @@ void copy_line(const std::byte* from, std::byte* to) {
 void copy_line(const std::byte* from, std::byte* to) { std::memcpy(to, from, 64); }
 #endif
 
-// The machine itself looks no further than the page it is in: asked for two pages ahead, arrays that are not in the
-// caches come a fifth faster. Asking for lines that do not exist does nothing.
+// The processor prefetches no further than the current page. We prefetch two pages ahead, so arrays that are not in the
+// caches are copied a fifth faster. A prefetch of a line that does not exist does nothing.
 constexpr std::size_t bytes_ahead = 8192;
 void prefetch(const std::byte* at) {
 #if defined(__SSE2__)

@@ -29,8 +29,8 @@ double now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 
 // ------------------------------------------------------------------ who holds it
 
-// A process, so that another one can tell whether it still runs. Numbers of processes are used again, so its start
-// stands beside its number; they mean something to processes of one host and one name space only.
+// Describes a process so that another process can tell whether it still runs. The system reuses process numbers, so we
+// keep the start time beside the number. Both have a meaning only on one host and in one PID namespace.
 struct Holder {
   std::string host, space;
   long process = 0;
@@ -43,8 +43,8 @@ std::string process_space() {
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "unknown";
 }
 
-// Clock ticks from the boot to the start of the process; nothing where there is no such process. It is the 22nd item
-// of the line, the 20th behind the name, which stands in parentheses and may have any bytes.
+// Returns the clock ticks from boot to the start of the process; nothing if there is no such process. This is item 22
+// of the line, the 20th behind the name. The name stands in parentheses and may hold any bytes.
 std::optional<unsigned long long> start_of(long process) {
   std::ifstream in("/proc/" + std::to_string(process) + "/stat");
   std::string line;
@@ -111,8 +111,8 @@ bool is_same(const File& file, const fs::path& path) {
          a.st_ino == b.st_ino;
 }
 
-// Several processes may find the same stale lock; one of them moves it away. If that moved a lock which another process
-// has made in the meantime, we put it back.
+// Several processes may find the same stale lock; one of them moves it away. If it moved a lock that another process
+// has made in the meantime, we put that lock back.
 void take_away(const File& stale, const fs::path& path) {
   static std::atomic<int> taken{0};
   const Holder mine = this_process();
@@ -124,7 +124,7 @@ void take_away(const File& stale, const fs::path& path) {
   fs::remove(aside, ignored);
 }
 
-// On a full disk the file stays empty. It is a lock all the same, which becomes stale by its age.
+// On a full disk the file stays empty. It is still a lock, and it becomes stale with age.
 void fill(const File& file) try {
   const std::string text = to_text(this_process());
   pwrite_all(file, 0, std::as_bytes(std::span(text)));
@@ -144,7 +144,7 @@ LockFile& LockFile::operator=(LockFile&& other) noexcept {
 
 LockFile::~LockFile() {
   std::error_code ignored;
-  // Another host may have taken it over.
+  // Another process may have taken over the lock; then the file is no longer ours.
   if (file_.is_open() && is_same(file_, file_.path())) fs::remove(file_.path(), ignored);
 }
 
@@ -175,7 +175,7 @@ LockFile make_lock_file(const fs::path& path) {
       }
       lock.note_ += "that of " + describe(holder, age) + ", was taken over; ";
       take_away(other, path);
-    } catch (const base::Error&) {  // taken away by another
+    } catch (const base::Error&) {  // another process took it away
     }
   lock.note_ += "nothing keeps a second writer away";
   return lock;

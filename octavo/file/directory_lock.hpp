@@ -6,9 +6,9 @@
 
 namespace octavo::file {
 
-/// A lock file, for file systems without flock. It names the process that holds it. It stays if that process is killed,
-/// so another process takes it over if the holder no longer runs on this host, or if a holder on another host has not
-/// touched it for `seconds_until_stale`. The destructor removes it.
+/// A lock file, for file systems without flock. It names the process that holds it, and stays if that process is
+/// killed. Another process takes it over if the holder no longer runs. If the holder is on another host (or in another
+/// PID namespace), the file must not have been touched for `seconds_until_stale`. The destructor removes the file.
 class LockFile {
  public:
   static constexpr double seconds_until_stale = 60;
@@ -19,11 +19,11 @@ class LockFile {
   ~LockFile();
 
   bool is_open() const noexcept { return file_.is_open(); }
-  /// The process that holds the lock if it is another one; else empty.
+  /// The other process that holds the lock; empty if no other process does.
   const std::string& holder() const noexcept { return holder_; }
-  /// Tells the user whether this file keeps a second writer away, and from whom it was taken over.
+  /// A message for the user: whether this file keeps a second writer away, and from whom it was taken over.
   const std::string& note() const noexcept { return note_; }
-  /// Tells other processes that this one is alive. Does so at most every few seconds, however often it is called.
+  /// Tells other processes that this one is alive. It does so at most every few seconds, however often it is called.
   void touch() noexcept;
 
  private:
@@ -33,20 +33,22 @@ class LockFile {
   double touched_ = 0;
 };
 
-/// Makes the file with O_EXCL. Throws nothing: if another process holds it, holder() names that process; if the file
-/// cannot be made, note() says so.
+/// Makes the file with O_EXCL. Throws nothing: if another process holds it, holder() names that process; if it cannot
+/// be made, note() says so.
 LockFile make_lock_file(const std::filesystem::path& path);
 
-/// Keeps a second writer out of a directory until this object is gone or the process ends in whatever way.
+/// Keeps a second writer out of a directory until this object is destroyed or the process ends in any way.
 ///
-/// The lock is a flock on the directory. If the file system refuses that (ENOSYS, ENOTSUP, ENOLCK), it is the LockFile
-/// `writer.lock` in the directory. If that file cannot be made either, there is no lock, no error, and a note says so.
+/// The lock is a flock on the directory. If the file system refuses that (ENOSYS, ENOTSUP, ENOLCK, EBADF or EINVAL), it
+/// is the LockFile `writer.lock` in the directory. If that file cannot be made either, there is no lock and no error,
+/// and note() says so.
 class DirectoryLock {
  public:
-  /// False if another process has the directory; holder() then says which, as far as that is known.
+  /// False if another process holds the directory; holder() then names it, if known.
   bool is_open() const noexcept { return directory_.is_open(); }
   const std::string& holder() const noexcept { return holder_; }
-  /// Tells the user that the file system refuses flock and what was done instead; empty if the lock is a flock.
+  /// A message for the user: that the file system refuses flock, and what was done instead. Empty if the lock is a
+  /// flock.
   const std::string& note() const noexcept { return note_; }
   /// Tells other processes that this one is alive. Costs nothing if the lock is a flock.
   void touch() noexcept { file_.touch(); }

@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-// A folder on a file system whose flock fails with the error.
+// A folder on a file system whose flock fails with the given error.
 class DirectoryLockWithout : public ::testing::TestWithParam<int> {
  protected:
   DirectoryLockWithout() {
@@ -87,7 +87,7 @@ TEST_P(DirectoryLockWithout, flock_another_hosts_file_counts_while_it_is_touched
   EXPECT_THAT(lock_directory(folder_.path()).holder(), HasSubstr("process 1 on elsewhere, last seen 5 s ago"));
   write_lock_of(other, 3600);
   EXPECT_TRUE(lock_directory(folder_.path()).is_open());
-  write_lock_of("", 0);  // made, and not filled yet
+  write_lock_of("", 0);  // the other process has not filled it yet
   EXPECT_FALSE(lock_directory(folder_.path()).is_open());
   write_lock_of("nonsense", 3600);
   EXPECT_TRUE(lock_directory(folder_.path()).is_open());
@@ -119,7 +119,7 @@ TEST_P(DirectoryLockWithout, flock_and_without_a_place_for_the_file_there_is_a_n
   if (::geteuid() != 0) {
     ::chmod(folder_.path().c_str(), 0500);
   } else {
-    fs::create_directory(lock_file());  // root may write anywhere: something else has the name
+    fs::create_directory(lock_file());  // root may write anywhere, so we occupy the name
   }
   const DirectoryLock lock = lock_directory(folder_.path());
   EXPECT_TRUE(lock.is_open());

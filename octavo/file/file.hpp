@@ -1,5 +1,5 @@
 #pragma once
-/// Bytes in files: positioned reads and writes, preallocation, sync, locks, Fortran records, and HDF5 in hdf5/.
+/// Bytes in files: positioned reads and writes, preallocation, sync, locks and Fortran records; hdf5/ has HDF5.
 /// It may touch the file system, and base.
 /// It never interprets bytes as a mesh or a step, and never retries a sync that failed.
 

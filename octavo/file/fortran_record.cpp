@@ -9,9 +9,9 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// A jump to a far marker reads a page, since the markers around it are likely to be wanted next.
+// A jump to a far marker reads a page, because the markers around it are probably needed next.
 constexpr std::size_t jump_bytes = 4096;
-// The first record alone can be ambiguous: "4 0 4" is a 4-byte-marker record or the start of an 8-byte one.
+// One record can be ambiguous: "4 0 4" is a record with 4-byte markers or the start of one with 8-byte markers.
 constexpr int records_to_probe = 8;
 constexpr std::size_t writer_buffer = std::size_t{1} << 20;
 
@@ -45,7 +45,7 @@ RecordReader::RecordReader(const std::filesystem::path& path, std::size_t window
   format_ = found;
 }
 
-// How many of the first records have markers that agree under this format.
+// How many of the first records have markers that agree in this format.
 int RecordReader::count_consistent(RecordFormat format) {
   format_ = format;
   int count = 0;
@@ -74,7 +74,7 @@ Record RecordReader::next(std::string_view what) {
   std::uint64_t at = position_;
   for (bool more = true, first = true; more; first = false) {
     const Marker head = marker(at, what);
-    const std::uint64_t room = size_ - at - width;  // marker() has checked that the difference is not negative
+    const std::uint64_t room = size_ - at - width;  // marker() has checked that this is not negative
     if (head.bytes > room || room - head.bytes < width)
       throw error(text(what) + ": the file ends within the record: its marker says " + std::to_string(head.bytes) +
                   " bytes, the file has " + std::to_string(room) + " left");
@@ -182,7 +182,7 @@ RecordReader::Marker RecordReader::marker(std::uint64_t offset, std::string_view
   const std::int64_t value = format_.marker == 4 ? std::int64_t{base::load<std::int32_t>(at, format_.order)}
                                                  : base::load<std::int64_t>(at, format_.order);
   if (value >= 0) return {static_cast<std::uint64_t>(value), false};
-  // Only 4-byte markers know subrecords.
+  // Only files with 4-byte markers have subrecords.
   if (format_.marker == 8) throw error(text(what) + ": a negative record marker, " + std::to_string(value));
   return {static_cast<std::uint64_t>(-value), true};
 }
@@ -193,7 +193,8 @@ const std::byte* RecordReader::view(std::uint64_t offset, std::size_t bytes, std
                 " bytes or more, found " + std::to_string(size_));
   const std::uint64_t window_end = window_offset_ + window_bytes_;
   if (offset < window_offset_ || offset + bytes > window_end) {
-    // Walking on at the window's edge reads a whole window; a jump past it (over records nobody wants) only a page.
+    // If we walk on past the window's edge, we read a whole window. If we jump past it (over records that nobody
+    // wants), we read only a page.
     const bool walking_on = offset >= window_offset_ && offset <= window_end && window_bytes_ > 0;
     fill(offset, walking_on ? window_limit_ : jump_bytes);
   }
@@ -203,7 +204,7 @@ const std::byte* RecordReader::view(std::uint64_t offset, std::size_t bytes, std
 void RecordReader::fill(std::uint64_t offset, std::size_t bytes) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size_ - offset));
   if (window_.size() < wanted) window_.resize(std::min<std::uint64_t>(window_limit_, size_));
-  window_bytes_ = 0;  // stays so if the read fails
+  window_bytes_ = 0;  // stays 0 if the read fails
   pread_all(file_, offset, std::span(window_).first(wanted));
   window_offset_ = offset;
   window_bytes_ = wanted;

@@ -14,68 +14,68 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 
-/// Fortran unformatted sequential files: each record stands between two markers that hold its length. gfortran splits
-/// records longer than 2147483639 bytes into subrecords: a negative leading marker says that another follows, a
-/// negative trailing one that another came before (gfortran manual, "File format of unformatted sequential files").
+/// Fortran unformatted sequential files. Each record stands between two markers that hold its length. gfortran splits
+/// records longer than 2147483639 bytes into subrecords: a negative leading marker says that another subrecord follows,
+/// a negative trailing one that another came before (gfortran manual, "File format of unformatted sequential files").
 namespace octavo::file {
 
 struct RecordFormat {
-  std::size_t marker = 4;                   ///< bytes a marker: 4 or 8
-  std::endian order = std::endian::little;  ///< of markers and values
+  std::size_t marker = 4;                   ///< size of a marker: 4 or 8 [bytes]
+  std::endian order = std::endian::little;  ///< byte order of markers and values
   bool operator==(const RecordFormat&) const = default;
 };
 
-/// Where a record's payload lies.
+/// The position of a record's payload.
 struct Record {
-  std::uint64_t number = 0;  ///< in the file, from 1
-  std::uint64_t offset = 0;  ///< of the payload's first byte [file bytes]
-  std::uint64_t bytes = 0;   ///< payload
-  std::uint64_t piece = 0;   ///< payload bytes a subrecord (all but the last); equals `bytes` where not split
+  std::uint64_t number = 0;  ///< number in the file, from 1
+  std::uint64_t offset = 0;  ///< offset of the payload's first byte [file bytes]
+  std::uint64_t bytes = 0;   ///< size of the payload
+  std::uint64_t piece = 0;   ///< payload of each subrecord but the last; equals `bytes` if not split
 };
 
-/// Walks a file's records in order, then reads payloads in any order. Markers are checked on the way: both ends of
-/// every record walked over, against each other and against the file's size, so that nothing larger than the file is
-/// ever allocated. Holds one window of the file in memory, never all of it.
+/// Walks through a file's records in order, then reads payloads in any order. It checks both markers of each record
+/// against each other and against the file's size, so a damaged file cannot make it allocate more than the file holds.
+/// It keeps one window of the file in memory, never the whole file.
 ///
 /// Errors are Error(corrupt) with expected and found sizes, at "FILE, record N, byte B".
 class RecordReader {
  public:
-  /// Finds the format from the first records. Error(corrupt) where no format fits them.
+  /// Finds the format from the first records. Throws Error(corrupt) if no format fits them.
   explicit RecordReader(const std::filesystem::path& path, std::size_t window = std::size_t{1} << 20);
 
   const std::filesystem::path& path() const noexcept { return file_.path(); }
   RecordFormat format() const noexcept { return format_; }
   bool foreign_order() const noexcept { return format_.order != std::endian::native; }
   std::uint64_t file_size() const noexcept { return size_; }
-  /// File offset of the next record's marker, and how many records were walked.
+  /// File offset of the next record's marker, and the number of records walked.
   std::uint64_t position() const noexcept { return position_; }
   std::uint64_t records() const noexcept { return records_; }
   bool at_end() const noexcept { return position_ == size_; }
-  /// Error(corrupt) unless all records were walked.
+  /// Throws Error(corrupt) unless all records were walked.
   void require_end() const;
 
-  /// Walks over the next record. `what` names it in errors.
+  /// Walks past the next record. Errors name it by `what`.
   Record next(std::string_view what);
-  /// The same, and its payload must have that many bytes.
+  /// The same, but throws Error(corrupt) unless the payload has `expected_bytes` bytes.
   Record next(std::uint64_t expected_bytes, std::string_view what);
   void skip(std::size_t count, std::uint64_t expected_bytes, std::string_view what);
-  /// Payload of the next record [bytes], which stays the next one.
+  /// The payload size of the next record [bytes], without walking past it.
   std::uint64_t peek(std::string_view what);
-  /// Has at least `bytes` from the next record on in the window, where they fit in it: worth a call before a run of
-  /// small records of which all or most are read.
+  /// Reads `bytes` from the next record on into the window, if they fit. It pays before a run of small records most of
+  /// which are read.
   void prefetch(std::uint64_t bytes);
   bool window_holds(std::uint64_t bytes) const noexcept { return bytes <= window_limit_; }
 
-  /// Bytes [first, first + out.size()) of the payload, in the file's byte order.
+  /// Reads bytes [first, first + out.size()) of the payload, in the file's byte order.
   void read_bytes(const Record& record, std::uint64_t first, std::span<std::byte> out);
-  /// Values [first, first + out.size()) of the payload, in native byte order.
+  /// Reads values [first, first + out.size()) of the payload, in native byte order.
   template <class T>
   void read(const Record& record, std::uint64_t first, std::span<T> out) {
     read_bytes(record, first * sizeof(T), std::as_writable_bytes(out));
     if (foreign_order()) base::swap_bytes(std::as_writable_bytes(out), sizeof(T));
   }
 
-  /// The next record as `count` values; its size must fit.
+  /// Reads the next record as `count` values; its size must fit.
   template <class T>
   std::vector<T> array(std::uint64_t count, std::string_view what) {
     const Record record = next(checked_bytes(count, sizeof(T), what), what);
@@ -83,7 +83,7 @@ class RecordReader {
     read(record, 0, std::span<T>(values));
     return values;
   }
-  /// The next record as however many values it has.
+  /// Reads the next record as however many values it holds.
   template <class T>
   std::vector<T> array(std::string_view what) {
     const std::uint64_t bytes = peek(what);
@@ -94,14 +94,14 @@ class RecordReader {
   T scalar(std::string_view what) {
     return array<T>(1, what).front();
   }
-  /// The next record as `count` reals of 4 or 8 bytes, whichever its size says.
+  /// Reads the next record as `count` reals of 4 or 8 bytes; the record's size decides which.
   std::vector<double> reals(std::uint64_t count, std::string_view what);
-  /// The same for integers of 4 or 8 bytes.
+  /// Reads the next record as `count` integers of 4 or 8 bytes; the record's size decides which.
   std::vector<std::int64_t> integers(std::uint64_t count, std::string_view what);
 
-  /// An error at the next record.
+  /// An error located at the next record.
   base::Error error(std::string message) const;
-  /// An error at a record.
+  /// An error located at this record.
   base::Error error(const Record& record, std::string message) const;
 
  private:
@@ -127,14 +127,14 @@ class RecordReader {
   std::size_t window_bytes_ = 0;
 };
 
-/// Writes records one after another into a new file. Nothing may exist at the path: Error(usage).
+/// Writes records one after another into a new file. Throws Error(usage) if something exists at the path.
 class RecordWriter {
  public:
   static constexpr std::uint64_t gfortran_subrecord = 2147483639;
   explicit RecordWriter(const std::filesystem::path& path, RecordFormat format = {},
                         std::uint64_t longest_subrecord = gfortran_subrecord);
 
-  /// One record of these values, given in native order.
+  /// Writes one record of these values, given in native byte order.
   template <class T>
   void write(std::span<const T> values) {
     begin(values.size_bytes());
@@ -150,7 +150,8 @@ class RecordWriter {
   }
   void write(std::string_view text) { write(std::span<const char>(text.data(), text.size())); }
 
-  /// One record of `bytes` bytes in several appends. end() throws Error(usage) unless that many were given.
+  /// Begins a record of `bytes` bytes that several appends fill. end() throws Error(usage) unless they gave exactly
+  /// that many.
   void begin(std::uint64_t bytes);
   template <class T>
   void append(std::span<const T> values) {
@@ -159,7 +160,7 @@ class RecordWriter {
   void end();
 
   std::uint64_t bytes_written() const noexcept { return flushed_ + buffer_.size(); }
-  /// Hands all to the operating system and closes; the destructor does not.
+  /// Hands everything to the operating system and closes the file; the destructor does neither.
   void close();
 
  private:
@@ -176,9 +177,9 @@ class RecordWriter {
   std::uint64_t longest_;
   std::vector<std::byte> buffer_;
   std::uint64_t flushed_ = 0;
-  std::uint64_t remaining_ = 0;  ///< of the record, from the start of the current subrecord
+  std::uint64_t remaining_ = 0;  ///< bytes of the record from the current subrecord's start on
   std::uint64_t piece_left_ = 0;
-  bool continued_ = false;  ///< the current subrecord is not the first
+  bool continued_ = false;  ///< the current subrecord is not the record's first
 };
 
 }  // namespace octavo::file

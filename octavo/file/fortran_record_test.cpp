@@ -34,7 +34,7 @@ class FortranRecord : public ::testing::Test {
   fs::path path_ = folder_ / "records";
 };
 
-// Little-endian, 4-byte markers, by hand.
+// Builds a little-endian 4-byte marker by hand.
 std::string mark(std::int32_t bytes) { return {reinterpret_cast<const char*>(&bytes), 4}; }
 std::string record(const std::string& payload) {
   const auto n = static_cast<std::int32_t>(payload.size());
@@ -101,7 +101,7 @@ TEST_F(FortranRecord, payloads_are_read_in_any_order_after_the_walk) {
   RecordWriter writer(path_);
   for (int i = 0; i < 50; ++i) writer.write(std::vector<std::int32_t>(1000, i));
   writer.close();
-  RecordReader reader(path_, 4096);  // a window of about one record
+  RecordReader reader(path_, 4096);  // the window holds about one record
   std::vector<Record> records;
   while (!reader.at_end()) records.push_back(reader.next(4000, "values"));
   ASSERT_EQ(records.size(), 50U);

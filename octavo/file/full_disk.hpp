@@ -1,14 +1,15 @@
 #pragma once
 #include <cstdint>
 
-/// For files that a library writes: the errors and the cleaning up that it leaves out when a disk fills up.
+/// For files that another library writes: the error handling and the cleaning up that the library lacks when a disk
+/// fills up.
 namespace octavo::file {
 
-/// Bytes that the disk of an open file has room for.
+/// The free space on the disk of an open file [bytes].
 std::uint64_t free_space(int descriptor);
 
-/// Puts an unnamed file in memory, as long as the real one, in its place: for libraries that lose their senses where a
-/// file cannot be written out at its closing. The real file is lost to them, and incomplete.
+/// Replaces the file behind the descriptor by an unnamed file in memory of the same length. It serves libraries that
+/// cannot close a file which they cannot write. They lose the real file, which stays incomplete.
 void detach(int descriptor) noexcept;
 
 }  // namespace octavo::file

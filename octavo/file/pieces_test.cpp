@@ -12,7 +12,7 @@
 namespace octavo::file {
 namespace {
 
-// 2500 pieces of 0 to 6 bytes: more than one system call takes.
+// 2500 pieces of 0 to 6 bytes: more than one system call accepts.
 struct Pieces {
   std::vector<std::string> texts;
   std::vector<std::span<const std::byte>> spans;

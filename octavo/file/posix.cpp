@@ -29,12 +29,14 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Linux moves at most 0x7ffff000 bytes a call; smaller pieces let the observer's limit and EINTR cost little.
+// Linux moves at most 0x7ffff000 bytes a call. We use smaller pieces, so that EINTR and the observer's limit cost
+// little.
 constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
 std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
 
-// Names that sync_name() has synced. The set is cleared when it gets large; names are then synced once more.
+// sync_name() remembers the names that it has synced. We clear the set when it gets large; then names are synced once
+// more.
 constexpr std::size_t most_synced_names = 10000;
 std::mutex names_mutex;
 std::set<std::pair<std::string, ino_t>> synced_names;
@@ -58,7 +60,7 @@ Error failed(std::string_view action, int error, const fs::path& path, std::uint
   return base::system_error(action, error).at(path.string() + ", byte " + std::to_string(byte));
 }
 
-// Announces, and throws where the observer says so.
+// Announces an operation; throws if the observer wants it to fail.
 void permit(std::string_view action, Operation operation, const fs::path& path, std::uint64_t size = 0) {
   if (const Verdict verdict = announce(operation, path, 0, size); verdict.error != 0)
     throw failed(action, verdict.error, path);
@@ -78,7 +80,7 @@ void require_regular(const File& file) {
   if (!S_ISREG(status.st_mode)) throw Error(Kind::unreadable, "not a regular file").at(file.path().string());
 }
 
-// One pwrite after another until all is written; EINTR and short writes are normal.
+// Repeats pwrite until everything is written; EINTR and short writes are normal.
 void write_pieces(const File& file, std::uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const auto written =
@@ -108,14 +110,14 @@ File& File::operator=(File&& other) noexcept {
 }
 
 void File::close() {
-  // After EINTR Linux has closed the descriptor all the same.
+  // After EINTR Linux has closed the descriptor anyway.
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
     throw failed("close", errno, path_);
 }
 
 File open_read(const fs::path& path) {
   permit("open for reading", Operation::open, path);
-  // O_NONBLOCK: opening a pipe by mistake must not wait for a writer.
+  // O_NONBLOCK: if the path is a pipe by mistake, we must not wait for its writer.
   const int descriptor = open_retrying(path, O_RDONLY | O_NONBLOCK);
   if (descriptor < 0) throw failed("open for reading", errno, path);
   File file(descriptor, path);
@@ -218,7 +220,7 @@ void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::
     writes.fetch_add(1, std::memory_order_relaxed);
     bytes_written.fetch_add(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)), std::memory_order_relaxed);
     auto done = static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
-    // A short write goes on piece by piece, so that a full disk reports itself.
+    // After a short write we continue piece by piece, so that a full disk gives its error.
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t of_piece = std::min<std::uint64_t>(done, pieces[i].size());
       done -= of_piece;
@@ -261,7 +263,7 @@ std::optional<bool> flock_if_there_is(const File& file) {
   if (error == 0 && ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) error = errno;
   if (error == 0) return true;
   if (error == EWOULDBLOCK) return false;
-  // EBADF: NFS locks nothing that was opened for reading only, so no directory.
+  // EBADF: NFS does not lock files that are opened for reading only, so it locks no directory.
   if (error == ENOSYS || error == ENOTSUP || error == ENOLCK || error == EBADF || error == EINVAL) return {};
   throw failed("lock", error, file.path());
 }
@@ -280,7 +282,7 @@ void sync_directory(const fs::path& directory) {
   const fs::path& name = directory.empty() ? fs::path(".") : directory;
   const File handle(open_retrying(name, O_RDONLY | O_DIRECTORY), name);
   if (!handle.is_open()) throw failed("open the directory", errno, name);
-  // Some network file systems cannot sync a directory and say EINVAL: there is nothing more one can do.
+  // Some network file systems cannot sync a directory and return EINVAL. There is nothing more that we can do.
   if (::fsync(handle.descriptor()) != 0 && errno != EINVAL) throw failed("sync the directory", errno, name);
 }
 
@@ -296,7 +298,7 @@ void rename_new(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
   if (errno == EEXIST) throw Error(Kind::usage, "exists already").at(to.string());
   if (errno != EINVAL && errno != ENOSYS) throw failed("rename to " + to.string(), errno, from);
-  // A file system that has no such call: between these two lines another process can still be the first.
+  // The file system has no such call. Between the next two lines another process can still make the file.
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(to, ignored))) throw Error(Kind::usage, "exists already").at(to.string());
   if (::rename(from.c_str(), to.c_str()) != 0) throw failed("rename to " + to.string(), errno, from);
@@ -344,7 +346,7 @@ void make_directories(const fs::path& given) {
   const bool found = ::stat(path.c_str(), &status) == 0;
   if (found && !S_ISDIR(status.st_mode)) throw failed("make the directory", ENOTDIR, path);
   const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  // Nobody but others can have made it.
+  // If this user cannot write to the parent, somebody else has made the directory, and we need not sync its name.
   if (found && ::access(above.c_str(), R_OK | W_OK) != 0) return;
   make_directories(path.parent_path());
   if (!found) {

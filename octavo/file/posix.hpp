@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 
-/// Positioned bytes in files. Every transfer is complete or an Error: partial transfers and EINTR are dealt with here.
-/// Errors are base::system_error (unreadable, or no_space) at the file and byte.
+/// Positioned reads and writes. Every transfer is complete or throws an Error: we handle partial transfers and EINTR
+/// here. Errors are those of base::system_error (unreadable, or no_space), with the file and byte.
 namespace octavo::file {
 
-/// An open file; closed by the destructor, silently: call close() where a failure must be heard.
+/// An open file. The destructor closes it without reporting failures: call close() if you need to know.
 class File {
  public:
   File() = default;
@@ -31,34 +31,34 @@ class File {
   std::filesystem::path path_;
 };
 
-/// Opens a regular file for reading. Error(unreadable) also for a directory, a pipe or a device.
+/// Opens a regular file for reading. Throws Error(unreadable) for a directory, a pipe or a device, too.
 File open_read(const std::filesystem::path& path);
-/// Makes a file that must not exist yet, for reading and writing. An existing file is never truncated: Error(usage).
+/// Makes a new file for reading and writing. Throws Error(usage) if it exists; it is never truncated.
 File create(const std::filesystem::path& path);
-/// Opens for reading and writing, made if missing, contents kept.
+/// Opens a file for reading and writing. Makes it if it is missing; keeps its contents.
 File open_write(const std::filesystem::path& path);
 
-/// Opens an existing file for transfers that go past the page cache: memory, offset and size must be multiples of
-/// direct_alignment. Nothing where the file system has no such thing (memory file systems).
+/// Opens an existing file for transfers that bypass the page cache. Memory, offset and size must be multiples of
+/// direct_alignment. Returns nothing if the file system does not support that (memory file systems).
 std::optional<File> open_direct(const std::filesystem::path& path);
 constexpr std::size_t direct_alignment = 4096;
 
 std::uint64_t size(const File& file);
 /// Whether some directory still has the file: it has not been removed.
 bool has_name(const File& file);
-/// Fills `out` from `offset` on. Error(corrupt) with expected and found sizes where the file ends before.
+/// Fills `out` from `offset` on. Throws Error(corrupt) with expected and found sizes if the file ends before.
 void pread_all(const File& file, std::uint64_t offset, std::span<std::byte> out);
-/// As much as the file has from `offset` on, up to `out.size()`; returns how much.
+/// Reads as much as the file has from `offset` on, up to `out.size()`; returns how many bytes.
 std::size_t pread_some(const File& file, std::uint64_t offset, std::span<std::byte> out);
 void pwrite_all(const File& file, std::uint64_t offset, std::span<const std::byte> bytes);
-/// Writes pieces one behind another, in few system calls and without a copy.
+/// Writes pieces one after another, in few system calls and without a copy.
 void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::span<const std::byte>> pieces);
-/// Makes the file at least this long and reserves disk space for the new bytes, where the file system can (in memory
-/// that would do the work twice). Error(no_space) on a full disk.
+/// Makes the file at least this long, and reserves disk space for the new bytes if the file system can. (On tmpfs it
+/// only sets the length: reserving would do the work twice.) Throws Error(no_space) if the disk is full.
 void preallocate(const File& file, std::uint64_t bytes);
-/// Sets the file's length; what lay past it is gone.
+/// Sets the file's length; bytes past it are lost.
 void resize(const File& file, std::uint64_t bytes);
-/// fdatasync: contents, and the length needed to read them, are on disk afterwards.
+/// Calls fdatasync: contents, and the length needed to read them, are on disk afterwards.
 void sync(const File& file);
 /// Takes an advisory exclusive lock (flock) on an open file or directory; closing the handle releases it. Returns false
 /// if another handle has the lock, and nothing if the file system refuses such locks (ENOSYS, ENOTSUP, ENOLCK; EBADF or
@@ -66,27 +66,28 @@ void sync(const File& file);
 std::optional<bool> flock_if_there_is(const File& file);
 /// The same, but returns true if the file system refuses such locks.
 bool try_lock(const File& file);
-/// Opens an existing directory, in order to lock it.
+/// Opens an existing directory in order to lock it.
 File open_directory(const std::filesystem::path& directory);
 
-/// Makes a file's creation, renaming or removal in this directory durable.
+/// Makes the creation, renaming or removal of files in this directory durable.
 void sync_directory(const std::filesystem::path& directory);
-/// Replaces `to` atomically. (Call it file::rename, as std::filesystem has one too; so with remove.)
+/// Replaces `to` atomically. (Call it as file::rename, since std::filesystem has a function of this name, too; the same
+/// goes for remove.)
 void rename(const std::filesystem::path& from, const std::filesystem::path& to);
 void remove(const std::filesystem::path& path);
-/// Removes a directory and its contents, as far as it can. The rest costs space; others try again to remove it.
+/// Removes a directory and its contents as far as it can. A rest only costs space, and later calls try again.
 void remove_all(const std::filesystem::path& directory) noexcept;
-/// Syncs the name of a file or directory, in the directory above it; once in this process. The process that made the
-/// file may have died before it had synced the name.
+/// Syncs the name of a file or directory in its parent directory, once in this process. We sync existing names, too:
+/// the process that made the file may have died before it synced the name.
 void sync_name(const std::filesystem::path& path);
-/// Makes the directory and the missing ones above it, and syncs their names. It also syncs the names of existing
-/// directories above, up to the first whose parent this user cannot write (or to the current directory).
+/// Makes the directory and its missing parents, and syncs their names. It also syncs the names of existing parents, up
+/// to the first whose own parent this user cannot read and write (or up to the current directory).
 void make_directories(const std::filesystem::path& path);
 
-/// Counts of this process's calls to the system so far, all threads and files together.
+/// This process's system calls so far, over all threads and files.
 struct Counts {
   std::uint64_t writes = 0;         ///< calls
-  std::uint64_t bytes_written = 0;  ///< by those
+  std::uint64_t bytes_written = 0;  ///< by these calls
   std::uint64_t syncs = 0;          ///< of files
 };
 Counts counts() noexcept;
@@ -95,7 +96,7 @@ Counts counts() noexcept;
 
 enum class Operation : std::uint8_t {
   open,
-  open_direct,  ///< with the error EINVAL: as a file system without direct I/O
+  open_direct,  ///< with error EINVAL: a file system without direct I/O
   create,
   read,
   lock,
@@ -115,19 +116,19 @@ struct Event {
   std::filesystem::path path;
   std::filesystem::path target;      ///< rename: the new name
   std::uint64_t offset = 0;          ///< read, write
-  std::uint64_t size = 0;            ///< read: bytes wanted; write: bytes; preallocate, resize: the new length
+  std::uint64_t size = 0;            ///< read: bytes wanted; write: bytes given; preallocate, resize: the new length
   std::span<const std::byte> bytes;  ///< write: the bytes; valid during the call
 };
 
-/// How it shall go. Default: as asked. With an `error` (ENOSPC, EIO ...) the operation fails so; a write first puts
-/// `limit` of its bytes in the file, as a disk that fills up does.
+/// The observer's decision. By default the operation goes on. With an `error` (ENOSPC, EIO ...) it fails so; a write
+/// first puts `limit` of its bytes into the file, as on a disk that fills up.
 struct Verdict {
   int error = 0;
   std::uint64_t limit = 0;
 };
 
-/// Called before every operation of this process on files, from the thread that does it, one at a time. Empty: nobody.
-/// For tests only: not to be changed while other threads are in this room.
+/// Sets a function that is called before every file operation of this process, in the thread that does it, one call at
+/// a time. Empty: none. For tests only: do not change it while other threads use this room.
 void set_observer(std::function<Verdict(const Event&)> observer);
 
 }  // namespace octavo::file

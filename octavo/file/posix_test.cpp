@@ -22,7 +22,7 @@ using base::Kind;
 using octavo::testing::error_of;
 namespace fs = std::filesystem;
 
-// A fresh directory for one test, removed with all in it afterwards; no observer survives it.
+// A fresh directory for one test. It is removed with its contents afterwards, and the observer is reset.
 class Posix : public ::testing::Test {
  protected:
   ~Posix() override { set_observer({}); }
@@ -111,7 +111,7 @@ TEST_F(Posix, missing_directories_are_made_and_what_stands_in_the_way_is_named) 
   EXPECT_THAT(error_of([&] { make_directories(dir_ / "a/file/d"); }).what(), ::testing::HasSubstr("a/file"));
 }
 
-// The process that made the directories may have been killed before it had synced their names.
+// The process that made the directories may have been killed before it synced their names.
 TEST_F(Posix, names_of_directories_that_were_there_are_synced_once) {
   std::vector<std::string> synced;
   set_observer([&](const Event& event) {

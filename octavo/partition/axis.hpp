@@ -4,7 +4,8 @@
 
 namespace octavo::partition {
 
-/// The direction that places (with members x and y) vary most along: that of the larger eigenvalue of their covariance.
+/// The direction along which places (with members x and y) vary most: the eigenvector of the larger eigenvalue of their
+/// covariance.
 template <class Places>
 std::array<float, 2> principal_axis(const Places& some) {
   double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;

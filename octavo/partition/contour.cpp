@@ -14,7 +14,7 @@ using base::Kind;
 
 using base::at;
 
-/// Those of `edges` that only one element has.
+/// Keeps the edges that belong to one element only.
 std::vector<BoundaryEdge> single(std::vector<BoundaryEdge> edges) {
   const auto key = [](const BoundaryEdge& e) { return std::pair(std::min(e.from, e.to), std::max(e.from, e.to)); };
   std::sort(edges.begin(), edges.end(), [&](const BoundaryEdge& a, const BoundaryEdge& b) {
@@ -30,7 +30,7 @@ std::vector<BoundaryEdge> single(std::vector<BoundaryEdge> edges) {
   return alone;
 }
 
-/// Edges both of whose points `holds` says yes to.
+/// The edges for whose two points `holds` is true.
 template <class Holds>
 std::vector<BoundaryEdge> edges_where(Connectivity connectivity, Holds&& holds) {
   std::vector<BoundaryEdge> edges;
@@ -46,14 +46,15 @@ Error off_the_boundary(std::int32_t point, const char* why) {
   return Error(Kind::corrupt, "point " + std::to_string(point + 1) + " " + why);
 }
 
-/// Points whose edges do not pair up around them have a boundary edge: each interior edge is seen once from either end.
+/// Finds points on the boundary. Around an interior point the edges of its elements pair up; around a point with a
+/// boundary edge they do not.
 std::vector<bool> points_on_edges_of_one_element(Connectivity connectivity, std::size_t points) {
   // The sum over a point's elements of (leading point - trailing point) is zero around an interior point.
   std::vector<std::int64_t> sum(points, 0);
   for (std::size_t e = 0; e < connectivity.size() / 3; ++e)
     for (std::size_t k = 0; k < 3; ++k) {
       const std::int64_t before = connectivity[3 * e + (k + 2) % 3], after = connectivity[3 * e + (k + 1) % 3];
-      // Squares tell a cycle from a chance that sums are equal.
+      // With squares added, sums are hardly ever zero by chance.
       sum[at(connectivity[3 * e + k])] += (after - before) * (after + before + 1);
     }
   std::vector<bool> on(points, false);
@@ -65,7 +66,7 @@ std::vector<bool> points_on_edges_of_one_element(Connectivity connectivity, std:
 
 Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary) {
   constexpr std::int32_t none = -1;
-  std::vector<std::pair<std::int32_t, std::int32_t>> position;  // by point
+  std::vector<std::pair<std::int32_t, std::int32_t>> position;  // sorted by point
   for (std::size_t k = 0; k < boundary.size(); ++k) position.emplace_back(boundary[k], static_cast<std::int32_t>(k));
   std::sort(position.begin(), position.end());
   const auto position_of = [&](std::int32_t point) {

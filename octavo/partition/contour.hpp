@@ -8,33 +8,34 @@
 
 namespace octavo::partition {
 
-/// The closed lines around a mesh: where each boundary point leads to, the domain on the left hand.
+/// The closed lines around a mesh: the next boundary point of each boundary point, with the domain on the left.
 struct Contour {
-  std::vector<std::int32_t> next, previous;  ///< by position in `boundary`: positions in it
-  std::vector<std::int32_t> element;         ///< behind the edge from this point to the next one
+  std::vector<std::int32_t> next, previous;  ///< positions in `boundary`, by position in `boundary`
+  std::vector<std::int32_t> element;         ///< the element of the edge from this point to the next
 };
 
-/// An edge of one element, as that has it: the domain on the left hand.
+/// An edge that belongs to one element only, in that element's direction: the domain is on the left.
 struct BoundaryEdge {
   std::int32_t from = 0, to = 0;
   std::int32_t element = 0;
 };
 
-/// The lines that edges make. `boundary`: their points, from 0, in any order. Throws Error(corrupt) that names a point
-/// which no line passes through, or two do, or which is not in `boundary`.
+/// Joins edges to closed lines. `boundary`: their points, counted from 0, in any order. Throws Error(corrupt) that
+/// names a point if no line or two lines pass through it, or if `boundary` lacks it.
 Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary);
 
-/// The same from a mesh, whose edges between those points it looks at. Throws Error(corrupt) that names a point where
-/// the mesh's boundary (edges of one element) passes through other points than those, or twice through one; elements
-/// must turn counter-clockwise.
+/// Traces the lines of a mesh along the given boundary points. Elements must turn counter-clockwise. Throws
+/// Error(corrupt) that names a point if the mesh's boundary (edges of one element) passes through other points than
+/// those given, or twice through one.
 Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary);
 
-/// How many elements turn which way, by the positions of their points. Elements without an area turn neither way.
+/// How many elements turn clockwise and counter-clockwise, by the positions of their points. Elements without area
+/// count as neither.
 struct Turns {
-  std::int64_t clockwise = 0, counter_clockwise = 0;  ///< numbers of elements
+  std::int64_t clockwise = 0, counter_clockwise = 0;  ///< how many elements
   std::int32_t first = -1;                            ///< the first clockwise element
 };
-/// `x` and `y` give a point's coordinates.
+/// `x` and `y` return the coordinates of a point.
 template <class X, class Y>
 Turns find_turns(Connectivity connectivity, X&& x, Y&& y) {
   Turns turns;
@@ -47,15 +48,16 @@ Turns find_turns(Connectivity connectivity, X&& x, Y&& y) {
   }
   return turns;
 }
-/// The edges of one element, by their points. Elements must turn one way.
+/// The edges that belong to one element only. All elements must turn the same way.
 std::vector<BoundaryEdge> find_boundary_edges(Connectivity connectivity, std::int32_t points);
 
-/// The points on edges of one element, as their lines run: for a mesh whose numbering of the boundary is lost (a merged
-/// 3-D result has zeros). Lines begin at their south-western point, that of the lowest x + y first.
+/// The boundary points of a mesh, line after line. It serves meshes whose numbering of the boundary is lost (a merged
+/// 3-D result has zeros). Each line begins at its south-western point, that with the lowest x + y; lines are sorted by
+/// this sum.
 std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<const double> x,
                                         std::span<const double> y);
 
-/// Points in that order, from lines. `x`, `y`: by position in `points`.
+/// Sorts the points of known lines in the order of find_boundary(). `x`, `y`: by position in `points`.
 std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, const Contour& contour,
                                          std::span<const double> x, std::span<const double> y);
 

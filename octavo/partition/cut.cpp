@@ -58,7 +58,7 @@ CurveCells::CurveCells(Extent x, Extent y) : lo_x_(x.lo), lo_y_(y.lo) {
   const auto scale_of = [](Extent e) { return e.hi > e.lo ? static_cast<double>(1 << curve_bits) / (e.hi - e.lo) : 0; };
   scale_x_ = scale_of(x);
   scale_y_ = scale_of(y);
-  // Cells are square: stretches of the curve that are longer than wide have more edges.
+  // Cells must be square: if they were not, the stretches of the curve would be long and narrow and have more edges.
   if (scale_x_ > 0 && scale_y_ > 0) scale_x_ = scale_y_ = std::min(scale_x_, scale_y_);
 }
 

@@ -89,7 +89,7 @@ TEST(PartitionSmooth, what_cannot_get_better_stays) {
   PartVector one(mesh.connectivity.size() / 3, 0);
   smooth_cuts(mesh, 1, one);
   EXPECT_THAT(one, ::testing::Each(0));
-  PartVector each(one.size());  // a part an element: none may lose its own
+  PartVector each(one.size());  // one element a part: no part may lose its own
   for (std::size_t e = 0; e < each.size(); ++e) each[e] = static_cast<std::int32_t>(e);
   const PartVector before = each;
   smooth_cuts(mesh, static_cast<std::int32_t>(each.size()), each);
@@ -128,7 +128,7 @@ TEST(Cut, every_method_fills_all_parts_and_repeats_itself) {
 
 TEST(Cut, large_meshes_are_cut_alike_each_time) {
   if (!has(Method::scotch)) GTEST_SKIP() << "no Scotch in this build";
-  const Triangles mesh = random_triangles(1, 120, 80);  // Scotch has threads for such
+  const Triangles mesh = random_triangles(1, 120, 80);  // large enough for Scotch to use threads
   const PartVector first = cut(Method::scotch, mesh, 21);
   for (int again = 0; again < 2; ++again) EXPECT_EQ(cut(Method::scotch, mesh, 21), first);
 }
@@ -154,7 +154,7 @@ TEST(Cut, places_fall_on_the_side_of_a_cut_where_its_elements_do) {
     y[i] = static_cast<float>(random() % 1000);
   }
   const InertialCuts cuts(x, y, 37);
-  std::size_t elsewhere = 0;  // ties at a limit: places that are equal
+  std::size_t elsewhere = 0;  // several places can be equal to a cut's limit
   for (std::size_t i = 0; i < x.size(); ++i) elsewhere += cuts.part_at(x[i], y[i]) != cuts.parts()[i];
   EXPECT_LE(elsewhere, 40U);
   EXPECT_EQ(InertialCuts::stride(1000, 3), 1);
@@ -197,7 +197,7 @@ TEST(Contour, a_list_that_is_not_the_boundary_names_a_point) {
   boundary.push_back(missing);
   for (std::int32_t point = 0; point < points_of(mesh); ++point)
     if (std::find(boundary.begin(), boundary.end(), point) == boundary.end()) {
-      boundary.push_back(point);  // an interior one
+      boundary.push_back(point);  // an interior point
       break;
     }
   EXPECT_THROW(trace_contour(mesh.connectivity, points_of(mesh), boundary), Error);
@@ -231,7 +231,7 @@ TEST(Fill, parts_without_an_element_get_half_of_the_largest) {
     EXPECT_EQ(fill_empty_parts(mesh, parts, part_of), static_cast<std::size_t>(parts - 2));
     const PartLists lists = list_parts(part_of, parts);
     for (std::int32_t part = 0; part < parts; ++part) EXPECT_FALSE(elements_of(lists, part).empty());
-    for (std::size_t e = 0; e < part_of.size(); ++e)  // none goes to a part that had some
+    for (std::size_t e = 0; e < part_of.size(); ++e)  // no element goes to a part that was not empty
       EXPECT_TRUE(part_of[e] == before[e] || (part_of[e] > 0 && part_of[e] < parts - 1));
     EXPECT_EQ(fill_empty_parts(mesh, parts, part_of), static_cast<std::size_t>(0));
   }

@@ -8,7 +8,7 @@
 namespace octavo::partition {
 
 std::vector<Halving> plan_halvings(std::span<const std::int64_t> sizes) {
-  using Sized = std::pair<std::int64_t, std::int32_t>;  // elements, minus the part: of equal sizes the lowest first
+  using Sized = std::pair<std::int64_t, std::int32_t>;  // elements, minus the part: the lowest of equals is first
   std::priority_queue<Sized> largest;
   std::vector<std::int32_t> empty;
   for (std::size_t part = 0; part < sizes.size(); ++part)

@@ -15,8 +15,8 @@ using base::at;
 
 std::vector<std::int32_t> find_behind(Connectivity connectivity, std::int32_t points) {
   constexpr std::int32_t none = -1;
-  // Sides that wait for their other element hang in a list at their lower point; its links stand where the answers
-  // will.
+  // Sides that wait for their other element form a list at their lower point. The list's links use the places of the
+  // results.
   std::vector<std::int32_t> behind(connectivity.size()), waiting(at(points), none);
   const auto next_corner = [](std::size_t i) { return i % 3 == 2 ? i - 2 : i + 1; };
   for (std::size_t i = 0; i < connectivity.size(); ++i) {

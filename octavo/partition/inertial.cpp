@@ -35,7 +35,7 @@ std::int32_t InertialCuts::halve(std::span<Sample> some, std::int32_t first_part
   const auto along = [dx = dx, dy = dy](const Sample& s) { return s.x * dx + s.y * dy; };
   const std::int32_t near_parts = parts / 2;
   const std::size_t middle = at(static_cast<std::int64_t>(some.size()) * near_parts / parts);
-  // Ties are broken by the element, so that any standard library halves alike.
+  // We break ties by element number, so that every standard library halves alike.
   std::nth_element(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(middle), some.end(),
                    [&](const Sample& a, const Sample& b) {
                      const float u = along(a), v = along(b);

@@ -22,28 +22,29 @@ void each_edge(const Graph& graph, Vertex v, F&& f) {
     f(graph.to[at(i)], graph.edge_weight[at(i)]);
 }
 
-/// Two sides of a graph.
+/// The two sides of a halved graph.
 struct Halves {
-  std::vector<char> far;  ///< of each vertex: 1 on the far side
+  std::vector<char> far;  ///< of each vertex: 1 if it is on the far side
   std::int64_t cut = 0;   ///< weight of the edges between the sides
-  std::int64_t off = 0;   ///< excess weight of the near side
+  std::int64_t off = 0;   ///< weight of the near side minus its intended weight
 };
 
 struct Balance {
-  std::int64_t near;   ///< weight that the near side should have
-  std::int64_t good;   ///< as far off as halves may be
-  std::int64_t drift;  ///< as far off as they may be on the way to better ones
+  std::int64_t near;   ///< intended weight of the near side
+  std::int64_t good;   ///< largest |off| of acceptable halves
+  std::int64_t drift;  ///< largest |off| on the way to better halves
 };
 
-/// Whether the first of two cuts is better. If both are balanced well enough, the cut edges count, else the balance.
+/// Whether the first of two cuts is better. The balance decides, unless both cuts are balanced well enough; then the
+/// cut edges decide.
 bool better(std::int64_t cut, std::int64_t off, std::int64_t than_cut, std::int64_t than_off, std::int64_t good) {
   off = std::max(std::abs(off), good);
   than_off = std::max(std::abs(than_off), good);
   return off != than_off ? off < than_off : cut < than_cut;
 }
 
-/// Vertices of one side by what moving them gains; among equals the lowest. Entries that are out of date are passed
-/// over.
+/// The vertices of one side, ordered by the gain of moving them; among equals, the lowest comes first. top() discards
+/// entries that are out of date.
 class Queue {
  public:
   void push(std::int64_t gain, Vertex v) { entries_.emplace(gain, -v); }
@@ -57,8 +58,8 @@ class Queue {
   std::priority_queue<std::pair<std::int64_t, Vertex>> entries_;
 };
 
-/// One pass over two halves: always the vertex moves that gains most of those that may, each once, also at a loss; then
-/// back to the best halves on the way.
+/// One pass over two halves. It always moves the vertex with the largest gain of those that may move, even at a loss,
+/// and each vertex at most once. Then it returns to the best halves on the way.
 class Pass {
  public:
   Pass(const Graph& graph, const Balance& balance, Halves& halves)
@@ -131,13 +132,13 @@ class Pass {
   const Graph& graph_;
   const Balance& balance_;
   Halves& halves_;
-  std::vector<std::int64_t> gain_;  ///< by vertex: how much less is cut where it moves
+  std::vector<std::int64_t> gain_;  ///< by vertex: weight of cut edges that moving it saves
   std::vector<char> has_moved_;
   std::array<Queue, 2> queues_;
   std::vector<Vertex> moves_;
 };
 
-/// The first vertices of an order are near, as many as come nearest to the weight.
+/// Puts the first vertices of an order on the near side, as many as come nearest to the intended weight.
 Halves halve_along(const Graph& graph, const Order& order, const Balance& balance) {
   Halves halves{std::vector<char>(order.size(), 1), 0, -balance.near};
   for (const Vertex v : order) {
@@ -153,7 +154,7 @@ Halves halve_along(const Graph& graph, const Order& order, const Balance& balanc
   return halves;
 }
 
-/// Vertices by their distance from one, in the order they are met; what does not hang together with it follows.
+/// Vertices by their distance from one vertex, breadth first. Vertices without a path to it follow.
 Order by_distance(const Graph& graph, Vertex from) {
   const auto count = static_cast<Vertex>(graph.weight.size());
   Order order;
@@ -173,13 +174,13 @@ Order by_distance(const Graph& graph, Vertex from) {
   return order;
 }
 
-/// Twice to the farthest vertex: an end of the graph.
+/// Vertices by their distance from an end of the graph. We find the end by going to the farthest vertex twice.
 Order from_the_end(const Graph& graph) {
   const Vertex far = by_distance(graph, 0).back();
   return by_distance(graph, by_distance(graph, far).back());
 }
 
-/// Vertices along the axis that their places vary most on.
+/// Vertices along the axis on which their places vary most.
 Order along_axis(const Graph& graph) {
   const auto [dx, dy] = principal_axis(graph.place);
   std::vector<float> where;
@@ -190,7 +191,7 @@ Order along_axis(const Graph& graph) {
   return order;
 }
 
-/// By numbers first.
+/// The orders to try; the first is that of the vertex numbers.
 std::vector<Order> orders_of(const Graph& graph) {
   std::vector<Order> orders{Order(graph.weight.size()), from_the_end(graph)};
   std::iota(orders[0].begin(), orders[0].end(), 0);
@@ -212,7 +213,7 @@ Halves halve(const Graph& graph, const Balance& balance) {
   return best;
 }
 
-/// Some vertices of a graph, and their numbers in the whole graph.
+/// Some vertices of a graph, with their numbers in the whole graph.
 struct Subgraph {
   Graph graph;
   Order whole;

@@ -17,7 +17,7 @@ PartVector cut_metis(Connectivity connectivity, std::int32_t points, std::int32_
   if (parts == 1) return part_of;
   std::vector<idx_t> first(connectivity.size() / 3 + 1), part_of_point(static_cast<std::size_t>(points));
   for (std::size_t e = 0; e < first.size(); ++e) first[e] = static_cast<idx_t>(3 * e);
-  // METIS writes nothing to it; its interface is older than const.
+  // METIS does not write to it, but its interface does not say const.
   auto* corners = const_cast<idx_t*>(connectivity.data());
   idx_t shared = 2, cut = 0;
   const int status = METIS_PartMeshDual(&elements, &points, first.data(), corners, nullptr, nullptr, &shared, &parts,

@@ -3,7 +3,7 @@
 
 #ifdef OCTAVO_HAVE_SCOTCH
 #include <cstdio>
-// scotch.h uses FILE and int64_t without including what declares them.
+// scotch.h uses FILE and int64_t without including their headers.
 #include <scotch.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace octavo::partition {
 namespace {
 
 struct DualGraph {
-  std::vector<SCOTCH_Num> first;  ///< of each element's neighbours
+  std::vector<SCOTCH_Num> first;  ///< where each element's neighbours begin
   std::vector<SCOTCH_Num> neighbours;
 };
 
-/// Elements that share an edge.
+/// The graph of elements that share an edge.
 DualGraph dual_graph(Connectivity connectivity) {
   struct Edge {
     std::uint64_t key;

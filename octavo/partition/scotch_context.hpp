@@ -1,5 +1,5 @@
 #pragma once
-// For the files that call Scotch alone, behind its own header.
+// For the files that call Scotch. They must include Scotch's own header before this one.
 #include <memory>
 #include <string>
 
@@ -11,8 +11,8 @@ inline void require_scotch(int status, const char* what) {
   if (status != 0) throw base::Error(base::Kind::unsupported, std::string("Scotch failed in ") + what);
 }
 
-/// Makes Scotch repeat itself. Without it threads, and messages that arrive in another order, give another cut each
-/// time. Does nothing before Scotch 7, which introduced both.
+/// Makes Scotch return the same cut each time. Otherwise threads, and the order in which messages arrive, change the
+/// cut. It does nothing before Scotch 7, which introduced both threads and this option.
 class RepeatableScotch {
  public:
 #ifdef SCOTCH_OPTIONNUMDETERMINISTIC

@@ -9,7 +9,7 @@ namespace {
 
 using base::at;
 
-/// Elements by part, and their intended numbers.
+/// The number of elements of each part, and its limits.
 struct Sizes {
   std::vector<std::int64_t>& of_part;
   std::int64_t least = 0, most = 0;
@@ -21,7 +21,7 @@ Sizes limits_of(std::vector<std::int64_t>& sizes) {
   return {sizes, even - 3 * even / 100, even + 3 * even / 100 + 1};
 }
 
-/// Where an element would go, and how many edges fewer are cut then.
+/// The part to which an element would move, and how many cut edges that saves.
 struct Move {
   std::int32_t part = -1;
   std::int64_t gain = 0;
@@ -48,13 +48,13 @@ Move best_move(const CutElement& element, const Sizes& sizes) {
 bool worth_it(const Move& move, std::int32_t own, const Sizes& sizes) {
   if (move.part < 0) return false;
   const std::int64_t from = sizes.of_part[at(own)], to = sizes.of_part[at(move.part)];
-  // As many edges, but better balance: elements drift to where a later move gains. A part that is too large lets go at
-  // any price.
+  // A move that cuts as many edges but improves the balance lets elements drift to where a later move gains. A part
+  // that is too large gives elements away at any price.
   if (move.gain <= 0) return to + 1 < from && (move.gain == 0 || from > sizes.most);
   return to < sizes.most && from > sizes.least;
 }
 
-/// Where elements stand that lie behind others', by element and side; -1: not among them.
+/// The position in `cut` of the element behind each side of each element; -1 if it is not in `cut`.
 std::vector<std::int32_t> places_of_others(const std::vector<CutElement>& cut) {
   std::vector<std::int32_t> places;
   places.reserve(3 * cut.size());

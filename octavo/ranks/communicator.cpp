@@ -14,7 +14,7 @@
 namespace octavo::ranks {
 namespace {
 
-// Leaves the core to others after a while: largest_of_all().
+// Waits for a request, but leaves the core to other threads after 0.2 ms: see largest_of_all().
 void wait_patiently(MPI_Request request) {
   using Clock = std::chrono::steady_clock;
   const auto patience = Clock::now() + std::chrono::microseconds(200);
@@ -22,8 +22,9 @@ void wait_patiently(MPI_Request request) {
     if (Clock::now() > patience) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
-// MPI's own operations do one thing to all numbers. One element is all of a rank's numbers, since MPI may cut what it
-// reduces between elements: how many of them are to be the largest, these, then those to be summed.
+// MPI's own operations treat all numbers alike; this one takes the maximum of some and the sum of others. MPI may split
+// a reduction between elements, so one element holds all numbers of a rank: first how many numbers are maxima, then
+// these, then those to be summed.
 void reduce_largest_and_sum(void* in, void* in_and_out, int* count, MPI_Datatype* type) {
   int bytes = 0;
   MPI_Type_size(*type, &bytes);
@@ -37,7 +38,8 @@ void reduce_largest_and_sum(void* in, void* in_and_out, int* count, MPI_Datatype
   }
 }
 
-/// Collective. Gets memory that an exchange needs: where one rank has it not, all throw, before any waits for it.
+/// Collective. Allocates memory for an exchange. If one rank has too little, all ranks throw before any of them waits
+/// for it.
 void make_room(MPI_Comm comm, const std::function<void()>& work) {
   std::int64_t short_of = 0;
   try {
@@ -72,7 +74,7 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& mine) {
   return by_rank;
 }
 
-/// Strings of any length, a piece of at most 1 GiB a message.
+/// Exchanges strings of any length in messages of at most 1 GiB.
 std::vector<std::string> to_all(MPI_Comm comm, const std::vector<std::string>& to) {
   std::vector<unsigned long long> sent(to.size()), received(to.size());
   std::transform(to.begin(), to.end(), sent.begin(), [](const std::string& s) { return s.size(); });

@@ -10,33 +10,34 @@
 
 namespace octavo::ranks {
 
-/// Throws Error(usage) before MPI_Init and after MPI_Finalize, when any other call of MPI would end the process. All
-/// functions below that call MPI call this first.
+/// Throws Error(usage) before MPI_Init and after MPI_Finalize, when most calls of MPI would end the process. Most
+/// functions below call this first; from_first() and the destructor of OwnComm do not.
 void require_mpi();
 
-/// The ranks of a communicator, which must outlive the value. `all_gather` is collective over it.
+/// The ranks of a communicator, which must outlive the returned value. `all_gather` and `all_to_all` are collective
+/// over it.
 base::Ranks ranks_of(MPI_Comm comm);
 
-/// Collective. Runs `work` on each rank; if it throws anywhere, every rank throws the error of the lowest such rank.
-/// Costs one reduction of an integer where all goes well, whatever the number of ranks.
+/// Collective. Runs `work` on each rank. If it throws anywhere, every rank throws the error of the lowest such rank. If
+/// all goes well, it costs one reduction of an integer, whatever the number of ranks.
 void agree(MPI_Comm comm, const std::function<void()>& work);
 
-/// Collective. Replaces each number by the largest of all ranks. A rank that has to wait long for others leaves its
-/// core to the threads that write behind the run: it asks again every 0.05 ms, after it has asked without a pause for
-/// 0.2.
+/// Collective. Replaces each number by its maximum over all ranks. A rank first polls without a pause for 0.2 ms, then
+/// every 0.05 ms. In between it leaves its core to the threads that write in the background.
 void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers);
 
-/// Collective. The same in one message with sums: replaces each of `sums` by its sum over all ranks.
+/// Collective. Replaces each of `numbers` by its maximum and each of `sums` by its sum over all ranks, in one
+/// reduction.
 void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std::span<std::int64_t> sums);
 
-/// Collective. Returns rank 0's text, below 2 GiB, on all ranks.
+/// Collective. Returns rank 0's text on all ranks.
 std::string from_first(MPI_Comm comm, std::string text);
 
-/// Numbers the hosts of all ranks: ranks of one host have the same number, that of their lowest rank. With
-/// `ranks_per_node` > 0 a host counts as several, so many ranks each. Collective.
+/// Collective. Returns a number for the host of each rank: the lowest rank on that host. With `ranks_per_node` > 0
+/// every `ranks_per_node` ranks of a host count as a host of their own.
 std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node);
 
-/// A communicator that is freed with its owner; MPI_COMM_NULL where there is none.
+/// Owns a communicator and frees it. MPI_COMM_NULL means none.
 class OwnComm {
  public:
   OwnComm() = default;

@@ -1,5 +1,5 @@
 #pragma once
-/// MPI for the whole library: a communicator of one's own, agreement on errors, exchanges and routes of values.
+/// MPI for the whole library: communicators that free themselves, agreement on errors, exchange and routing of values.
 /// It may touch MPI and base.
 /// It never knows a mesh or a file, and never makes a collective call that depends on whether a rank has data.
 

@@ -17,7 +17,7 @@
 
 namespace octavo::ranks {
 
-/// Collective. Adds up what all ranks count, round by round.
+/// Collective. Runs a search over the keys of all ranks. `count(search)` counts the keys of this rank in each round.
 template <class Count>
 std::vector<base::WideKey> find_keys(MPI_Comm comm, base::KeySearch search, Count&& count) {
   while (!search.done()) {
@@ -30,14 +30,14 @@ std::vector<base::WideKey> find_keys(MPI_Comm comm, base::KeySearch search, Coun
   return search.found();
 }
 
-/// Values that came from all ranks, one rank's after another's.
+/// The values received from all ranks, one sender after another.
 template <class T>
 struct Routed {
   std::vector<T> values;
-  std::vector<int> counts;  ///< by rank they came from
+  std::vector<int> counts;  ///< by sender
 };
 
-/// Collective. `values` has counts[r] items for each rank r, one rank's after another's.
+/// Collective. `values` holds counts[r] items for each rank r, one rank after another.
 template <class T>
 Routed<T> route(MPI_Comm comm, std::span<const T> values, const std::vector<int>& counts) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -65,8 +65,8 @@ Routed<T> route(MPI_Comm comm, std::span<const T> values, const std::vector<int>
   return in;
 }
 
-/// Collective. Rank 0's sink gets all ranks' values in order of ranks, a bounded number at a time, with the position of
-/// the first. Throws the sink's error on all ranks.
+/// Collective. Hands the values of all ranks to rank 0's `sink`, in order of ranks and at most 4 MiB at a time, with
+/// the position of the first value. If the sink throws, all ranks throw its error.
 template <class T>
 void to_root(MPI_Comm comm, std::span<const T> mine,
              const std::function<void(std::int64_t first, std::span<const T> values)>& sink) {
@@ -78,7 +78,7 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
   const auto size = static_cast<std::int64_t>(mine.size());
   MPI_Gather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, 0, comm);
   std::vector<T> some;
-  agree(comm, [&] {  // before anybody sends what nobody could take
+  agree(comm, [&] {  // before anybody sends what rank 0 has no memory for
     if (rank_in(comm) == 0 && sizes.size() > 1) some.resize(batch);
   });
   agree(comm, [&] {
@@ -87,7 +87,7 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
         MPI_Send(mine.data() + at, bytes(std::min(batch, mine.size() - at)), MPI_BYTE, 0, tag, comm);
       return;
     }
-    std::exception_ptr failure;  // what comes is taken all the same
+    std::exception_ptr failure;  // after a failure we still receive the rest
     std::int64_t first = 0;
     for (std::size_t r = 0; r < sizes.size(); ++r)
       for (std::size_t at = 0; at < static_cast<std::size_t>(sizes[r]); at += batch) {
@@ -108,18 +108,19 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
   });
 }
 
-/// A checksum of a text that is positive, so that a reduction by largest and smallest finds differences between ranks.
+/// A positive checksum of a text. Ranks reduce it to its largest and smallest value to find out whether their texts
+/// differ.
 std::int64_t hash_of(const std::string& text);
-/// Makes the error for ranks that disagree: it names the first item in which two of these texts (one for each rank)
-/// differ. Items end with ";".
+/// Makes the error for ranks that disagree. `texts` has one text for each rank; the error names the first item in which
+/// two of them differ. Items end with ";".
 base::Error disagreement(const std::vector<std::string>& texts, const std::string& what);
-/// Collective. Throws the error of disagreement(), Error(usage), on all ranks unless all texts are the same.
+/// Collective. Throws the Error(usage) of disagreement() on all ranks unless all texts are the same.
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
 
-/// Moves an error met in beginning a step into `put_error`: it comes before an error of a put.
+/// Moves an error that occurred when the step was begun into `put_error`. It replaces an error of a put.
 void take_begin_error(std::optional<base::Error>& begin_error, std::optional<base::Error>& put_error);
-/// Collective, when a writer is closed. Throws the error of a put that no end_step() threw, or Error(usage) if a step
-/// was begun and not ended.
+/// Collective; called when a writer is closed. Throws the error of a put that no end_step() threw, or Error(usage) if a
+/// step was begun and not ended.
 void require_ended(MPI_Comm comm, const std::optional<base::Error>& put_error, bool in_step);
 
 }  // namespace octavo::ranks

@@ -108,9 +108,9 @@ std::string place(const File& file, const std::string& name);
 struct File::Impl {
   hid_t id = -1;
   std::filesystem::path path;
-  file::File bytes;  ///< to read contiguous values without the library
+  file::File bytes;  ///< for contiguous values, which we read without the library
   std::uint64_t size = 0;
-  Overlay written{};  ///< a file that is written is opened through this
+  Overlay written{};  ///< if we write, the library opens the file through this
   std::uint64_t length() const { return std::max(size, written.end); }
   void require_written() const {
     if (written.failed) throw *written.failed;
@@ -139,7 +139,7 @@ std::string place(const File& file, const std::string& name) {
   return name.empty() ? file.path().string() : file.path().string() + ", data set \"" + name + "\"";
 }
 
-/// Runs work with the library locked; errors get the data set's place.
+/// Runs `work` with the library locked; adds the data set's name to errors.
 template <class Work>
 auto at_data_set(const File& file, const std::string& name, Work&& work) {
   const Locked locked;
@@ -231,7 +231,7 @@ std::vector<std::uint64_t> shape_of(hid_t space) {
   return {extent.begin(), extent.end()};
 }
 
-/// Bytes of all items; throws where that is more than a file can have.
+/// Size of all items [bytes]. Throws Error(corrupt) if no file can be that large.
 std::uint64_t logical_bytes(const Info& info) {
   constexpr std::uint64_t most = std::uint64_t{1} << 60;
   std::uint64_t bytes = std::max<std::uint64_t>(info.type.bytes, 1);
@@ -243,11 +243,11 @@ std::uint64_t logical_bytes(const Info& info) {
   return bytes;
 }
 
-/// Whether the values are really there: a header of a few bytes may claim any shape.
+/// Checks that the values are really in the file: a header of a few bytes may claim any shape.
 void check_size(const File& file, hid_t set, const Info& info, H5D_layout_t layout) {
   const std::uint64_t wanted = logical_bytes(info);
   const std::uint64_t stored = H5Dget_storage_size(set);
-  const std::uint64_t most_compressed = 1100;  // deflate reaches 1032 to 1
+  const std::uint64_t most_compressed = 1100;  // deflate compresses at most 1032 to 1
   const std::uint64_t most = layout == H5D_CHUNKED ? std::min(stored, file.impl().length()) * most_compressed : stored;
   const haddr_t offset = H5Dget_offset(set);
   const bool outside = layout == H5D_CONTIGUOUS && wanted > 0 && offset != HADDR_UNDEF &&
@@ -297,7 +297,7 @@ void add_set(const File& file, const std::string& path, const std::string& name,
   contents.sets.push_back(std::move(info));
 }
 
-/// Names in a group: data sets that are linked directly, and the rest.
+/// The names in a group: data sets with a hard link, and everything else.
 struct Names {
   std::vector<std::string> sets;
   std::vector<Other> others;
@@ -328,7 +328,7 @@ void check_rows(const Info& info, std::uint64_t first, std::uint64_t rows, std::
     throw Error(Kind::corrupt, "expected numbers, found " + to_string(info.type));
 }
 
-/// The file's space with rows [first, first + rows) selected.
+/// The data set's space with rows [first, first + rows) selected.
 Id select_rows(hid_t set, const Info& info, std::uint64_t first, std::uint64_t rows) {
   Id space(H5Dget_space(set), H5Sclose, "read its shape");
   if (info.shape.empty()) return space;
@@ -350,8 +350,8 @@ Id text_type(std::size_t width) {
   return type;
 }
 
-/// All items as they lie in the file: nothing is converted. HDF5 converts texts that fill their width, as FLASH's do,
-/// by cutting their last byte, and trusts a damaged compound's offsets.
+/// All items as they lie in the file, without conversion. We avoid HDF5's conversion for two reasons: it cuts the last
+/// byte of texts that fill their width, as FLASH's do, and it trusts the offsets of a damaged compound.
 std::vector<std::byte> read_raw(const File& file, const Info& info) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(num_items(info)) * info.type.bytes);
   if (bytes.empty()) return bytes;
@@ -361,7 +361,7 @@ std::vector<std::byte> read_raw(const File& file, const Info& info) {
   return bytes;
 }
 
-/// `width` bytes of each item, from `offset` on.
+/// Cuts `width` bytes from each item, from `offset` on.
 std::vector<std::string> cut(const std::vector<std::byte>& bytes, std::size_t item, std::size_t offset,
                              std::size_t width) {
   std::vector<std::string> texts;
@@ -375,7 +375,7 @@ T number_as(const std::byte* at, std::endian order) {
   return static_cast<T>(base::load<From>(at, order));
 }
 
-/// One number of a compound.
+/// One number in an item of a compound.
 template <class T>
 T number_at(const std::byte* at, const ItemType& type) {
   const std::endian order = type.big_endian ? std::endian::big : std::endian::little;
@@ -396,7 +396,7 @@ void require(bool fits, const ItemType& found, const char* expected) {
   if (!fits) throw Error(Kind::corrupt, std::string("expected ") + expected + ", found " + to_string(found));
 }
 
-/// Whether every group on the way is there, and the object, in this file: links to other places are not followed.
+/// Whether the object and every group on the way to it are in this file. We don't follow links to other places.
 bool has_object(const File& file, const std::string& path) {
   if (path.empty() || path == "/") return true;
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
@@ -409,7 +409,7 @@ bool has_object(const File& file, const std::string& path) {
   }
 }
 
-/// Names in a group; none where there is no such group.
+/// The names in a group; none if there is no such group.
 Names names_in(const File& file, const std::string& group) {
   Names names;
   if (!has_object(file, group)) return names;
@@ -418,7 +418,7 @@ Names names_in(const File& file, const std::string& group) {
   return names;
 }
 
-/// Values of some shape; read(type in memory, buffer) fills it.
+/// Values of any shape. read(type in memory, buffer) must fill the buffer.
 template <class Read>
 std::optional<Items> items_from(hid_t type, hid_t space, const ItemType& item, std::size_t count, Read&& read) {
   const bool whole = item.bytes == 1 || item.bytes == 2 || item.bytes == 4 || item.bytes == 8;
@@ -448,7 +448,7 @@ std::optional<Items> items_from(hid_t type, hid_t space, const ItemType& item, s
   return texts;
 }
 
-/// The type that values of Items have in a file.
+/// The type in a file for values of Items.
 Id file_type(const ItemType& type) {
   if (type.kind == Class::text) {
     Id text = text_type(type.bytes);
@@ -462,7 +462,7 @@ Id file_type(const ItemType& type) {
   return words;
 }
 
-/// Calls write(type in memory, buffer) with the values as they have to lie there.
+/// Calls write(type in memory, buffer) with the values in the layout of that type.
 template <class Write>
 void put_items(hid_t type, const ItemType& item, const Items& items, Write&& write) {
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&items)) {
@@ -518,7 +518,7 @@ herr_t take_attribute(hid_t, const char* name, const H5A_info_t*, void* out) {
   return 0;
 }
 
-/// Runs `work` with an attribute, if it is there.
+/// Runs `work` with an attribute if the attribute exists.
 template <class Work>
 void with_attribute(const File& file, const std::string& object, const std::string& attribute, Work&& work) {
   at_data_set(file, object, [&] {
@@ -529,7 +529,7 @@ void with_attribute(const File& file, const std::string& object, const std::stri
     const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
     const Id type(H5Aget_type(id()), H5Tclose, "read the attribute's type");
     const hssize_t count = H5Sget_simple_extent_npoints(space());
-    constexpr hssize_t most = 1 << 16;  // as much as an attribute can have in old files
+    constexpr hssize_t most = 1 << 16;  // limit of attributes in old files
     if (count < 0 || count > most) throw Error(Kind::corrupt, "its attribute " + attribute + " has an odd size");
     work(id(), type(), static_cast<std::size_t>(count));
   });
@@ -546,10 +546,10 @@ void make_attribute(const File& file, const std::string& object, const std::stri
 Id make_set(const File& file, const std::string& name, hid_t type, std::span<const std::uint64_t> shape) {
   const Id space = space_of(shape);
   const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
-  // Texts of any length are places elsewhere in the file, which cannot be left unset.
+  // Texts of variable length are stored as references. HDF5 must fill these, or they would point anywhere.
   if (H5Tis_variable_str(type) <= 0) check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
   check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
-  // The same data are the same bytes, whenever they are written.
+  // Without times, the same data always give the same bytes.
   check(H5Pset_obj_track_times(plist(), false), "switch times off");
   return {H5Dcreate2(file.impl().id, name.c_str(), type, space(), H5P_DEFAULT, plist(), H5P_DEFAULT), H5Dclose,
           "make it"};
@@ -565,7 +565,8 @@ std::shared_ptr<File::Impl> new_impl(const std::filesystem::path& path) {
   return impl;
 }
 
-// HDF5 locks files that it reads. If the file system refuses, it accepts ENOSYS, and no other error.
+// HDF5 locks files that it reads. If the file system refuses with an error other than ENOSYS, HDF5 fails, so we switch
+// its locks off.
 Id reading_access(const file::File& bytes) {
   Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make a property list");
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && H5_VERSION_LE(1, 11, 0))
@@ -654,7 +655,7 @@ void require_self_contained(const std::filesystem::path& path) {
     };
     try {
       if (!leads_out()) return 0;
-    } catch (const Error&) {  // damage is told by who reads it
+    } catch (const Error&) {  // whoever reads the damaged object reports it
       return 0;
     }
     *static_cast<std::string*>(out) = name;

@@ -19,7 +19,8 @@ Id open_group(hid_t in, const std::string& name) {
   return {H5Gopen2(in, name.c_str(), H5P_DEFAULT), H5Gclose, "open group \"" + name + "\""};
 }
 
-// The library gives a group's properties with the links that it has, and would make them part of the new one.
+// We copy only the creation order. The library also reports link properties of the existing group, and would make them
+// part of the new group.
 Id new_group(hid_t in, hid_t like) {
   const Id old(H5Gget_create_plist(like), H5Pclose, "read a group's properties");
   const Id properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "make a property list");
@@ -81,8 +82,8 @@ void put_values(hid_t to, const Values& values) {
   }
 }
 
-/// Names an object without counting the name: objects have one name in the visible tree, and must not be changed
-/// for the copy's sake.
+/// Links an object without counting the link. The count belongs to the visible tree, where the object has one name; a
+/// change of the count would change bytes that the file shows.
 void link_uncounted(hid_t object, hid_t in, const std::string& name) {
   check(H5Olink(object, in, name.c_str(), H5P_DEFAULT, H5P_DEFAULT), "name \"" + name + "\"");
   check(H5Odecr_refcount(object), "name \"" + name + "\"");
@@ -93,7 +94,7 @@ void link_same(hid_t from, hid_t to, const std::string& name) {
   link_uncounted(object(), to, name);
 }
 
-/// A root, and what leads from it to the steps.
+/// A root group, and the groups that lead from it to the steps.
 struct Tree {
   Id root, group;
   std::map<std::string, Id> members{};
@@ -105,10 +106,10 @@ Tree open_tree(hid_t file, const std::string& group) {
   return tree;
 }
 
-/// The same steps under a root and members of its own.
+/// A tree of the same steps under a new root and new members.
 Tree copy_of(const Tree& tree, hid_t file, const std::string& group) {
   Tree copy{new_group(file, tree.root()), new_group(file, tree.group())};
-  check(H5Oincr_refcount(copy.root()), "keep a root");  // no name does
+  check(H5Oincr_refcount(copy.root()), "keep a root");  // no link keeps the root alive
   copy_values(tree.root(), copy.root());
   copy_values(tree.group(), copy.group());
   for (const std::string& name : links_of(tree.root()))
@@ -130,7 +131,7 @@ std::uint64_t place_of(hid_t object) {
   return info.addr;
 }
 
-/// A step of a member that comes, or goes where there is no object.
+/// A step that a member gains, or loses if `object` is null.
 struct Change {
   std::string member, step;
   Values member_values;
@@ -143,14 +144,14 @@ hid_t member_of(const Tree& tree, const std::string& name) {
   return found->second();
 }
 
-/// The `first` of the two trees counts its name of a new step twice, so that the second has nothing to change in what
-/// is shown by then.
+/// Applies a change to one of the two trees. The `first` tree counts its link to a new step twice. The second tree then
+/// needs no change of the count, which the file shows by that time.
 void apply(const Tree& tree, const Change& change, bool first) {
   const hid_t member = member_of(tree, change.member);
   put_values(member, change.member_values);
   if (!change.object) {
     const Id object(H5Oopen(member, change.step.c_str(), H5P_DEFAULT), H5Oclose, "open \"" + change.step + "\"");
-    check(H5Oincr_refcount(object()), "keep a step");  // objects that the other tree shows stay
+    check(H5Oincr_refcount(object()), "keep a step");  // the other tree still shows the step
     check(H5Ldelete(member, change.step.c_str(), H5P_DEFAULT), "drop a step");
     return;
   }
@@ -162,7 +163,7 @@ void apply(const Tree& tree, const Change& change, bool first) {
   }
 }
 
-/// Undoes the change in the first tree. Attachments of members stay; the next change replaces them.
+/// Undoes a change in the first tree. Attributes of members stay changed; the next change replaces them.
 void undo(const Tree& tree, const Tree& other, const Change& change) {
   const hid_t member = member_of(tree, change.member);
   if (change.object) {
@@ -180,8 +181,8 @@ struct Growing::State {
   std::string group;
   std::optional<Id> id;
   std::unique_ptr<Tree> shown, other;
-  std::vector<Change> changes, behind;  ///< to come; and those that the other tree still lacks
-  bool broken = false;                  ///< the other tree is neither as it was nor as it should be
+  std::vector<Change> changes, behind;  ///< to come; and those that the other tree lacks
+  bool broken = false;                  ///< the other tree is neither in its old nor in its new state
   bool doubtful = false;                ///< the disk may show either tree
 
   void open(const std::filesystem::path& path, std::uint64_t alignment);
@@ -198,7 +199,7 @@ void Growing::State::open(const std::filesystem::path& path, std::uint64_t align
   const std::byte version = superblock(overlay.file, 0, 0)[8];
   const Id access = overlay_access(overlay);
   check(H5Pset_alignment(access(), 4 * alignment, alignment), "align values");
-  // The same version as the library that made the file, so that old readers take it.
+  // We write the version of the library that made the file, so that old readers understand it.
   const H5F_libver_t latest = version == std::byte{3} ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
   if (version >= std::byte{2}) check(H5Pset_libver_bounds(access(), H5F_LIBVER_V18, latest), "choose a version");
   id.emplace(H5Fopen(path.c_str(), H5F_ACC_RDWR, access()), H5Fclose, "open the file");
@@ -216,7 +217,7 @@ Growing::State::~State() {
   id.reset();
 }
 
-// New bytes come first, from the end of the file on; the superblock comes last.
+// Writes the changed bytes from the end of the file backwards, and the superblock last.
 void Growing::State::emit(const Tree& tree, bool sync) {
   check(H5Fflush((*id)(), H5F_SCOPE_LOCAL), "put the file together");
   const std::vector<std::byte> begin = superblock(overlay.file, place_of(tree.root()), overlay.end);
@@ -231,7 +232,8 @@ void Growing::State::emit(const Tree& tree, bool sync) {
   overlay.changed.clear();
 }
 
-// The space of a step that failed is the next one's: the file must not show it, on disk neither.
+// Writes the superblock, which shows the new tree. If that fails, we restore the old one, also on disk: the next step
+// reuses the space of the failed one, so the file must not show it.
 void Growing::State::show(std::span<const std::byte> begin, bool sync) {
   std::vector<std::byte> old(begin.size()), now(begin.size());
   pread_all(overlay.file, 0, old);
@@ -316,7 +318,7 @@ std::uint64_t Growing::add(const std::string& member, const Values& member_value
                "make values");
   const haddr_t at = H5Dget_offset(set());
   if (at == HADDR_UNDEF) throw failure("find room for values");
-  // The description of a failed step may still wait to be written.
+  // The overlay may still hold bytes of a failed step at this place, which must not be written.
   forget(state_->overlay, at, H5Dget_storage_size(set()));
   state_->changes.push_back({member, groups[0].name, member_values, step});
   return at;

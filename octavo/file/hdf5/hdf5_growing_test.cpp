@@ -22,10 +22,10 @@ using ::testing::HasSubstr;
 
 const std::vector<std::string> names{"depth", "speed"};
 
-/// The age of the library that made a file: 1.6 (superblock 0), 1.8 (2), 1.10 (3).
+/// The version of the library that made a file: 1.6 (superblock 0), 1.8 (2), 1.10 (3).
 enum class Age { old, modern, newest };
 
-/// A file with FIELDS/depth and FIELDS/speed that have no steps; something else beside it.
+/// Makes a file with FIELDS/depth and FIELDS/speed, which have no steps, and something else beside them.
 void make_file(const fs::path& path, Age age, hsize_t user_block = 0) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS), group = H5Pcreate(H5P_GROUP_CREATE);
   const hid_t whole_file = H5Pcreate(H5P_FILE_CREATE);
@@ -49,7 +49,7 @@ void make_file(const fs::path& path, Age age, hsize_t user_block = 0) {
 
 std::string step_name(int step) { return "step " + std::to_string(1000 + step); }
 
-/// The values of a field in a step.
+/// The values of a field at a step.
 std::vector<double> values_of(std::size_t field, int step) {
   std::vector<double> values(static_cast<std::size_t>(50 + 40 * (step % 3)));
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -74,7 +74,7 @@ void add_step(Growing& file, const fs::path& path, int step) {
   add_step(file, path, step, {values_of(0, step), values_of(1, step)});
 }
 
-/// Steps that the file shows, after a look at all that it has.
+/// The steps that the file shows. We read everything in the file on the way.
 std::vector<int> shown(const fs::path& path, int most = 32) {
   const File file = open(path);
   EXPECT_THAT(read_all<double>(file, list(file, "MESH").at(0)), ElementsAre(1, 2, 3));
@@ -95,7 +95,7 @@ std::vector<int> shown(const fs::path& path, int most = 32) {
   return steps;
 }
 
-/// Behind step 0.
+/// Adds three steps behind step 0.
 void expect_three_more(Growing& file, const fs::path& path) {
   for (int step = 1; step < 4; ++step) {
     add_step(file, path, step);
@@ -125,7 +125,7 @@ TEST_P(Growth, a_step_shows_when_it_is_committed_and_no_earlier) {
   file.abandon();
   file.commit(true);
   EXPECT_THAT(shown(path_), ElementsAre(0));
-  for (int step = 1; step < 30; ++step) {  // groups become B-trees on the way
+  for (int step = 1; step < 30; ++step) {  // enough to turn groups into B-trees
     add_step(file, path_, step);
     file.commit(false);
   }
@@ -170,7 +170,7 @@ TEST_P(Growth, a_full_disk_loses_the_step_alone) {
   expect_three_more(file, path_);
 }
 
-/// Values of a field, of random length and content: 1 to 8000 bytes.
+/// Random values of a field, of random length: 1 to 8000 bytes.
 std::vector<double> any_values(std::mt19937& random) {
   std::vector<double> values(1 + random() % 1000);
   for (double& value : values) value = 1 + static_cast<double>(random());
@@ -208,8 +208,8 @@ TEST_P(Growth, what_failed_leaves_nothing_in_the_values_of_a_later_step) {
   }
 }
 
-/// The second sync of a commit fails, behind the superblock; then the next write of the superblock fails, too, if it
-/// must.
+/// Lets the second sync of a commit fail, behind the superblock; with `superblock` the next write of the superblock
+/// fails, too.
 std::function<file::Verdict(const file::Event&)> failing_last_sync(bool superblock) {
   return [superblock, syncs = 0](const file::Event& event) mutable {
     if (event.operation == Operation::sync) return ++syncs == 2 ? file::Verdict{EIO, 0} : file::Verdict{};
@@ -267,7 +267,8 @@ void apply(const Done& done, std::size_t bytes, std::string& content) {
   content.replace(done.offset, bytes, done.bytes, 0, bytes);
 }
 
-/// Writes since the last sync reach the disk or not, in part or whole; the superblock, in one sector, not in part.
+/// The disk after a crash. Each write since the last sync may have reached it in full, in part, or not at all. The
+/// superblock lies in one sector, so it is never written in part.
 std::string after_crash(std::string content, const std::vector<Done>& pending, std::mt19937& random, unsigned percent) {
   for (const Done& done : pending) {
     if (random() % 100 >= percent) continue;
@@ -285,7 +286,7 @@ std::string bytes_of(const fs::path& path) {
 TEST_P(Growth, whatever_of_the_writes_a_crash_leaves_the_file_shows_whole_steps) {
   std::string durable = bytes_of(path_);
   std::vector<Done> log;
-  std::vector<std::size_t> commits;  // how much was asked of the system before each came back
+  std::vector<std::size_t> commits;  // number of requests before each commit returned
   {
     auto file = std::make_unique<Growing>(path_, "FIELDS", 64);
     file::set_observer([&](const file::Event& event) {
@@ -299,7 +300,7 @@ TEST_P(Growth, whatever_of_the_writes_a_crash_leaves_the_file_shows_whole_steps)
       return file::Verdict{};
     });
     for (int step = 0; step < 12; ++step) {
-      if (step == 6) file = std::make_unique<Growing>(path_, "FIELDS", 64);  // a restart
+      if (step == 6) file = std::make_unique<Growing>(path_, "FIELDS", 64);  // as after a restart
       add_step(*file, path_, step);
       file->commit(true);
       commits.push_back(log.size());

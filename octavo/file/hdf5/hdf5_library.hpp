@@ -1,5 +1,5 @@
 #pragma once
-// For octavo/file alone, in builds that have HDF5.
+// For octavo/file only, in builds that have HDF5.
 #include <hdf5.h>
 
 #include <mutex>
@@ -10,17 +10,17 @@
 
 namespace octavo::file::hdf5 {
 
-/// Held around every call: the library's state is global, and not every build of it locks itself.
+/// Must be held around every call: the library's state is global, and not every build of it locks itself.
 std::recursive_mutex& library();
 /// The innermost message on HDF5's error stack.
 std::string library_message();
-/// "cannot `action`", with the library's words.
+/// The error "cannot `action`", with HDF5's message.
 base::Error failure(const std::string& action);
 inline void check(herr_t status, const std::string& action) {
   if (status < 0) throw failure(action);
 }
 
-/// Locks the library, and keeps it from printing errors while it is locked.
+/// Locks the library, and keeps it from printing errors meanwhile.
 class Locked {
  public:
   Locked() : lock_(library()) {
@@ -37,7 +37,7 @@ class Locked {
   void* data_ = nullptr;
 };
 
-/// An identifier and how to give it back.
+/// An HDF5 identifier, and the function that releases it.
 class Id {
  public:
   Id(hid_t id, herr_t (*close)(hid_t), const std::string& action) : id_(id), close_(close) {

@@ -53,7 +53,7 @@ void get(const Overlay& overlay, std::uint64_t at, std::span<std::byte> out) {
 namespace {
 
 struct Driven {
-  H5FD_t common{};  // the library's, first
+  H5FD_t common{};  // the library expects it first
   Overlay* overlay = nullptr;
 };
 
@@ -72,7 +72,7 @@ herr_t close_driven(H5FD_t* file) {
   return 0;
 }
 
-/// Runs work that may throw: the library knows return codes only.
+/// Runs work that may throw, and returns HDF5's return code: the library does not know exceptions.
 template <class Work>
 herr_t status_of(Work&& work) {
   try {
@@ -87,7 +87,7 @@ herr_t read_driven(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, size_t size, voi
   return status_of([&] { get(overlay_of(file), at, {static_cast<std::byte*>(out), size}); });
 }
 
-/// Runs what changes the file on disk, if nothing failed before.
+/// Runs `work`, which changes the file on disk, unless an earlier change failed.
 template <class Work>
 void on_disk(Overlay& overlay, Work&& work) {
   if (!overlay.through || overlay.failed) return;
@@ -115,7 +115,7 @@ herr_t truncate_driven(H5FD_t* file, hid_t, hbool_t) {
   return status_of([&] { on_disk(overlay, [&] { resize(overlay.file, overlay.end); }); });
 }
 
-/// `through`: as HDF5's own driver has them, so that files are laid out as its are.
+/// With `through` we set the flags of HDF5's own driver, so that files get the same layout.
 herr_t query_driven(const H5FD_t* file, unsigned long* flags) {
   if (flags == nullptr) return 0;
   *flags = H5FD_FEAT_AGGREGATE_METADATA;
@@ -125,7 +125,7 @@ herr_t query_driven(const H5FD_t* file, unsigned long* flags) {
 }
 
 H5FD_class_t driver_class() {
-  constexpr H5FD_mem_t kinds[] = H5FD_FLMAP_DICHOTOMY;  // values and what describes them do not share space
+  constexpr H5FD_mem_t kinds[] = H5FD_FLMAP_DICHOTOMY;  // keeps values and metadata apart
   H5FD_class_t driver{};
 #ifdef H5FD_CLASS_VERSION
   driver.version = H5FD_CLASS_VERSION;
@@ -151,7 +151,7 @@ H5FD_class_t driver_class() {
   return driver;
 }
 
-/// Registered once: the library keeps it.
+/// We register the driver once, since the library keeps it.
 hid_t driver_id() {
   static const H5FD_class_t driver = driver_class();
   static hid_t id = -1;

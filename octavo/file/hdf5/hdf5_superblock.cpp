@@ -46,12 +46,12 @@ void finish(Words& w) {
   step(w.c, w.b, 24);
 }
 
-/// Jenkins' lookup3, which HDF5 uses for checksums of descriptions. (Bob Jenkins, lookup3.c, May 2006.)
+/// Jenkins' lookup3, HDF5's checksum of metadata (Bob Jenkins, lookup3.c, May 2006).
 std::uint32_t lookup3(std::span<const std::byte> bytes) {
   const auto start = static_cast<std::uint32_t>(0xdeadbeef + bytes.size());
   Words w{start, start, start};
   while (!bytes.empty()) {
-    std::array<std::byte, 12> block{};  // the last one ends in zeros
+    std::array<std::byte, 12> block{};  // the last block ends in zeros
     const std::size_t count = std::min<std::size_t>(bytes.size(), 12);
     std::copy_n(bytes.begin(), count, block.begin());
     bytes = bytes.subspan(count);
@@ -63,7 +63,7 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
   return w.c;
 }
 
-/// Where things stand in it, by version.
+/// Offsets within the superblock, by version.
 struct Places {
   std::size_t bytes, widths, base, end, root;
 };
@@ -90,7 +90,7 @@ std::vector<std::byte> superblock(const file::File& file, std::uint64_t root, st
   base::store(&bytes[at.root], root, little);
   if (version >= 2)
     base::store(&bytes[44], lookup3(std::span(bytes).first(44)), little);
-  else  // nothing of the group is kept beside its address
+  else  // clears what the file caches about the old root group
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at.root) + 8, bytes.end(), std::byte{0});
   return bytes;
 }

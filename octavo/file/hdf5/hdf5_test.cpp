@@ -59,7 +59,7 @@ Info only(const File& file) {
   return all.at(0);
 }
 
-/// One data set made with the library's own functions.
+/// Makes one data set with the library's own functions.
 void make_raw(const fs::path& path, hid_t type, const std::vector<hsize_t>& shape, const std::vector<hsize_t>& chunk,
               hid_t memory, const void* values) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -118,7 +118,7 @@ TEST_F(Hdf5, a_shape_without_values_behind_it_is_refused_before_any_allocation) 
   EXPECT_THAT(error.what(), HasSubstr("data set \"a\""));
 }
 
-/// A data set whose values stand in another file, and one that is put together of others.
+/// Makes a data set whose values are in another file, and one that is composed of others.
 void make_elsewhere(const fs::path& path, const fs::path& values) {
   const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   const hsize_t extent = 4;
@@ -150,7 +150,7 @@ TEST_F(Hdf5, nothing_is_read_from_another_file_that_a_file_names) {
                                                       ::testing::Pair("link", Other::What::link),
                                                       ::testing::Pair("soft", Other::What::link),
                                                       ::testing::Pair("group", Other::What::group)));
-  // Nor through a name that the caller asks for.
+  // Nor does it follow a link whose name the caller gives.
   EXPECT_TRUE(list(in, "link").empty());
   EXPECT_EQ(read_numbers(in, "link/a", "n"), std::nullopt);
 }
@@ -159,7 +159,7 @@ TEST_F(Hdf5, values_of_any_type_come_back_as_they_were_written) {
   const std::vector<std::pair<ItemType, Items> > all{
       {{Class::integer, 1}, std::vector<std::int64_t>{-128, 127, 0, 5}},
       {{Class::integer, 2, false}, std::vector<std::int64_t>{0, 65535, 1, 2}},
-      {{Class::integer, 8, false}, std::vector<std::int64_t>{-1, 0, 1, 2}},  // -1: the largest without a sign
+      {{Class::integer, 8, false}, std::vector<std::int64_t>{-1, 0, 1, 2}},  // -1: the largest unsigned number
       {float32_type, std::vector<double>{0.5, -0.0, 3, 4}},
       {float64_type, std::vector<double>{0.1, 1e300, 3, 4}},
       {{Class::text, 3}, std::vector<std::string>{"abc", "", " b ", "d"}},
@@ -232,7 +232,7 @@ TEST_F(Hdf5, threads_read_the_same_file) {
   EXPECT_THAT(same, ElementsAre(true, true, true, true));
 }
 
-/// Data sets whose values the library keeps for a while (small ones), and such that it writes at once.
+/// Makes data sets whose values the library buffers for a while (small ones), or writes at once (`wide`).
 void write_some(const fs::path& path, bool wide) {
   File out = create(path);
   make_group(out, "G");
@@ -248,8 +248,8 @@ void write_some(const fs::path& path, bool wide) {
   out.close();
 }
 
-/// At the end of the program the library closes again the objects that it could not write out. This test then fails by
-/// a crash.
+/// At the end of the program the library tries again to close the objects that it could not write. If that goes wrong,
+/// this test crashes.
 TEST_F(Hdf5, a_disk_that_fills_up_at_any_write_is_told_and_harms_nothing) {
   for (const bool wide : {false, true}) {
     int failing = 0, seen = 0;
