@@ -39,6 +39,10 @@ class KeySearch {
   /// Counts a holder's keys, which ascend. `key` and `weight` give an item's key, and how many keys it stands for.
   template <class Items, class Key, class Weight>
   void count(const Items& items, Key&& key, Weight&& weight);
+  /// Counts one key, which stands for `weight` of them, in any order of keys.
+  void count_one(WideKey key, std::int64_t weight);
+  /// Whether a round needs to know how many keys are in [first, last].
+  bool asks_for(WideKey first, WideKey last) const;
   std::vector<std::int64_t>& counts() { return counts_; }
   void end_round();
   /// By position, when it is done.

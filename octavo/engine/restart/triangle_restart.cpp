@@ -169,12 +169,12 @@ StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesy
 }
 
 MeshShare find_mesh(MPI_Comm comm, StepParts& step, const std::filesystem::path& store) {
-  const int planes = static_cast<int>(number_in(step.header, "planes"));
-  const std::int64_t elsewhere = number_in(step.header, store::mesh_step_attribute);
+  const int planes = static_cast<int>(number_in(step.dataset.header, "planes"));
+  const std::int64_t elsewhere = number_in(step.dataset.header, store::mesh_step_attribute);
   if (elsewhere < 0) return read_mesh(comm, step, planes);
   StepParts other = find_mesh_step(comm, step, store, elsewhere);
   MeshShare share = read_mesh(comm, other, planes);
-  if (number_in(step.header, store::mesh_checksum_attribute) !=
+  if (number_in(step.dataset.header, store::mesh_checksum_attribute) !=
       mesh_checksum(comm, share.mesh.x, share.mesh.y, share.mesh.connectivity, planes))
     throw Error(Kind::corrupt,
                 "the mesh of step " + std::to_string(elsewhere) + " is not the one that this step was written with");
@@ -286,7 +286,7 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
 
 /// Whether the mesh was cut for as many ranks, and all know where.
 bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
-  int all = number_in(step.header, store::cut_attribute) == ranks::size_of(comm) &&
+  int all = number_in(step.dataset.header, store::cut_attribute) == ranks::size_of(comm) &&
             3 * share.part.size() == share.mesh.connectivity.size();
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
   return all != 0;
@@ -375,7 +375,7 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
                                      const SeriesExchange& fetch, std::size_t points) {
   std::vector<std::int64_t> bounds;
   const SeriesExchange back = reversed(plan_curve(comm, step, share, bounds));
-  const std::size_t stored = step.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
+  const std::size_t stored = step.dataset.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
   mesh::Request request;
   request.fields.emplace();
   for (const std::size_t f : chosen)

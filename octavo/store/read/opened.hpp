@@ -1,6 +1,7 @@
 #pragma once
 #include "octavo/store/read/part.hpp"
 #include "octavo/store/read/scan.hpp"
+#include "octavo/store/read/values.hpp"
 
 namespace octavo::store {
 
@@ -37,6 +38,10 @@ OpenedStep open_segments(const Scan& scan, const StepFound& step);
 Fetch fetch_from(const file::File& file);
 /// The same, and values that are stored as they are straight from the file into their place.
 Source source_of(const file::File& file);
+
+/// Gives the sink a part's values: stream_part() on the segment's file.
+void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request,
+                 const ValueSink& sink);
 
 inline const PartRow& part_row(const OpenedStep& step, const PartPlace& place) {
   return step.segments[place.segment].table.parts[place.row];
