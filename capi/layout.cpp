@@ -111,6 +111,16 @@ const From* scatter(const From* from, const engine::ArrayView& view) {
 
 }  // namespace
 
+step::BoxArray box_array(const octavo_array& array, int dim, const mesh::Index3& extent) {
+  if (array.cells != 1) throw Error(Kind::usage, "expected an array of 1 box, found " + std::to_string(array.cells));
+  const engine::ArrayView view = view_of(array, dim, extent, array.values, 1);
+  return {const_cast<void*>(view.data),
+          view.type,
+          {view.stride.x, view.stride.y, view.stride.z},
+          view.components,
+          view.stride.component};
+}
+
 std::vector<mesh::Index3> sizes_of(const mesh::Patches& patches) {
   std::vector<mesh::Index3> sizes;
   for (const auto& level : patches.boxes)

@@ -6,6 +6,7 @@
 #include "capi/arguments.hpp"
 #include "octavo/engine/step/array_view.hpp"
 #include "octavo/mesh/patches.hpp"
+#include "octavo/step/read_box.hpp"
 
 /// octavo_array as the engine has arrays. All throw base::Error(usage).
 namespace octavo::capi {
@@ -20,6 +21,9 @@ using FieldViews = std::variant<engine::ArrayView, std::vector<engine::ArrayView
 FieldViews views_of(const octavo_array& array, int dim, const mesh::Index3& block, const Boxes& boxes);
 /// A view of values at points or of particles: one value a place, each of some components. Without the order.
 engine::ArrayView view_of_places(const octavo_array& array);
+
+/// The array as memory for a box of so many cells along each axis.
+step::BoxArray box_array(const octavo_array& array, int dim, const mesh::Index3& extent);
 
 mesh::Centring centring_of(int centring);
 /// Values of a tree cell: one more along the axis of a face variable.

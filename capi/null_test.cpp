@@ -139,6 +139,8 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   no_values.mesh = &no_points;
   octavo_writer* writer = nullptr;
   std::int64_t count = 0;
+  const octavo_box box = octavo_box_default();
+  const octavo_array field = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 1);
   octavo_restart* restart = nullptr;
   const auto open = [&](const octavo_target& target, E e) {
     return octavo_writer_open(everyone(), &target, &domain, &writer, e);
@@ -158,6 +160,9 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"path", [&](E e) { return octavo_restart_open(everyone(), nullptr, nullptr, &restart, e); }},
       {"store", [&](E e) { return octavo_restart_failed(everyone(), nullptr, nullptr, e); }},
       {"store", [](E e) { return octavo_forget_failed_restarts(nullptr, e); }},
+      {"box", [&](E e) { return octavo_read_box("/nowhere", nullptr, "f", &field, nullptr, e); }},
+      {"array", [&](E e) { return octavo_read_box("/nowhere", &box, "f", nullptr, nullptr, e); }},
+      {"path", [&](E e) { return octavo_read_box(nullptr, &box, "f", &field, nullptr, e); }},
       {"store", [&](E e) { return octavo_list_steps(nullptr, OCTAVO_CHECKPOINT, 0, nullptr, nullptr, &count, e); }},
       {"count", [](E e) { return octavo_list_steps("/nowhere", OCTAVO_CHECKPOINT, 0, nullptr, nullptr, nullptr, e); }},
   });

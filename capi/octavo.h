@@ -505,6 +505,26 @@ OCTAVO_API int octavo_list_steps(
     int64_t* count,               /* out: how many there are, which may be more than capacity */
     octavo_error* error);
 
+/* The cells of a level, counted from 0 at the domain's lower corner. */
+typedef struct octavo_box {
+  size_t size;                    /* sizeof(octavo_box) */
+  octavo_flow flow;               /* of a store */
+  int64_t step;                   /* of a store; < 0: the newest that is complete and undamaged */
+  int level;                      /* the code's own number */
+  int64_t lower[3], upper[3];     /* half-open, in cells of the level; 0 and 1 beyond dim */
+} octavo_box;
+
+/* Reads a field's values on a box of cells, and opens the step to do so. A coarser leaf gives its value to all cells in
+ * it; a cell that is refined gives the value that the step has for it. OCTAVO_UNSUPPORTED for triangles. */
+OCTAVO_API int octavo_read_box(
+    const char* path,             /* a store, or an output of FLASH, AMReX or RAMSES */
+    const octavo_box* box,
+    const char* field,
+    const octavo_array* array,    /* one cell of upper - lower values along each axis; ghosts are left as they are. The
+                                     type is the field's, or OCTAVO_FLOAT64 for OCTAVO_FLOAT32 */
+    int64_t* missing,             /* out: cells without a value, whose memory is left as it is; may be NULL */
+    octavo_error* error);
+
 /* A run may start from any step again, also from those that octavo_restart_failed named. */
 OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* error);
 
@@ -552,6 +572,10 @@ static inline octavo_restart_info octavo_restart_info_default(void) { /* no step
 }
 static inline octavo_field_info octavo_field_info_default(void) { /* no name */
   octavo_field_info it = {sizeof(octavo_field_info), NULL, NULL, NULL, OCTAVO_FLOAT64, OCTAVO_CELL, 1, 0};
+  return it;
+}
+static inline octavo_box octavo_box_default(void) { /* a cell of the newest checkpoint's level 0 */
+  octavo_box it = {sizeof(octavo_box), OCTAVO_CHECKPOINT, -1, 0, {0, 0, 0}, {1, 1, 1}};
   return it;
 }
 static inline octavo_neighbours octavo_neighbours_default(void) { /* none */

@@ -26,6 +26,9 @@ program octavo_test
   integer, allocatable :: sizes(:)
   type(octavo_field_info) :: info
   character(8), allocatable :: words(:)
+  type(octavo_box) :: box
+  real(real64), allocatable :: cube(:, :, :)
+  integer(int64) :: missing
   character(:), allocatable :: who, json
   integer :: cycle_number, newest
   real(real64) :: dt
@@ -78,6 +81,17 @@ program octavo_test
   call expect(error%code == 2 .and. index(error%message, 'field single') > 0, 'an error on all ranks')
   call writer%close()
 
+  box%level = 0
+  box%upper = 2
+  call octavo_read_box(store, box, 'single', cube, missing, error)
+  call expect(missing == 0 .and. all(shape(cube) == [2, 2, 2]) .and. error%code == 0, 'a box of cells')
+  call expect(all(reshape(cube, [8]) == single), 'values of a box of cells')
+  box%lower = [2, 1, 2]
+  call octavo_read_box(store, box, 'strided', cube)
+  call expect(all(reshape(cube, [2]) == [wide(2, 6), wide(2, 8)]), 'values of a smaller box')
+  box%upper = 3
+  call octavo_read_box(store, box, 'single', cube, error=error)
+  call expect(error%code == 2 .and. index(error%message, 'box') > 0, 'a box outside of the domain')
   call octavo_list_steps(store, octavo_checkpoint, i64, times)
   call expect(size(i64) == 1 .and. all(i64 == 3) .and. all(times == 1.5_real64), 'list of steps')
   call from%open(MPI_COMM_WORLD, store)

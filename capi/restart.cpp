@@ -7,6 +7,8 @@
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/step/open.hpp"
+#include "octavo/step/read_box.hpp"
 
 namespace {
 
@@ -189,6 +191,26 @@ int octavo_list_steps(const char* store, octavo_flow flow, int64_t capacity, int
       ++found;
     }
     *count = found;
+  });
+}
+
+int octavo_read_box(const char* path, const octavo_box* box, const char* field, const octavo_array* array,
+                    int64_t* missing, octavo_error* error) {
+  return guard(error, [&] {
+    const octavo_box wanted = complete(box, octavo_box_default(), "box");
+    const octavo_array memory = complete_array(array);
+    step::StepChoice choice;
+    if (store::recognise(&checked(path, "path"))) choice.flow = flow_of(wanted.flow);
+    if (wanted.step >= 0) choice.step = wanted.step;
+    const mesh::Dataset dataset = step::open(path, choice);
+    mesh::IndexBox cells;
+    std::copy_n(wanted.lower, 3, cells.lo.begin());
+    std::copy_n(wanted.upper, 3, cells.hi.begin());
+    cells = mesh::flat(cells, dataset.header.dim);
+    const mesh::Index3 extent{cells.hi[0] - cells.lo[0], cells.hi[1] - cells.lo[1], cells.hi[2] - cells.lo[2]};
+    const std::int64_t without = step::read_box(dataset, &checked(field, "field"), wanted.level, cells,
+                                                box_array(memory, dataset.header.dim, extent));
+    if (missing != nullptr) *missing = without;
   });
 }
 

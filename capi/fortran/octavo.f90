@@ -14,6 +14,9 @@ module octavo
   use octavo_writing, only: octavo_writer
   use octavo_reading, only: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, &
     octavo_neighbours, &
+    octavo_box, &
+    octavo_read_box, &              !< (path, box, field, values [, missing, error]): allocates values(x, y, z), real64, of a
+                                    !< field of one component; `missing` cells have none, and are 0
     octavo_list_steps, &            !< (store, flow, steps [, times, error]): allocates the complete steps, ascending
     octavo_forget_failed_restarts   !< (store [, error]): by one process
   implicit none

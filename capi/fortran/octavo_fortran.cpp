@@ -122,6 +122,12 @@ OCTAVO_API int octavo_fortran_restart_get_particles(const octavo_restart* restar
   return guard(error, [&] { copy_all(attribute_of(restart, species, attribute), *values); });
 }
 
+OCTAVO_API int octavo_fortran_read_box(const char* path, const octavo_box* box, const char* field, double* values,
+                                       std::int64_t* missing, octavo_error* error) {
+  const octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, values, 1);
+  return octavo_read_box(path, box, field, &array, missing, error);
+}
+
 OCTAVO_API int octavo_fortran_restart_get_neighbours(const MPI_Fint* comm, octavo_restart* restart,
                                                      octavo_neighbours* neighbours, octavo_error* error) {
   return octavo_restart_get_neighbours(comm_of(comm), restart, neighbours, error);

@@ -6,7 +6,7 @@ module octavo_reading
   implicit none
   private
   public :: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, octavo_neighbours, &
-            octavo_list_steps, octavo_forget_failed_restarts
+            octavo_box, octavo_read_box, octavo_list_steps, octavo_forget_failed_restarts
 
   !> How a rank wants its share: octavo.h's struct octavo_restart_options says what each component does.
   type :: octavo_restart_options
@@ -45,6 +45,14 @@ module octavo_reading
     integer :: centring = octavo_cell
     integer :: components = 1
     integer(int64) :: count = 0                  !< of a species: particles of this rank
+  end type
+
+  !> Cells of a level, from 1 at the domain's lower corner, both ends in the box.
+  type :: octavo_box
+    integer :: flow = octavo_checkpoint          !< of a store
+    integer :: step = -1                         !< of a store; < 0: the newest that is complete and undamaged
+    integer :: level = 0                         !< the code's own number
+    integer :: lower(3) = 1, upper(3) = 1        !< 1 beyond dim
   end type
 
   !> What surrounds this rank's triangles, as TELEMAC's PAR and CLI files say it. Points, triangles and places count from 1, MPI's ranks from 0.
@@ -130,6 +138,14 @@ module octavo_reading
     integer(c_int64_t) :: count = 0
   end type
 
+  type, bind(c) :: c_box
+    integer(c_size_t) :: size
+    integer(c_int) :: flow
+    integer(c_int64_t) :: step
+    integer(c_int) :: level
+    integer(c_int64_t) :: lower(3), upper(3)
+  end type
+
   type, bind(c) :: c_neighbours
     integer(c_size_t) :: size
     integer(c_int64_t) :: shared = 0
@@ -141,6 +157,15 @@ module octavo_reading
   end type
 
   interface
+    integer(c_int) function c_read_box(path, box, field, values, missing, error) &
+        bind(c, name='octavo_fortran_read_box')
+      import
+      character(kind=c_char), intent(in) :: path(*), field(*)
+      type(c_box), intent(in) :: box
+      real(c_double), intent(inout) :: values(*)
+      integer(c_int64_t), intent(inout) :: missing
+      type(c_error), intent(out) :: error
+    end function
     integer(c_int) function c_list_steps(store, flow, capacity, steps, times, number, error) &
         bind(c, name='octavo_list_steps')
       import
@@ -325,6 +350,30 @@ contains
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
     call check(c_forget(text(store), what), what, error)
+  end subroutine
+
+  subroutine octavo_read_box(path, box, field, values, missing, error)
+    character(*), intent(in) :: path, field
+    type(octavo_box), intent(in) :: box
+    real(real64), allocatable, intent(out) :: values(:, :, :)
+    integer(int64), intent(out), optional :: missing
+    type(octavo_error), intent(inout), optional :: error
+    type(c_box) :: in_c
+    type(c_error) :: what
+    integer(c_int64_t) :: without
+    integer :: extent(3)
+    in_c%size = c_sizeof(in_c)
+    in_c%flow = int(box%flow, c_int)
+    in_c%step = box%step
+    in_c%level = int(box%level, c_int)
+    in_c%lower = box%lower - 1
+    in_c%upper = box%upper
+    extent = max(0, box%upper - box%lower + 1)
+    allocate (values(extent(1), extent(2), extent(3)))
+    values = 0
+    without = 0
+    call check(c_read_box(text(path), in_c, text(field), values, without, what), what, error)
+    if (present(missing)) missing = without
   end subroutine
 
   subroutine octavo_list_steps(store, flow, steps, times, error)

@@ -24,6 +24,19 @@ void KeySearch::begin_round() {
   counts_.assign(lows_.size() << taken_, 0);
 }
 
+void KeySearch::count_one(WideKey key, std::int64_t weight) {
+  const auto after = std::upper_bound(lows_.begin(), lows_.end(), key);
+  if (after == lows_.begin()) return;
+  const auto i = static_cast<std::size_t>(after - lows_.begin()) - 1;
+  const WideKey above = key - lows_[i];
+  if (above >> left_ == 0) counts_[(i << taken_) + static_cast<std::size_t>(above >> (left_ - taken_))] += weight;
+}
+
+bool KeySearch::asks_for(WideKey first, WideKey last) const {
+  const auto after = std::upper_bound(lows_.begin(), lows_.end(), last);
+  return after != lows_.begin() && (first <= *(after - 1) || (first - *(after - 1)) >> left_ == 0);
+}
+
 void KeySearch::end_round() {
   const std::size_t buckets = std::size_t{1} << taken_;
   for (Search& search : searches_) {

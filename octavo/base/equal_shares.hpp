@@ -42,6 +42,10 @@ class KeySearch {
   /// stands for.
   template <class Items, class Key, class Weight>
   void count(const Items& items, Key&& key, Weight&& weight);
+  /// Counts one key, which stands for `weight` of them, in any order of keys.
+  void count_one(WideKey key, std::int64_t weight);
+  /// Whether a round needs to know how many keys are in [first, last].
+  bool asks_for(WideKey first, WideKey last) const;
   std::vector<std::int64_t>& counts() { return counts_; }
   void end_round();
   /// The keys, in the order of the positions. Call it once done() holds.

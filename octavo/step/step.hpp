@@ -6,6 +6,7 @@
 #include "octavo/step/new_file.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/over_time.hpp"
+#include "octavo/step/read_box.hpp"
 #include "octavo/step/recut.hpp"
 #include "octavo/step/regrid.hpp"
 #include "octavo/step/reshape.hpp"

@@ -8,6 +8,7 @@
 #include "octavo/mesh/patches.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/open.hpp"
+#include "octavo/step/read_box.hpp"
 
 namespace octavo::bindings {
 
@@ -385,6 +386,68 @@ mesh::Part read_part(const mesh::Dataset& dataset, int part, std::optional<std::
   return dataset.read(part, request);
 }
 
+using Memory = nb::ndarray<nb::device::cpu>;
+
+mesh::ScalarType type_of(const Memory& memory) {
+  for (int t = 0; t <= static_cast<int>(mesh::ScalarType::bfloat16); ++t)
+    if (memory.dtype() == dtype_of(static_cast<mesh::ScalarType>(t))) return static_cast<mesh::ScalarType>(t);
+  throw base::Error(base::Kind::usage, "memory for a box: values of a type that no field has");
+}
+
+/// Axes (z, y, x), as many as the data have, and components where a field has several.
+step::BoxArray box_array(const Memory& memory, const mesh::IndexBox& box, const mesh::FieldInfo& info, int dim) {
+  const auto axes = static_cast<std::size_t>(dim);
+  std::vector<std::int64_t> expected, found;
+  for (std::size_t axis = axes; axis-- > 0;) expected.push_back(box.hi[axis] - box.lo[axis]);
+  if (info.components > 1) expected.push_back(info.components);
+  for (std::size_t axis = 0; axis < memory.ndim(); ++axis)
+    found.push_back(static_cast<std::int64_t>(memory.shape(axis)));
+  const auto text = [](const std::vector<std::int64_t>& shape) {
+    std::string out;
+    for (const std::int64_t n : shape) out += (out.empty() ? "(" : ", ") + std::to_string(n);
+    return out + ")";
+  };
+  if (expected != found)
+    throw base::Error(base::Kind::usage,
+                      "memory for a box: expected the shape " + text(expected) + ", found " + text(found));
+  step::BoxArray array{memory.data(), type_of(memory), {1, 1, 1}, info.components, 1};
+  for (std::size_t axis = 0; axis < axes; ++axis) array.stride[axis] = memory.stride(axes - 1 - axis);
+  if (info.components > 1) array.stride_component = memory.stride(axes);
+  return array;
+}
+
+std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level,
+                      const std::vector<std::int64_t>& lower, const std::vector<std::int64_t>& upper,
+                      const Memory& out) {
+  const int dim = dataset.header.dim;
+  const mesh::IndexBox box{along_axes<std::int64_t>(lower, dim, 0, "lower"),
+                           along_axes<std::int64_t>(upper, dim, 1, "upper")};
+  const mesh::FieldInfo& info = dataset.header.fields[mesh::select_fields(dataset.header, std::vector{field}).at(0)];
+  const step::BoxArray array = box_array(out, box, info, dim);
+  const nb::gil_scoped_release free;
+  return step::read_box(dataset, field, level, box, array);
+}
+
+nb::dict read_points(const mesh::Dataset& dataset, const std::array<double, 2>& lo, const std::array<double, 2>& hi,
+                     const std::vector<std::string>& fields) {
+  step::PointsInBox found;
+  {
+    const nb::gil_scoped_release free;
+    found = step::read_points(dataset, lo, hi, fields);
+  }
+  nb::dict out, values;
+  const std::size_t points = found.point.size(), triangles = found.triangle.size();
+  for (mesh::Field& field : found.fields)
+    values[nb::cast(field.info.name)] = to_array(to_doubles(field), {static_cast<std::size_t>(found.planes), points});
+  out["point"] = to_array(std::move(found.point), {points});
+  out["x"] = to_array(std::move(found.x), {points});
+  out["y"] = to_array(std::move(found.y), {points});
+  out["triangle"] = to_array(std::move(found.triangle), {triangles});
+  out["corners"] = to_array(std::move(found.connectivity), {triangles, 3});
+  out["fields"] = values;
+  return out;
+}
+
 void bind_dataset(nb::module_& m) {
   using mesh::Dataset;
   nb::class_<Dataset>(m, "Dataset", "One step of any format, opened: headers are read, values are not.")
@@ -440,7 +503,10 @@ void bind_dataset(nb::module_& m) {
           },
           nb::arg("region").none(), nb::arg("max_level").none())
       .def("read", read_part, nb::arg("part"), nb::arg("fields") = nb::none(), nb::arg("max_level") = nb::none(),
-           nb::arg("particles") = false, "Reads one part, pruned. Releases the GIL.");
+           nb::arg("particles") = false, "Reads one part, pruned. Releases the GIL.")
+      .def("read_box", read_box, nb::arg("field"), nb::arg("level"), nb::arg("lower"), nb::arg("upper"), nb::arg("out"),
+           "Returns the number of cells without a value. Releases the GIL.")
+      .def("read_points", read_points, nb::arg("lo"), nb::arg("hi"), nb::arg("fields"), "Releases the GIL.");
 }
 
 }  // namespace

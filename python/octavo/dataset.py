@@ -288,6 +288,36 @@ class Dataset(Selection):
         """Everything else that the code wrote into its headers."""
         return self._data.attributes
 
+    def read_box(
+        self, field: str, level: int, lower: Sequence[int], upper: Sequence[int], *, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """A field's values on the cells lower <= index < upper of a level (the code's own number), counted from 0 at the
+        domain's lower corner, x first: an array with axes (z, y, x), (y, x) or (x,), and components last.
+
+        A coarser leaf gives its value to all cells in it; a cell that is refined gives its stored value, and nothing
+        finer is read. Cells without a value are NaN, 0 among integers, or as they were in `out`: an array of that shape
+        with any strides, of the field's type (float64 also takes float32). Any process may read any box. Raises
+        UsageError for a box outside of the domain, an unknown field, or an `out` of another shape or type; Unsupported
+        for triangles: `points_in_box` is for them. Releases the GIL."""
+        if out is None:
+            infos = [info for info in self._data.fields if info["name"] == field]
+            kind = infos[0]["dtype"] if infos else "float64"
+            components = infos[0]["components"] if infos else 1
+            shape = [max(0, b - a) for a, b in zip(lower, upper, strict=True)][::-1]
+            dtype = np.dtype("uint16" if kind == "bfloat16" else kind)
+            out = np.full(shape + [components] * (components > 1), np.nan if dtype.kind == "f" else 0, dtype=dtype)
+        self._data.read_box(field, level, list(lower), list(upper), out)
+        return out
+
+    def points_in_box(
+        self, lo: Sequence[float], hi: Sequence[float], fields: str | Sequence[str] | None = None
+    ) -> dict[str, Any]:
+        """The points of a mesh of triangles with lo <= (x, y) < hi [code length], and the triangles all of whose points
+        are: numbers in the whole mesh `point` and `triangle`, from 0, ascending; `x`, `y`; `corners` of shape
+        (triangles, 3), positions in `point`; and `fields`, by name, of shape (planes, points). Raises UsageError for a
+        box without extent or an unknown field; Unsupported for cells. Releases the GIL."""
+        return self._data.read_points((lo[0], lo[1]), (hi[0], hi[1]), _listed(fields) or self.fields)
+
     def part(self, index: int, fields: str | Sequence[str] | None = None) -> Any:
         """One domain as it is stored: the intervals of its roots `.held`, `.refined` and `.owned` per level, `.fields` over
         all its tree cells; of triangles `.x`, `.y`, `.triangles`, `.planes`, and `.fields` at points."""

@@ -22,15 +22,6 @@ std::vector<int> parts_with(const Shares& shares, const std::vector<mesh::CurveK
   return parts;
 }
 
-mesh::Dataset dataset_of(StepParts& step) {
-  if (step.output) return *step.output;
-  mesh::Dataset dataset;
-  dataset.header = step.header;
-  dataset.num_parts = num_parts(step);
-  dataset.read = [&step](int part, const mesh::Request& request) { return read_part(step, part, request); };
-  return dataset;
-}
-
 mesh::Part only_mesh(const mesh::Dataset& dataset, int part) {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
@@ -44,11 +35,11 @@ mesh::Part share_of(const mesh::Part& part, const mesh::SplitPlan& plan, int ran
 
 }  // namespace
 
-mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
+mesh::Part refine_share(const StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
                         const mesh::Request& request) {
   const int level = finest_level(shares);
-  const mesh::FillOptions how{options.fill_by, step.header.periodic, step::cell_edges(step.header),
-                              mesh::specific_of(step.header, options.per_mass)};
+  const mesh::FillOptions how{options.fill_by, step.dataset.header.periodic, step::cell_edges(step.dataset.header),
+                              mesh::specific_of(step.dataset.header, options.per_mass)};
   const auto cells = mesh::cells_beside(mesh::octree_of(part), level, how.periodic);
   std::vector<mesh::CurveKey> keys;
   for (const mesh::Index3& at : cells) {
@@ -59,21 +50,21 @@ mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, 
   std::sort(keys.begin(), keys.end());
   std::vector<mesh::Part> beside;
   for (const int p : parts_with(shares, keys)) {
-    mesh::Part found = mesh::only_cells(read_part(step, p, request), level, cells);
+    mesh::Part found = mesh::only_cells(step.dataset.read(p, request), level, cells);
     if (mesh::owns_any(found)) beside.push_back(std::move(found));
   }
   return mesh::refine_level(std::move(part), std::move(beside), level, options.refine, how);
 }
 
-Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks, int rank,
+Reblocked read_blocks(const StepParts& step, const RestartOptions& options, int ranks, int rank,
                       const mesh::Request& request) {
   step::RegridJob job;
   job.how.block = *options.block;
-  job.how.root = step.header.unfolded;
+  job.how.root = step.dataset.header.unfolded;
   job.how.fill = options.fill;
   job.how.by = options.fill_by;
-  job.how.specific = mesh::specific_of(step.header, options.per_mass);
-  const step::Regridded made = step::regrid(dataset_of(step), job);
+  job.how.specific = mesh::specific_of(step.dataset.header, options.per_mass);
+  const step::Regridded made = step::regrid(step.dataset, job);
   mesh::Part whole;
   whole.mesh = mesh::whole_tree(made.dataset, made.dataset.header.unfolded);
   Reblocked out{made.dataset.header,

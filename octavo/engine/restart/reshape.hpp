@@ -11,7 +11,7 @@ inline int finest_level(const Shares& shares) { return shares.plan.bits - shares
 /// Reads this rank's part and refines the leaves of the finest level `options.refine` times. The values are bit for bit
 /// those that mesh::refine_leaves gives for the whole mesh. Reads all parts that hold cells within two cells of this
 /// one. Not collective.
-mesh::Part refine_share(StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
+mesh::Part refine_share(const StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
                         const mesh::Request& request);
 
 /// Plans the step as a tree of blocks of `options.block` (step::regrid), and shares it among the ranks.
@@ -23,7 +23,7 @@ struct Reblocked {
 };
 /// Throws Error(unsupported) if blocks are not complete and `options.fill` is not set. Every rank reads the meshes of
 /// all parts. Not collective.
-Reblocked read_blocks(StepParts& step, const RestartOptions& options, int ranks, int rank,
+Reblocked read_blocks(const StepParts& step, const RestartOptions& options, int ranks, int rank,
                       const mesh::Request& request);
 
 }  // namespace octavo::engine

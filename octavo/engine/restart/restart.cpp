@@ -26,7 +26,7 @@ using base::Kind;
 int own_part(MPI_Comm comm, StepParts& step) {
   const int ranks = ranks::size_of(comm);
   // Parts of a code's output are what its reader cuts, not what a rank put.
-  if (step.output || num_parts(step) != ranks) return -1;
+  if (!step.stored || num_parts(step) != ranks) return -1;
   int index = 0;
   ranks::agree(comm, [&] { index = entry_of(step, ranks::rank_in(comm)).part().index; });
   std::vector<int> indices(static_cast<std::size_t>(ranks));
@@ -79,19 +79,20 @@ void keep_asked(mesh::Part& part, const RestartOptions& options) {
 mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& options) {
   mesh::Request request;
   request.fields = options.fields;
-  if (options.refine > 0) ranks::agree(comm, [&] { request.fields = fields_to_refine(step.header, options); });
+  if (options.refine > 0) ranks::agree(comm, [&] { request.fields = fields_to_refine(step.dataset.header, options); });
   const int own = options.keep_parts ? own_part(comm, step) : -1;
+  const bool straight = options.as == MeshKind::octree && options.refine == 0;
+  const store::Place place = straight ? options.place : store::Place{};
   mesh::Part part;
   if (own >= 0) {
     request.particles = options.particles;
-    const bool straight = options.as == MeshKind::octree && options.refine == 0;
-    ranks::agree(comm, [&] { part = read_part(step, own, request, straight ? options.place : store::Place{}); });
+    ranks::agree(comm, [&] { part = read_part(step, own, request, place); });
     if (options.refine == 0) return part;
   }
   const Shares shares = plan_shares(comm, step, options.curve, options.refine);
   if (own < 0) {
-    ranks::agree(comm, [&] { part = read_share(step, shares, ranks::rank_in(comm), request); });
-    if (options.particles) part.particles = read_particles(comm, step, shares, step.header);
+    ranks::agree(comm, [&] { part = read_share(step, shares, ranks::rank_in(comm), request, place); });
+    if (options.particles) part.particles = read_particles(comm, step, shares, step.dataset.header);
   }
   request.particles = false;
   if (options.refine > 0)
@@ -133,13 +134,8 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
 // Moves values that are not in their place yet.
 void put_in_place(mesh::Part& part, const store::Place& place) {
   for (mesh::Field& field : part.fields) {
-    if (field.bytes.empty()) continue;
-    const auto memory = place(field.info, field.bytes.size());
+    const auto memory = given_memory(field.info, field.bytes.size(), place);
     if (memory.empty()) continue;
-    if (memory.size() != field.bytes.size())
-      throw Error(Kind::usage, "memory for a field: expected " + std::to_string(field.bytes.size()) + " bytes, found " +
-                                   std::to_string(memory.size()))
-          .at("field " + field.info.name);
     std::copy(field.bytes.begin(), field.bytes.end(), memory.begin());
     field.bytes = {};
   }
@@ -221,25 +217,26 @@ void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
   ranks::agree(comm, [&] {
     for (int part = 0; part < num_parts(step); ++part) {
       if (own >= 0 && part != own) continue;
-      const PartEntry entry = entry_of(step, part);
-      const file::File file = file::open_read(entry.segment->path);
-      auto bytes = store::decode_opaque(entry.segment->table, entry.row, store::fetch_from(file));
-      if (!bytes.empty()) out.opaque.emplace(entry.part().index, std::move(bytes));
+      mesh::Request request;
+      request.fields = std::vector<std::string>{};
+      request.opaque = true;
+      mesh::Part read = step.dataset.read(part, request);
+      if (!read.opaque.empty()) out.opaque.emplace(read.index, std::move(read.opaque));
     }
   });
 }
 
 // Collective. This rank's share of a step, as asked for.
 Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts& step, const RestartOptions& options) {
-  if (options.check) ranks::agree(comm, [&] { options.check(step.header); });
+  if (options.check) ranks::agree(comm, [&] { options.check(step.dataset.header); });
   Restart out;
   out.id = {step.found.step, step.found.attempt};
-  out.header = step.header;
+  out.header = step.dataset.header;
   if (has_triangles(step))
     read_triangles(comm, step, store, options, out);
   else
     out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
-  if (options.opaque && !step.output) read_opaque(comm, step, out);
+  if (options.opaque && step.stored) read_opaque(comm, step, out);
   if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
   if (options.place) ranks::agree(comm, [&] { put_in_place(out.part, options.place); });
   return out;
@@ -249,7 +246,7 @@ Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, cons
   StepParts step;
   ranks::agree(comm, [&] { step = open_output(path, options.step, options.own_names); });
   Restart out = start_from(comm, path, step, options);
-  out.notes.insert(out.notes.begin(), step.output->notes.begin(), step.output->notes.end());
+  out.notes.insert(out.notes.begin(), step.dataset.notes.begin(), step.dataset.notes.end());
   return out;
 }
 

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/mesh/pack.hpp"
+#include "octavo/mesh/tree/cell_runs.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/tree/walk.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
 
@@ -22,43 +26,76 @@ using mesh::CurveKey;
 // Facts of all parts that all ranks know take 8 MiB at most, however many parts there are.
 constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
 
-// First keys, and how many leaves each counts for.
-using Leaves = std::vector<std::pair<base::WideKey, std::int64_t>>;
-
 base::WideKey wide(const CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
 CurveKey narrow(base::WideKey key) { return {static_cast<std::uint64_t>(key >> 64), static_cast<std::uint64_t>(key)}; }
 
-// Keys of the owned cells of a part: the centres of all are listed, the leaves are counted.
-void add_keys(const mesh::Octree& tree, const mesh::SplitPlan& plan, int refined, std::vector<CurveKey>& centres,
-              Leaves& leaves) {
-  auto coordinates = root_coordinates(tree);
-  for (int level = 0; level < num_levels(tree); ++level) {
-    const auto l = static_cast<std::size_t>(level);
-    const int depth = plan.root_bits + level;
-    tree.owned[l].for_each_set([&](std::size_t i) {
-      centres.push_back(centre_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i]));
-      if (!tree.refined[l][i])
-        leaves.emplace_back(wide(first_key(plan.curve, plan.dim, plan.bits, depth, coordinates[i])),
-                            depth == plan.bits ? std::int64_t{1} << (plan.dim * refined) : 1);
-    });
-    if (level + 1 < num_levels(tree)) coordinates = child_coordinates(tree, level, coordinates);
+// Keys of cells as they come, as a bounded number of stretches.
+class Stretches {
+ public:
+  explicit Stretches(std::size_t most) : most_(most) { keys_.reserve(held); }
+  void add(const CurveKey& key) {
+    if (keys_.size() == held) keys_ = reduced(held / 4);
+    keys_.push_back({key, key});
   }
+  std::vector<KeyRange> result() && { return stretches_of(std::move(keys_), most_); }
+
+ private:
+  static constexpr std::size_t held = 128 * most_stretches;
+  std::vector<KeyRange> reduced(std::size_t most) {
+    auto fewer = stretches_of(std::move(keys_), most);
+    std::erase_if(fewer, [](const KeyRange& range) { return range.last < range.first; });
+    fewer.reserve(held);
+    return fewer;
+  }
+  std::size_t most_;
+  std::vector<KeyRange> keys_;
+};
+
+// The stretches that hold the keys of the centres of all owned cells.
+std::vector<KeyRange> stretches_of_tree(const mesh::Octree& tree, const mesh::SplitPlan& plan, std::size_t most) {
+  Stretches stretches(most);
+  mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
+    if (tree.owned[static_cast<std::size_t>(level)][cell])
+      stretches.add(centre_key(plan.curve, plan.dim, plan.bits, plan.root_bits + level, at));
+    return true;
+  });
+  return std::move(stretches).result();
 }
 
-// Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted.
-void find_bounds(MPI_Comm comm, Leaves leaves, mesh::SplitPlan& plan) {
+// Leaves that a leaf of this tree level index stands for.
+std::int64_t weight_of(const mesh::SplitPlan& plan, int level, int refined) {
+  return plan.root_bits + level == plan.bits ? std::int64_t{1} << (plan.dim * refined) : 1;
+}
+
+// The keys of all in a cell: [first, last].
+std::array<base::WideKey, 2> keys_in(const mesh::SplitPlan& plan, int level, const mesh::Coordinate& at) {
+  const int depth = plan.root_bits + level;
+  const base::WideKey first = wide(first_key(plan.curve, plan.dim, plan.bits, depth, at));
+  return {first, first + ((base::WideKey{1} << (plan.dim * (plan.bits - depth))) - 1)};
+}
+
+// Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted. Keys are
+// made anew in each round: a list of them is larger than the values of a field.
+void find_bounds(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined, mesh::SplitPlan& plan) {
   constexpr std::size_t counters = 4096;
   const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
-  std::sort(leaves.begin(), leaves.end());
   std::int64_t total = 0;
-  for (const auto& [key, count] : leaves) total += count;
+  for (const mesh::Octree& tree : trees)
+    for (int level = 0; level < num_levels(tree); ++level)
+      total += static_cast<std::int64_t>(num_owned_leaves(tree, level)) * weight_of(plan, level, refined);
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
   plan.bounds.assign(ranks + 1, mesh::curve_end(plan.dim, plan.bits));
   plan.bounds[0] = {};
   const auto positions = base::KeySearch::cuts(total, static_cast<std::int64_t>(ranks));
   const auto found = ranks::find_keys(comm, {positions, plan.dim * plan.bits, counters}, [&](base::KeySearch& search) {
-    search.count(
-        leaves, [](const auto& leaf) { return leaf.first; }, [](const auto& leaf) { return leaf.second; });
+    for (const mesh::Octree& tree : trees)
+      mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
+        const auto l = static_cast<std::size_t>(level);
+        const auto [first, last] = keys_in(plan, level, at);
+        if (tree.refined[l][cell]) return search.asks_for(first, last);
+        if (tree.owned[l][cell]) search.count_one(first, weight_of(plan, level, refined));
+        return false;
+      });
   });
   std::transform(found.begin(), found.end(), plan.bounds.begin() + 1, narrow);
 }
@@ -68,11 +105,9 @@ int root_bits_of(const mesh::Header& header) {
   return static_cast<int>(std::bit_width(most - 1));
 }
 
-int deepest_level(MPI_Comm comm, StepParts& step, const Deal& mine) {
+int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees) {
   int levels = 1;
-  ranks::agree(comm, [&] {
-    for (int part = mine.first; part < mine.last; ++part) levels = std::max(levels, levels_of(step, part));
-  });
+  for (const mesh::Octree& tree : trees) levels = std::max(levels, num_levels(tree));
   MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
   return levels - 1;
 }
@@ -103,24 +138,177 @@ CurveKey difference(const CurveKey& a, const CurveKey& b) {
   return {a.high - b.high - (a.low < b.low ? 1 : 0), a.low - b.low};
 }
 
+// Stretches that meet become one.
+std::vector<KeyRange> joined(std::vector<KeyRange> keys) {
+  std::sort(keys.begin(), keys.end(), [](const KeyRange& a, const KeyRange& b) { return a.first < b.first; });
+  std::size_t count = 0;
+  for (const KeyRange& key : keys)
+    if (count > 0 && key.first <= keys[count - 1].last)
+      keys[count - 1].last = std::max(keys[count - 1].last, key.last);
+    else
+      keys[count++] = key;
+  keys.resize(count);
+  return keys;
+}
+
+mesh::Octree tree_of(const StepParts& step, int part) {
+  mesh::Part read = step.dataset.read(part, mesh_only());
+  octree_of(read);
+  return std::get<mesh::Octree>(std::move(read.mesh));
+}
+
+// What a rank keeps of a part's tree: the cells that the part owns and whose centres lie in the rank's stretch, and
+// what closes them.
+mesh::Octree kept_of(mesh::Octree tree, const mesh::SplitPlan& plan, std::size_t rank) {
+  const base::WideKey begin = wide(plan.bounds[rank]), end = wide(plan.bounds[rank + 1]);
+  std::vector<base::BitArray> mine;
+  for (const base::BitArray& level : tree.owned) mine.emplace_back(level.size());
+  mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
+    const auto l = static_cast<std::size_t>(level);
+    const auto [first, last] = keys_in(plan, level, at);
+    if (last < begin || first >= end) return false;
+    const base::WideKey centre = wide(centre_key(plan.curve, plan.dim, plan.bits, plan.root_bits + level, at));
+    if (tree.owned[l][cell] && centre >= begin && centre < end) mine[l].set(cell);
+    return true;
+  });
+  tree.owned = std::move(mine);
+  return mesh::prune_tree(tree);
+}
+
+// Which parts this rank reads, what it keeps of their trees, and the tree that all of it makes.
+struct ShareTrees {
+  std::vector<int> parts;
+  std::vector<mesh::Part> kept;
+  mesh::Octree whole;
+};
+
+// Cells of the share that have their value for good, or one that a part which owns the cell may still replace.
+struct Filled {
+  std::vector<base::BitArray> any, owned;
+};
+
+// The runs of a part's cells that give values to the share: those of the part that owns a cell, else of the first.
+mesh::CellRuns runs_of(const mesh::Octree& kept, const mesh::Octree& part, const mesh::Octree& whole, Filled& filled) {
+  mesh::CellRuns runs = cell_runs(kept, part, whole);
+  for (std::size_t level = 0; level < runs.size(); ++level) {
+    std::vector<mesh::CellRun> taken;
+    std::size_t cell = 0;
+    for (const mesh::CellRun& run : runs[level])
+      for (std::uint32_t i = 0; i < run.count; ++i, ++cell) {
+        const bool owned = kept.owned[level][cell];
+        const std::uint32_t to = run.to + i;
+        if (filled.owned[level][to] || (!owned && filled.any[level][to])) continue;
+        filled.any[level].set(to);
+        filled.owned[level].set(to, owned);
+        if (!taken.empty() && taken.back().from + taken.back().count == run.from + i &&
+            taken.back().to + taken.back().count == to)
+          ++taken.back().count;
+        else
+          taken.push_back({run.from + i, to, 1});
+      }
+    runs[level] = std::move(taken);
+  }
+  return runs;
+}
+
+// Which of a part's cells go where, and how many it has, by level.
+struct PartRuns {
+  mesh::CellRuns runs;
+  std::vector<std::size_t> cells;
+};
+
+// Uses up what was kept of the part.
+PartRuns runs_of_part(const StepParts& step, ShareTrees& trees, std::size_t k, const mesh::Octree& whole,
+                      Filled& filled) {
+  const mesh::Octree kept = std::get<mesh::Octree>(std::move(trees.kept[k].mesh));
+  const mesh::Octree tree = tree_of(step, trees.parts[k]);
+  PartRuns out;
+  for (const base::BitArray& level : tree.refined) out.cells.push_back(level.size());
+  out.runs = trees.parts.size() == 1 ? cell_runs(kept, tree, whole) : runs_of(kept, tree, whole, filled);
+  return out;
+}
+
+// Copies those of a level's bytes [begin, ...) that runs name; a cell has `width` bytes.
+void copy_runs(const std::vector<mesh::CellRun>& runs, std::size_t begin, std::span<const std::byte> bytes,
+               std::size_t width, std::byte* level) {
+  auto run = std::upper_bound(runs.begin(), runs.end(), begin / width, [](std::size_t cell, const mesh::CellRun& r) {
+    return cell < std::size_t{r.from} + r.count;
+  });
+  const std::size_t end = begin + bytes.size();
+  for (; run != runs.end() && run->from * width < end; ++run) {
+    const std::size_t first = std::max(begin, run->from * width);
+    const std::size_t last = std::min(end, (std::size_t{run->from} + run->count) * width);
+    if (first < last)
+      std::memcpy(level + run->to * width + (first - run->from * width), bytes.data() + (first - begin), last - first);
+  }
+}
+
+// A field of the share: the memory of its values, the caller's or the field's own, and the bytes of a tree cell.
+struct Target {
+  std::span<std::byte> bytes;
+  std::size_t width = 0;
+};
+
+std::vector<Target> make_fields(mesh::Part& share, const StepParts& step, const mesh::Request& request,
+                                const store::Place& place) {
+  const std::size_t cells = num_cells(std::get<mesh::Octree>(share.mesh));
+  std::vector<Target> targets;
+  for (const std::size_t f : mesh::select_fields(step.dataset.header, request.fields)) {
+    share.fields.push_back({step.dataset.header.fields[f], {}});
+    mesh::Field& field = share.fields.back();
+    const std::size_t width = step.widths[f] * mesh::size_of(field.info.type);
+    std::span<std::byte> memory = given_memory(field.info, cells * width, place);
+    if (memory.empty()) {
+      field.bytes.resize(cells * width);
+      memory = field.bytes;
+    }
+    targets.push_back({memory, width});
+  }
+  return targets;
+}
+
+ShareTrees read_trees(const StepParts& step, const Shares& shares, int rank) {
+  ShareTrees out;
+  for (const int p : shares.parts_of(rank)) {
+    mesh::Part kept;
+    kept.index = p;
+    kept.mesh = kept_of(tree_of(step, p), shares.plan, static_cast<std::size_t>(rank));
+    if (!mesh::owns_any(kept)) continue;
+    out.parts.push_back(p);
+    out.kept.push_back(std::move(kept));
+  }
+  if (!out.kept.empty()) out.whole = mesh::merge_trees(out.kept);
+  return out;
+}
+
 }  // namespace
 
-std::vector<KeyRange> stretches_of(std::vector<CurveKey> keys, std::size_t most) {
+std::span<std::byte> given_memory(const mesh::FieldInfo& field, std::size_t bytes, const store::Place& place) {
+  const std::span<std::byte> memory = place && bytes != 0 ? place(field, bytes) : std::span<std::byte>{};
+  if (!memory.empty() && memory.size() != bytes)
+    throw Error(Kind::usage, "memory for a field: expected " + std::to_string(bytes) + " bytes, found " +
+                                 std::to_string(memory.size()))
+        .at("field " + field.name);
+  return memory;
+}
+
+std::vector<KeyRange> stretches_of(std::vector<KeyRange> keys, std::size_t most) {
   std::vector<KeyRange> out(most);
   if (keys.empty()) return out;
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  keys = joined(std::move(keys));
   // Stretches begin at the first key and after the widest gaps.
   std::vector<std::size_t> begins(keys.size());
   for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = i;
   const std::size_t n = std::min(most, keys.size());
+  const auto gap = [&](std::size_t i) { return difference(keys[i].first, keys[i - 1].last); };
   std::nth_element(begins.begin() + 1, begins.begin() + static_cast<std::ptrdiff_t>(n), begins.end(),
                    [&](std::size_t i, std::size_t j) {
-                     const CurveKey a = difference(keys[i], keys[i - 1]), b = difference(keys[j], keys[j - 1]);
+                     const CurveKey a = gap(i), b = gap(j);
                      return b < a || (a == b && i < j);
                    });
   std::sort(begins.begin() + 1, begins.begin() + static_cast<std::ptrdiff_t>(n));
-  for (std::size_t s = 0; s < n; ++s) out[s] = {keys[begins[s]], keys[s + 1 < n ? begins[s + 1] - 1 : keys.size() - 1]};
+  for (std::size_t s = 0; s < n; ++s)
+    out[s] = {keys[begins[s]].first, keys[s + 1 < n ? begins[s + 1] - 1 : keys.size() - 1].last};
   return out;
 }
 
@@ -144,27 +332,27 @@ Deal deal(int parts, int ranks, int rank) {
   return {static_cast<int>(first), static_cast<int>(last)};
 }
 
-Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined) {
+Shares plan_shares(MPI_Comm comm, const StepParts& step, mesh::Curve curve, int refined) {
   const Deal mine = deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
+  std::vector<mesh::Octree> trees;
+  ranks::agree(comm, [&] {
+    for (int part = mine.first; part < mine.last; ++part) trees.push_back(tree_of(step, part));
+  });
   Shares shares;
   shares.plan.curve = curve;
-  shares.plan.dim = step.header.dim;
-  shares.plan.root_bits = root_bits_of(step.header);
-  shares.plan.bits = shares.plan.root_bits + deepest_level(comm, step, mine);
+  shares.plan.dim = step.dataset.header.dim;
+  shares.plan.root_bits = root_bits_of(step.dataset.header);
+  shares.plan.bits = shares.plan.root_bits + deepest_level(comm, trees);
   const auto parts = static_cast<std::size_t>(num_parts(step));
   shares.stretches = std::clamp<std::size_t>(most_of_all / std::max<std::size_t>(1, parts), 1, most_stretches);
   std::vector<KeyRange> ranges;
-  Leaves leaves;
   ranks::agree(comm, [&] {
-    for (int part = mine.first; part < mine.last; ++part) {
-      const mesh::Part read = read_part(step, part, mesh_only());
-      std::vector<CurveKey> centres;
-      add_keys(std::get<mesh::Octree>(read.mesh), shares.plan, refined, centres, leaves);
-      const auto found = stretches_of(std::move(centres), shares.stretches);
+    for (const mesh::Octree& tree : trees) {
+      const auto found = stretches_of_tree(tree, shares.plan, shares.stretches);
       ranges.insert(ranges.end(), found.begin(), found.end());
     }
   });
-  find_bounds(comm, std::move(leaves), shares.plan);
+  find_bounds(comm, trees, refined, shares.plan);
   shares.of_part = gather_ranges(comm, ranges, num_parts(step), static_cast<int>(shares.stretches));
   return shares;
 }
@@ -176,40 +364,42 @@ mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank) {
   return mine;
 }
 
-mesh::Part read_share(StepParts& step, const Shares& shares, int rank, const mesh::Request& request) {
-  const mesh::SplitPlan mine = only_share(shares.plan, rank);
-  std::vector<mesh::Part> pieces;
-  for (const int p : shares.parts_of(rank)) {
-    const mesh::Part part = read_part(step, p, request);
-    auto split = mesh::split(std::span(&part, 1), mine);
-    if (mesh::owns_any(split[1])) pieces.push_back(std::move(split[1]));
+mesh::Part read_share(const StepParts& step, const Shares& shares, int rank, const mesh::Request& request,
+                      const store::Place& place) {
+  ShareTrees trees = read_trees(step, shares, rank);
+  if (trees.parts.empty()) {
+    mesh::Part none = mesh::empty_part(step.dataset.header, request);
+    none.index = rank;
+    return none;
   }
-  mesh::Part share = pieces.empty() ? mesh::empty_part(step.header, request) : mesh::merge(pieces);
-  share.index = rank;
+  mesh::Part share{rank, std::move(trees.whole), {}, {}};
+  const auto& whole = std::get<mesh::Octree>(share.mesh);
+  const auto targets = make_fields(share, step, request, place);
+  const auto offsets = level_offsets(whole);
+  Filled filled;
+  if (trees.parts.size() > 1)
+    for (const base::BitArray& level : whole.owned) filled.any.emplace_back(level.size());
+  filled.owned = filled.any;
+  for (std::size_t k = 0; k < trees.parts.size(); ++k) {
+    const PartRuns part = runs_of_part(step, trees, k, whole, filled);
+    stream_part(step, trees.parts[k], request,
+                [&](std::size_t field, int level, std::size_t first, std::span<const std::byte> values) {
+                  const auto l = static_cast<std::size_t>(level);
+                  if (l >= part.runs.size()) return;
+                  const auto& [bytes, width] = targets[field];
+                  const std::size_t begin = first * mesh::size_of(share.fields[field].info.type);
+                  if (begin + values.size() > part.cells[l] * width)
+                    throw Error(Kind::unsupported, "a field has more values than its cells have")
+                        .at("field " + share.fields[field].info.name);
+                  copy_runs(part.runs[l], begin, values, width, bytes.data() + offsets[l] * width);
+                });
+  }
   return share;
 }
 
 // ------------------------------------------------------------------ particles
 
 namespace {
-
-// All species of the step, the same list on all ranks, without counts. RAMSES' octs in walls are no particles.
-std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, StepParts& step, const Deal& mine) {
-  std::vector<mesh::SpeciesInfo> found;
-  ranks::agree(comm, [&] {
-    for (int part = mine.first; part < mine.last; ++part)
-      for (const mesh::SpeciesInfo& info : species_known(step, part)) {
-        const auto known = std::find_if(found.begin(), found.end(),
-                                        [&](const mesh::SpeciesInfo& other) { return other.name == info.name; });
-        if (known == found.end() && info.name != mesh::wall_species) found.push_back({info.name, 0, info.attributes});
-      }
-  });
-  std::vector<mesh::SpeciesInfo> all;
-  for (mesh::SpeciesInfo& info : base::gather(ranks::ranks_of(comm), found))
-    if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == info.name; }))
-      all.push_back(std::move(info));
-  return all;
-}
 
 mesh::Particles none_of(const mesh::SpeciesInfo& info) {
   mesh::Particles none{info.name, 0, {}};
@@ -219,6 +409,56 @@ mesh::Particles none_of(const mesh::SpeciesInfo& info) {
 
 // This rank's particles of a species, by the rank that shall have them.
 using Pieces = std::vector<mesh::Particles>;
+
+// What this rank has read of a species: those with a place by rank, others in order.
+struct Sorted {
+  mesh::SpeciesInfo info;
+  Pieces pieces;
+  mesh::Particles unplaced;
+};
+
+Sorted& sorted_of(std::vector<Sorted>& all, const mesh::SpeciesInfo& info, int ranks) {
+  const auto known = std::find_if(all.begin(), all.end(), [&](const Sorted& s) { return s.info.name == info.name; });
+  if (known == all.end())
+    return all.emplace_back(
+        Sorted{{info.name, 0, info.attributes}, Pieces(static_cast<std::size_t>(ranks), none_of(info)), none_of(info)});
+  if (known->info.attributes.size() != info.attributes.size())
+    throw Error(Kind::corrupt, "segments disagree on the attributes of species " + info.name);
+  return *known;
+}
+
+// Reads the particles of the parts dealt to this rank. RAMSES' octs in walls are no particles.
+void sort_particles(MPI_Comm comm, const StepParts& step, const Shares& shares, const mesh::Header& header,
+                    std::vector<Sorted>& all) {
+  const int ranks = ranks::size_of(comm);
+  const Deal mine = deal(num_parts(step), ranks, ranks::rank_in(comm));
+  mesh::Request request = mesh_only();
+  request.particles = true;
+  for (int p = mine.first; p < mine.last; ++p)
+    for (const mesh::Particles& particles : step.dataset.read(p, request).particles) {
+      if (particles.species == mesh::wall_species) continue;
+      mesh::SpeciesInfo info{particles.species, 0, {}};
+      for (const mesh::Field& attribute : particles.attributes) info.attributes.push_back(attribute.info);
+      Sorted& sorted = sorted_of(all, info, ranks);
+      if (particles.count == 0) continue;
+      if (!have_positions(info.attributes, header.dim)) {
+        append(sorted.unplaced, particles);
+        continue;
+      }
+      const auto split = split_particles(particles, header, shares.plan);
+      for (std::size_t r = 0; r < split.size(); ++r) append(sorted.pieces[r], split[r]);
+    }
+}
+
+// All species that ranks have read some of, the same list on all, without counts. RAMSES' octs in walls are no
+// particles.
+std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, const std::vector<mesh::SpeciesInfo>& found) {
+  std::vector<mesh::SpeciesInfo> all;
+  for (mesh::SpeciesInfo& info : base::gather(ranks::ranks_of(comm), found))
+    if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == info.name; }))
+      all.push_back(std::move(info));
+  return all;
+}
 
 // Collective. All pieces of an attribute for this rank, one sender's after another's.
 std::vector<std::byte> exchange(const base::Ranks& ranks, Pieces& pieces, std::size_t attribute) {
@@ -238,51 +478,32 @@ Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
   return pieces;
 }
 
+// Collective. This rank's particles of a species, of the pieces that all have for it.
+mesh::Particles collect(const base::Ranks& all, const mesh::SpeciesInfo& info, Pieces& pieces) {
+  std::vector<std::vector<std::int64_t>> counts;
+  for (const mesh::Particles& piece : pieces) counts.push_back({piece.count});
+  mesh::Particles particles = none_of(info);
+  for (const std::int64_t count : base::exchange(all, std::move(counts))) particles.count += count;
+  for (std::size_t a = 0; a < particles.attributes.size(); ++a)
+    particles.attributes[a].bytes = exchange(all, pieces, a);
+  return particles;
+}
+
 }  // namespace
 
-std::vector<mesh::Particles> read_particles(MPI_Comm comm, StepParts& step, const Shares& shares,
+std::vector<mesh::Particles> read_particles(MPI_Comm comm, const StepParts& step, const Shares& shares,
                                             const mesh::Header& header) {
-  const int ranks = ranks::size_of(comm);
-  const Deal mine = deal(num_parts(step), ranks, ranks::rank_in(comm));
-  const auto species = species_of(comm, step, mine);
-  std::vector<Pieces> pieces;
-  std::vector<mesh::Particles> unplaced;  // by species
-  for (const mesh::SpeciesInfo& info : species) {
-    pieces.emplace_back(static_cast<std::size_t>(ranks), none_of(info));
-    unplaced.push_back(none_of(info));
-  }
-  const auto is_placed = [&](std::size_t s) { return have_positions(species[s].attributes, step.header.dim); };
-  ranks::agree(comm, [&] {
-    mesh::Request request = mesh_only();
-    request.particles = true;
-    for (int p = mine.first; p < mine.last; ++p)
-      for (const mesh::Particles& particles : read_part(step, p, request).particles) {
-        const auto s =
-            static_cast<std::size_t>(std::find_if(species.begin(), species.end(),
-                                                  [&](const auto& info) { return info.name == particles.species; }) -
-                                     species.begin());
-        if (particles.count == 0 || s == species.size()) continue;
-        if (particles.attributes.size() != species[s].attributes.size())
-          throw Error(Kind::corrupt, "segments disagree on the attributes of species " + particles.species);
-        if (!is_placed(s)) {
-          append(unplaced[s], particles);
-          continue;
-        }
-        const auto split = split_particles(particles, header, shares.plan);
-        for (std::size_t r = 0; r < split.size(); ++r) append(pieces[s][r], split[r]);
-      }
-  });
+  std::vector<Sorted> mine;
+  for (const mesh::SpeciesInfo& info : step.dataset.species) sorted_of(mine, info, ranks::size_of(comm));
+  ranks::agree(comm, [&] { sort_particles(comm, step, shares, header, mine); });
+  std::vector<mesh::SpeciesInfo> known;
+  for (const Sorted& sorted : mine) known.push_back(sorted.info);
   std::vector<mesh::Particles> out;
-  for (std::size_t s = 0; s < species.size(); ++s) {
-    if (!is_placed(s)) pieces[s] = deal_out(comm, unplaced[s]);
-    std::vector<std::vector<std::int64_t>> counts;
-    for (const mesh::Particles& piece : pieces[s]) counts.push_back({piece.count});
-    const base::Ranks all = ranks::ranks_of(comm);
-    mesh::Particles particles = none_of(species[s]);
-    for (const std::int64_t count : base::exchange(all, std::move(counts))) particles.count += count;
-    for (std::size_t a = 0; a < particles.attributes.size(); ++a)
-      particles.attributes[a].bytes = exchange(all, pieces[s], a);
-    out.push_back(std::move(particles));
+  for (const mesh::SpeciesInfo& info : species_of(comm, known)) {
+    Sorted* sorted = nullptr;
+    ranks::agree(comm, [&] { sorted = &sorted_of(mine, info, ranks::size_of(comm)); });
+    if (!have_positions(info.attributes, header.dim)) sorted->pieces = deal_out(comm, sorted->unplaced);
+    out.push_back(collect(ranks::ranks_of(comm), info, sorted->pieces));
   }
   return out;
 }

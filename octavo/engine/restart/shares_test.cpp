@@ -9,6 +9,12 @@ namespace {
 
 using mesh::CurveKey;
 
+std::vector<KeyRange> stretches_of(const std::vector<CurveKey>& keys, std::size_t most) {
+  std::vector<KeyRange> ranges;
+  for (const CurveKey& key : keys) ranges.push_back({key, key});
+  return engine::stretches_of(std::move(ranges), most);
+}
+
 bool holds(const std::vector<KeyRange>& stretches, const CurveKey& key) {
   return touches(stretches, key, {key.high, key.low + 1});
 }
@@ -30,7 +36,7 @@ TEST(Stretches, hold_every_key_and_are_cut_at_the_widest_gaps) {
 }
 
 TEST(Stretches, no_keys_touch_nothing) {
-  EXPECT_FALSE(touches(stretches_of({}, 4), {}, {~std::uint64_t{0}, ~std::uint64_t{0}}));
+  EXPECT_FALSE(touches(stretches_of(std::vector<CurveKey>{}, 4), {}, {~std::uint64_t{0}, ~std::uint64_t{0}}));
 }
 
 TEST(Stretches, are_sorted_and_no_more_than_asked_for_random_keys) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 // Only what this step's segments need of the scan.
 StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
-  StepParts step;
+  StoredStep step;
   step.scan.store = scan.store;
   step.found = found;
   step.first = {0};
@@ -31,23 +31,24 @@ StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
     step.scan.subfiles.push_back(std::move(subfile));
     step.found.segments[s] = {s, 0};
   }
-  return step;
+  return {step.found, {}, {}, std::make_shared<StoredStep>(std::move(step))};
 }
 
-const store::OpenedSegment& table_of(StepParts& step, std::size_t segment) {
+const store::OpenedSegment& table_of(StoredStep& step, std::size_t segment) {
+  const std::lock_guard lock(*step.reading);
   const auto known = step.tables.find(segment);
   if (known != step.tables.end()) return known->second;
   return step.tables.emplace(segment, store::open_segment(step.scan, step.found.segments[segment])).first->second;
 }
 
 // The first segment that has parts: one that has none says nothing about fields.
-std::size_t telling_segment(const StepParts& step) {
+std::size_t telling_segment(const StoredStep& step) {
   for (std::size_t s = 0; s + 1 < step.first.size(); ++s)
     if (step.first[s + 1] > step.first[s]) return s;
   return 0;
 }
 
-std::string describe(StepParts& step, const std::vector<std::byte>& table) {
+std::string describe(StoredStep& step, const std::vector<std::byte>& table) {
   base::Put put;
   std::string store = step.scan.store.string();
   std::size_t segments = step.scan.subfiles.size();
@@ -68,9 +69,44 @@ std::string describe(StepParts& step, const std::vector<std::byte>& table) {
   return {reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size()};
 }
 
+PartEntry entry_of(StoredStep& step, int part) {
+  const auto after = std::upper_bound(step.first.begin(), step.first.end(), part);
+  const auto segment = static_cast<std::size_t>(after - step.first.begin()) - 1;
+  const store::OpenedSegment& opened = table_of(step, segment);
+  const auto row = static_cast<std::size_t>(part - step.first[segment]);
+  const mesh::Header& header = opened.table.header;
+  if (header.fields != step.header.fields || header.dim != step.header.dim || header.roots != step.header.roots ||
+      header.block != step.header.block)
+    throw Error(Kind::corrupt, "segments disagree on the step's header or fields").at(opened.path.string());
+  return {&opened, row};
+}
+
+mesh::Part read_stored(StoredStep& step, int part, const mesh::Request& request, const store::Place& place) {
+  const PartEntry entry = entry_of(step, part);
+  try {
+    const file::File file = file::open_read(entry.segment->path);
+    store::Source source = store::source_of(file);
+    source.place = place;
+    return store::decode_part(entry.segment->table, entry.row, request, source);
+  } catch (Error& error) {
+    throw error.at(entry.segment->path.string());
+  }
+}
+
+// A restart asks for a part and its values alone; the rest of a Dataset would take the tables of all segments.
+mesh::Dataset dataset_of(const std::shared_ptr<StoredStep>& step) {
+  mesh::Dataset dataset;
+  dataset.format = "octavo";
+  dataset.path = step->scan.store.string();
+  dataset.header = step->header;
+  dataset.num_parts = step->first.back();
+  dataset.read = [step](int part, const mesh::Request& request) { return read_stored(*step, part, request, {}); };
+  return dataset;
+}
+
 StepParts understand(const std::string& described) {
   base::Get get{std::as_bytes(std::span(described))};
-  StepParts step;
+  StoredStep step;
   std::string text;
   std::size_t segments = 0;
   both(get, text);
@@ -95,8 +131,12 @@ StepParts understand(const std::string& described) {
   }
   std::vector<std::byte> table;
   both(get, table);
-  step.header = store::parse_table(table, step.scan.subfiles[telling_segment(step)].commits[0].footer).header;
-  return step;
+  store::Table known = store::parse_table(table, step.scan.subfiles[telling_segment(step)].commits[0].footer);
+  step.header = std::move(known.header);
+  StepParts out{
+      step.found, {}, {known.widths.begin(), known.widths.end()}, std::make_shared<StoredStep>(std::move(step))};
+  out.dataset = dataset_of(out.stored);
+  return out;
 }
 
 // Made, and nothing in it yet.
@@ -127,8 +167,9 @@ StepParts share_step(MPI_Comm comm, StepParts step) {
   std::string text;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
-    const store::OpenedSegment& segment = table_of(step, telling_segment(step));
-    text = describe(step, to_bytes(segment.table));
+    StoredStep& mine = *step.stored;
+    const store::OpenedSegment& segment = table_of(mine, telling_segment(mine));
+    text = describe(mine, to_bytes(segment.table));
   });
   text = ranks::from_first(comm, std::move(text));
   StepParts shared;
@@ -136,16 +177,26 @@ StepParts share_step(MPI_Comm comm, StepParts step) {
   return shared;
 }
 
-PartEntry entry_of(StepParts& step, int part) {
-  const auto after = std::upper_bound(step.first.begin(), step.first.end(), part);
-  const auto segment = static_cast<std::size_t>(after - step.first.begin()) - 1;
-  const store::OpenedSegment& opened = table_of(step, segment);
-  const auto row = static_cast<std::size_t>(part - step.first[segment]);
-  const mesh::Header& header = opened.table.header;
-  if (header.fields != step.header.fields || header.dim != step.header.dim || header.roots != step.header.roots ||
-      header.block != step.header.block)
-    throw Error(Kind::corrupt, "segments disagree on the step's header or fields").at(opened.path.string());
-  return {&opened, row};
+PartEntry entry_of(const StepParts& step, int part) { return entry_of(*step.stored, part); }
+
+mesh::Part read_part(const StepParts& step, int part, const mesh::Request& request, const store::Place& place) {
+  return step.stored && place ? read_stored(*step.stored, part, request, place) : step.dataset.read(part, request);
+}
+
+void stream_part(const StepParts& step, int part, const mesh::Request& request, const store::ValueSink& sink) {
+  if (step.stored) {
+    const PartEntry entry = entry_of(step, part);
+    return store::stream_from(*entry.segment, entry.row, request, sink);
+  }
+  const mesh::Part read = step.dataset.read(part, request);
+  const auto offsets = level_offsets(std::get<mesh::Octree>(read.mesh));
+  for (std::size_t f = 0; f < read.fields.size(); ++f) {
+    const std::span<const std::byte> bytes(read.fields[f].bytes);
+    const std::size_t width = bytes.size() / std::max<std::size_t>(1, offsets.back());
+    for (std::size_t level = 0; level + 1 < offsets.size(); ++level)
+      sink(f, static_cast<int>(level), 0,
+           bytes.subspan(offsets[level] * width, (offsets[level + 1] - offsets[level]) * width));
+  }
 }
 
 // By Octavo's names; code and attributes are still those of the output.
@@ -179,43 +230,21 @@ mesh::Dataset open_step_of(const fs::path& path, std::optional<std::int64_t> num
 
 StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, bool own_names) {
   StepParts step;
-  step.output = open_step_of(path, number);
-  const std::int64_t file_number = step::step_number(*step.output).value_or(0);
-  if (own_names && !step.output->unstructured) step.output = by_own_names(*step.output);
-  if (step.output->unstructured)
+  step.dataset = open_step_of(path, number);
+  const std::int64_t file_number = step::step_number(step.dataset).value_or(0);
+  if (step.dataset.unstructured)
     throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
-  step.header = step.output->header;
-  step.found.step = step::step_number(*step.output).value_or(0);
-  if (const auto steps = flash_step(step.header)) {
-    step.header.attributes["flash/file number"] = file_number;
+  if (own_names) step.dataset = by_own_names(step.dataset);
+  mesh::Header& header = step.dataset.header;
+  for (const mesh::FieldInfo& field : header.fields)
+    step.widths.push_back(
+        static_cast<std::size_t>(header.block[0] * header.block[1] * header.block[2] * field.components));
+  step.found.step = step::step_number(step.dataset).value_or(0);
+  if (const auto steps = flash_step(header)) {
+    header.attributes["flash/file number"] = file_number;
     step.found.step = *steps;
   }
   return step;
-}
-
-int levels_of(StepParts& step, int part) {
-  if (!step.output) return static_cast<int>(entry_of(step, part).part().cells.size());
-  int levels = 1;
-  for (const mesh::LevelCount& count : step.output->levels)
-    if (count.cells > 0) levels = std::max(levels, mesh::level_index(step.header, count.level) + 1);
-  return levels;
-}
-
-std::vector<mesh::SpeciesInfo> species_known(StepParts& step, int part) {
-  return step.output ? step.output->species : entry_of(step, part).segment->table.species;
-}
-
-mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place) {
-  if (step.output) return step.output->read(part, request);
-  const PartEntry entry = entry_of(step, part);
-  try {
-    const file::File file = file::open_read(entry.segment->path);
-    store::Source source = store::source_of(file);
-    source.place = place;
-    return store::decode_part(entry.segment->table, entry.row, request, source);
-  } catch (Error& error) {
-    throw error.at(entry.segment->path.string());
-  }
 }
 
 }  // namespace octavo::engine

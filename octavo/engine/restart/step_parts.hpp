@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -11,25 +13,32 @@
 
 namespace octavo::engine {
 
-/// A complete step as all ranks know it: where its segments are. Tables are read only by who needs them.
-struct StepParts {
+/// A complete step of a store as all ranks know it: where its segments are. Tables are read only by who needs them.
+struct StoredStep {
   store::Scan scan;  ///< one subfile and commit for each segment of the step
   store::StepFound found;
   mesh::Header header;     ///< of the step, with its fields
   std::vector<int> first;  ///< number of each segment's first part; one more entry than segments
-  std::map<std::size_t, store::OpenedSegment> tables;  ///< read so far by this rank
-  /// An output of a code in place of a step of a store: then of the others only the header is set.
-  std::optional<mesh::Dataset> output;
+  std::map<std::size_t, store::OpenedSegment> tables;  ///< read so far by this rank, by any of its threads
+  std::unique_ptr<std::mutex> reading = std::make_unique<std::mutex>();
 };
 
-inline int num_parts(const StepParts& step) { return step.output ? step.output->num_parts : step.first.back(); }
+/// A step that a run starts from: read as any step is, by its Dataset.
+struct StepParts {
+  store::StepFound found;              ///< flow, number and attempt
+  mesh::Dataset dataset;               ///< opened by this rank; parts are counted by segment and place in it
+  std::vector<std::size_t> widths;     ///< per field: values a tree cell
+  std::shared_ptr<StoredStep> stored;  ///< of a store; null: an output of a code
+};
 
-/// Complete steps of a flow as one process sees them, the newest first; those that damage leaves out are noted.
-/// Nothing where there is no store.
+inline int num_parts(const StepParts& step) { return step.dataset.num_parts; }
+
+/// Complete steps of a flow as one process sees them, the newest first, not opened yet; those that damage leaves out
+/// are noted. Nothing where there is no store.
 std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flow flow,
                                   std::vector<std::string>& notes);
 
-/// Gives all ranks what rank 0 found: file names, footers and the header. Collective; reads one table, on rank 0.
+/// Opens on all ranks what rank 0 found: file names, footers and the header. Collective; reads one table, on rank 0.
 StepParts share_step(MPI_Comm comm, StepParts step);
 
 /// An output of a code, opened by this rank, with its own names or Octavo's. Throws Error(unsupported) for a mesh of
@@ -37,18 +46,17 @@ StepParts share_step(MPI_Comm comm, StepParts step);
 StepParts open_output(const std::filesystem::path& path, std::optional<std::int64_t> step, bool own_names);
 
 /// The table entry of a part, numbered by segment and place in it; reads the segment's table the first time.
-/// @pre no output
+/// @pre a step of a store
 struct PartEntry {
   const store::OpenedSegment* segment = nullptr;
   std::size_t row = 0;
   const store::PartRow& part() const { return segment->table.parts[row]; }
 };
-PartEntry entry_of(StepParts& step, int part);
-/// Levels that a part's tree may have.
-int levels_of(StepParts& step, int part);
-/// Species and their attributes, as the reader of this part knows them.
-std::vector<mesh::SpeciesInfo> species_known(StepParts& step, int part);
-/// Reads (of) a part. Throws Error(corrupt), with file, part and field, for what fails its checksum.
-mesh::Part read_part(StepParts& step, int part, const mesh::Request& request, const store::Place& place = {});
+PartEntry entry_of(const StepParts& step, int part);
+/// Reads (of) a part of a store's step into place. Throws Error(corrupt), with file, part and field, for what fails its
+/// checksum.
+mesh::Part read_part(const StepParts& step, int part, const mesh::Request& request, const store::Place& place = {});
+/// Gives the sink the values of a part that is a tree: with less memory than they take, if the step is in a store.
+void stream_part(const StepParts& step, int part, const mesh::Request& request, const store::ValueSink& sink);
 
 }  // namespace octavo::engine

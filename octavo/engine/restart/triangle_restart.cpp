@@ -87,7 +87,7 @@ store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Reque
       const store::StoredTriangles part = store::decode_triangles(table, entry.row, only, store::source_of(file));
       return store::mesh_of(part.mesh, part.arrays, {&part, 1});
     };
-    source.neighbours = store::neighbours_of_step(*table.triangles, own, step.scan.store, step.found.flow);
+    source.neighbours = store::neighbours_of_step(*table.triangles, own, step.stored->scan.store, step.found.flow);
     return store::decode_triangles(table, entry.row, request, source);
   } catch (Error& error) {
     throw error.at(entry.segment->path.string());
@@ -167,7 +167,7 @@ StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesy
 }
 
 MeshShare find_mesh(MPI_Comm comm, StepParts& step, const std::filesystem::path& store) {
-  const std::optional<store::MeshOrigin> origin = store::origin_in(step.header);
+  const std::optional<store::MeshOrigin> origin = store::origin_in(step.dataset.header);
   if (!origin) return read_mesh(comm, step);
   StepParts other = find_mesh_step(comm, step, store, origin->step);
   MeshShare share = read_mesh(comm, other);
@@ -282,8 +282,9 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
 
 /// Whether the mesh was cut for as many ranks, and all know where.
 bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
-  const auto found = step.header.attributes.find(store::cut_attribute);
-  const auto* parts = found == step.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  const auto found = step.dataset.header.attributes.find(store::cut_attribute);
+  const auto* parts =
+      found == step.dataset.header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   int all =
       parts != nullptr && *parts == ranks::size_of(comm) && 3 * share.part_of.size() == share.mesh.connectivity.size();
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm);
@@ -374,7 +375,7 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
   std::vector<std::int64_t> bounds;
   const Dealt mine = deal_parts(comm, step);
   const SeriesExchange back = reversed(plan_curve(comm, step, share, mine.curve, bounds));
-  const std::size_t stored = step.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
+  const std::size_t stored = step.dataset.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
   mesh::Request request;
   request.mesh = false;
   request.fields.emplace();
@@ -399,9 +400,8 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
 }  // namespace
 
 bool has_triangles(const StepParts& step) {
-  return !step.output && std::any_of(step.scan.subfiles.begin(), step.scan.subfiles.end(), [](const auto& subfile) {
-    return subfile.commits[0].footer.mesh == store::triangle_mesh;
-  });
+  const auto is_one = [](const store::Subfile& file) { return file.commits[0].footer.mesh == store::triangle_mesh; };
+  return step.stored && std::ranges::any_of(step.stored->scan.subfiles, is_one);
 }
 
 void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path& store, const RestartOptions& options,

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 /// Counts and refuses allocations of this test program: counted_memory_test.cpp has its operator new.
@@ -10,6 +11,9 @@ constexpr std::size_t no_size = std::numeric_limits<std::size_t>::max();
 
 /// The largest piece of memory that was asked for.
 extern std::atomic<std::size_t> largest_allocation;
+
+/// Bytes of all pieces that are there now, and the most there were since most_allocated was set.
+extern std::atomic<std::int64_t> allocated, most_allocated;
 
 /// `granted` pieces of at least this many bytes are given, and the next one is refused.
 extern std::atomic<std::size_t> refused_size;

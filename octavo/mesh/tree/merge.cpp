@@ -72,7 +72,8 @@ using CellPlaces = std::vector<std::uint32_t>;
 // One level of the merged tree as it grows.
 struct MergedLevel {
   BitArray refined, owned;
-  std::vector<std::uint32_t> part, cell;  // where a cell's values come from: position in `parts`, index on the level
+  // Where a cell's values come from: position in `parts`, index on the level. Empty if nobody asks.
+  std::vector<std::uint32_t> part, cell;
 };
 
 void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const CellPlaces& places,
@@ -84,6 +85,7 @@ void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const 
     if (refined[i]) merged.refined.set(at);
     const bool better = owned[i] && !merged.owned[at];
     if (owned[i]) merged.owned.set(at);
+    if (merged.part.empty()) continue;
     if (!better && merged.part[at] != nobody) continue;
     merged.part[at] = part;
     merged.cell[at] = static_cast<std::uint32_t>(i);
@@ -127,9 +129,10 @@ CellPlaces child_places(const Octree& tree, std::size_t level, const CellPlaces&
 }
 
 MergedLevel merge_level(std::span<const Part> parts, std::size_t level, std::size_t cells,
-                        const std::vector<CellPlaces>& places) {
+                        const std::vector<CellPlaces>& places, bool with_sources) {
   if (cells > nobody) throw Error(Kind::unsupported, "a merged level of 2^32 cells or more");
-  MergedLevel merged{BitArray(cells), BitArray(cells), CellPlaces(cells, nobody), CellPlaces(cells, 0)};
+  const std::size_t sources = with_sources ? cells : 0;
+  MergedLevel merged{BitArray(cells), BitArray(cells), CellPlaces(sources, nobody), CellPlaces(sources, 0)};
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (!places[p].empty()) add_part(merged, octree_of(parts[p]), level, places[p], static_cast<std::uint32_t>(p));
   for (std::size_t p = 0; p < parts.size(); ++p)
@@ -156,14 +159,14 @@ CellPlaces root_places(const Octree& tree, const RootIndex& merged) {
   return places;
 }
 
-std::vector<MergedLevel> merge_levels(std::span<const Part> parts, const RootIntervals& roots) {
+std::vector<MergedLevel> merge_levels(std::span<const Part> parts, const RootIntervals& roots, bool with_sources) {
   const Octree& first = octree_of(parts.front());
   const RootIndex index(roots);
   std::vector<CellPlaces> places;
   for (const Part& part : parts) places.push_back(root_places(octree_of(part), index));
   std::vector<MergedLevel> levels;
   for (std::size_t cells = count_roots(roots); levels.empty() || cells != 0;) {
-    levels.push_back(merge_level(parts, levels.size(), cells, places));
+    levels.push_back(merge_level(parts, levels.size(), cells, places, with_sources));
     const BitArray& refined = levels.back().refined;
     const auto before = counts_before(refined);
     for (std::size_t p = 0; p < parts.size(); ++p)
@@ -190,6 +193,16 @@ Field merge_field(std::span<const Part> parts, std::size_t f, std::size_t width,
   return field;
 }
 
+Octree tree_of(const Octree& shape, const RootIntervals& roots, std::vector<MergedLevel>& levels) {
+  Octree tree{.dim = shape.dim, .roots = shape.roots, .block = shape.block, .refined = {}, .owned = {}, .held = {}};
+  hold(tree, roots);
+  for (MergedLevel& level : levels) {
+    tree.refined.push_back(std::move(level.refined));
+    tree.owned.push_back(std::move(level.owned));
+  }
+  return tree;
+}
+
 }  // namespace
 
 const Octree& octree_of(const Part& part) {
@@ -212,17 +225,10 @@ Part merge(std::span<const Part> parts) {
   check_same_roots(parts);
   const auto widths = field_widths(parts);
   const RootIntervals roots = joined_roots(parts);
-  std::vector<MergedLevel> levels = merge_levels(parts, roots);
+  std::vector<MergedLevel> levels = merge_levels(parts, roots, true);
   Part merged{parts.front().index, {}, {}, merge_particles(parts)};
   for (std::size_t f = 0; f < widths.size(); ++f) merged.fields.push_back(merge_field(parts, f, widths[f], levels));
-  const Octree& first = octree_of(parts.front());
-  Octree tree{.dim = first.dim, .roots = first.roots, .block = first.block, .refined = {}, .owned = {}, .held = {}};
-  hold(tree, roots);
-  for (MergedLevel& level : levels) {
-    tree.refined.push_back(std::move(level.refined));
-    tree.owned.push_back(std::move(level.owned));
-  }
-  merged.mesh = std::move(tree);
+  merged.mesh = tree_of(octree_of(parts.front()), roots, levels);
   return merged;
 }
 
@@ -253,6 +259,14 @@ Octree whole_tree(const Dataset& dataset, std::span<const Part> trees, int first
                                          std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
           .at(dataset.path);
   return std::get<Octree>(std::move(whole.mesh));
+}
+
+Octree merge_trees(std::span<const Part> parts) {
+  check_same_roots(parts);
+  if (parts.size() == 1) return octree_of(parts.front());
+  const RootIntervals roots = joined_roots(parts);
+  std::vector<MergedLevel> levels = merge_levels(parts, roots, false);
+  return tree_of(octree_of(parts.front()), roots, levels);
 }
 
 }  // namespace octavo::mesh

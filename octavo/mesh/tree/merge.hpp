@@ -18,6 +18,8 @@ void check_same_roots(std::span<const Part> parts);
 /// or a field's size does not fit its tree; Error(unsupported) for another kind of mesh; Error(corrupt) where one part
 /// owns as a leaf what another refines: they are not of one step.
 Part merge(std::span<const Part> parts);
+/// Only the tree of merge(), without memory for the places of its cells. Fields and particles are not looked at.
+Octree merge_trees(std::span<const Part> parts);
 
 /// One part of a step, or all of them: their trees, without values and particles.
 Part read_tree(const Dataset& dataset, int part);

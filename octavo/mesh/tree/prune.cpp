@@ -8,6 +8,7 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/tree/cell_runs.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -239,9 +240,7 @@ std::byte* copy_level(std::byte* to, const std::byte* from, const std::vector<st
   }
 }
 
-}  // namespace
-
-Extract prune(const Octree& tree) {
+Extract prune(const Octree& tree, bool with_source) {
   check_sizes(tree);
   const Kept kept = find_kept(tree);
   Extract out{same_shape(tree), {}};
@@ -250,17 +249,22 @@ Extract prune(const Octree& tree) {
   hold(out.tree, roots_of(tree, roots));
   out.tree.refined.push_back(pick(kept.refined[0], roots));
   out.tree.owned.push_back(pick(tree.owned[0], roots));
-  out.source.push_back(base::set_positions(roots));
+  if (with_source) out.source.push_back(base::set_positions(roots));
   for (std::size_t level = 1; level < tree.refined.size(); ++level) {
     const BitArray& families = kept.families[level - 1];
     const std::size_t count = families.count();
     if (count == 0) break;
     out.tree.refined.push_back(copy_families(kept.refined[level], families, count, tree.dim));
     out.tree.owned.push_back(copy_families(tree.owned[level], families, count, tree.dim));
-    out.source.push_back(family_cells(families, count, tree.dim));
+    if (with_source) out.source.push_back(family_cells(families, count, tree.dim));
   }
   return out;
 }
+
+}  // namespace
+
+Extract prune(const Octree& tree) { return prune(tree, true); }
+Octree prune_tree(const Octree& tree) { return prune(tree, false).tree; }
 
 Extract truncate(const Octree& tree, int deepest) {
   check_sizes(tree);

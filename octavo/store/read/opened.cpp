@@ -135,4 +135,14 @@ Source source_of(const file::File& file) {
           {}};
 }
 
+void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request,
+                 const ValueSink& sink) {
+  const file::File file = file::open_read(segment.path);
+  try {
+    stream_part(segment.table, row, request, source_of(file), sink);
+  } catch (Error& error) {
+    throw error.at(segment.path.string());
+  }
+}
+
 }  // namespace octavo::store
