@@ -135,8 +135,7 @@ Source source_of(const file::File& file) {
           {}};
 }
 
-void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request,
-                 const ValueSink& sink) {
+void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request, const ValueSink& sink) {
   const file::File file = file::open_read(segment.path);
   try {
     stream_part(segment.table, row, request, source_of(file), sink);

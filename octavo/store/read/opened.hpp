@@ -49,8 +49,7 @@ std::string lost_bytes_note(const OpenedStep& step);
 std::string lost_bytes_note(const std::filesystem::path& store, std::optional<Flow> flow,
                             std::optional<std::int64_t> step);
 /// Gives the sink a part's values: stream_part() on the segment's file.
-void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request,
-                 const ValueSink& sink);
+void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request, const ValueSink& sink);
 
 inline const PartRow& part_row(const OpenedStep& step, const PartPlace& place) {
   return step.segments[place.segment].table.parts[place.row];
