@@ -331,7 +331,8 @@ void check(const Options& options) {
     throw Error(Kind::usage, "steps_in_flight is 0: no step could ever be handed over")
         .hint("mode = sync waits for each");
   if (options.alignment < 8 || options.alignment % 8 != 0 || options.alignment > most_alignment)
-    throw Error(Kind::usage, "alignment: expected a multiple of 8 up to 1G, found " + std::to_string(options.alignment));
+    throw Error(Kind::usage,
+                "alignment: expected a multiple of 8 up to 1G, found " + std::to_string(options.alignment));
   if (recycles(options) && options.keep_last == 0)
     throw Error(Kind::usage, "recycle needs keep_last: else no checkpoint is ever one too many");
   if (!options.staging_directory.empty() && (recycles(options) || options.sync_policy != SyncPolicy::step))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import os
 import re
 import shutil
 import subprocess
@@ -29,7 +28,14 @@ def calls(folder: Path, steps: int, ranks: int, options: str) -> dict[int, colle
     traces.mkdir()
     # A process a file: rank and process are told apart by the rank's own line.
     trace = ["strace", "-f", "-y", "-e", f"trace={CALLS}", "-o", f"{traces}/$OMPI_COMM_WORLD_RANK"]
-    program = [sys.executable, str(Path(__file__).with_name("engine_cases.py")), "counted", str(store), str(steps), options]
+    program = [
+        sys.executable,
+        str(Path(__file__).with_name("engine_cases.py")),
+        "counted",
+        str(store),
+        str(steps),
+        options,
+    ]
     words = ["mpirun", "-n", str(ranks), "sh", "-c", f'exec {" ".join(trace)} "$@"', "sh", *program]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -49,7 +55,9 @@ def a_step(folder: Path, ranks: int, options: str) -> dict[int, dict[str, float]
     """Calls of each rank a step, of a run that goes on: what opening and the first steps cost is taken off."""
     few, many = (calls(folder, steps, ranks, options) for steps in (6, 14))
     return {
-        rank: {call: (many[rank][call] - few[rank][call]) / 8 for call in many[rank] if many[rank][call] != few[rank][call]}
+        rank: {
+            call: (many[rank][call] - few[rank][call]) / 8 for call in many[rank] if many[rank][call] != few[rank][call]
+        }
         for rank in sorted(many)
     }
 

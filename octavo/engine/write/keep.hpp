@@ -67,9 +67,9 @@ class Keeper {
   std::array<store::DurableMark, 2> marks_;  // by flow
   // Their files, open; only the thread that runs the chores uses them.
   std::shared_ptr<std::array<file::File, 2>> mark_files_ = std::make_shared<std::array<file::File, 2>>();
-  std::vector<KeptStep> kept_;               // by order
-  std::vector<store::StepId> abandoned_;     // of kept_: a run went on from a step before them
-  std::vector<std::string> leftovers_;       // they go when this run has a checkpoint
+  std::vector<KeptStep> kept_;            // by order
+  std::vector<store::StepId> abandoned_;  // of kept_: a run went on from a step before them
+  std::vector<std::string> leftovers_;    // they go when this run has a checkpoint
   std::set<std::string> directories_;
 };
 
