@@ -1,6 +1,7 @@
 #include "octavo/codec/predict.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "octavo/codec/bit_stream.hpp"
 
