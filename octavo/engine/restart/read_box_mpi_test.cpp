@@ -49,6 +49,7 @@ void write(const std::filesystem::path& store, std::int64_t block) {
         for (std::int64_t x = 0; x < length; ++x) values.push_back(value_at(level, {at[0] + x, at[1], at[2]}));
       });
   Options options;
+  options.mode = Mode::sync;
   options.checkpoint.codec.method = block == 1 ? codec::Method::raw : codec::Method::automatic;
   Writer writer(everyone(), store, header, options);
   writer.begin_step(store::Flow::checkpoint, 1, 0.5);
