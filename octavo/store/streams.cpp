@@ -66,8 +66,7 @@ class DirectBuffer {
   const file::File& direct_;
   std::unique_ptr<std::byte, FreeAligned> memory_{
       static_cast<std::byte*>(::operator new (direct_bytes, std::align_val_t{file::direct_alignment}))};
-  std::uint64_t base_, begin_,
-      end_ = 0;  // base_: of the memory; [begin_, end_): gathered bytes that are not in the file yet
+  std::uint64_t base_, begin_, end_ = 0;  // file offsets: of the memory, and of the gathered bytes
 };
 
 // Writes pieces that follow one another in a file, without copying them: they must stay in place until flush().
