@@ -5,7 +5,7 @@
 
 namespace octavo::engine {
 
-/// How often a flow has a step: whichever of these is not 0. All 0: at every step it is asked about.
+/// How often a flow has a step. A step is due if any of these that is not 0 asks for it. All 0: every step is due.
 struct Cadence {
   std::int64_t steps = 0;  ///< at step numbers that are multiples of this
   double seconds = 0;      ///< [s] of wall time after the last one
@@ -21,7 +21,7 @@ struct CadenceState {
   std::optional<double> asked_time;  ///< [code time] when it was asked before; nothing: never
   double seconds_since_last = 0;     ///< [s] since its last step, or since the run began
 };
-/// Pure. Does not depend on when a run was started again, but for wall time.
+/// Pure. Except for wall time, the answer does not depend on when a run was restarted.
 bool is_due(const Cadence& cadence, std::int64_t step, double time, const CadenceState& state);
 
 }  // namespace octavo::engine

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view prefix = "OCTAVO_";
 
-// How many letters are to be put in, left out or replaced, or are in each other's places (restricted edits: Damerau
-// 1964, computed as by Wagner and Fischer 1974).
+// The number of edits between two names: letters inserted, deleted, replaced, or swapped with a neighbour (restricted
+// edits: Damerau 1964, computed as by Wagner and Fischer 1974).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), std::size_t{0});
@@ -32,7 +32,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// A short name is soon like another one: a letter in four may be wrong.
+// Short names easily resemble each other, so only one letter in four may be wrong.
 bool looks_like(std::string_view name, std::string_view known) {
   return 4 * distance(name, known) <= known.size() - prefix.size();
 }

@@ -54,7 +54,7 @@ codec::Effort parse_effort(std::string_view text) {
   throw cannot_be("normal or max", text);
 }
 
-// The items of a list, without the blanks around them.
+// The items of a list, without surrounding blanks.
 std::vector<std::string> parse_list(std::string_view text, char separator) {
   std::vector<std::string> items;
   while (!text.empty()) {
@@ -98,7 +98,7 @@ std::string exactly(Number value) {
   else
     return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
-// A codec, by the numbers of its enumerations.
+// A codec as text, with enumerations as numbers.
 std::string exactly(const codec::Settings& settings) {
   return std::to_string(static_cast<int>(settings.method)) + " " +
          std::to_string(static_cast<int>(settings.bound.kind)) + ":" + exactly(settings.bound.value) + " effort " +
@@ -144,7 +144,7 @@ struct EncodingRow {
   std::string_view name;
   void (*set)(store::EncodeOptions&, std::string_view);
 };
-// A codec given by name keeps the effort that was set.
+// Setting a codec by name keeps the effort.
 constexpr std::array encoding_table{
     EncodingRow{"codec",
                 [](store::EncodeOptions& o, std::string_view v) {
@@ -172,7 +172,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Returns false where the name is none of an encoding.
+// Returns false if the name is not an option of an encoding.
 bool set_encoding(store::EncodeOptions& encoding, std::string_view name, std::string_view value) {
   if (take_prefix(name, "field_codec.")) {
     if (name.empty()) return false;
@@ -306,7 +306,7 @@ std::string describe(const Options& options) {
     item(flow + "codec", exactly(encoding.codec));
     for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
     item(flow + "single_precision", encoding.single_precision);
-    // Wall time is rank 0's to tell: whether it counts is all that others must know.
+    // Rank 0 alone reads the wall time, so ranks must only agree on whether it counts.
     item(flow + "every", exactly(every.steps) + " steps, " + exactly(every.time) + " of code time" +
                              (every.seconds > 0 ? ", wall time" : ""));
     for (const std::string& name : checkpoint ? options.checkpoint_fields : options.analysis_fields)

@@ -18,54 +18,54 @@ namespace octavo::engine {
 enum class Mode : std::uint8_t {
   sync,        ///< inside end_step(): no thread is started, and MPI_THREAD_SINGLE suffices
   background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
-  automatic    ///< the first steps of each flow try both; then what costs end_step() less, the same on all ranks
+  automatic    ///< the first steps of each flow try both; later ones take the cheaper mode, the same on all ranks
 };
 std::string_view name_of(Mode mode) noexcept;
 
 /// When files are synced to the disk.
 enum class SyncPolicy : std::uint8_t {
-  step,  ///< each step: data and footer before the commit record, and that before the step is reported
-  wait,  ///< in wait() and close(): a crash of the system (not of the run) may damage steps since then
+  step,  ///< at each step: data and footer before the commit record, the record before the step is reported
+  wait,  ///< in wait() and close(): a crash of the system (not of the run) may damage later steps
   none   ///< never: "durable" means handed to the operating system
 };
 
 /// The options for writing. Every option has a test that names it; files and variables use the same names, see
 /// read_options() and docs/options.md.
 struct Options {
-  // Files. The data of a step is the same whatever these are.
-  int contributors_per_file = 1;  ///< ranks of one host that share a file, at most; 0: all of the host
-  int writers_per_node = 0;       ///< files of one host, at most; 0: no limit
-  int ranks_per_node = 0;         ///< 0: hosts are what they are; else they are imitated, so many ranks each
+  // Files. These options do not change the data of a step.
+  int contributors_per_file = 1;  ///< most ranks of one host that share a file; 0: all ranks of the host
+  int writers_per_node = 0;       ///< most files of one host; 0: no limit
+  int ranks_per_node = 0;         ///< 0: real hosts; else imitate hosts with this many ranks each
 
   bool append_checkpoint = false;  ///< checkpoint.append: all steps of the flow in the same files
   bool append_analysis = true;     ///< analysis.append
   SyncPolicy sync_policy = SyncPolicy::step;
   std::int64_t alignment = 8;  ///< [bytes] each rank's range of a file begins at a multiple of it; a multiple of 8
-  bool direct_io = false;      ///< past the page cache, where the file system can; Writer::notes() says where it cannot
+  bool direct_io = false;      ///< bypass the page cache, if the file system can; if not, Writer::notes() says so
 
   // The background.
   Mode mode = Mode::background;
-  std::int64_t staging_bytes = std::int64_t{256} << 20;  ///< [bytes] a rank may hold for steps that are not written yet
-  int steps_in_flight = 4;  ///< that are not written yet, at most: so far are ranks apart, and so many may a kill lose
-  bool bound_thread =
-      false;              ///< it stays on the cores that its rank is bound to; else it takes any that mpirun itself has
-  bool lend = false;      ///< the application leaves arrays untouched until its next call: none is copied in end_step()
-  bool checksums = true;  ///< of each array, while it is staged; compared before it is encoded
+  std::int64_t staging_bytes = std::int64_t{256}
+                               << 20;  ///< [bytes] memory of a rank for steps that are not written yet
+  int steps_in_flight = 4;  ///< most steps not written yet: ranks may be this far apart, and a kill may lose this many
+  bool bound_thread = false;  ///< the thread stays on its rank's cores; else it may use any that mpirun itself has
+  bool lend = false;      ///< the application leaves arrays untouched until its next call, so end_step() copies none
+  bool checksums = true;  ///< take one of each array while it is staged, compare it before encoding
 
   // Checkpoints.
   int keep_last = 0;  ///< checkpoints kept; older ones are removed once newer ones are complete everywhere; 0: all
-  /// Their files are used again in place: keep_last + 1 slots, none of which is ever truncated. Nothing: recycles()
-  /// says.
+  /// Overwrite old checkpoints in place: keep_last + 1 slots, none of which is ever truncated. Nothing: recycles()
+  /// decides.
   std::optional<bool> recycle;
 
-  // A second tier: steps are committed on a disk of the node first, and drained to the store behind the run's back.
-  std::filesystem::path staging_directory;  ///< on every node; empty: steps go to the store at once
+  // A second tier: steps are committed on a local disk of the node first, and copied to the store in the background.
+  std::filesystem::path staging_directory;  ///< on every node; empty: steps go straight to the store
 
   // Starting again.
-  bool remember_failed_restarts = false;  ///< a step from which a start has not led to another one is passed over
+  bool remember_failed_restarts = false;  ///< pass over a step from which an earlier restart failed
 
   // Reports to the user.
-  std::string log;                   ///< file that gets a line a step; "-": the error output; empty: none
+  std::string log;                   ///< file to which each step adds a line; "-": the error output; empty: none
   std::filesystem::path statistics;  ///< JSON file that close() writes; empty: none
 
   std::map<std::string, std::string> mpi_io_hints;  ///< for whatever uses MPI-IO: info_of()
@@ -73,9 +73,9 @@ struct Options {
   // By flow.
   store::EncodeOptions checkpoint;
   store::EncodeOptions analysis;
-  Cadence checkpoint_every;                    ///< what Writer::due() says
+  Cadence checkpoint_every;                    ///< for Writer::due()
   Cadence analysis_every;                      //
-  std::vector<std::string> checkpoint_fields;  ///< fields that are written; puts of others do nothing; empty: all
+  std::vector<std::string> checkpoint_fields;  ///< fields to write; puts of other fields do nothing; empty: all
   std::vector<std::string> analysis_fields;    //
   bool checkpoint_whole_domain = false;        ///< end_step() refuses a step whose owned leaves do not fill the domain
   bool analysis_whole_domain = false;          //
@@ -106,36 +106,35 @@ std::int64_t parse_bytes(std::string_view text);
 /// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
 /// "checkpoint.fields" ("density, pressure"), and the same for analysis; of hints: "mpi_io_hint.NAME", or all at once
 /// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
-/// Throws Error(usage) for an unknown name (with those there are) or a value that cannot be.
+/// Throws Error(usage) for an unknown name (listing the known ones) or an invalid value.
 void set_option(Options& options, std::string_view name, std::string_view value);
 
-/// Whether checkpoints are written over old ones: where `recycle` says so; where it says nothing, if keep_last is set
-/// and every step is synced in the store itself. New files cost a parallel file system creations, removals and syncs of
-/// names.
+/// Whether new checkpoints overwrite old ones. If `recycle` is not set: yes if keep_last is set and every step is
+/// synced in the store itself. Overwriting spares a parallel file system the creation, removal and syncing of names.
 bool recycles(const Options& options);
 
-/// Throws Error(usage) for values that contradict each other or cannot be.
+/// Throws Error(usage) for values that are invalid or contradict each other.
 void check(const Options& options);
 
 /// The options that must be the same on all ranks, as items that end with ";": all but staging_bytes, bound_thread,
 /// log, statistics and the place of the staging directory.
 std::string describe(const Options& options);
 
-/// Gives a variable's value, or nothing: getenv, or a test's.
+/// Returns a variable's value, or nothing: getenv, or a test's own function.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-/// getenv. Rank 0 says on stderr, once, which variables look like a misspelt option's: they are not read.
+/// getenv. Rank 0 lists on stderr, once, variables that look like misspelt options. They are not read.
 Environment process_environment();
 
-/// `defaults`, then the TOML file (where one is named), then variables: OCTAVO_STAGING_BYTES for staging_bytes,
-/// OCTAVO_CHECKPOINT_CODEC for checkpoint.codec (no variable for the codec of a field, or one hint). Without a file
-/// argument OCTAVO_OPTIONS may name one. Throws Error(usage), at file and line; Error(unreadable) for a file that is
-/// not there.
+/// Starts from `defaults`, then applies the TOML file (if one is named), then variables: OCTAVO_STAGING_BYTES for
+/// staging_bytes, OCTAVO_CHECKPOINT_CODEC for checkpoint.codec (the codec of a single field and a single hint have no
+/// variable). Without a file argument OCTAVO_OPTIONS may name one. Throws Error(usage), naming file and line;
+/// Error(unreadable) for a missing file.
 Options read_options(const Options& defaults = {}, const std::filesystem::path& file = {},
                      const Environment& environment = process_environment());
 
-/// Sets what a TOML file says. Tables: [checkpoint], [analysis], [checkpoint.field_codec] ...
+/// Applies a TOML file. Tables: [checkpoint], [analysis], [checkpoint.field_codec] ...
 void read_toml(Options& options, const std::filesystem::path& file);
-/// Whether this build can (it had toml++).
+/// Whether this build can read TOML files (it had toml++).
 bool reads_toml() noexcept;
 
 }  // namespace octavo::engine

@@ -32,7 +32,7 @@ std::string place_of(const std::filesystem::path& file, const toml::source_regio
   return file.string() + ", line " + std::to_string(region.begin.line);
 }
 
-// The value as text, as a variable would have it: the table of options has one parser for both.
+// The value as the text that a variable would have, because the table of options has one parser for both.
 std::string text_of(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);

@@ -40,7 +40,7 @@ int files_of_host(int ranks, const PlanOptions& options) {
   return options.writers_per_node == 0 ? files : std::min(files, options.writers_per_node);
 }
 
-// The ranks [first, first + count) of `contributors` are those of one host.
+// Adds the files of one host, whose ranks are contributors [first, first + count).
 void add_files(WritePlan& plan, int host, int first, int count, const PlanOptions& options) {
   const int files = files_of_host(count, options);
   for (int f = 0; f < files; ++f) {

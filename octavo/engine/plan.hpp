@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-/// Who writes what, decided before anything is done. Pure: the same arguments give the same plan on every rank.
+/// Decides which rank writes what, before anything is written. Pure: the same arguments give the same plan on every
+/// rank.
 namespace octavo::engine {
 
 /// The contributors that share one subfile; they are ranks of one host. Each file holds one segment of a step, and
 /// subfile, segment and position in `WritePlan::files` are the same number.
 struct PlannedFile {
   int host = 0;
-  int writer = 0;            ///< the rank that opens the file; the others hand it what they have encoded
+  int writer = 0;  ///< the rank that opens and commits the file; the others write their ranges through its handle
   int first = 0, count = 0;  ///< contributors: `WritePlan::contributors[first .. first + count)`
   std::uint64_t bytes = 0;   ///< before encoding
 };
@@ -29,9 +30,9 @@ struct PlanOptions {
   int writers_per_node = 0;       ///< files of one host at most; 0: no limit
 };
 
-/// `host_of_rank[r]` is any number that ranks of one host share; `bytes_of_rank` what each has to write (empty: nothing
-/// is known). Contributors of a host differ by at most one between its files. File 0 is that of rank 0's host.
-/// Throws Error(usage) for no ranks, lists of different length or negative options.
+/// `host_of_rank[r]` is a number that the ranks of one host share. `bytes_of_rank` is how much each rank has to write
+/// (empty: unknown). The files of a host differ by at most one contributor. File 0 belongs to rank 0's host. Throws
+/// Error(usage) for no ranks, lists of different length or negative options.
 WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank,
                      const PlanOptions& options);
 
@@ -49,7 +50,7 @@ struct PlanCost {
 };
 PlanCost cost_of(const WritePlan& plan);
 
-/// A file system and its network, as a user knows them. A rate of 0 is no limit.
+/// The rates and quotas of a file system and its network, as far as a user knows them. A rate of 0 means no limit.
 struct Machine {
   double bytes_per_second_of_writer = 0, bytes_per_second_of_host = 0, bytes_per_second = 0;
   double creates_per_second = 0;
@@ -58,7 +59,7 @@ struct Machine {
 };
 /// Seconds for one step: creating its files, then the slowest of writer, host and file system.
 double seconds_of_step(const PlanCost& cost, const Machine& machine);
-/// How many steps the quota holds, at `ratio` bytes before encoding for one after; -1: no quota is given. `append`: all
+/// How many steps the quota holds if encoding shrinks data by the factor `ratio`; -1: no quota is given. `append`: all
 /// steps share the files of the first.
 std::int64_t steps_in_quota(const PlanCost& cost, const Machine& machine, double ratio, bool append);
 

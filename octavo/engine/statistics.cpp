@@ -10,7 +10,7 @@
 namespace octavo::engine {
 namespace {
 
-// Calls f(name, member) for all that adds up.
+// Calls f(name, member) for each member that is summed over ranks.
 template <class F>
 void for_each_sum(F&& f) {
   f("steps", &Statistics::steps);

@@ -12,7 +12,7 @@ namespace octavo::engine {
 /// The cost of writing so far, of one rank or of all together.
 struct Statistics {
   std::int64_t steps = 0;                  ///< handed over by end_step()
-  std::int64_t failed = 0;                 ///< of those: lost, on this rank or on one that shares its file
+  std::int64_t failed = 0;                 ///< of those: lost, on this rank or on one that shares its file with it
   std::uint64_t bytes_put = 0;             ///< of arrays, before encoding
   std::uint64_t bytes_staged = 0;          ///< of those: copied in end_step()
   std::uint64_t bytes_stored = 0;          ///< encoded and written
@@ -21,7 +21,7 @@ struct Statistics {
   std::int64_t drained = 0;                ///< segments copied from the local disk to the store
   std::int64_t waits_for_staging = 0;      ///< steps that waited for memory of earlier ones, or did not fit at all
   std::uint64_t writes = 0;                ///< write calls of this process since the writer was opened
-  std::uint64_t bytes_written = 0;         ///< by those, local disks and padding included
+  std::uint64_t bytes_written = 0;         ///< by those calls, including local disks and padding
   std::uint64_t syncs = 0;                 ///< fdatasync calls of this process since then
   double seconds_in_calls = 0;             ///< the application spent in begin_step, put_*, end_step, wait and close
   double seconds_copying = 0;              ///< of those: staging
@@ -36,7 +36,7 @@ struct Statistics {
 
 /// Sums over all ranks; the largest of `largest_step`. Collective.
 Statistics total(const Statistics& mine, MPI_Comm comm);
-/// Those of all ranks, on rank 0; nothing elsewhere. Collective.
+/// Returns the statistics of all ranks on rank 0, nothing on other ranks. Collective.
 std::vector<Statistics> gather(const Statistics& mine, MPI_Comm comm);
 /// One JSON object on one line, keys as above.
 std::string to_json(const Statistics& statistics);

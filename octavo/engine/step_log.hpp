@@ -25,12 +25,12 @@ StepRecord over_ranks(const StepRecord& mine, MPI_Comm comm);
 /// "checkpoint step 40, time 1.25: 12.3 MB put, 4.5 MB stored (2.7 to 1), 0.012 s in end_step, 0.310 s of work,
 /// background" or "...: lost".
 std::string to_text(const StepRecord& record);
-/// Adds a line to the file, or writes it to the error output where `log` is "-". Silent where that fails: a run is
-/// worth more than its log.
+/// Adds a line to the file, or writes it to the error output if `log` is "-". Ignores failure: a run is worth more than
+/// its log.
 void write_log(const std::string& log, const std::string& line);
-/// Throws Error(unreadable) where lines could not be added.
+/// Throws Error(unreadable) if lines cannot be added to the log.
 void check_log(const std::string& log);
-/// Throws Error(unreadable) where the file of the statistics could not be written at close(); empty: none is.
+/// Throws Error(unreadable) if close() could not write the file of statistics. Empty path: no file, no check.
 void check_statistics(const std::filesystem::path& path);
 
 }  // namespace octavo::engine

@@ -3,7 +3,7 @@
 
 namespace octavo::engine {
 
-/// Adds the seconds of its life to a sum.
+/// Adds the seconds between its construction and destruction to a sum.
 class Timer {
  public:
   explicit Timer(double& seconds) : seconds_(seconds) {}

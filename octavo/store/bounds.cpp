@@ -15,7 +15,7 @@ using mesh::CurveKey;
 
 constexpr int key_bits = 32;
 
-// Coordinates of single cells, by way of their ancestors: few are asked for.
+// Finds the coordinates of single cells through their ancestors. We need them for few cells only.
 class Coordinates {
  public:
   explicit Coordinates(const mesh::Octree& tree) : tree_(tree), roots_(root_coordinates(tree)) {
@@ -36,7 +36,7 @@ class Coordinates {
  private:
   const mesh::Octree& tree_;
   std::vector<Coordinate> roots_;
-  std::vector<std::vector<std::uint32_t>> parents_;  // of each level but the last: its refined cells
+  std::vector<std::vector<std::uint32_t>> parents_;  // refined cells of each level but the last
 };
 
 struct IndexRange {
@@ -64,8 +64,8 @@ void include(const IndexRange& range, int level, const mesh::Octree& tree, const
   }
 }
 
-// Calls f(first cell of the next level) for each family whose parent is not owned: children of owned cells lie within
-// those, and do not widen the box.
+// Calls f(first cell of the next level) for each family whose parent is not owned. Children of an owned cell lie inside
+// it and do not widen the box, so we skip them.
 template <class F>
 void for_each_family_unowned_above(const mesh::Octree& tree, std::size_t level, F&& f) {
   const auto& refined = tree.refined[level].words();
@@ -126,14 +126,14 @@ void descend(const mesh::Octree& tree, std::size_t level, std::vector<std::size_
   }
 }
 
-// Owned leaves, as words of a level.
+// The owned leaves of a level, as 64-bit words.
 struct Leaves {
   const mesh::Octree& tree;
   std::size_t level;
   std::uint64_t word(std::size_t w) const { return tree.owned[level].words()[w] & ~tree.refined[level].words()[w]; }
 };
 
-// The first and the last owned leaf of cells [begin, end); begin > end in the answer where there is none.
+// The first and the last owned leaf in cells [begin, end). If there is none, first > last in the result.
 std::pair<std::size_t, std::size_t> ends(const Leaves& leaves, std::size_t begin, std::size_t end) {
   std::pair<std::size_t, std::size_t> found{end, begin};
   if (begin == end) return {1, 0};
@@ -153,8 +153,8 @@ std::pair<std::size_t, std::size_t> ends(const Leaves& leaves, std::size_t begin
   return found;
 }
 
-// Within a root the cells of a level stand in Morton order, so that only the first and the last owned leaf of each root
-// need a key.
+// Within a root the cells of a level are in Morton order, so only the first and the last owned leaf of each root need a
+// key.
 void add_keys(const mesh::Octree& tree, const Coordinates& coordinates, Bounds& bounds) {
   mesh::KeyInterval range{{~std::uint64_t{0}, ~std::uint64_t{0}}, {0, 0}};
   std::vector<std::size_t> starts(tree.refined[0].size() + 1);

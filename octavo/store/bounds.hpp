@@ -4,14 +4,14 @@
 
 namespace octavo::store {
 
-/// Where a part lies.
+/// The region that a part covers.
 struct Bounds {
-  mesh::Point3 lo{}, hi{};  ///< box around all owned cells, in fractions of the x extent; zeros where none is
-  mesh::KeyInterval keys;   ///< Morton keys at 32 bits an axis of the owned leaves; begin == end where there are none
+  mesh::Point3 lo{}, hi{};  ///< box around all owned cells, in fractions of the x extent; zeros if there are none
+  mesh::KeyInterval keys;   ///< Morton keys of the owned leaves, 32 bits an axis; begin == end if there are none
   bool operator==(const Bounds&) const = default;
 };
 
-/// @pre the tree is valid. Keys are those of a cube of 2^r roots an axis, r the least that holds the longest axis.
+/// Keys count in a cube of 2^r roots an axis, with the smallest r that holds the longest axis. @pre the tree is valid
 Bounds bounds_of(const mesh::Octree& tree, const mesh::Domain& domain);
 
 }  // namespace octavo::store

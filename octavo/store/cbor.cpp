@@ -31,7 +31,7 @@ constexpr int max_depth = 8;
 
 void put_byte(unsigned byte, std::vector<std::byte>& out) { out.push_back(static_cast<std::byte>(byte)); }
 
-// The shortest form of a head: the major type and its argument, big-endian.
+// Writes the shortest form of a head: the major type and its argument, big-endian.
 void put_head(Major major, std::uint64_t argument, std::vector<std::byte>& out) {
   const unsigned high = major << 5;
   if (argument < 24) return put_byte(high | static_cast<unsigned>(argument), out);
@@ -41,7 +41,7 @@ void put_head(Major major, std::uint64_t argument, std::vector<std::byte>& out) 
     put_byte(static_cast<unsigned>(argument >> shift & 0xFF), out);
 }
 
-// How many bytes the UTF-8 sequence at the front has; 0 where it is none (overlong forms and surrogates are none).
+// Length in bytes of the UTF-8 sequence at the front; 0 if it is invalid (overlong forms and surrogates are invalid).
 std::size_t utf8_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (at(i) & 0xC0) == 0x80; };
@@ -158,7 +158,7 @@ struct Reader {
     return {Bytes{{raw.begin(), raw.end()}, static_cast<int>(tag)}};
   }
   Value take_array(std::uint64_t n, int depth) {
-    // Every item takes a byte at least.
+    // Every item takes at least one byte.
     if (n > left()) throw error("an array of " + std::to_string(n) + " in " + std::to_string(left()) + " bytes");
     Array items;
     for (std::uint64_t i = 0; i < n; ++i) items.push_back(take_value(depth + 1));

@@ -47,7 +47,7 @@ Value column(std::span<const std::int64_t> numbers);
 
 const Map& map(const Value& value, std::string_view what);
 const Array& array(const Value& value, std::string_view what);
-/// Nothing (nullptr) where the key is missing.
+/// Returns nullptr if the key is missing.
 const Value* find(const Map& map, std::string_view key);
 const Value& at(const Map& map, std::string_view key);
 

@@ -114,7 +114,7 @@ DurableMark read_mark(const fs::path& store, Flow flow) {
     text.resize(
         file::pread_some(file::open_read(durable_mark(store, flow)), 0, std::as_writable_bytes(std::span(text))));
     mark.is_whole = parse(text, flow, mark);
-    // A crash may leave a file that was made and not written.
+    // A crash may leave a file that was created but not written: all zeros is no damage.
     mark.is_damaged = !mark.is_whole && !all_zero(std::as_bytes(std::span(text)));
   } catch (const base::Error&) {
     mark.is_damaged = true;

@@ -22,7 +22,7 @@ struct DurableMark {
   bool is_whole = false;  ///< the mark lists the steps; false if it is empty or damaged
   bool is_damaged = false;
   std::vector<OrderRange> orders;           ///< of durable steps that nobody has removed on purpose; ascending
-  std::uint64_t known = 0;                  ///< the mark says of every order up to this one whether it may be missing
+  std::uint64_t known = 0;                  ///< the mark says for every order up to this one whether it may be missing
   std::optional<std::int64_t> newest_step;  ///< number of the step with the largest order, if known
   bool operator==(const DurableMark&) const = default;
 };
@@ -46,7 +46,7 @@ void note_failed(DurableMark& mark, std::uint64_t order);
 /// orders, the oldest are left out.
 std::string to_text(const DurableMark& mark, Flow flow);
 void write_mark(const std::filesystem::path& store, Flow flow, const DurableMark& mark, bool sync);
-/// The same, through a handle that stays open from mark to mark: opened where it is not, or where the file has gone.
+/// The same, through a handle that stays open between marks. It is opened first if it is closed or its file is gone.
 void write_mark(file::File& open, const std::filesystem::path& store, Flow flow, const DurableMark& mark, bool sync);
 
 /// Adds a step to its flow's mark and syncs the mark. For a writer that has written all segments of a step by itself.

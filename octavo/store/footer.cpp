@@ -17,7 +17,7 @@ using base::Kind;
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 
-// docs/format.md, "Features": version 2.0 has none. Whoever adds one makes the reader understand it.
+// docs/format.md, "Features": version 2.0 has none. If you add one here, the reader must support it.
 constexpr std::array<std::string_view, 0> known_features{};
 
 cbor::Value number(std::uint64_t value) { return {static_cast<std::int64_t>(value)}; }
@@ -54,7 +54,7 @@ std::vector<Link> parse_links(const cbor::Map& map, const Footer& footer, const 
   while (most < 63 && (std::uint64_t{1} << most) < footer.sequence) ++most;
   const auto* sequence = std::get_if<cbor::Bytes>(&cbor::at(map, "sequence").value);
   std::size_t count = 0;
-  // The width of the column is not known yet: try the few numbers of links there can be.
+  // The column does not say how many links there are, and there can only be a few: try each number.
   while (count <= most && sequence != nullptr) {
     const std::size_t width = sequence->tag == 64 ? 1 : sequence->tag == 69 ? 2 : sequence->tag == 70 ? 4 : 8;
     if (count * width == sequence->bytes.size()) break;

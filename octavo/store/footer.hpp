@@ -9,7 +9,7 @@
 
 namespace octavo::store {
 
-/// Where an earlier footer of the same file is.
+/// The place of an earlier footer in the same file.
 struct Link {
   std::uint64_t sequence = 0;
   Extent footer;
@@ -26,42 +26,44 @@ struct Program {
 inline constexpr const char* octree_mesh = "octree";
 inline constexpr const char* triangle_mesh = "triangles";
 
-/// A segment's facts: small, so that listing the steps of a store costs little. The rest is in its table.
+/// The main facts of a segment. It is small, so that listing the steps of a store is cheap; the rest is in the table.
 struct Footer {
   Identity file{};
   Flow flow = Flow::analysis;
-  std::uint64_t sequence = 0;  ///< that of the commit record
+  std::uint64_t sequence = 0;  ///< equals the commit record's
   std::int64_t step = 0;
   Attempt attempt{};
   int segment = 0, segments = 1;
-  std::uint64_t order = 0;  ///< of segment 0: one more than that of the step committed to the flow before
+  std::uint64_t order = 0;  ///< segment 0 only: one more than the order of the flow's previous step
   std::optional<StepId> continues;
   bool whole_domain = false;
   double time = 0;  ///< [code time]
   int parts = 0;
   Program writer;
   std::string mesh = octree_mesh;  ///< kind of the parts' mesh
-  /// Features without which the segment cannot be read, by name, ascending. Of the base format: none.
+  /// Names of the features that a reader must know to read the segment, ascending. The base format has none.
   std::vector<std::string> must_understand;
-  std::uint64_t begin = 0;     ///< the segment's first byte; its last is the footer's
-  Extent table;                ///< ends where the footer begins, alignment apart
+  std::uint64_t begin = 0;     ///< the segment's first byte; the segment ends with its footer
+  Extent table;                ///< ends where the footer begins, except for alignment
   std::vector<Link> previous;  ///< the footers 1, 2, 4, 8 ... commits ago: one lost footer cuts nothing off
   bool operator==(const Footer&) const = default;
 };
 
-/// Names in `must_understand`, and a kind of mesh ("mesh of hexagons"), that this Octavo does not know.
+/// The names in `must_understand` that this Octavo does not know, and the kind of mesh ("mesh of hexagons") if it is
+/// unknown.
 std::vector<std::string> unknown_features(const Footer& footer);
-/// The words for them: "it needs "mesh of hexagons", which ...".
+/// The message about such features: "it needs "mesh of hexagons", which ...".
 std::string describe_unknown(const std::vector<std::string>& features, const Program& writer);
-/// Throws Error(unsupported) if there are any.
+/// Throws Error(unsupported) if the footer has unknown features.
 void check_understood(const Footer& footer);
 
 std::vector<std::byte> to_bytes(const Footer& footer);
-/// Throws Error(corrupt), or Error(unsupported) for a flow that this Octavo does not know. `at` is where the footer is:
-/// nothing it refers to lies behind.
+/// Throws Error(corrupt), or Error(unsupported) for a flow that this Octavo does not know. `at` is the footer's place:
+/// everything that it refers to lies before it.
 Footer parse_footer(std::span<const std::byte> bytes, const Extent& at);
 
-/// The links of a footer that follows `newest`: needs a few older footers, which `load` reads (nothing: damaged).
+/// The links of a footer that follows `newest`. It needs a few older footers, which `load` reads; `load` returns
+/// nothing for a damaged one.
 std::vector<Link> links_after(const Link& newest, const std::function<std::optional<Footer>(const Link&)>& load);
 
 }  // namespace octavo::store

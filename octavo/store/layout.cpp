@@ -13,7 +13,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// The first byte is no text and the last two are a line's end: a transfer "as text" damages the magic.
+// The first byte is not text and the last two are a line end, so a transfer "as text" damages the magic.
 constexpr std::array<unsigned char, 8> head_magic{0x89, 'O', 'C', 'T', 'V', 'O', '\r', '\n'};
 constexpr std::array<unsigned char, 8> record_magic{0x89, 'C', 'O', 'M', 'I', '2', '\r', '\n'};
 constexpr std::size_t checked_bytes = sector_size - sizeof(std::uint64_t);

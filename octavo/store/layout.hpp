@@ -11,19 +11,19 @@
 /// "Subfile").
 namespace octavo::store {
 
-/// Bytes that are read or written at once, and summed while they are in the second-level cache; strided values are
-/// packed in pieces of this size.
+/// Bytes that are read or written at once. Their checksum is taken while they are in the second-level cache. Strided
+/// values are packed in pieces of this size.
 inline constexpr std::size_t tile_bytes = std::size_t{256} << 10;
 
 constexpr std::uint16_t version_major = 2;
 constexpr std::uint16_t version_minor = 0;
 
-constexpr std::size_t sector_size = 512;    ///< a disk writes a sector wholly or not at all
-constexpr std::size_t sector_block = 4096;  ///< no disk loses more with a sector that it cannot read
+constexpr std::size_t sector_size = 512;    ///< a disk writes a sector entirely or not at all
+constexpr std::size_t sector_block = 4096;  ///< one unreadable sector never costs more than this
 constexpr std::size_t head_size = 3 * sector_block;
 constexpr std::size_t stream_alignment = 8;
 
-/// 128 random bits that name one subfile: what belongs to another file is recognised, wherever it came from.
+/// 128 random bits that name one subfile, so that a reader recognises bytes that belong to another file.
 using Identity = std::array<std::byte, 16>;
 using Sector = std::array<std::byte, sector_size>;
 
@@ -44,15 +44,15 @@ struct Head {
 };
 
 /// Commits a segment: a footer counts only if a commit record names it, directly or through later footers. A file has
-/// two places for records. Both hold the newest one, except that during a commit one of them still holds the one
-/// before. The valid record with the higher sequence is the newest.
+/// two places for records. Both hold the newest record, except during a commit, when one of them still holds the
+/// previous record. The valid record with the higher sequence is the newest.
 struct CommitRecord {
   Identity file{};
-  std::uint64_t sequence = 0;  ///< 1 for the first commit of a file, then one more each
+  std::uint64_t sequence = 0;  ///< 1 for the first commit of a file, one more for each later commit
   std::int64_t step = 0;
   Attempt attempt{};
   Extent footer;
-  Extent previous;  ///< footer of the commit before, if any: it stays reachable if this footer is damaged
+  Extent previous;  ///< footer of the previous commit, if any: it can be found even if this footer is damaged
   bool operator==(const CommitRecord&) const = default;
 };
 
@@ -70,7 +70,7 @@ Sector to_sector(const CommitRecord& record);
 bool has_magic(std::span<const std::byte> bytes) noexcept;
 /// Throws Error(corrupt), or Error(unsupported) for another major version.
 Head parse_head(std::span<const std::byte> sector);
-/// Nothing for a sector of zeros: no record was written. Throws Error(corrupt).
+/// Returns nothing for a sector of zeros, where no record was written. Throws Error(corrupt).
 std::optional<CommitRecord> parse_record(std::span<const std::byte> sector);
 bool all_zero(std::span<const std::byte> bytes) noexcept;
 

@@ -12,8 +12,8 @@ namespace octavo::store {
 /// Appends the bits, bit i in byte i / 8 at position i % 8: the raw form of one level of a mesh stream.
 void pack_bits(const base::BitArray& bits, std::vector<std::byte>& out);
 
-/// The roots that a tree holds as they are stored, two numbers an interval: how many roots lie between it and the one
-/// before (or root 0), and how many it has.
+/// The roots that a tree holds, in stored form. Each interval is two numbers: how many roots lie between it and the
+/// previous interval (or root 0), and how many roots it has.
 std::vector<std::uint64_t> numbers_of_roots(const mesh::RootIntervals& held);
 /// The inverse. Throws Error(corrupt) unless they are `count` roots of `all`, in intervals that are not empty and do
 /// not touch.
@@ -22,11 +22,11 @@ mesh::RootIntervals roots_of_numbers(std::span<const std::uint64_t> numbers, std
 void pack_numbers(std::span<const std::uint64_t> numbers, std::vector<std::byte>& out);
 inline constexpr std::size_t bytes_of_interval = 2 * sizeof(std::uint64_t);  ///< in the raw form
 
-/// The checksum of values in native order, as they are in little-endian order.
+/// The checksum that the values, given in native byte order, have in little-endian order.
 std::uint64_t checksum_little_endian(std::span<const std::byte> values, std::size_t scalar_size);
 
-/// Per level the positions, on the level above, of the cells whose children its families are. Empty for level 0; for
-/// all levels where cells carry blocks, whose values have no parent value.
+/// For each level, the positions of its families' parents on the next coarser level. Empty for level 0. Empty for all
+/// levels if cells carry blocks, because the values of a block have no parent value.
 std::vector<std::vector<std::uint32_t>> parents_of(const mesh::Octree& tree);
 
 }  // namespace octavo::store

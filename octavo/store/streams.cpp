@@ -17,19 +17,20 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Pieces wait for each other until they are so many bytes.
+// Pieces are gathered until they have this many bytes.
 constexpr std::size_t most_pending = tile_bytes;
 constexpr std::size_t most_pieces = 256;
 constexpr std::array<std::byte, stream_alignment> zeros{};
 
-// Direct I/O is asked of the disk in pieces of this size.
+// Size of one direct I/O request.
 constexpr std::size_t direct_bytes = std::size_t{4} << 20;
 
 struct FreeAligned {
   void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{file::direct_alignment}); }
 };
 
-// Gathers bytes in aligned memory. Blocks that are only partly this rank's, the first and the last, go the usual way.
+// Gathers bytes in aligned memory. The first and the last block, if they are only partly this rank's, are written
+// without direct I/O.
 class DirectBuffer {
  public:
   DirectBuffer(const file::File& file, const file::File& direct, std::uint64_t begin)
@@ -65,10 +66,10 @@ class DirectBuffer {
   const file::File& direct_;
   std::unique_ptr<std::byte, FreeAligned> memory_{
       static_cast<std::byte*>(::operator new (direct_bytes, std::align_val_t{file::direct_alignment}))};
-  std::uint64_t base_, begin_, end_ = 0;  // of the memory, of what is in it and not in the file
+  std::uint64_t base_, begin_, end_ = 0;  // file offsets: of the memory, and of the gathered bytes
 };
 
-// Bytes that follow one another in a file, written from where they are: pieces must stay until flush().
+// Writes pieces that follow one another in a file, without copying them: they must stay in place until flush().
 class Sequence {
  public:
   Sequence(const file::File& file, std::uint64_t begin, const file::File* direct) : file_(file), position_(begin) {
@@ -88,7 +89,7 @@ class Sequence {
     if (pending_ >= most_pending || pieces_.size() >= most_pieces) flush();
   }
   void pad() { put(std::span(zeros).first(static_cast<std::size_t>(align(position()) - position()))); }
-  /// Pieces may go.
+  /// After this call pieces no longer have to stay in place.
   void flush() {
     file::pwrite_pieces(file_, position_, pieces_);
     position_ += pending_;
@@ -108,7 +109,7 @@ class Sequence {
   std::vector<std::span<const std::byte>> pieces_;
 };
 
-// The values of a raw stream in file order, tile by tile: f(tile). A tile is gone with the next.
+// Calls f(tile) with the values of a raw stream in file order. A tile is valid until the next call.
 template <class F>
 void for_each_tile(const Values& values, std::size_t first, std::size_t bytes, std::size_t tile,
                    std::vector<std::byte>& memory, F&& f) {
@@ -134,7 +135,7 @@ Error changed(const Stream& stream) {
       .at("field " + stream.field);
 }
 
-// Heads and values one after another: a tile's values go to as many pieces as they are for.
+// Writes heads and values alternately. The values of one tile may belong to several pieces.
 class Pieces {
  public:
   Pieces(Sequence& sequence, const std::vector<codec::Piece>& pieces, base::RunningChecksum* sum)
@@ -149,7 +150,7 @@ class Pieces {
       tile = tile.subspan(part.size());
     }
   }
-  /// Heads without values behind the last that has some.
+  /// Writes the remaining heads, which have no values.
   void finish() {
     while (next_ != end_) put_head();
   }
@@ -176,8 +177,8 @@ std::size_t bytes_of(const std::vector<codec::Piece>& pieces) {
   return bytes;
 }
 
-// If a stream has only some of its values, these have a checksum of their own, which is compared. The table has that of
-// the stored bytes, so that nobody sums zeros.
+// If a stream holds only some of its values, we compare a checksum of just these. The table then has the checksum of
+// the stored bytes, so that nobody has to sum zeros.
 void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memory) {
   const RawStream& raw = *stream.raw;
   const bool sparse = raw.values.held.has_value(), whole = raw.values.data != nullptr && !raw.checksum;

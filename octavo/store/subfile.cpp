@@ -14,7 +14,7 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Runs work; an error becomes a finding, unless there is no damage: the file is of another version.
+// Runs work. An error becomes a finding, but "unsupported" is rethrown: a file of another version is not damaged.
 template <class Work>
 void attempt_unless_unsupported(std::vector<Finding>& damage, Work&& work) {
   try {
@@ -25,7 +25,7 @@ void attempt_unless_unsupported(std::vector<Finding>& damage, Work&& work) {
   }
 }
 
-// The sectors of head and records. One that cannot be read, or is not there, is shorter.
+// The sectors of head and records. A sector that is unreadable or missing is shorter.
 using Blocks = std::array<std::vector<std::byte>, 3>;
 
 std::vector<std::byte> read_some(const file::File& file, std::uint64_t offset, std::size_t size) {
@@ -50,9 +50,9 @@ Blocks read_blocks(const file::File& file, std::vector<Finding>& damage) {
   return blocks;
 }
 
-// Whether what is there may be a damaged head: not one of another version, nor of a file that its maker left at once.
+// Reads the head. Returns whether it may be recovered: it is damaged, and the file has content after it.
 bool read_head(const Blocks& blocks, Subfile& subfile) {
-  if (blocks[0].empty() && subfile.size > 0) return subfile.size > head_size;  // unreadable, and told of
+  if (blocks[0].empty() && subfile.size > 0) return subfile.size > head_size;  // unreadable, already reported
   try {
     if (subfile.size < head_size)
       throw Error(Kind::corrupt, "the file ends early: expected a head of " + std::to_string(head_size) +
@@ -68,7 +68,7 @@ bool read_head(const Blocks& blocks, Subfile& subfile) {
 
 void read_records(const Blocks& blocks, Subfile& subfile) {
   for (std::size_t place = 0; place < 2; ++place) {
-    if (blocks[1 + place].empty()) continue;  // unreadable, and told of
+    if (blocks[1 + place].empty()) continue;  // unreadable, already reported
     attempt_unless_unsupported(subfile.damage, [&] {
       try {
         auto record = parse_record(blocks[1 + place]);
@@ -88,7 +88,7 @@ std::vector<Link> links_of(const CommitRecord& record) {
   return links;
 }
 
-// Recovers a damaged head from a commit record and the footer that it names; from the newer record if both are whole.
+// Recovers a damaged head from a commit record and the footer that it names; from the newer record if both are intact.
 std::optional<Head> recovered_head(const file::File& file, const Blocks& blocks) {
   std::optional<Head> recovered;
   std::uint64_t sequence = 0;
@@ -102,16 +102,17 @@ std::optional<Head> recovered_head(const file::File& file, const Blocks& blocks)
           const Footer footer = read_footer(file, record->file, link);
           recovered = Head{version_major, version_minor, footer.file, footer.flow};
           sequence = link.sequence;
-        } catch (const Error&) {  // the one before may be whole
+        } catch (const Error&) {  // the previous footer may be intact
         }
       }
     } catch (const Error&) {
-      // Where the head can be had from the other record, this one's damage is found once more, and listed.
+      // If the other record yields the head, this record is read again later and its damage is listed then.
     }
   return recovered;
 }
 
-// Follows the links from the newest footers down, each footer once. Where one is damaged, others name those before it.
+// Follows the links from the newest footers down, reading each footer once. If one is damaged, links in other footers
+// lead to the earlier ones.
 void read_footers(const file::File& file, Subfile& subfile) {
   std::map<std::uint64_t, Extent> known;
   for (const auto& record : subfile.records)

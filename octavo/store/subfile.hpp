@@ -11,7 +11,7 @@
 
 namespace octavo::store {
 
-/// A footer that counts, and where it is.
+/// A committed footer and its place.
 struct Committed {
   Footer footer;
   Extent at;
@@ -21,7 +21,7 @@ struct Committed {
 struct Subfile {
   std::filesystem::path path;
   std::uint64_t size = 0;
-  std::optional<Head> head;                            ///< where damaged, from record and footer; nothing: nor there
+  std::optional<Head> head;  ///< if damaged, recovered from record and footer; nothing: not found there either
   std::array<std::optional<CommitRecord>, 2> records;  ///< by place in the file
   std::vector<Committed> commits;                      ///< by sequence, ascending; damaged ones are missing
   std::vector<Finding> damage;
@@ -31,18 +31,18 @@ struct Subfile {
 /// a file of another version.
 Subfile read_subfile(const std::filesystem::path& path);
 
-/// The valid record of the higher sequence.
+/// The valid record with the higher sequence.
 std::optional<CommitRecord> newest_record(const Subfile& subfile);
 
 /// Reads a range of the file and compares its checksum. Throws Error(corrupt) that names `what` and the bytes.
 std::vector<std::byte> read_extent(const file::File& file, const Extent& extent, const std::string& what);
-/// Reads the footer that a link or a record names, and checks that it is that one.
+/// Reads the footer that a link or a record names. Checks that it belongs to this file and has the link's sequence.
 Footer read_footer(const file::File& file, const Identity& identity, const Link& link);
 
 /// "data.000, bytes 4096 to 5000".
 std::string byte_range(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t length);
-/// Turns an error into a finding: its places, outermost first, and its message. Rethrows an error about too little
-/// memory, because that is no damage.
+/// Turns an error into a finding: its places, outermost first, and its message. Rethrows an error about lack of memory,
+/// because that is not damage.
 Finding finding_of(const base::Error& error);
 
 }  // namespace octavo::store

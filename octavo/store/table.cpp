@@ -102,7 +102,7 @@ mesh::FieldInfo parse_field(const cbor::Map& map) {
   return info;
 }
 
-// The table says it in its own words.
+// Attributes of triangles are not stored as such: the table has entries of its own for them.
 bool is_of_triangles(const std::string& attribute) {
   return attribute == "triangles" || attribute == "planes" || attribute == mesh_step_attribute ||
          attribute == mesh_checksum_attribute;
@@ -309,7 +309,7 @@ cbor::Map from_streams(const Table& table) {
   return map;
 }
 
-// Number of elements of a column of counts whatever their width; its content is checked when it is read.
+// Number of elements in a column of counts of any width. Its content is checked when it is read.
 std::size_t length(const cbor::Map& map, std::string_view key) {
   const auto* packed = std::get_if<cbor::Bytes>(&cbor::at(map, key).value);
   if (packed == nullptr) throw inconsistent(std::string(key) + ": expected a column");
@@ -372,7 +372,7 @@ void parse_shares(const cbor::Map& map, std::size_t count, Table& table) {
   }
 }
 
-// Which streams are whose.
+// Assigns the streams to the parts.
 void share_streams(const cbor::Map& map, Table& table) {
   const auto streams = cbor::counts(map, "streams", table.parts.size());
   std::size_t stream = 0;

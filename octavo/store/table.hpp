@@ -25,12 +25,12 @@ struct PartRow {
   mesh::Point3 lo{}, hi{};                          ///< of owned cells, in fractions of the x extent
   mesh::KeyInterval keys;                           ///< Morton keys of owned leaves
   std::vector<std::uint64_t> particles;             ///< per species of the table
-  TriangleShare share{};                            ///< of triangles: then the above is empty but for the index
+  TriangleShare share{};                            ///< of triangles: then all of the above but `index` is empty
   std::size_t first_stream = 0, last_stream = 0;
 };
 
-/// A stream in a table. `index` counts the table's fields, the attributes of all its species one after another, its
-/// names of opaque bytes, or the arrays of its mesh.
+/// A stream in a table. `index` points into the table's fields, the attributes of all its species one after another,
+/// its names of opaque bytes, or the arrays of its mesh.
 struct StreamRow {
   StreamKind kind = StreamKind::field;
   std::size_t index = 0;
@@ -41,13 +41,13 @@ struct StreamRow {
   std::size_t codec = 0;  ///< position in the table's codec names
 };
 
-/// The facts of a segment that need no reading of its streams.
+/// The facts of a segment that a reader knows without reading its streams.
 struct Table {
-  mesh::Header header;                ///< its fields are those stored
+  mesh::Header header;                ///< its fields are the stored ones
   std::vector<std::uint64_t> widths;  ///< per field: values a tree cell, or a point
   std::vector<mesh::SpeciesInfo> species;
-  /// Instead of a tree. Attributes of the header say the same: `triangles`, `planes`, and where the mesh is another
-  /// step's mesh_step_attribute and mesh_checksum_attribute.
+  /// Instead of a tree. Attributes of the header say the same: `triangles`, `planes`, and, if another step holds the
+  /// mesh, mesh_step_attribute and mesh_checksum_attribute.
   std::optional<TriangleMesh> triangles{};
   std::vector<MeshArray> mesh{};
   std::vector<std::string> opaque;  ///< names
@@ -58,21 +58,22 @@ struct Table {
 
 std::vector<std::byte> to_bytes(const Table& table);
 /// Throws Error(unsupported) if the footer, or a type or centring in the table, names something that this Octavo does
-/// not know; Error(corrupt) unless every count, level, size and place in it agrees with the rest and with the footer.
+/// not know. Throws Error(corrupt) unless every count, level, size and place in the table agrees with the rest and with
+/// the footer.
 Table parse_table(std::span<const std::byte> bytes, const Footer& footer);
 
-/// The conditions that parse_table asks of its content.
+/// Checks the conditions that parse_table() requires of a table's content.
 void check_table(const Table& table, const Footer& footer);
 /// Throws Error(corrupt) unless the header can stand in a store: extents positive, names distinct ...
 void check_header(const mesh::Header& header);
 
-/// Attributes of a step whose mesh of triangles is another step's, the same bit for bit: readers take it from there.
+/// Attributes of a step whose mesh of triangles another step holds, the same bit for bit. Readers take it from there.
 constexpr const char* mesh_step_attribute = "mesh_step";
 constexpr const char* mesh_checksum_attribute = "mesh_checksum";
 /// The origin that a header's attributes name.
 std::optional<MeshOrigin> origin_in(const mesh::Header& header);
 
-/// The attribute that a particle stream's index means.
+/// The attribute to which a particle stream's index refers.
 struct AttributePlace {
   std::size_t species = 0, attribute = 0;
 };
@@ -80,14 +81,14 @@ std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo
 
 /// The name of a stream's values in messages: "field density, levels 0-5".
 std::string describe(const Table& table, const StreamRow& stream);
-/// The name of its values: a field's, "species/attribute", that of opaque bytes, "points/x" of a mesh of triangles, ""
-/// (refinement), "?" (ownership), or "kind 9" of a kind that is not known.
+/// The name of a stream's values: a field's name, "species/attribute", the name of opaque bytes, "points/x" of a mesh
+/// of triangles, "" (refinement), "?" (ownership), or "kind 9" for an unknown kind.
 std::string name_of(const Table& table, const StreamRow& stream);
 
 /// "triangles/connectivity".
 std::string name_of(const MeshArray& array);
 
-/// Whether a field's chunks are those of integers: all but floats of 32 and 64 bits are stored so, bit for bit.
+/// Whether a field is stored in integer chunks, bit for bit: every type but floats of 32 and 64 bits.
 constexpr bool has_integer_chunks(mesh::ScalarType type) noexcept {
   return mesh::is_integer(type) || mesh::is_half(type);
 }

@@ -17,7 +17,7 @@ void check_counts(const Table& table, const PartRow& part) {
   const mesh::Index3& roots = table.header.roots;
   const std::uint64_t family = std::uint64_t{1} << table.header.dim;
   std::uint64_t most = static_cast<std::uint64_t>(roots[0] * roots[1] * roots[2]);
-  // Intervals are apart, and have a root each.
+  // Intervals do not touch, and each has at least one root.
   if (part.intervals > part.cells[0] || part.intervals > most - part.cells[0] + 1 ||
       (part.intervals == 0 && part.cells[0] > 0))
     throw inconsistent(std::to_string(part.cells[0]) + " of " + std::to_string(most) + " roots cannot be in " +
@@ -50,7 +50,7 @@ void check_share(const Table& table, const PartRow& part) {
         .at("part " + std::to_string(part.index));
 }
 
-// The arrays that every mesh has, and fields of integers. Others of triangles and of the boundary may be there.
+// Checks the arrays that every mesh has, and fields of integers. Triangles and boundary may have further arrays.
 void check_arrays(const Table& table) {
   std::set<std::string> names;
   const auto expect = [](const MeshArray& array, int components, bool type) {
@@ -89,7 +89,7 @@ std::uint64_t raw_bytes_of(const Table& table, const PartRow& part, const Stream
     return part.particles[place.species] * static_cast<std::uint64_t>(info.components) * mesh::size_of(info.type);
   }
   for (std::size_t l = first; l <= last; ++l) {
-    // The deepest level has no refined cell: its bits are left out.
+    // The deepest level has no refined cell, so its bits are not stored.
     if (stream.kind == StreamKind::refinement && l + 1 == part.cells.size()) break;
     if (stream.kind == StreamKind::field)
       bytes += part.cells[l] * table.widths[stream.index] * mesh::size_of(table.header.fields[stream.index].type);
@@ -104,7 +104,8 @@ bool is_next_opaque(const Table& table, const StreamRow& stream, std::size_t nex
          stream.last_level == 0 && stream.raw_bytes <= most_opaque;
 }
 
-// Arrays of the mesh of which a part of triangles has values, then its fields: kind, index and size of each stream.
+// The streams that a part of triangles must have: mesh arrays of which it has values, then fields. Sets kind, index and
+// size of each.
 std::vector<StreamRow> streams_of_share(const Table& table, const PartRow& part) {
   std::vector<StreamRow> streams;
   const auto add = [&](StreamKind kind, std::size_t index, std::uint64_t values, mesh::ScalarType type) {
@@ -124,7 +125,7 @@ std::vector<StreamRow> streams_of_share(const Table& table, const PartRow& part)
   return streams;
 }
 
-// Opaque bytes stand behind the others; streams of unknown kinds may stand anywhere.
+// Opaque bytes come after the others; streams of unknown kinds may come anywhere.
 void check_share_streams(const Table& table, const PartRow& part) {
   const std::vector<StreamRow> expected = streams_of_share(table, part);
   std::size_t next = 0, next_opaque = 0;
@@ -151,8 +152,8 @@ void check_share_streams(const Table& table, const PartRow& part) {
   if (next < expected.size()) throw wrong("the part lacks " + next_name());
 }
 
-// Which streams a part has, and in which order, follows from its counts: the writer chooses the level groups, and may
-// add opaque bytes. Streams of kinds that this Octavo does not know may stand anywhere behind the mesh.
+// Checks the streams of a part and their order, which follow from its counts. The writer only chooses the level groups
+// and may add opaque bytes. Streams of unknown kinds may come anywhere after the mesh.
 class StreamOrder {
  public:
   StreamOrder(const Table& table, const PartRow& part) : table_(table), part_(part) {

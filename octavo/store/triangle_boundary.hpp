@@ -8,7 +8,7 @@
 /// Conditions at the points of a mesh's boundary, stored with the mesh (docs/format.md, "Triangles").
 namespace octavo::store {
 
-/// In the order of the boundary: along it, as a boundary file (.cli) has its lines.
+/// The arrays follow the boundary, in the order of the lines of a boundary file (.cli).
 struct BoundaryArrays {
   std::vector<std::int32_t> point;   ///< from 0, of the lowest plane
   std::vector<std::int32_t> codes;   ///< 4 a point: depth, u, v, tracer (LIHBOR, LIUBOR, LIVBOR, LITBOR)
@@ -17,8 +17,8 @@ struct BoundaryArrays {
   bool operator==(const BoundaryArrays&) const = default;
 };
 
-/// From arrays as a store has them: "point", "codes", "values", "colour". Throws Error(corrupt) if one is missing, for
-/// other lengths or types, and for points that are not in [0, points).
+/// Takes the arrays from a store: "point", "codes", "values", "colour". Throws Error(corrupt) if one is missing or has
+/// another length or type, and for points that are not in [0, points).
 BoundaryArrays boundary_of(std::span<const mesh::Field> arrays, std::int64_t points);
 
 }  // namespace octavo::store

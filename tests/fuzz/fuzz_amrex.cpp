@@ -72,7 +72,7 @@ void edit(std::string& file, const std::uint8_t* what) {
     case 2: file.insert(at, word); break;
     case 3: file.erase(at, 1 + what[3] % 24); break;
     case 4: file.resize(file.size() - std::min<std::size_t>(file.size(), what[3])); break;
-    default: {  // a number in place of one
+    default: {  // replace a number by another one
       std::size_t end = at;
       while (end < file.size() && (std::isdigit(static_cast<unsigned char>(file[end])) != 0 || file[end] == '-')) ++end;
       file.replace(at, end - at, word);

@@ -50,7 +50,7 @@ const FlashFile& sound(int dim) {
   return files[static_cast<std::size_t>(dim - 1)];
 }
 
-/// Values that break things sooner than random ones.
+/// Values that break things more often than random ones.
 std::int32_t integer_of(std::uint8_t a, std::uint8_t b) {
   constexpr std::array<std::int32_t, 8> odd{
       -1, 0, 1, -32, -20, std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 31};
@@ -71,7 +71,7 @@ void edit_set(FlashSet& set, std::size_t place, std::uint8_t a, std::uint8_t b) 
   if (set.kind == 's') set.bytes[place % count] = b;
 }
 
-/// Another shape of as many rows as the bytes are enough for.
+/// Gives a data set another shape, with as many rows as its bytes allow.
 void reshape(FlashSet& set, std::size_t place, std::uint8_t b) {
   set.shape[place % set.shape.size()] = b % 32;
   std::uint64_t items = 1;
@@ -103,7 +103,7 @@ void edit_bytes(const std::uint8_t* data, std::size_t size) {
   const file::File file = file::open_write(scratch());
   const std::uint64_t length = file::size(file);
   for (; size >= 6; data += 6, size -= 6) {
-    // Metadata is in the first pages, the object headers between the values: most edits go there.
+    // Metadata is in the first pages, and object headers lie between the values, so most edits go there.
     const std::uint64_t place =
         (static_cast<std::uint64_t>(data[0]) << 16 | static_cast<std::uint64_t>(data[1]) << 8 | data[2]) % length;
     file::pwrite_all(file, place, std::as_bytes(std::span(data + 3, 1 + data[5] % 2)));
@@ -138,7 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                }) == 0;
   if (size < 1 || !clean_up) return 0;
   const std::uint8_t flags = data[0];
-  // Bytes of HDF5's own structures only where asked for: the C library itself is not proof against all of them.
+  // We edit HDF5's own structures only on request, because the C library itself does not survive all such edits.
   static const bool raw = std::getenv("OCTAVO_FUZZ_HDF5_BYTES") != nullptr;
   FlashFile file = sound(1 + flags % 3);
   if (!raw)

@@ -107,7 +107,7 @@ Sound sound_file(std::size_t kind) {
   return sound;
 }
 
-/// Values that break things sooner than random ones.
+/// Values that break things more often than random ones.
 double value_of(std::uint8_t a, std::uint8_t b) {
   constexpr std::array<double, 10> odd{
       -1,    0,    1,     std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min(), 1e18,
@@ -166,7 +166,7 @@ void edit_values(hid_t file, const Object& object, const std::uint8_t* e) {
   H5Dclose(set);
 }
 
-/// A data set of another length, type kept.
+/// Gives a data set another length and keeps its type.
 void resize(hid_t file, const Object& object, const std::uint8_t* e) {
   const hid_t set = H5Dopen2(file, object.path.c_str(), H5P_DEFAULT), type = H5Dget_type(set);
   H5Dclose(set);

@@ -24,7 +24,7 @@ struct Target {
   std::string bytes;  ///< undamaged
 };
 
-/// The output, in memory where the system has a file system for that, and gone with the process.
+/// The output, in memory if the system has a file system for that. It is removed when the process ends.
 struct World {
   World() {
     const char* memory = "/dev/shm";

@@ -14,7 +14,7 @@
 #include "tests/support/triangle_halves.hpp"
 
 // Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
-// flag 1 all checksums are put right afterwards, so that what is behind them is reached: records name their footers,
+// flag 1 all checksums are corrected afterwards, so that edits get past them: records name their footers,
 // footers their tables, tables their streams. With flag 4 the sound one has triangles, in two parts; with flag 8
 // too in one, of values that follow from their neighbours.
 namespace {
@@ -35,7 +35,7 @@ std::span<std::byte> range(Bytes& file, const Extent& extent) {
 
 void seal_sector(std::span<std::byte> sector) { base::store(sector.data() + 504, base::checksum(sector.first(504))); }
 
-// The stored checksums of a table, then itself written anew: only where it keeps its length.
+// Corrects the stored checksums of a table and writes the table again, if its length stays the same.
 void repair_table(Bytes& file, Footer& footer) {
   const auto place = range(file, footer.table);
   try {
@@ -108,7 +108,7 @@ bool is_small(const fs::path& store) {
   return true;
 }
 
-// A store of this process's own, in memory where there is such a place.
+// A store for this process alone, in memory if the system has a file system for that.
 struct Scratch {
   fs::path path;
   Scratch() {
@@ -130,7 +130,7 @@ const fs::path& scratch() {
 
 // ------------------------------------------------------------------ a sound store to begin with
 
-// The subfile of a store, which goes.
+// Returns the bytes of a store's subfile and removes the store.
 Bytes taken(const fs::path& store) {
   const file::File file = file::open_read(store / "analysis" / "data.000");
   Bytes bytes(file::size(file));
@@ -176,7 +176,7 @@ Bytes sound_subfile() {
 
 // ------------------------------------------------------------------ the same of triangles, as two ranks write them
 
-// side x side points, each square of two triangles; a value a point.
+// A mesh of side x side points, two triangles a square, one value a point.
 mesh::Part square_of_triangles(std::int64_t side) {
   const auto points = static_cast<std::size_t>(side * side);
   mesh::Unstructured mesh;

@@ -59,7 +59,7 @@ class Damage(Exception):
 
 
 class Unsupported(Exception):
-    """Another version, or a name that is not known: nothing is known to be wrong."""
+    """The store has another version or an unknown name. It is not damaged."""
 
 
 def expect(holds, what):
@@ -96,7 +96,7 @@ def columns(table):
 
 
 def checked_sector(sector, magic):
-    """The bytes after the magic of a sector, or None where its magic or checksum is wrong."""
+    """The bytes after the magic of a sector, or None if its magic or checksum is wrong."""
     if sector[:8] != magic or xxh3(sector[:504]) != unpack_from("<Q", sector, 504)[0]:
         return None
     return sector[8:504]
@@ -195,7 +195,7 @@ def read_store(path):
 
 
 def complete_steps(path):
-    """The commits of each step all of whose segments are there, by segment."""
+    """The commits of each complete step, by segment."""
     path = Path(path)
     files = [file for flow in ("analysis", "checkpoint") for file in path.glob(f"{flow}/**/data.*")]
     attempts = {}
@@ -250,7 +250,7 @@ def type_of(field):
 
 
 def check_places(commit, rows):
-    """Streams ascend and do not overlap; what lies between them has no meaning."""
+    """Checks that streams ascend and do not overlap. Bytes between them have no meaning."""
     at, table = commit.footer["begin"], commit.footer["table"]
     expect(at >= HEAD_SIZE, "a segment in the head")
     for stream in (stream for row in rows for stream in row.streams):
@@ -286,7 +286,7 @@ def read_table(commit):
 
 
 def part_rows(table):
-    """A row a part: its counts by level, where it is, and its streams."""
+    """One row a part: its counts by level, its bounds, and its streams."""
     row = namedtuple("PartRow", "index intervals cells owned leaves box keys particles streams")
     parts, streams, species = table["parts"], columns(table["streams"]), len(table["species"])
     rows, level, stream = [], 0, 0
@@ -311,7 +311,7 @@ def part_rows(table):
 
 
 def share_rows(table):
-    """The same of parts of triangles."""
+    """The same for parts of triangles."""
     row = namedtuple("ShareRow", "index places points triangles boundary streams")
     streams, at, rows = columns(table["streams"]), 0, []
     for share in columns(table["parts"]):

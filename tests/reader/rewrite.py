@@ -59,7 +59,7 @@ def replace_text(old, new):
 
 
 def add_unknown_stream(segment):
-    """An edit: the last part gets a stream of a kind that nobody knows."""
+    """An edit: the last part gets a stream of an unknown kind."""
     segment.stream = bytes(range(100))
     row = {
         "kind": 9,

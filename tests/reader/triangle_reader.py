@@ -32,7 +32,7 @@ def cells(values):
 
 
 def along_curve(x, y):
-    """Numbers of points in the order in which values stand."""
+    """The numbers of points in the order of the stored values."""
     return np.argsort(hilbert(cells(x), cells(y)), kind="stable")
 
 

@@ -46,7 +46,7 @@ void scatter(const std::vector<std::byte>& in, const SeriesExchange& exchange, s
         std::memcpy(out.data() + (plane * points + exchange.place[peer.first + i]) * sizeof(Word), from, sizeof(Word));
 }
 
-/// Behind the last value that came stands that value.
+/// A place that received no value gets the value before it.
 template <class Word>
 void fill_up(std::size_t came, std::size_t points, std::size_t planes, std::vector<std::byte>& out) {
   for (std::size_t plane = 0; plane < planes && came > 0; ++plane)
@@ -59,7 +59,7 @@ template <class Word>
 std::vector<std::byte> move_words(MPI_Comm comm, const SeriesExchange& exchange, const PlaneValues& values,
                                   std::size_t points) {
   std::vector<std::byte> sent, in, out;
-  ranks::agree(comm, [&] {  // a rank without room would leave the others waiting for its values
+  ranks::agree(comm, [&] {  // a rank without memory would leave the others waiting for its values
     gather<Word>(values, exchange, sent);
     in.resize(exchange.place.size() * values.planes * sizeof(Word));
     out.resize(points * values.planes * sizeof(Word));

@@ -13,7 +13,7 @@ using base::Error;
 using base::Kind;
 using Peer = SeriesExchange::Peer;
 
-/// Adds the rank's own points of [first, last), and their places behind `offset`.
+/// Adds the rank's own points in [first, last), and their places counted from `offset`.
 void add_range(const OwnedPoints& owned, std::int64_t first, std::int64_t last, std::int64_t offset,
                SeriesExchange& exchange, std::vector<std::uint32_t>& places) {
   auto at = std::lower_bound(owned.number.begin(), owned.number.end(), first);

@@ -9,22 +9,23 @@
 
 namespace octavo::engine {
 
-/// Who sends which values to whom: found once, used for every step.
+/// Which rank sends which values to which other rank. Found once, used for every step.
 struct SeriesExchange {
-  /// Values that go to, or come from, one rank; `indices` has theirs one rank's after another's.
+  /// The values that go to, or come from, one rank: a range of `send` or `place`.
   struct Peer {
     int rank = 0;
-    std::size_t first = 0, count = 0;  ///< of `indices`
+    std::size_t first = 0, count = 0;  ///< in `send` or `place`
   };
   std::vector<Peer> to, from;
-  std::vector<std::uint32_t> send;   ///< where a value is in this rank's arrays
-  std::vector<std::uint32_t> place;  ///< where one goes, counted from the first point that this writer needs
-  int writer = -1;                   ///< this rank's number among the writers
+  std::vector<std::uint32_t> send;  ///< where a value is in this rank's arrays
+  std::vector<std::uint32_t>
+      place;        ///< where a received value goes, counted from the first point that this writer needs
+  int writer = -1;  ///< this rank's number among the writers
 };
 
-/// Ranks with values, of counts by rank.
+/// Makes the peers from the number of values for each rank; ranks without values are left out.
 std::vector<SeriesExchange::Peer> peers_of(const std::vector<int>& counts);
-/// Throws Error(unsupported) where two ranks would exchange more values than MPI counts, `variables` for each.
+/// Throws Error(unsupported) if two ranks would exchange more values than MPI can count, with `variables` values each.
 void require_countable(const std::vector<SeriesExchange::Peer>& peers, std::size_t variables);
 
 /// Collective.

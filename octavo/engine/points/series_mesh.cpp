@@ -21,7 +21,7 @@ using Triangle = std::array<std::int32_t, 3>;
 
 constexpr std::int64_t most_numbers = std::numeric_limits<std::int32_t>::max();
 
-/// A number in the file, as the ranks that hold it know it.
+/// A point's number in the file, as a rank that holds the point knows it.
 struct Point {
   std::int64_t number = 0;
   double x = 0, y = 0;
@@ -76,8 +76,7 @@ std::vector<std::uint32_t> order_of_points(const mesh::Unstructured& piece) {
   return order;
 }
 
-/// Takes the first that comes of every number; tells each rank which of its own those were.
-// As single precision has it: ranks may have computed it.
+// Compares in single precision, because ranks may have computed the coordinates.
 void check_place(const Point& point, double x, double y) {
   const auto differ = [](double a, double b) { return !(static_cast<float>(a) == static_cast<float>(b)); };
   if (differ(point.x, x) || differ(point.y, y))
@@ -87,6 +86,7 @@ void check_place(const Point& point, double x, double y) {
         .hint("global_point: the number of each point in the file, not on its rank");
 }
 
+/// Keeps the first point that came of every number. Returns for each point that came whether it was kept.
 std::vector<std::uint8_t> keep_lowest(const std::vector<Point>& came, std::int64_t begin, std::int64_t end,
                                       bool coordinates, SharedMesh& shared) {
   const auto count = static_cast<std::size_t>(end - begin);
@@ -149,7 +149,7 @@ void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, Sha
   });
 }
 
-/// With the lowest point first; which way round it goes stays.
+/// Rotates a triangle so that its lowest point comes first. Its orientation stays.
 Triangle turned(Triangle points) {
   std::rotate(points.begin(), std::min_element(points.begin(), points.end()), points.end());
   return points;
@@ -187,7 +187,7 @@ void check_triangle(const Element& element, const Element& before) {
         .hint("global_element: the number of each triangle in the file, not on its rank");
 }
 
-/// Elements that came to this rank in the file's order, each once.
+/// Sorts the elements that came to this rank into the file's order and keeps each once.
 void order_elements(std::vector<Element>& elements, bool numbered) {
   const auto same = [&](const Element& a, const Element& b) {
     return a.number == b.number && (numbered || a.points == b.points);
@@ -240,10 +240,10 @@ void fill_header(serafin::Header& header, const Sizes& sizes, int planes) {
   header.iparam[7] = static_cast<std::int32_t>(sizes.on_boundary);
   header.iparam[8] = 0;
   header.iparam[9] = header.date ? 1 : 0;
-  serafin::encode_header(header);  // says what cannot be
+  serafin::encode_header(header);  // throws for an invalid header
 }
 
-/// Coordinates that are the geometry's have its origin.
+/// Coordinates that come from the geometry keep its origin.
 Sizes sizes_of_geometry(const SeriesMesh& mesh, std::int64_t points, serafin::Header& header) {
   const serafin::Series series = serafin::open_series(*mesh.geometry);
   const std::int64_t there = serafin::plane_points(series.header);
@@ -295,7 +295,7 @@ void put_coordinates(const MeshFile& to, int axis, std::int64_t first, std::span
     write_coordinates(to.put, to.header, axis, plane * to.plane_points() + first, values);
 }
 
-/// The mesh of a geometry file, a piece at a time.
+/// Copies the mesh of a geometry file, a piece at a time.
 void copy_geometry(const std::filesystem::path& path, const MeshFile& to) {
   const serafin::Series from = serafin::open_series(path);
   constexpr std::int64_t batch = 1 << 18;

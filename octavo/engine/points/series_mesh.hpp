@@ -16,18 +16,18 @@ namespace octavo::engine {
 /// from 0 up must be held by one at least.
 struct SeriesMesh {
   mesh::Unstructured piece{};  ///< global_point: numbers in the file, from 0; empty: the identity
-  /// Numbers of its triangles, from 0. If empty on all ranks, triangles stand in the order of their lowest points,
-  /// which no cut changes.
+  /// Numbers of its triangles, from 0. If empty on all ranks, triangles are sorted by their lowest points, an order
+  /// that does not depend on the cut.
   std::vector<std::int64_t> global_element{};
-  /// IPOBO of its points: place on the boundary from 1, 0 inside. Or empty.
+  /// IPOBO of its points: place on the boundary from 1, or 0 inside. May be empty.
   std::vector<std::int32_t> boundary{};
-  /// A SERAFIN file of the whole mesh: coordinates, connectivity and IPOBO are its own, bit for bit, and the two lists
-  /// above may be empty.
+  /// A SERAFIN file of the whole mesh. Coordinates, connectivity and IPOBO are copied from it bit for bit, and the two
+  /// lists above may be empty.
   std::optional<std::filesystem::path> geometry{};
 };
 
-/// The points a rank writes: those of which it is the lowest rank. Ascending numbers in the file, of all planes, and
-/// where their values are in the rank's arrays.
+/// The points that a rank writes: those of which it is the lowest holder. Their numbers in the file, ascending, in all
+/// planes, and the places of their values in the rank's arrays.
 struct OwnedPoints {
   std::vector<std::int32_t> number;
   std::vector<std::uint32_t> local;
@@ -45,8 +45,8 @@ struct MeshSizes {
   std::int64_t points = 0, triangles = 0;  ///< of one plane
 };
 
-/// Collective. Points and triangles of one plane, whatever they are shared out for: `owned` has no planes yet; the
-/// mesh has no geometry. Throws as share_mesh().
+/// Collective. Shares out points and triangles of one plane. Other planes are not in `owned` yet, and the mesh's
+/// `geometry` is not used. Throws what share_mesh() throws.
 SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes);
 
 /// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds, Error(usage) for

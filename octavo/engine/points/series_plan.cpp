@@ -23,7 +23,8 @@ std::uint64_t step_begin(const SeriesPlan& plan, std::int64_t step) {
   return plan.layout.steps + static_cast<std::uint64_t>(step) * plan.layout.step_bytes;
 }
 
-/// Where the bytes that go with a variable begin: its values; of the first one the step; past the last one the next.
+/// Where the bytes that go with a variable begin: at its values; for the first variable at the step; past the last
+/// variable at the next step.
 std::uint64_t variable_begin(const SeriesPlan& plan, std::int64_t step, std::size_t variable) {
   if (variable == 0) return step_begin(plan, step);
   if (variable == plan.header.variables.size()) return step_begin(plan, step + 1);
@@ -51,7 +52,7 @@ SeriesPlan plan_series(const serafin::Header& header, std::vector<int> ranks, st
   if (alignment > std::uint64_t{1} << 40)
     throw base::Error(base::Kind::usage, "alignment: expected at most 2^40 bytes, found " + std::to_string(alignment));
   SeriesPlan plan{header, serafin::layout_of(header), 1, alignment, std::move(ranks)};
-  // The bytes before the first values of a step must be the last writer's, wherever the step before ended.
+  // The last writer must write the bytes before a step's first values, wherever the previous step ended.
   const std::uint64_t least = 4 * std::max<std::uint64_t>(alignment, 32);
   const std::uint64_t record = header.real_bytes * static_cast<std::uint64_t>(header.points);
   plan.writers = static_cast<int>(std::clamp<std::uint64_t>(record / least, 1, plan.ranks.size()));

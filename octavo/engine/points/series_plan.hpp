@@ -18,21 +18,22 @@ struct SeriesPlan {
   std::vector<int> ranks;          ///< of the writers, ascending
 };
 
-/// Fewer writers than asked where a share would be under four units of alignment.
+/// Takes fewer writers than asked if a share would be smaller than four units of alignment.
 SeriesPlan plan_series(const formats::serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment);
 
-/// The lowest rank of each host, where `writers` is 0; else so many, spread evenly over the ranks.
+/// The lowest rank of each host if `writers` is 0; else `writers` ranks, spread evenly.
 std::vector<int> writer_ranks(const std::vector<int>& hosts_of_ranks, int writers);
 
-/// Points that a writer needs: [first, first + count), numbers past the last point beginning again at 0. More than its
-/// share, as bounds move from step to step by less than the alignment; the plan of an exchange does not.
+/// The points that a writer needs: [first, first + count); numbers past the last point continue at 0. The range is a
+/// little larger than its share, because bounds move from step to step by less than the alignment, and one plan of an
+/// exchange serves all steps.
 struct PointRange {
   std::int64_t first = 0, count = 0;
   bool operator==(const PointRange&) const = default;
 };
 PointRange needed_points(const SeriesPlan& plan, int writer);
 
-/// One write: bytes [begin, end) of the file, within one variable's record and what stands before or after it.
+/// One write: bytes [begin, end) of the file, within one variable's record and the bytes just before or after it.
 struct SeriesPiece {
   std::uint64_t begin = 0, end = 0;
   bool operator==(const SeriesPiece&) const = default;

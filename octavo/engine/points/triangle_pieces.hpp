@@ -12,15 +12,15 @@
 #include "octavo/mesh/triangles/point_curve.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
-/// Pieces of a mesh of triangles as they are put, made the even stretches that a store holds (docs/format.md,
-/// "Triangles"). Values go there by an exchange that is planned once a mesh.
+/// Turns the pieces of a mesh of triangles that ranks put into the even stretches that a store holds (docs/format.md,
+/// "Triangles"). Values get there by an exchange that is planned once a mesh.
 namespace octavo::engine {
 
 /// The mesh of all ranks, this rank's share of it, and how values reach the shares.
 struct TriangleShares {
-  std::uint64_t piece = 0;     ///< checksum of what this rank put; the caller's to set
-  SeriesExchange along_curve;  ///< of points, from who has them first
-  SeriesExchange by_number;    ///< the same, to who has them in `x` and `y`
+  std::uint64_t piece = 0;     ///< checksum of this rank's piece; the caller sets it
+  SeriesExchange along_curve;  ///< of points: from their owners to the stretches of the curve
+  SeriesExchange by_number;    ///< the same, to the ranks that have them in `x` and `y`
   std::size_t places = 0;      ///< of this rank's stretch of the curve
   store::TriangleMesh whole;   ///< of all ranks
   std::int64_t checksum = 0;   ///< of the whole mesh
@@ -37,12 +37,12 @@ std::uint64_t checksum_of(const mesh::Unstructured& piece, std::span<const std::
 /// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds.
 TriangleShares share_triangles(MPI_Comm comm, const SeriesMesh& mesh);
 
-/// Collective. Makes of a job what a rank writes: its stretch of each field, and its share of the mesh, unless
-/// `mesh_step` has it.
+/// Collective. Reduces a job to what this rank writes: its stretch of each field, and its share of the mesh unless
+/// `mesh_step` holds the mesh.
 void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::optional<std::int64_t> mesh_step);
 
-/// The checksum of the integer fields that stand with the mesh. If it changes, the mesh must be written again. 0: there
-/// are none.
+/// The checksum of the integer fields, which are stored with the mesh. If it changes, the mesh must be written again.
+/// 0: there are none.
 std::uint64_t numbers_checksum(const StepJob& job);
 
 }  // namespace octavo::engine

@@ -6,10 +6,10 @@
 
 #include "octavo/store/store.hpp"
 
-/// Starts that came to nothing. A file in the store says that a run has started from a step and has neither written
-/// another one nor closed its writer since (`restarts/started-<flow>-<step>-<attempt>`), or that the application could
-/// not go on from there (`restarts/failed-...`). That it exists is all that counts: so it is there or not, whatever is
-/// killed when. Nothing of a step is ever removed or changed.
+/// Remembers failed restarts. A file in the store says that a run has started from a step and since then has neither
+/// written another step nor closed its writer (`restarts/started-<flow>-<step>-<attempt>`), or that the application
+/// could not go on from the step (`restarts/failed-...`). Only the file's existence counts, so a kill at any time
+/// leaves a valid state. The steps themselves are never removed or changed.
 namespace octavo::engine {
 
 enum class Mark : std::uint8_t { started, failed };
@@ -25,7 +25,7 @@ bool restart_failed_before(const std::filesystem::path& store, store::Flow flow,
 /// next restart() takes an older one. Throws the same Error on all ranks.
 void restart_failed(MPI_Comm comm, const std::filesystem::path& store, const store::StepId& step,
                     store::Flow flow = store::Flow::checkpoint);
-/// One process. All steps may be started from again. Returns how many starts were remembered.
+/// One process. Forgets all failed restarts, so that every step may be used again. Returns how many were remembered.
 int forget_failed_restarts(const std::filesystem::path& store);
 
 }  // namespace octavo::engine

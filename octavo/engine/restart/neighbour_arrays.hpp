@@ -6,7 +6,8 @@
 
 namespace octavo::engine {
 
-/// TriangleNeighbours as arrays, for languages that have nothing else: names and shapes as in capi/octavo.h.
+/// TriangleNeighbours as plain arrays, for the C, Fortran and Python faces. Names and shapes are those of
+/// capi/octavo.h.
 struct NeighbourArrays {
   std::vector<std::int32_t> shared;
   std::vector<std::int64_t> first;

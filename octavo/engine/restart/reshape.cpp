@@ -9,7 +9,7 @@
 namespace octavo::engine {
 namespace {
 
-// Parts that may own one of the cells; `keys` are sorted.
+// The parts that may own one of the cells; `keys` are sorted.
 std::vector<int> parts_with(const Shares& shares, const std::vector<mesh::CurveKey>& keys) {
   std::vector<int> parts;
   for (std::size_t range = 0; range < shares.of_part.size(); ++range) {

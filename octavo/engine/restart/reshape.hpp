@@ -2,10 +2,10 @@
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/restart/shares.hpp"
 
-/// Shares of a step on another mesh than the stored one.
+/// Shares of a step on a mesh other than the stored one.
 namespace octavo::engine {
 
-/// Tree level index of the finest cells of all parts: known from plan_shares.
+/// Tree level index of the finest cells of all parts, known from plan_shares().
 inline int finest_level(const Shares& shares) { return shares.plan.bits - shares.plan.root_bits; }
 
 /// Reads this rank's part and refines the leaves of the finest level `options.refine` times. The values are bit for bit
@@ -14,7 +14,7 @@ inline int finest_level(const Shares& shares) { return shares.plan.bits - shares
 mesh::Part refine_share(const StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
                         const mesh::Request& request);
 
-/// Plans the step as a tree of blocks of `options.block` (step::regrid), and shares it among the ranks.
+/// A step as a tree of blocks of `options.block` (step::regrid), shared among the ranks.
 struct Reblocked {
   mesh::Header header;
   mesh::SplitPlan plan;

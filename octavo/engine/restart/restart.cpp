@@ -22,10 +22,10 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// The number, in the step, of the part that the writer's rank of this number put; -1 where parts are not one a rank.
+// The number in the step of the part that the writer's rank of this number put; -1 unless there is one part a rank.
 int own_part(MPI_Comm comm, StepParts& step) {
   const int ranks = ranks::size_of(comm);
-  // Parts of a code's output are what its reader cuts, not what a rank put.
+  // The parts of a code's output are cut by its reader, not put by ranks.
   if (!step.stored || num_parts(step) != ranks) return -1;
   int index = 0;
   ranks::agree(comm, [&] { index = entry_of(step, ranks::rank_in(comm)).part().index; });
@@ -44,7 +44,7 @@ void check_options(const RestartOptions& options) {
   if (options.block && options.refine != 0) throw Error(Kind::usage, "other blocks do not go together with refine");
 }
 
-// Collective. This rank's share of the step in other blocks, of which the header is told.
+// Collective. Reads this rank's share of the step in other blocks, and sets the header accordingly.
 mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& options, Restart& out) {
   mesh::Request request;
   request.fields = options.fields;
@@ -60,7 +60,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
   return std::move(mine.part);
 }
 
-// The fields asked for, and those that refining them takes.
+// The requested fields, and the fields that refining them needs.
 std::vector<std::string> fields_to_refine(const mesh::Header& header, const RestartOptions& options) {
   const auto asked = mesh::select_fields(header, options.fields);
   std::vector<std::string> names;
@@ -117,7 +117,7 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
   MPI_Allreduce(MPI_IN_PLACE, &options.levels, 1, MPI_INT, MPI_MAX, comm);
   options.unfolded = header.unfolded;
   options.max_box = max_box;
-  // Also the finest levels, where they had no boxes.
+  // The levels must include the finest ones, even if they had no boxes.
   int deepest = header.unfolded;
   for (std::int64_t ratio : list_of(header, "ratio")) {
     options.ratio.push_back(static_cast<int>(ratio));
@@ -131,7 +131,7 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
   return patches;
 }
 
-// Moves values that are not in their place yet.
+// Moves values that are not in the caller's memory yet.
 void put_in_place(mesh::Part& part, const store::Place& place) {
   for (mesh::Field& field : part.fields) {
     const auto memory = given_memory(field.info, field.bytes.size(), place);
@@ -141,12 +141,12 @@ void put_in_place(mesh::Part& part, const store::Place& place) {
   }
 }
 
-// Candidates as rank 0 sees them; the number of them and the notes on all ranks.
+// The steps that rank 0 found. All ranks know how many there are, and the notes.
 struct Candidates {
   std::vector<StepParts> steps;
   int count = 0;
   int failed_before = 0;  // left out
-  int had_steps = 0;      // 1: of the flow, that were durable or are complete
+  int had_steps = 0;      // 1: the flow had durable steps or has complete ones
   std::vector<std::string> notes;
 };
 
@@ -171,7 +171,7 @@ std::vector<std::string> share_notes(MPI_Comm comm, const std::vector<std::strin
   return out;
 }
 
-// Collective. A store that cannot be written to is read all the same: then there is a note.
+// Collective. If the store cannot be written to, we read it nevertheless and return a note.
 std::vector<std::string> remember(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store) {
   std::vector<std::string> notes;
   try {
@@ -183,7 +183,7 @@ std::vector<std::string> remember(MPI_Comm comm, const StepParts& step, const st
   return share_notes(comm, notes);
 }
 
-// On rank 0. What was asked for cannot be had of any step: this one is not to blame.
+// On rank 0. Forgets the restart: no step could have met the request, so this step is not to blame.
 void acquit(const StepParts& step, const std::filesystem::path& store) try {
   forget_restart(store, step.found.flow, {step.found.step, step.found.attempt}, Mark::started);
 } catch (const Error&) {
@@ -226,7 +226,7 @@ void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
   });
 }
 
-// Collective. This rank's share of a step, as asked for.
+// Collective. Reads this rank's share of a step according to the options.
 Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts& step, const RestartOptions& options) {
   if (options.check) ranks::agree(comm, [&] { options.check(step.dataset.header); });
   Restart out;
@@ -291,7 +291,8 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       out.notes.insert(out.notes.begin(), found.notes.begin(), found.notes.end());
       return out;
     } catch (const Error& error) {
-      // Thrown alike on all ranks. A request that cannot be met, or memory that is not there, is so for any step.
+      // All ranks throw the same. Only damage is a reason to try an older step: an impossible request or lack of memory
+      // would fail for every step.
       const bool damage = error.kind() == Kind::corrupt || error.kind() == Kind::unreadable;
       const bool is_sound = error.kind() == Kind::usage || error.kind() == Kind::unsupported;
       if (is_sound && ranks::rank_in(comm) == 0) acquit(mine, store);

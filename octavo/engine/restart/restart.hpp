@@ -17,10 +17,10 @@
 
 namespace octavo::engine {
 
-/// The kind of mesh a rank wants its share as.
+/// The kind of mesh that a rank wants for its share.
 enum class MeshKind : std::uint8_t {
-  octree,  ///< as the store holds it, whatever was put: a tree cell carries the header's block
-  patches  ///< cells merged to boxes; a tree of blocks or of cells becomes patches as well as patches do
+  octree,  ///< as the store holds it, even if patches were put: a tree cell carries the header's block
+  patches  ///< cells merged to boxes, whether patches or a tree of blocks or cells were put
 };
 
 struct RestartOptions {
@@ -28,46 +28,49 @@ struct RestartOptions {
   std::optional<std::int64_t> step{};                ///< nothing: the newest that is complete and undamaged
   std::optional<std::vector<std::string>> fields{};  ///< nothing: all
   bool particles = true;
-  mesh::Curve curve = mesh::Curve::hilbert;  ///< along which shares are cut where the number of ranks differs
+  mesh::Curve curve = mesh::Curve::hilbert;  ///< along which shares are cut if the number of ranks differs
   MeshKind as = MeshKind::octree;
-  std::int64_t max_box = 64;  ///< patches: boxes are at most that long [cells], but at least one block
-  /// To go on with a finer mesh: the leaves of the step's finest level are refined, their children and so on, so many
-  /// times; new values as mesh::refine_leaves makes them for the whole mesh, vectors on faces with the divergence they
-  /// had. Shares are equal in leaves after it.
+  std::int64_t max_box = 64;  ///< patches: longest side of a box [cells], but at least one block
+  /// Go on with a finer mesh: refine the leaves of the step's finest level this many times, each time the children of
+  /// the last. New values are those of mesh::refine_leaves for the whole mesh; vectors on faces keep their divergence.
+  /// Shares have equal numbers of leaves after refinement.
   int refine = 0;
-  /// Blocks of other cells than the stored ones, {1, 1, 1} for cells; nothing: as stored. The header is that of the new
-  /// tree. Not together with `refine`.
+  /// Cells of a block, if they are to differ from the stored ones; {1, 1, 1} for single cells; nothing: as stored. The
+  /// header describes the new tree. Not together with `refine`.
   std::optional<mesh::Index3> block{};
-  bool fill = false;  ///< `block`: cells that the step does not hold may be made of the coarser ones
+  bool fill = false;  ///< with `block`: cells that the step does not hold may be made from coarser ones
   mesh::FillBy fill_by = mesh::FillBy::linear;
-  /// For `refine` and `fill`: more fields that are amounts per mass (mass fractions), beside those of
+  /// For `refine` and `fill`: further fields that are amounts per mass (mass fractions), besides those of
   /// mesh::specific_of.
   std::vector<std::string> per_mass{};
-  /// Triangles: numbers of the points that this rank wants, in any order, also several times; the mesh is then these
-  /// points alone. Nothing on any rank: the shares are equal numbers of triangles along the Hilbert curve, with all
-  /// their points.
+  /// Triangles: numbers of the points that this rank wants, in any order; a number may occur several times. The mesh
+  /// then has only these points. Nothing on any rank: shares are equal numbers of triangles along the Hilbert curve,
+  /// with all their points.
   std::optional<std::vector<std::int64_t>> points{};
-  bool opaque = false;     ///< also Restart::opaque
-  bool keep_parts = true;  ///< as many ranks as parts: each gets the part of its number, as it was written
+  bool opaque = false;  ///< also fill Restart::opaque
+  bool keep_parts =
+      true;  ///< if there are as many ranks as parts, each rank gets the part of its number as it was written
   std::filesystem::path
-      staging_directory{};  ///< where the run before had local disks; what is only there is drained first
-  int ranks_per_node = 0;   ///< as the run before had it
-  /// A start is remembered in the store until the run that goes on from it has written a step; steps from which one is
-  /// remembered are passed over, but for one that `step` asks for. See failed_restarts.hpp.
+      staging_directory{};  ///< the earlier run's; steps that are only on local disks are drained first
+  int ranks_per_node = 0;   ///< the earlier run's
+  /// Remember this restart in the store until the run has written a step. Pass over steps from which an earlier restart
+  /// is still remembered, unless `step` names one. See failed_restarts.hpp.
   bool remember_failed = false;
-  /// Memory of the caller for a field's values on this rank: called with each field and its bytes, on the calling
-  /// thread, once the rank's share of the mesh is known; again for the fields of an older step if a newer one turns
-  /// out to be damaged. It returns memory of that many bytes, or none: then the part holds the values. Fields that were
-  /// given memory come back without bytes. A part that a rank has whole, stored as it is, is read straight into place.
+  /// Gives the caller's memory for a field's values on this rank. It is called with each field and its number of bytes,
+  /// on the calling thread, once the rank's share of the mesh is known; and again for the fields of an older step if a
+  /// newer one turns out to be damaged. It returns memory of that many bytes, or none: then the part holds the values.
+  /// Fields that were given memory come back without bytes. If a rank gets one whole part that is stored raw, values
+  /// are read straight into place.
   store::Place place{};
-  /// An output of a code: fields and particles by Octavo's own names, as step::translate has them (density, velocity_x,
-  /// pressure, position_x, identity ...), whatever the code calls them, and `id.step` the step that the code counts.
+  /// For an output of a code: use Octavo's own names for fields and particles (density, velocity_x, pressure,
+  /// position_x, identity ..., see step::translate) instead of the code's. `id.step` is then the step that the code
+  /// counts.
   bool own_names = false;
-  /// Shown the step's header on every rank before its mesh and values are read; throws Error for one that the run
-  /// cannot go on from.
+  /// Called on every rank with the step's header, before its mesh and values are read. It throws Error for a step that
+  /// the run cannot go on from.
   std::function<void(const mesh::Header&)> check{};
 };
-/// The options of a writer that say something about a restart.
+/// The restart options that follow from a writer's options.
 RestartOptions restart_options(const Options& options);
 
 /// The state that a rank starts from.
@@ -77,35 +80,36 @@ struct Restart {
   /// number".
   store::StepId id;
   mesh::Header header;  ///< time, attributes and fields are those of the step
-  /// This rank's; pruned, and with nothing owned (no boxes) where there are fewer leaves than ranks. Patches: what this
-  /// rank owns, refined cells too, levels and ratios those of the patches that were put, or the tree's own from
-  /// `header.unfolded` on (ratio 2).
+  /// This rank's part, pruned. It owns nothing (has no boxes) if there are fewer leaves than ranks. Patches cover the
+  /// cells that this rank owns, refined cells too. Levels and ratios are those of the patches that were put; for a
+  /// tree, its own levels from `header.unfolded` on (ratio 2).
   mesh::Part part;
-  /// If triangles were cut with a boundary: all its lines, on every rank. triangle_neighbours.hpp derives a rank's
-  /// neighbours from them and the mesh.
+  /// If triangles were cut with a boundary: all lines of the boundary, on every rank. triangle_neighbours.hpp derives a
+  /// rank's neighbours from them and the mesh.
   store::BoundaryArrays boundary{};
-  /// With options.opaque: what Writer::put_bytes was given, by rank of the run that wrote the step, then by name. As
-  /// many ranks: of this rank's number alone; else of all, for each rank to choose from.
+  /// With options.opaque: the bytes given to Writer::put_bytes, by rank of the run that wrote the step, then by name.
+  /// On the same number of ranks each rank gets its own; otherwise every rank gets all and chooses.
   std::map<int, std::map<std::string, std::vector<std::byte>>> opaque{};
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
-  bool by_points = false;                      ///< triangles: options.points were asked for
-  std::vector<std::string> notes{};  ///< what a user should know: damage, steps passed over; the same on all ranks
+  bool by_points = false;                      ///< triangles: options.points chose the points
+  std::vector<std::string> notes{};            ///< for the user: damage, steps passed over; the same on all ranks
 };
 
 /// Collective. Whether rank 0 finds an output of a code at the path, and no store.
 bool is_output(MPI_Comm comm, const std::filesystem::path& path);
 
-/// Collective. Every rank gets its share of a step, whatever number of ranks wrote it and in how many files: cells and
-/// values bit for bit. Rank 0 looks for steps, all take the same; where any rank finds it damaged, all take the next
-/// older one and say so in `notes`, unless `options.step` asked for that step.
+/// Collective. Gives every rank its share of a step, cells and values bit for bit, however many ranks and files wrote
+/// it. Rank 0 looks for steps and all ranks take the same. If any rank finds it damaged, all take the next older one
+/// and say so in `notes`, unless `options.step` asked for that step.
 ///
-/// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it, and
-/// gets an equal share along the curve; `keep_parts`, `flow`, `staging_directory` and `remember_failed` are for stores.
+/// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it and
+/// gets an equal share along the curve. `keep_parts`, `flow`, `staging_directory` and `remember_failed` only apply to
+/// stores.
 ///
 /// Returns nothing on a first start: the flow never had a durable step (it has no mark `checkpoint.durable`) and has no
-/// complete one, whatever a killed run has left. If it had durable steps and none can be read, that is an error. If a
-/// step newer than the one taken is lost, `notes` say so. Throws the same Error on all ranks: usage (no such step or
-/// field; starts from all steps are remembered as failed), corrupt (no undamaged step is left), unreadable,
+/// complete one, whatever a killed run has left behind. If the flow had durable steps and none can be read, that is an
+/// error. If a step newer than the one taken is lost, `notes` say so. Throws the same Error on all ranks: usage (no
+/// such step or field; restarts from all steps have failed before), corrupt (no undamaged step is left), unreadable,
 /// unsupported.
 std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store, const RestartOptions& options = {});
 

@@ -22,7 +22,7 @@ namespace {
 
 using partition::require_scotch;
 
-/// Neighbours without the gaps where there is none.
+/// The neighbours of each element in compact form: no entry where there is no neighbour.
 struct Adjacency {
   std::vector<SCOTCH_Num> first, neighbours;
 };
@@ -39,7 +39,7 @@ Adjacency adjacency_of(const telemac::SharedDual& dual) {
   return adjacency;
 }
 
-/// One of PT-Scotch's objects, ended where it was begun.
+/// Owns one of PT-Scotch's objects and ends it in its destructor.
 template <class T>
 class Ended {
  public:
@@ -71,17 +71,17 @@ partition::PartVector cut_by_scotch(const telemac::SharedDual& dual, std::int32_
   const MPI_Comm comm = MPI_COMM_WORLD;
   Adjacency adjacency;
   std::unique_ptr<partition::RepeatableScotch> repeatable;
-  // One more: without elements there would be a null pointer, by which PT-Scotch understands that no cut is wanted.
+  // We take one element more: a rank without elements would pass a null pointer, which tells PT-Scotch not to cut.
   partition::PartVector part_of;
   Ended<SCOTCH_Dgraph> graph(&SCOTCH_dgraphExit), bound(&SCOTCH_dgraphExit);
   Ended<SCOTCH_Strat> strategy(&SCOTCH_stratExit);
-  ranks::agree(comm, [&] {  // everything at which one rank alone can fail, memory first
+  ranks::agree(comm, [&] {  // all steps at which one rank alone can fail, memory first
     adjacency = adjacency_of(dual);
     part_of.resize(dual.behind.size() / 3 + 1);
     repeatable = std::make_unique<partition::RepeatableScotch>();
     strategy.begin([](SCOTCH_Strat* value) { return SCOTCH_stratInit(value); }, "stratInit");
   });
-  // Each call is collective, or is followed by one: where a rank fails, all leave before the next.
+  // Each call is collective or followed by a collective one. If a rank fails, all leave before the next call.
   ranks::agree(
       comm, [&] { graph.begin([&](SCOTCH_Dgraph* value) { return SCOTCH_dgraphInit(value, comm); }, "dgraphInit"); });
   ranks::agree(

@@ -23,13 +23,13 @@ using base::Error;
 using base::Kind;
 using mesh::CurveKey;
 
-// Facts of all parts that all ranks know take 8 MiB at most, however many parts there are.
+// The stretches of all parts, which every rank holds, take at most 8 MiB, however many parts there are.
 constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
 
 base::WideKey wide(const CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
 CurveKey narrow(base::WideKey key) { return {static_cast<std::uint64_t>(key >> 64), static_cast<std::uint64_t>(key)}; }
 
-// Keys of cells as they come, as a bounded number of stretches.
+// Gathers the keys of cells, in any order, as a bounded number of stretches.
 class Stretches {
  public:
   explicit Stretches(std::size_t most) : most_(most) { keys_.reserve(held); }
@@ -62,20 +62,20 @@ std::vector<KeyRange> stretches_of_tree(const mesh::Octree& tree, const mesh::Sp
   return std::move(stretches).result();
 }
 
-// Leaves that a leaf of this tree level index stands for.
+// How many leaves a leaf of this tree level index counts for.
 std::int64_t weight_of(const mesh::SplitPlan& plan, int level, int refined) {
   return plan.root_bits + level == plan.bits ? std::int64_t{1} << (plan.dim * refined) : 1;
 }
 
-// The keys of all in a cell: [first, last].
+// The first and the last key in a cell.
 std::array<base::WideKey, 2> keys_in(const mesh::SplitPlan& plan, int level, const mesh::Coordinate& at) {
   const int depth = plan.root_bits + level;
   const base::WideKey first = wide(first_key(plan.curve, plan.dim, plan.bits, depth, at));
   return {first, first + ((base::WideKey{1} << (plan.dim * (plan.bits - depth))) - 1)};
 }
 
-// Bound m is the key that would stand at position total * m / ranks if the leaves of all ranks were sorted. Keys are
-// made anew in each round: a list of them is larger than the values of a field.
+// Bound m is the key that would be at position total * m / ranks if the leaves of all ranks were sorted. We recompute
+// the keys in each round, because a list of them is larger than the values of a field.
 void find_bounds(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined, mesh::SplitPlan& plan) {
   constexpr std::size_t counters = 4096;
   const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
@@ -112,7 +112,7 @@ int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees) {
   return levels - 1;
 }
 
-// Parts are dealt out in order: what each rank knows of its own, put one after another, is the list of all.
+// Parts are dealt out in order, so the lists of all ranks, one after another, are the list of all parts.
 std::vector<KeyRange> gather_ranges(MPI_Comm comm, const std::vector<KeyRange>& mine, int parts, int each) {
   static_assert(sizeof(KeyRange) == 4 * sizeof(std::uint64_t));
   const int ranks = ranks::size_of(comm);
@@ -138,7 +138,7 @@ CurveKey difference(const CurveKey& a, const CurveKey& b) {
   return {a.high - b.high - (a.low < b.low ? 1 : 0), a.low - b.low};
 }
 
-// Stretches that meet become one.
+// Joins stretches that touch.
 std::vector<KeyRange> joined(std::vector<KeyRange> keys) {
   std::sort(keys.begin(), keys.end(), [](const KeyRange& a, const KeyRange& b) { return a.first < b.first; });
   std::size_t count = 0;
@@ -157,8 +157,8 @@ mesh::Octree tree_of(const StepParts& step, int part) {
   return std::get<mesh::Octree>(std::move(read.mesh));
 }
 
-// What a rank keeps of a part's tree: the cells that the part owns and whose centres lie in the rank's stretch, and
-// what closes them.
+// The cells of a part's tree that a rank keeps: those that the part owns and whose centres lie in the rank's stretch,
+// and the cells that close the tree.
 mesh::Octree kept_of(mesh::Octree tree, const mesh::SplitPlan& plan, std::size_t rank) {
   const base::WideKey begin = wide(plan.bounds[rank]), end = wide(plan.bounds[rank + 1]);
   std::vector<base::BitArray> mine;
@@ -175,19 +175,20 @@ mesh::Octree kept_of(mesh::Octree tree, const mesh::SplitPlan& plan, std::size_t
   return mesh::prune_tree(tree);
 }
 
-// Which parts this rank reads, what it keeps of their trees, and the tree that all of it makes.
+// The parts that this rank reads, the cells that it keeps of their trees, and the tree that these make together.
 struct ShareTrees {
   std::vector<int> parts;
   std::vector<mesh::Part> kept;
   mesh::Octree whole;
 };
 
-// Cells of the share that have their value for good, or one that a part which owns the cell may still replace.
+// The cells of the share that have their final value, and those whose value the owning part may still replace.
 struct Filled {
   std::vector<base::BitArray> any, owned;
 };
 
-// The runs of a part's cells that give values to the share: those of the part that owns a cell, else of the first.
+// The runs of a part's cells that give values to the share. A cell's value comes from the part that owns it, else from
+// the first part that has it.
 mesh::CellRuns runs_of(const mesh::Octree& kept, const mesh::Octree& part, const mesh::Octree& whole, Filled& filled) {
   mesh::CellRuns runs = cell_runs(kept, part, whole);
   for (std::size_t level = 0; level < runs.size(); ++level) {
@@ -211,13 +212,13 @@ mesh::CellRuns runs_of(const mesh::Octree& kept, const mesh::Octree& part, const
   return runs;
 }
 
-// Which of a part's cells go where, and how many it has, by level.
+// Where a part's cells go in the share, and how many cells it has, by level.
 struct PartRuns {
   mesh::CellRuns runs;
   std::vector<std::size_t> cells;
 };
 
-// Uses up what was kept of the part.
+// Consumes the kept tree of the part.
 PartRuns runs_of_part(const StepParts& step, ShareTrees& trees, std::size_t k, const mesh::Octree& whole,
                       Filled& filled) {
   const mesh::Octree kept = std::get<mesh::Octree>(std::move(trees.kept[k].mesh));
@@ -228,7 +229,8 @@ PartRuns runs_of_part(const StepParts& step, ShareTrees& trees, std::size_t k, c
   return out;
 }
 
-// Copies those of a level's bytes [begin, ...) that runs name; a cell has `width` bytes.
+// Copies the bytes of a level that the runs name. `bytes` begins at byte `begin` of the level; a cell has `width`
+// bytes.
 void copy_runs(const std::vector<mesh::CellRun>& runs, std::size_t begin, std::span<const std::byte> bytes,
                std::size_t width, std::byte* level) {
   auto run = std::upper_bound(runs.begin(), runs.end(), begin / width, [](std::size_t cell, const mesh::CellRun& r) {
@@ -407,10 +409,10 @@ mesh::Particles none_of(const mesh::SpeciesInfo& info) {
   return none;
 }
 
-// This rank's particles of a species, by the rank that shall have them.
+// This rank's particles of a species, by the rank that is to have them.
 using Pieces = std::vector<mesh::Particles>;
 
-// What this rank has read of a species: those with a place by rank, others in order.
+// The particles of a species that this rank has read: by rank if they have positions, else in order.
 struct Sorted {
   mesh::SpeciesInfo info;
   Pieces pieces;
@@ -427,7 +429,7 @@ Sorted& sorted_of(std::vector<Sorted>& all, const mesh::SpeciesInfo& info, int r
   return *known;
 }
 
-// Reads the particles of the parts dealt to this rank. RAMSES' octs in walls are no particles.
+// Reads the particles of the parts dealt to this rank. RAMSES' octs in walls are not particles and are left out.
 void sort_particles(MPI_Comm comm, const StepParts& step, const Shares& shares, const mesh::Header& header,
                     std::vector<Sorted>& all) {
   const int ranks = ranks::size_of(comm);
@@ -450,8 +452,8 @@ void sort_particles(MPI_Comm comm, const StepParts& step, const Shares& shares, 
     }
 }
 
-// All species that ranks have read some of, the same list on all, without counts. RAMSES' octs in walls are no
-// particles.
+// All species of which any rank has read particles, the same list on all ranks, without counts. RAMSES' octs in walls
+// are not particles and are left out.
 std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, const std::vector<mesh::SpeciesInfo>& found) {
   std::vector<mesh::SpeciesInfo> all;
   for (mesh::SpeciesInfo& info : base::gather(ranks::ranks_of(comm), found))
@@ -460,14 +462,14 @@ std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, const std::vector<mesh:
   return all;
 }
 
-// Collective. All pieces of an attribute for this rank, one sender's after another's.
+// Collective. Receives an attribute's pieces for this rank, one sender after another.
 std::vector<std::byte> exchange(const base::Ranks& ranks, Pieces& pieces, std::size_t attribute) {
   std::vector<std::vector<std::byte>> to;
   for (mesh::Particles& piece : pieces) to.push_back(std::exchange(piece.attributes[attribute].bytes, {}));
   return base::exchange(ranks, std::move(to));
 }
 
-// Collective. Particles without positions stay in the order of the parts: equal numbers to each rank.
+// Collective. Deals particles without positions out in the order of the parts, equal numbers to each rank.
 Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
   std::int64_t first = 0, total = mine.count;
   MPI_Exscan(&mine.count, &first, 1, MPI_INT64_T, MPI_SUM, comm);
@@ -478,7 +480,7 @@ Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
   return pieces;
 }
 
-// Collective. This rank's particles of a species, of the pieces that all have for it.
+// Collective. Collects this rank's particles of a species from the pieces that all ranks have for it.
 mesh::Particles collect(const base::Ranks& all, const mesh::SpeciesInfo& info, Pieces& pieces) {
   std::vector<std::vector<std::int64_t>> counts;
   for (const mesh::Particles& piece : pieces) counts.push_back({piece.count});

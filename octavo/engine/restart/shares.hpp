@@ -10,54 +10,55 @@
 
 namespace octavo::engine {
 
-/// A stretch of the curve, both ends in it; empty where `first` > `last`.
+/// A stretch of the curve, including both ends; empty if `first` > `last`.
 struct KeyRange {
   mesh::CurveKey first{~std::uint64_t{0}, ~std::uint64_t{0}};
   mesh::CurveKey last{};
 };
 
-/// Keys, or stretches of them, in any order, as exactly `most` stretches that hold all of them, cut where the gaps are
-/// widest; the last ones are empty where there are fewer. @pre most > 0, and none of `keys` is empty
+/// Joins keys, or stretches of them, in any order, to exactly `most` stretches that hold all of them, cut at the widest
+/// gaps. If fewer suffice, the last ones are empty. @pre most > 0, and none of `keys` is empty
 std::vector<KeyRange> stretches_of(std::vector<KeyRange> keys, std::size_t most);
-/// Whether one of the stretches has something in [begin, end).
+/// Whether one of the stretches overlaps [begin, end).
 bool touches(std::span<const KeyRange> stretches, const mesh::CurveKey& begin, const mesh::CurveKey& end);
 
-/// How a step is shared between ranks.
+/// How a step is shared among ranks.
 struct Shares {
   mesh::SplitPlan plan;  ///< a part for each rank
-  /// `stretches` of them per part of the step, one part after another: keys of the cells it owns. Blocks and patches
-  /// that a code deals out lie all over the curve: one stretch would be the whole of it, and all parts would be read.
+  /// Keys of the cells that each part of the step owns: `stretches` stretches a part, one part after another. One
+  /// stretch a part is not enough: the blocks and patches that a code deals out to a rank lie all over the curve, and
+  /// every rank would read all parts.
   std::vector<KeyRange> of_part;
   std::size_t stretches = 1;
-  /// Parts that a rank reads for its share.
+  /// The parts that a rank reads for its share.
   std::vector<int> parts_of(int rank) const;
 };
 
-/// Equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split gives them; those of the finest
-/// level count as the leaves that they are after being refined `refined` times. Collective: each rank reads the meshes
-/// of an equal number of parts, once; no rank sees the leaves of all.
+/// Cuts the step into shares with equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split does.
+/// A leaf of the finest level counts as the leaves that it becomes when refined `refined` times. Collective: each rank
+/// reads the meshes of an equal number of parts, once; no rank sees the leaves of all.
 Shares plan_shares(MPI_Comm comm, const StepParts& step, mesh::Curve curve, int refined = 0);
 
-/// The cells of this rank's share, with their values: reads the meshes of the parts that have some, one after another,
-/// then their values, each straight to its place in the share. Fields that `place` gives memory for come without bytes.
-/// Memory beside the share: a part's mesh, and a tile of a field's values, or the part's values of one field if they
-/// are encoded.
+/// Reads the cells of this rank's share with their values: the meshes of the parts that have some, one after another,
+/// then their values, each straight to its place in the share. Fields for which `place` gives memory come without
+/// bytes. Needs memory besides the share for one part's mesh, and for a tile of a field's values; for a part's values
+/// of one field if they are encoded.
 mesh::Part read_share(const StepParts& step, const Shares& shares, int rank, const mesh::Request& request,
                       const store::Place& place = {});
 
 /// The caller's memory for a field, or nothing. Throws Error(usage) if it has another size.
 std::span<std::byte> given_memory(const mesh::FieldInfo& field, std::size_t bytes, const store::Place& place);
 
-/// Pieces of a plan for all ranks: what lies before a rank's share, the share, and what comes after.
+/// Reduces a plan for all ranks to three pieces: everything before a rank's share, the share, everything after it.
 mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
 
-/// The particles of this rank's share. Collective: each rank reads those of an equal number of parts, once, and sends
-/// each to the owner of its position; of species without positions equal numbers to each rank, in order. `header` has
-/// the roots of the tree that is shared: the step's, unless it is shared in other blocks.
+/// The particles of this rank's share. Collective: each rank reads the particles of an equal number of parts, once, and
+/// sends each to the owner of its position. Species without positions are dealt out in order, equal numbers to each
+/// rank. `header` has the roots of the tree that is shared: the step's, unless it is shared in other blocks.
 std::vector<mesh::Particles> read_particles(MPI_Comm comm, const StepParts& step, const Shares& shares,
                                             const mesh::Header& header);
 
-/// The parts that a rank reads where parts are simply dealt out: [first, last).
+/// The parts [first, last) that a rank reads if parts are simply dealt out in equal numbers.
 struct Deal {
   int first = 0, last = 0;
 };

@@ -17,7 +17,7 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Only what this step's segments need of the scan.
+// Keeps only the part of the scan that this step's segments need.
 StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
   StoredStep step;
   step.scan.store = scan.store;
@@ -41,7 +41,7 @@ const store::OpenedSegment& table_of(StoredStep& step, std::size_t segment) {
   return step.tables.emplace(segment, store::open_segment(step.scan, step.found.segments[segment])).first->second;
 }
 
-// The first segment that has parts: one that has none says nothing about fields.
+// The first segment that has parts, because a segment without parts does not describe the fields.
 std::size_t telling_segment(const StoredStep& step) {
   for (std::size_t s = 0; s + 1 < step.first.size(); ++s)
     if (step.first[s + 1] > step.first[s]) return s;
@@ -93,7 +93,8 @@ mesh::Part read_stored(StoredStep& step, int part, const mesh::Request& request,
   }
 }
 
-// A restart asks for a part and its values alone; the rest of a Dataset would take the tables of all segments.
+// A restart only asks for a part and its values. We leave out the rest of a Dataset, which would need the tables of all
+// segments.
 mesh::Dataset dataset_of(const std::shared_ptr<StoredStep>& step) {
   mesh::Dataset dataset;
   dataset.format = "octavo";
@@ -139,7 +140,7 @@ StepParts understand(const std::string& described) {
   return out;
 }
 
-// Made, and nothing in it yet.
+// Whether the store was created but is still empty.
 bool is_empty_store(const fs::path& path) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(path, error), end; !error && it != end; it.increment(error))
@@ -199,7 +200,7 @@ void stream_part(const StepParts& step, int part, const mesh::Request& request, 
   }
 }
 
-// By Octavo's names; code and attributes are still those of the output.
+// Translates an output to Octavo's names. Code and attributes remain those of the output.
 mesh::Dataset by_own_names(const mesh::Dataset& output) {
   std::vector<std::string> notes = output.notes;
   mesh::Dataset out = step::translate(output, {}, notes);

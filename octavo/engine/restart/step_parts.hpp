@@ -13,7 +13,7 @@
 
 namespace octavo::engine {
 
-/// A complete step of a store as all ranks know it: where its segments are. Tables are read only by who needs them.
+/// A complete step of a store as all ranks know it: where its segments are. A rank reads only the tables that it needs.
 struct StoredStep {
   store::Scan scan;  ///< one subfile and commit for each segment of the step
   store::StepFound found;
@@ -23,7 +23,7 @@ struct StoredStep {
   std::unique_ptr<std::mutex> reading = std::make_unique<std::mutex>();
 };
 
-/// A step that a run starts from: read as any step is, by its Dataset.
+/// A step that a run starts from, read through its Dataset like any other step.
 struct StepParts {
   store::StepFound found;              ///< flow, number and attempt
   mesh::Dataset dataset;               ///< opened by this rank; parts are counted by segment and place in it
@@ -33,12 +33,13 @@ struct StepParts {
 
 inline int num_parts(const StepParts& step) { return step.dataset.num_parts; }
 
-/// Complete steps of a flow as one process sees them, the newest first, not opened yet; those that damage leaves out
-/// are noted. Nothing where there is no store.
+/// The complete steps of a flow as one process sees them, the newest first, not opened yet. `notes` get the steps that
+/// are left out because of damage. Returns nothing if there is no store.
 std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flow flow,
                                   std::vector<std::string>& notes);
 
-/// Opens on all ranks what rank 0 found: file names, footers and the header. Collective; reads one table, on rank 0.
+/// Opens on all ranks the step that rank 0 found: file names, footers and the header. Collective; reads one table, on
+/// rank 0.
 StepParts share_step(MPI_Comm comm, StepParts step);
 
 /// An output of a code, opened by this rank, with its own names or Octavo's. Throws Error(unsupported) for a mesh of
@@ -53,10 +54,10 @@ struct PartEntry {
   const store::PartRow& part() const { return segment->table.parts[row]; }
 };
 PartEntry entry_of(const StepParts& step, int part);
-/// Reads (of) a part of a store's step into place. Throws Error(corrupt), with file, part and field, for what fails its
-/// checksum.
+/// Reads a part, or some of it, of a store's step into place. Throws Error(corrupt), naming file, part and field, if a
+/// checksum differs.
 mesh::Part read_part(const StepParts& step, int part, const mesh::Request& request, const store::Place& place = {});
-/// Gives the sink the values of a part that is a tree: with less memory than they take, if the step is in a store.
+/// Gives the sink the values of a part that is a tree. For a step in a store this takes less memory than the values do.
 void stream_part(const StepParts& step, int part, const mesh::Request& request, const store::ValueSink& sink);
 
 }  // namespace octavo::engine

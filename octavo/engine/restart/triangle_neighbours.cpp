@@ -41,14 +41,14 @@ std::vector<telemac::Moved> elements_of(const mesh::Unstructured& mesh, const Re
   return elements;
 }
 
-/// Where a point of the whole mesh stands among this rank's, or -1.
+/// This rank's index of a point of the whole mesh, or -1.
 std::int32_t local_of(const mesh::Unstructured& mesh, std::int64_t point) {
   const auto& numbers = mesh.global_point;  // ascending
   const auto found = std::lower_bound(numbers.begin(), numbers.end(), point);
   return found == numbers.end() || *found != point ? -1 : static_cast<std::int32_t>(found - numbers.begin());
 }
 
-/// A point that a triangle of this rank has: lone points are nobody's.
+/// Marks the points that triangles of this rank use. Lone points are not shared with anyone.
 std::vector<bool> used_points(const mesh::Unstructured& mesh) {
   std::vector<bool> used(mesh.global_point.size(), false);
   for (const std::int64_t point : mesh.connectivity) used[static_cast<std::size_t>(point)] = true;
@@ -72,7 +72,7 @@ struct Place {
   double x, y;
 };
 
-/// The boundary's lines with the places of their points, which ranks hold, and where they lead.
+/// The boundary's lines with the positions of their points, which the ranks hold, and with their next points.
 telemac::CutBoundary trace(const telemac::SharedJob& job, const store::BoundaryArrays& lines,
                            const mesh::Unstructured& mesh, const std::vector<partition::BoundaryEdge>& edges) {
   std::vector<Place> mine;

@@ -74,7 +74,7 @@ Dealt deal_parts(MPI_Comm comm, StepParts& step) {
   return {{place.begin() + mine.first, place.begin() + mine.last}, mine.first, std::move(curve)};
 }
 
-/// Of the mesh alone, or of fields alone.
+/// Reads a part's mesh alone or its fields alone.
 store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Request& request) {
   const PartEntry entry = entry_of(step, place);
   const store::Table& table = entry.segment->table;
@@ -115,7 +115,7 @@ void check_share(const MeshShare& share, const store::TriangleMesh& whole) {
   }
 }
 
-/// The lines that ranks have read, one rank's after another's.
+/// Joins the boundary lines that ranks have read, one rank after another.
 store::BoundaryArrays gather_boundary(MPI_Comm comm, const store::BoundaryArrays& mine) {
   auto lines = static_cast<std::int64_t>(mine.point.size());
   MPI_Allreduce(MPI_IN_PLACE, &lines, 1, MPI_INT64_T, MPI_SUM, comm);
@@ -148,7 +148,7 @@ MeshShare read_mesh(MPI_Comm comm, StepParts& step) {
   return share;
 }
 
-/// The step that has the mesh.
+/// Finds the step that holds the mesh.
 StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store,
                          std::int64_t number) {
   StepParts found;
@@ -176,7 +176,7 @@ MeshShare find_mesh(MPI_Comm comm, StepParts& step, const std::filesystem::path&
   return share;
 }
 
-/// Fields of this rank's parts: its stretch of the curve, plane after plane.
+/// Reads the fields of this rank's parts: its stretch of the curve, plane after plane.
 std::vector<mesh::Field> read_stretch(StepParts& step, const Dealt& mine, const mesh::Request& request,
                                       const MeshShare& share, std::size_t length) {
   const auto planes = static_cast<std::size_t>(share.mesh.planes);
@@ -198,7 +198,7 @@ std::vector<mesh::Field> read_stretch(StepParts& step, const Dealt& mine, const 
   return fields;
 }
 
-/// From points by number to the stretches of the curve that the ranks' parts have.
+/// Plans the way from points by number to the stretches of the curve that the ranks' parts have.
 SeriesExchange plan_curve(MPI_Comm comm, const StepParts& step, const MeshShare& share,
                           const std::vector<std::int64_t>& curve, std::vector<std::int64_t>& bounds) {
   const std::int64_t all = share.points.back();
@@ -237,7 +237,7 @@ std::size_t position(const std::vector<std::int64_t>& sorted, std::int64_t numbe
   return static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), number) - sorted.begin());
 }
 
-/// Triangles that this rank has read, along the curve through their middles.
+/// The triangles that this rank has read, ordered along the curve by their centres.
 std::vector<std::pair<Ordered, Element>> ordered_triangles(MPI_Comm comm, const MeshShare& share) {
   const std::vector<std::int64_t> corners = sorted_once(share.mesh.connectivity);
   const SeriesExchange fetch = plan_fetch(comm, share.points, corners);
@@ -260,7 +260,7 @@ std::vector<std::pair<Ordered, Element>> ordered_triangles(MPI_Comm comm, const 
   return triangles;
 }
 
-/// Equal shares of the triangles along the curve; each rank's by number.
+/// Shares the triangles out equally along the curve; each rank gets its own sorted by number.
 std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
   const auto mine = ordered_triangles(comm, share);
   std::vector<Ordered> order;
@@ -280,7 +280,7 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
   return came;
 }
 
-/// Whether the mesh was cut for as many ranks, and all know where.
+/// Whether the mesh was cut for this number of ranks, and all ranks know the cut.
 bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
   const auto found = step.dataset.header.attributes.find(store::cut_attribute);
   const auto* parts =
@@ -291,7 +291,7 @@ bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
   return all != 0;
 }
 
-/// The parts that the mesh was cut into, one a rank; each rank's by number.
+/// Gives each rank one of the parts into which the mesh was cut, its triangles sorted by number.
 std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
   const std::size_t triangles = share.mesh.connectivity.size() / 3;
   const int ranks = ranks::size_of(comm);
@@ -317,7 +317,7 @@ std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
   return ranks::route<Element>(comm, elements, counts).values;  // by rank, and each rank's by number
 }
 
-/// Points of no triangle stay with the rank that has read them.
+/// Points without a triangle stay with the rank that has read them.
 void add_lone_points(MPI_Comm comm, const MeshShare& share, std::vector<std::int64_t>& wanted) {
   std::vector<std::uint8_t> asked(share.mesh.x.size(), 0);
   for (const std::uint32_t point : plan_fetch(comm, share.points, wanted).send) asked[point] = 1;
@@ -327,7 +327,7 @@ void add_lone_points(MPI_Comm comm, const MeshShare& share, std::vector<std::int
   std::sort(wanted.begin(), wanted.end());
 }
 
-/// The points as they were asked for.
+/// Plans the way from points by number to the points that this rank asked for.
 SeriesExchange plan_points(MPI_Comm comm, const MeshShare& share, const std::vector<std::int64_t>& points) {
   ranks::agree(comm, [&] {
     for (const std::int64_t point : points)
@@ -368,7 +368,8 @@ mesh::Field moved(MPI_Comm comm, const SeriesExchange& exchange, const mesh::Fie
   return {info, move_values(comm, exchange, {bytes, bytes.size() / (width * planes), planes, width}, points)};
 }
 
-/// The fields asked for, on the points wanted: from the curve to the points by number, and from there.
+/// Reads the requested fields on the wanted points: from the curve to the points by number, and from there to the ranks
+/// that want them.
 std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshShare& share,
                                      const std::vector<std::size_t>& chosen, const mesh::Header& header,
                                      const SeriesExchange& fetch, std::size_t points) {

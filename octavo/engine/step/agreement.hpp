@@ -20,21 +20,21 @@ struct Agreement {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
   // The least of all ranks.
-  std::int64_t finished = 0;   ///< a rank is done with all steps below, failed ones too
-  std::int64_t durable = 0;    ///< and has them on disk, but for those that failed
-  std::int64_t drained = 0;    ///< and has them in the store itself, where local disks stand in front of it
-  std::int64_t failed = none;  ///< the first step that failed and that no call has told yet
-  std::int64_t lost = none;    ///< the first that failed on its way from a local disk
-  std::int64_t marked = none;  ///< rank 0: steps below are listed in a mark
+  std::int64_t finished = 0;   ///< a rank is done with all earlier steps, including failed ones
+  std::int64_t durable = 0;    ///< a rank has all earlier steps on disk, except failed ones
+  std::int64_t drained = 0;    ///< with local disks: a rank has all earlier steps in the store itself
+  std::int64_t failed = none;  ///< the first failed step that no call has reported yet
+  std::int64_t lost = none;    ///< the first step that failed on its way from a local disk
+  std::int64_t marked = none;  ///< rank 0: a mark lists all earlier steps
 
   // The largest.
-  std::int64_t put_failed = 0;  ///< 1: a put of the step that is ended failed
+  std::int64_t put_failed = 0;  ///< 1: a put failed in the step that is being ended
   std::int64_t patches = 0;     ///< 1: patches were put
-  std::int64_t new_mesh = 0;    ///< 1: triangles other than those of the step before were put
+  std::int64_t new_mesh = 0;    ///< 1: triangles were put that differ from the previous step's
 
-  // Both: ranks disagree unless they are the same.
-  Spread step{};         ///< hash of what all ranks say of the step; 0: a rank is not in end_step()
-  Spread part{none, 0};  ///< hash of what a part has; a rank without a part leaves it as it is
+  // The least and the largest: ranks disagree unless these are equal.
+  Spread step{};         ///< hash of the text that describes the step; 0: a rank is not in end_step()
+  Spread part{none, 0};  ///< hash of the text that describes a part; a rank without a part leaves it alone
   Spread triangles{};    ///< 1: triangles were put
   bool any_part() const noexcept { return part.most != 0; }
 
@@ -42,7 +42,7 @@ struct Agreement {
   Volume volume{};  ///< of owned leaves, and of boxes of level 0
 };
 
-/// Collective: one message, and the waiting of ranks::largest_of_all().
+/// Collective: one message. Waits as ranks::largest_of_all() does.
 void reduce(MPI_Comm comm, Agreement& agreement);
 
 }  // namespace octavo::engine

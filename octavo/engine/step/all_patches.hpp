@@ -7,7 +7,7 @@
 
 namespace octavo::engine {
 
-/// Collective. The patches of every rank, by rank; without levels where a rank gave none. 48 bytes a box on each rank.
+/// Collective. The patches of every rank, by rank; a rank that gave none has no levels. 48 bytes a box on each rank.
 std::vector<mesh::Patches> gather_patches(MPI_Comm comm, const mesh::Patches* mine);
 
 /// The boxes of all ranks but one, on the levels of all.

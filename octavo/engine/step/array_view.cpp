@@ -13,7 +13,7 @@ using base::Error;
 using base::Kind;
 using Stride = ArrayView::Stride;
 
-// Stays in the second-level cache between being copied and being summed.
+// Small enough to stay in the second-level cache between copy and checksum.
 constexpr std::size_t tile_bytes = std::size_t{128} << 10;
 
 bool given(const Stride& stride) {

@@ -9,7 +9,7 @@
 
 namespace octavo::engine {
 
-/// The memory that an array is in. Device memory has a name already, but no put takes it yet.
+/// The memory in which an array lies. Device memory has a name already, but no put takes it yet.
 enum class MemorySpace : std::uint8_t { host, device };
 
 /// An array of the application, as it lies in its memory. Value (cell, x, y, z, component) is at
@@ -21,19 +21,19 @@ struct ArrayView {
   const void* data = nullptr;
   mesh::ScalarType type = mesh::ScalarType::float64;
   std::size_t cells = 0;                       ///< tree cells (or particles)
-  std::array<std::int64_t, 3> block{1, 1, 1};  ///< values of a cell that are stored, ghosts left out
+  std::array<std::int64_t, 3> block{1, 1, 1};  ///< values of a cell that are stored, without ghosts
   int components = 1;
   int ghost = 0;  ///< ghost values on each side of the block along the axes where `block` is larger than 1
   struct Stride {
     std::int64_t cell = 0, x = 0, y = 0, z = 0, component = 0;
   };
   Stride stride{};  ///< [elements]; all 0: packed, ghosts included
-  /// Where each tree cell's values are, in the application's own numbering; or `nowhere`.
+  /// For each tree cell its index in the application's own numbering, or `nowhere`.
   std::span<const std::uint32_t> order{};
   MemorySpace space = MemorySpace::host;
   mesh::Centring centring = mesh::Centring::cell;  ///< of a field; particles have their own
-  /// A tree cell that the application has no values of, such as another rank's root: they are zeros, which a store is
-  /// not made larger by.
+  /// Marks a tree cell for which the application has no values, such as another rank's root. Its values read as zeros;
+  /// they take no space in a store.
   static constexpr std::uint32_t nowhere = 0xffffffff;
 };
 
@@ -52,20 +52,20 @@ ArrayView view_of(const std::vector<T>& values, int components = 1) {
   return view_of(std::span<const T>(values), components);
 }
 
-/// Faces along an axis as a simulation has them, `block` one longer there than its cells: the low face of each cell,
-/// and the high one. Both look at the same memory.
+/// Splits values on faces along an axis into two views of the same memory: the low face of each cell, and the high
+/// face. In `faces` the block is one longer than its cells along the axis.
 std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis);
 
 /// Bytes of the packed form.
 std::size_t packed_bytes(const ArrayView& view);
-/// The packed form where the array has it already, in the application's memory.
+/// The array in the application's memory, if it is in the packed form already.
 std::optional<std::span<const std::byte>> as_packed(const ArrayView& view);
 /// Throws Error(usage) for a null pointer with values, negative or zero extents, or an order of another length, and
 /// Error(unsupported) for device memory.
 void check(const ArrayView& view);
 /// Bytes of one tree cell (or particle) in the packed form.
 std::size_t cell_bytes(const ArrayView& view);
-/// The values where they are, if that is the packed form; else null.
+/// Pointer to the values if they are in the packed form already; else null.
 const std::byte* packed_data(const ArrayView& view);
 /// Writes the packed form; `out` has packed_bytes(view). Returns its XXH3 (as base::checksum), taken tile by tile while
 /// the bytes are in cache; 0 where `with_checksum` is false.

@@ -12,14 +12,14 @@ constexpr std::size_t no_size = std::numeric_limits<std::size_t>::max();
 /// The largest piece of memory that was asked for.
 extern std::atomic<std::size_t> largest_allocation;
 
-/// Bytes of all pieces that are there now, and the most there were since most_allocated was set.
+/// Bytes allocated now, and the most since most_allocated was set.
 extern std::atomic<std::int64_t> allocated, most_allocated;
 
-/// `granted` pieces of at least this many bytes are given, and the next one is refused.
+/// Of the pieces of at least this many bytes, the first `granted` are given and the next one is refused.
 extern std::atomic<std::size_t> refused_size;
 extern std::atomic<int> granted;
 
-/// While it is there, on this rank, the n-th piece from 0 of at least `size` bytes is refused.
+/// While it lives, this rank is refused the n-th piece (from 0) of at least `size` bytes.
 class Refusal {
  public:
   Refusal(std::size_t size, int n) {
@@ -29,7 +29,7 @@ class Refusal {
   ~Refusal() { refused_size = no_size; }
   Refusal(const Refusal&) = delete;
   Refusal& operator=(const Refusal&) = delete;
-  /// Whether it came to that.
+  /// Whether an allocation was refused.
   bool met() const { return granted < 0; }
 };
 

@@ -79,7 +79,8 @@ void receive_all(const Socket& socket, std::span<std::byte> bytes) {
 
 // ------------------------------------------------------------------ messages
 
-// A rank says what space it needs, is told where, writes there, says what it wrote, and is told how it went.
+// A rank says how much space it needs and is told where to write. It writes there, describes its part, and is told
+// whether the commit succeeded.
 enum class Tag : std::uint8_t { space, place, nothing, part, error, done };
 
 struct Prefix {
@@ -157,7 +158,7 @@ file::File receive_with_file(const Socket& socket, std::span<std::byte> bytes, c
   return file;
 }
 
-// The rest must be read all the same, or it would be taken for the next message.
+// We must read the rest of a message, or it would be taken for the next one.
 void skip(const Socket& socket, std::uint64_t bytes) {
   std::array<std::byte, 4096> some{};
   while (bytes > 0) {
@@ -207,7 +208,7 @@ void send_error(const Socket& socket, const Error& error) {
   send(socket, {Tag::error, error.kind(), 0, 0}, std::as_bytes(std::span(text)));
 }
 
-// Runs work; what it throws becomes an Error, the first of several.
+// Runs work and keeps what it throws as an Error, unless an earlier one is there.
 template <class Work>
 void note(std::optional<Error>& failure, Work&& work) {
   try {
@@ -238,8 +239,8 @@ struct Greeting {
   int rank;
 };
 
-// The names of sockets are no secret: any process of this host can call, of any user, and then say nothing. So nobody
-// here waits for one caller alone, nor longer than this for all.
+// The names of sockets are not secret: any process of any user on this host can call and then stay silent. So we never
+// wait for a single caller, nor longer than this for all.
 constexpr auto meeting_time = std::chrono::seconds(60);
 constexpr auto time_for_an_answer = std::chrono::seconds(20);
 constexpr std::size_t most_silent_callers = 64;
@@ -257,7 +258,7 @@ bool is_same_user(const Socket& socket) {
   return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
 }
 
-// Zero: without end.
+// Zero: no time limit.
 void set_patience(const Socket& socket, std::chrono::seconds patience) {
   const timeval time{patience.count(), 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
@@ -268,7 +269,7 @@ void set_blocking(const Socket& socket) {
   ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
 }
 
-// Connects and greets; nothing where the other side has no room, or has taken this caller for a silent one.
+// Connects and greets. Returns nothing if the other side has no room or has dropped this caller as silent.
 std::optional<Socket> call_once(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
   Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.get() < 0) throw base::system_error("make a socket", errno);
@@ -296,21 +297,21 @@ Socket connect_to(const sockaddr_un& address, socklen_t length, const Greeting& 
   throw not_met("a rank");
 }
 
-// Who has called, and what of its greeting is here.
+// A caller, and the part of its greeting that has arrived.
 struct Caller {
   Socket socket;
   Greeting greeting{};
   std::size_t got = 0;
 };
 
-// False: it has gone, or talks nonsense.
+// Returns false if the caller has gone or sent a wrong greeting.
 bool hear(Caller& caller, const store::Attempt& token, int size) {
   const ssize_t got = ::recv(caller.socket.get(), reinterpret_cast<std::byte*>(&caller.greeting) + caller.got,
                              sizeof caller.greeting - caller.got, MSG_DONTWAIT);
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   caller.got += static_cast<std::size_t>(got);
   if (got == 0 || caller.got < sizeof caller.greeting) return got > 0;
-  // A process that does not know the token is no rank of the group.
+  // A process that does not know the token is not a rank of the group.
   return caller.greeting.token == token && caller.greeting.rank >= 1 && caller.greeting.rank < size;
 }
 
@@ -375,9 +376,10 @@ struct Group::State {
   std::atomic<bool> direct_io_refused = false;
   // The writer's: subfiles that are not synced, with their commit records as they were when they last were.
   std::map<std::filesystem::path, store::Records> unsynced;
-  std::array<std::optional<std::uint64_t>, 2> newest_order;  // by flow, of what this rank has committed as segment 0
-  std::map<std::filesystem::path, file::File> open;          // the writer's: subfiles that later steps go to
-  std::filesystem::path marked;                              // the store whose marker is known to be there
+  std::array<std::optional<std::uint64_t>, 2>
+      newest_order;  // by flow: the newest order that this rank has committed as segment 0
+  std::map<std::filesystem::path, file::File> open;  // the writer's: subfiles that later steps go to
+  std::filesystem::path marked;                      // the store whose marker is known to be there
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -391,13 +393,13 @@ void Group::sync_written() {
   const auto unsynced = std::exchange(state_->unsynced, {});
   try {
     for (const auto& subfile : unsynced) {
-      if (!std::filesystem::exists(subfile.first)) continue;  // of a step that had failed, and was removed
+      if (!std::filesystem::exists(subfile.first)) continue;  // its step has failed and was removed
       file::sync(file::open_write(subfile.first));
       file::sync_directory(subfile.first.parent_path());
-      file::make_directories(subfile.first.parent_path());  // they are there, and their names are synced
+      file::make_directories(subfile.first.parent_path());  // they exist; this syncs their names
     }
   } catch (Error& error) {
-    // All steps since the last sync have failed: none must turn up complete.
+    // All steps since the last sync have failed, so no reader may find one complete.
     for (const auto& [path, records] : unsynced) try {
         if (std::filesystem::exists(path)) store::put_back_records(path, records);
       } catch (const Error& second) {
@@ -445,14 +447,14 @@ using Part = std::optional<store::EncodedPart>;
 
 std::uint64_t bytes_of(const Part& part) { return part ? store::stored_size(*part) : 0; }
 
-// Throws what the writer met.
+// Receives the writer's answer. Throws its error.
 Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {}) {
   Message answer = receive(writer, subfile);
   if (answer.prefix.tag == Tag::error) throw error_of(answer);
   return answer;
 }
 
-// A failure on the way to the writer leaves nothing to say to it: its receive fails as well.
+// If we cannot send to the writer, we cannot report that to it either: its receive fails as well.
 std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
                          const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
@@ -486,7 +488,7 @@ struct Share {
   std::uint64_t bytes = 0, begin = 0;
 };
 
-// Everybody is heard, even when all is lost: nobody shall wait for an ear.
+// We hear all members even after a failure, so that none of them waits for us.
 void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
               const std::function<void(std::size_t rank, const Message&)>& take) {
   for (std::size_t r = 1; r < members.size(); ++r)
@@ -497,8 +499,8 @@ void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
     });
 }
 
-// `tell` says to a rank how to go on, unless something has failed. A rank that has ended was noticed before, or ends
-// the next step.
+// `tell` tells a rank how to go on, unless something has failed. If a rank has ended, we noticed it before, or the next
+// step fails.
 void tell_all(const std::vector<Socket>& members, const std::optional<Error>& failure,
               const std::function<void(std::size_t rank)>& tell) {
   for (std::size_t r = 1; r < members.size(); ++r) {
@@ -507,7 +509,7 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
   }
 }
 
-// One range behind the other, in the order of ranks, each at a multiple of the alignment.
+// Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
 void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
   std::uint64_t all = 0;
   for (Share& share : shares) {

@@ -16,14 +16,14 @@ struct Written {
   std::uint64_t order = 0;  ///< the step's order, on the rank that wrote segment 0; elsewhere 0
 };
 
-/// The ranks of one host that share a subfile. Each writes its own range of it; the first of them, the writer, gives
-/// out the ranges, and writes table, footer and commit record when all are done. They talk through a local socket, so
-/// that no thread but the main one needs MPI, and so that a process that ends is noticed. Every call but join() is made
-/// by one thread of each rank, in the same order of steps.
+/// The ranks of one host that share a subfile. Each writes its own range of it. The first rank, the writer, gives out
+/// the ranges, and writes table, footer and commit record when all are done. They talk through a local socket, so that
+/// only the main thread needs MPI and the end of a process is noticed. One thread of each rank makes all calls but
+/// join(), in the same order of steps.
 class Group {
  public:
-  /// Collective over `comm`, ranks of one host. `name` is this rank's number in messages; negative: that in `comm`.
-  /// Throws the same Error on all.
+  /// Collective over `comm`, ranks of one host. `name` is this rank's number in messages; negative: its rank in `comm`.
+  /// Throws the same Error on all ranks.
   static Group join(MPI_Comm comm, int name = -1);
   Group();
   ~Group();
@@ -31,15 +31,15 @@ class Group {
   Group& operator=(Group&&) noexcept;
 
   /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
-  /// this rank's part, or nothing where it has none; `written` is called when its streams are in the file. If it
-  /// fails on any rank, all ranks of the group throw that error, and the segment is not committed. No MPI.
+  /// this rank's part, or nothing if it has none; `written` is called when its streams are in the file. If any rank
+  /// fails, all ranks of the group throw its error, and the segment is not committed. No MPI.
   Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
                         const std::function<std::optional<store::EncodedPart>()>& encode,
                         const std::function<void()>& written = {});
   int size() const noexcept;
 
-  /// Syncs data that this rank has written with a plan without sync. If that fails, none of it is committed any more.
-  /// Do not call it while write_segment() runs.
+  /// Syncs the data that this rank has written by plans without sync. If that fails, all of it is uncommitted again. Do
+  /// not call this while write_segment() runs.
   void sync_written();
   /// Whether direct I/O was asked for and the file system has none. Thread-safe.
   bool direct_io_refused() const noexcept;

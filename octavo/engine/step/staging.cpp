@@ -13,9 +13,9 @@
 namespace octavo::engine {
 namespace {
 
-// Writing to each page makes the system find it now, where its refusal can be told, and not in the middle of a step.
+// Writing to each page makes the system provide it now, when we can report a refusal, and not in the middle of a step.
 void touch_pages(std::byte* memory, std::size_t size) {
-  madvise(memory, size, MADV_HUGEPAGE);  // where it cannot, pages are small
+  madvise(memory, size, MADV_HUGEPAGE);  // if this fails, pages are small
 #ifdef MADV_POPULATE_WRITE
   if (madvise(memory, size, MADV_POPULATE_WRITE) == 0) return;
   if (errno == ENOMEM || errno == EHWPOISON) throw base::system_error("allocate staging memory", errno);
@@ -45,7 +45,7 @@ Staging::~Staging() {
   if (memory_ != nullptr) munmap(memory_, limit_);
 }
 
-// Behind the youngest block, or at the front again.
+// Places a block after the youngest one, or at the front again.
 bool Staging::place(std::uint64_t bytes, Range& range) const {
   if (ranges_.empty()) {
     range = {0, bytes, false};

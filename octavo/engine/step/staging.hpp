@@ -8,13 +8,13 @@
 
 namespace octavo::engine {
 
-/// Memory for steps that are not written yet: one arena, allocated for real when it is made and never grown. A step
-/// takes one block; blocks are taken round and round. Thread-safe.
+/// Memory for steps that are not written yet: one arena, whose pages all exist from the start, and which never grows. A
+/// step takes one block; blocks are taken in a ring. Thread-safe.
 class Staging {
  public:
   static constexpr std::size_t alignment = 64;
 
-  /// Every page is there afterwards. Throws Error(no_space) where the system has not so much.
+  /// Makes the arena and touches every page. Throws Error(no_space) if the system lacks the memory.
   explicit Staging(std::uint64_t limit = 0);
   ~Staging();
   Staging(const Staging&) = delete;
@@ -23,10 +23,10 @@ class Staging {
   bool fits(std::uint64_t bytes) const noexcept { return bytes <= limit_; }
   struct Block {
     std::span<std::byte> bytes;  ///< begins at a multiple of `alignment`
-    double waited = 0;           ///< seconds; 0 where nobody had to
+    double waited = 0;           ///< seconds; 0 if there was room at once
   };
-  /// Waits until so many bytes are free in one piece.
-  /// @pre fits(bytes), and whoever holds the rest will give it back without this thread's help.
+  /// Waits until `bytes` bytes are free in one piece.
+  /// @pre fits(bytes), and the holders of other blocks give them back without this thread's help.
   Block take(std::uint64_t bytes);
   void give_back(std::span<std::byte> block);
 

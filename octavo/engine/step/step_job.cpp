@@ -15,8 +15,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + Staging::alignment - 1) / Staging::alignment * Staging::alignment;
 }
 
-// The ranges of cells (or particles) that become a stream each. Patches are one range: they are cut when they are a
-// tree.
+// The ranges of cells (or particles), one for each stream. Patches are one range, which is cut when they become a tree.
 std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
   if (source.info.centring == mesh::Centring::particle || !job.tree)
     return {0, source.boxes.empty() ? source.view.cells : 1};
@@ -40,7 +39,7 @@ Error changed(const Source& source) {
       .at("field " + source.info.name);
 }
 
-// Somebody wrote where he should not: before it is encoded is the last moment to see.
+// Detects a stray write into the copy. Once the values are encoded, it could no longer be noticed.
 void compare(const StepJob& job, const Source& source) {
   const auto cuts = cuts_of(job, source);
   const std::size_t cell = bytes_of_cell(source);
@@ -51,7 +50,7 @@ void compare(const StepJob& job, const Source& source) {
 
 std::size_t values_of_cell(const Source& source) { return cell_bytes(source.view) / mesh::size_of(source.view.type); }
 
-// Cells [0, cells) of which there(cell); none: all.
+// The ranges of cells in [0, cells) for which there(cell) holds; none: all cells.
 template <class There>
 std::optional<std::vector<codec::Range>> ranges_where(std::size_t cells, There&& there) {
   std::vector<codec::Range> ranges;
@@ -102,7 +101,7 @@ bool others_are_zero(const std::vector<codec::Range>& ranges, const ArrayView& v
   return zeros_to(view.cells);
 }
 
-// Each range costs a few bytes, and a piece of a write.
+// Each range costs a few bytes and one more piece in a write.
 bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
   std::size_t missing = view.cells;
   for (const codec::Range& range : ranges) missing -= range.last - range.first;
@@ -194,7 +193,7 @@ void add_values(Job& job, mesh::Part& part, F&& of_source) {
   }
 }
 
-// Patches with their values, to be made a tree: copied once more, in the background.
+// Copies patches with their values once more, in the background, to turn them into a tree.
 mesh::Part copy_part(const StepJob& job) {
   mesh::Part part = without_values(job);
   part.opaque = job.opaque;
@@ -271,7 +270,7 @@ void leave_out(Source& source, Places& places) {
 void leave_out(StepJob& job) try {
   if (!job.tree || num_cells(*job.tree) >= ArrayView::nowhere) return;
   Places ordered, owned;
-  const std::uint32_t* last = nullptr;  // fields have one order, as a rule
+  const std::uint32_t* last = nullptr;  // fields usually share one order
   if (std::any_of(job.fields.begin(), job.fields.end(), [](const Source& s) { return s.view.order.empty(); }))
     owned.ranges = ranges_owned(*job.tree);
   for (Source& source : job.fields) {
@@ -281,7 +280,7 @@ void leave_out(StepJob& job) try {
     leave_out(source, order.empty() ? owned : ordered);
   }
 } catch (const std::bad_alloc&) {
-  // Other fields are written whole: nothing but room was to be gained.
+  // Other fields are written in full, which only costs space.
 }
 
 std::uint64_t bytes_of(const StepJob& job) {
@@ -301,7 +300,7 @@ double stage(StepJob& job, Staging& staging) {
   job.block = block.bytes;
   std::uint64_t used = 0;
   for_each_source(job, [&](Source& source) {
-    // Values that nobody else holds are freed once they are staged.
+    // Values that only we hold are freed once they are staged.
     const std::vector<std::byte> folded = std::move(source.folded);
     source.staged = job.block.subspan(used, packed_bytes(source));
     used += aligned(source.staged.size());

@@ -13,26 +13,26 @@
 
 namespace octavo::engine {
 
-/// An array of a step: where the application has it, until stage() has made a copy.
+/// An array of a step: a view of the application's memory, until stage() has made a copy.
 struct Source {
   mesh::FieldInfo info;
   ArrayView view;
   std::vector<ArrayView>
-      boxes;  ///< fields on patches whose boxes have memory of their own: one a box, `view` is unused
-  std::vector<std::byte> folded;         ///< values that `view` describes, where they are no longer the application's
+      boxes;  ///< fields on patches whose boxes have separate arrays: one view a box; `view` is unused
+  std::vector<std::byte> folded;         ///< the memory of `view`, if it is no longer the application's
   std::span<std::byte> staged;           ///< the packed copy in the staging arena; empty: none, or no values
   std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
-  /// Where the application has no values of some cells: tree cells [first, last) that it has, which alone `view` is of
-  /// then, and where they are. See leave_out().
+  /// If the application lacks values of some cells: the ranges of tree cells [first, last) that it has, and the order
+  /// of these cells. `view` then describes only them. See leave_out().
   std::optional<std::vector<codec::Range>> there{};
   std::shared_ptr<const std::vector<std::uint32_t>> order{};
 };
 
 std::size_t packed_bytes(const Source& source);
-/// Puts the values in order, box after box where there are boxes; returns their checksum, or 0 where none is wanted.
+/// Writes the packed form, box after box if there are boxes. Returns its checksum, or 0 if none is wanted.
 std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum);
 
-/// Patches as they were put, and what it takes to make them a tree.
+/// Patches as they were put, and the data for turning them into a tree.
 struct PatchSource {
   mesh::Patches mine, others;  ///< boxes of this rank, and of all others
   mesh::PatchTree tree;
@@ -44,8 +44,8 @@ struct MeshSource {
   Source source;
 };
 
-/// A piece of a mesh of triangles as it was put: values stand on its points, plane after plane. fold() makes it a share
-/// of the whole mesh, with values of its own.
+/// A piece of a mesh of triangles as it was put, with values on its points, plane after plane. fold() turns it into a
+/// share of the whole mesh, with values in memory of its own.
 struct TriangleSource {
   std::size_t points = 0;  ///< of one plane
   int planes = 1;
@@ -75,11 +75,11 @@ struct StepJob {
   std::vector<SpeciesSource> species;
   std::map<std::string, std::vector<std::byte>> opaque{};
   bool checksums = true;
-  /// Called by whoever carried the job out, once this rank has committed its segment; returns seconds spent waiting.
+  /// Called by the thread that carried out the job, once this rank has committed its segment. Returns seconds waited.
   std::function<double()> committed;
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
-  std::optional<mesh::Part> copied{};  ///< copy(): the packed arrays, on the mesh that was put
-  std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group is told
+  std::optional<mesh::Part> copied{};  ///< set by copy(): the packed arrays on the mesh that was put
+  std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group must be told
 };
 
 inline bool has_part(const StepJob& job) { return job.tree || job.patches || job.triangles; }
@@ -95,30 +95,30 @@ void for_each_source(Job& job, F&& f) {
 }
 /// The bytes of all arrays, in the packed form.
 std::uint64_t bytes_of(const StepJob& job);
-/// The bytes that stage() takes of an arena.
+/// The bytes that stage() takes from an arena.
 std::uint64_t staged_bytes_of(const StepJob& job);
 
 /// Leaves out long stretches of cells whose order says `nowhere`, and, in fields without an order, cells with zeros
 /// that the rank does not own. Absent cells are neither copied nor written. For trees, before stage().
 void leave_out(StepJob& job);
-/// Copies all arrays into a block of `staging`, which must be large enough, once there is room. Returns the seconds
-/// waited.
+/// Waits for room in `staging`, which must be large enough, and copies all arrays into a block of it. Returns the
+/// seconds waited.
 double stage(StepJob& job, Staging& staging);
-/// Encodes and writes: the staged copy, or the application's arrays where they are. Calls `released` as soon as neither
-/// is needed any more, also where it throws, once; a staged block has been given back to `staging` by then. Throws
-/// Error(corrupt) where a staged copy changed since.
+/// Encodes and writes the staged copy, or else the application's arrays. Calls `released` once, as soon as neither is
+/// needed any more, even if it throws; a staged block has been given back to `staging` by then. Throws Error(corrupt)
+/// if a staged copy has changed.
 Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
 
 // ------------------------------------------------------------------------------------ for foreign formats
 
-/// Buffers of steps that are over, for the next one: pages that the system has already given.
+/// Buffers of finished steps, for reuse by the next one, because the system has already provided their pages.
 struct Buffers {
   std::vector<std::vector<std::byte>> spare;
 };
-/// Copies all arrays into buffers, each with one checksum: `job.copied`. Where memory is refused the job gets a
-/// failure.
+/// Copies all arrays into buffers, each with one checksum, and sets `job.copied`. If memory is refused, sets
+/// `job.failure`.
 void copy(StepJob& job, Buffers& buffers);
-/// The copies. Throws Error(corrupt) where one is no longer what it was, if checksums were taken.
+/// Returns the copies. If checksums were taken, throws Error(corrupt) if a copy has changed.
 const mesh::Part& checked_copy(const StepJob& job);
 /// Gives the copies' memory to later steps.
 void let_go(StepJob& job, Buffers& buffers);

@@ -17,7 +17,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// An error that would be damage in a file is wrong use if a caller made it.
+// Turns errors that mean damage in a file into wrong use, because here a caller made them.
 void as_usage(const std::function<void()>& work) {
   try {
     work();
@@ -106,7 +106,7 @@ void check_owned(const mesh::Octree& tree, const Source& source) {
 }
 
 std::string text_of(std::int64_t value) { return std::to_string(value); }
-// The shortest that is this number and no other.
+// The shortest text that gives exactly this number.
 std::string text_of(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;

@@ -5,7 +5,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/engine/step/step_job.hpp"
 
-/// A step put together, call by call. All throw Error(usage), at the field, for what cannot be.
+/// Builds a step, call by call. All functions throw Error(usage), naming the field, for an invalid put.
 namespace octavo::engine {
 
 /// Checks the properties that all steps of a writer share: dimensions, roots, blocks and the domain's corners.
@@ -19,7 +19,7 @@ void set_mesh(StepJob& job, const mesh::Patches& patches);
 void set_mesh(StepJob& job, const TriangleSource& piece);
 void add_field(StepJob& job, const std::string& name, const ArrayView& view, const std::string& unit,
                mesh::Centring centring);
-/// A rank without boxes has float64: where others have another type it puts an empty array of that type.
+/// A rank without boxes counts as float64. If other ranks have another type, it must put an empty array of that type.
 void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
                mesh::Centring centring = mesh::Centring::cell);
 void add_particles(StepJob& job, const std::string& species, const std::string& attribute, const ArrayView& view,

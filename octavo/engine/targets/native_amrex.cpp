@@ -29,7 +29,7 @@ struct Species {
   amrex::ParticlePlan plan;
 };
 
-// For one level: the text of this rank's rows in the table of minima and maxima.
+// The text of this rank's rows in one level's table of minima and maxima.
 struct Rows {
   std::string minima, maxima;
 };
@@ -78,7 +78,7 @@ void cut_tree(AmrexStep& step) {
   step.mine = std::get<mesh::Patches>(octree_to_patches(tree, step.cut).mesh);
 }
 
-// Each rank's own boxes were looked at when they were put.
+// Each rank's own boxes were checked when they were put.
 void refuse_shared_cells(const mesh::Patches& all) try { mesh::validate(all); } catch (const Error& error) {
   Error wrong(Kind::usage, "boxes of all ranks: " + error.message());
   for (const std::string& place : error.places()) wrong.at(place);
@@ -124,7 +124,7 @@ std::vector<std::vector<std::int64_t>> by_level(const std::vector<std::int64_t>&
   return out;
 }
 
-// Collective. Particles of several ranks may lie in one box: each rank's stand after those of lower ranks.
+// Collective. Particles of several ranks may lie in one box. There each rank's particles follow those of lower ranks.
 void plan_species(AmrexStep& step, const mesh::Particles& particles) {
   Species species;
   ranks::agree(step.comm, [&] { species.sorted = amrex::sort_particles(particles, step.header, step.all); });
@@ -173,7 +173,7 @@ std::vector<amrex::ComponentValues> components_of(const AmrexStep& step, const m
   return components;
 }
 
-// Where the step is written inside the call, from arrays that need no packing.
+// Lends the fields if the step is written inside the call, from arrays that need no packing.
 void lend_fields(AmrexStep& step) {
   if (step.options->mode != Mode::sync || !step.job->patches) return;
   for (const Source& source : step.job->fields) {
@@ -217,7 +217,7 @@ void write_mine(AmrexStep& step) {
 
 // ------------------------------------------------------------------ finished
 
-// Collective. The texts of all ranks one after another, on rank 0.
+// Collective. Joins the texts of all ranks, one after another, on rank 0.
 std::string joined(MPI_Comm comm, const std::string& mine) {
   std::string all;
   ranks::to_root<char>(comm, mine,

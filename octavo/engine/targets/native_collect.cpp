@@ -14,7 +14,8 @@ namespace {
 using base::Get;
 using base::Put;
 
-// A part travels piece by piece: its tree, one of its fields, or its particles. What is not a field has these numbers.
+// A part is sent in pieces: its tree, one of its fields, or its particles. Requests other than fields have these
+// numbers.
 constexpr int tree_only = -1, particles_only = -2, nothing_more = -3;
 
 template <class Way>
@@ -41,7 +42,7 @@ void both(Way& way, mesh::Octree& tree) {
   }
 }
 
-// A rank says this in place of a size when it has no answer; the reason is told at the end of the step.
+// A rank that has no answer sends this instead of a size. It reports the reason at the end of the step.
 constexpr std::uint64_t no_answer = std::numeric_limits<std::uint64_t>::max();
 
 // Rank 0 says whether it has room before anything is on its way.
@@ -105,7 +106,7 @@ std::vector<std::byte> ask(MPI_Comm comm, StepJob& job, int rank, int wanted) {
   return receive_bytes(comm, rank);
 }
 
-// Every rank but the first, until it is told that nothing more is wanted. What it throws is from before.
+// Runs on every rank but the first, until rank 0 wants nothing more. Then throws the last error of an answer.
 void serve(MPI_Comm comm, StepJob& job) {
   std::exception_ptr failure;
   for (;;) {

@@ -58,7 +58,7 @@ void lay_out(FlashStep& step) {
   for (std::size_t s = 0; s < sets.size(); ++s) step.offsets[sets[s]] = offsets[s];
 }
 
-// Only owned blocks are copied, in the order of their numbers: those that follow one another go out in one write.
+// Only owned blocks are copied, in the order of their numbers. Blocks with consecutive numbers go out in one write.
 void order_fields(FlashStep& step) {
   for (const OwnBlock& own : step.own) step.order.push_back(own.cell);
   step.orders.resize(step.job->fields.size());
@@ -90,7 +90,7 @@ flash::Range no_range() {
   return {infinity, -infinity};
 }
 
-// `bytes` has own blocks one after another, as the copy was made.
+// `bytes` has the own blocks one after another, in the order of the copy.
 void write_values(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
                   std::span<const std::byte> bytes) {
   const std::uint64_t offset = step.offsets.at(variable.set);
@@ -171,7 +171,7 @@ void write_mine(FlashStep& step) {
   file.close();
 }
 
-// Collective. Smallest values and largest, these negated, in one reduction.
+// Collective. One reduction finds the smallest values and, negated, the largest.
 void gather_ranges(FlashStep& step) {
   std::vector<double> least;
   for (const flash::Range& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
@@ -184,7 +184,7 @@ void seal(const FlashStep& step) {
   if (step.options->sync) file::sync(file::open_write(step.partial));
 }
 
-// Collective. Patches become blocks of the header's size, here and now: their values are copied twice.
+// Collective. Turns patches into blocks of the header's size inside this call, so their values are copied twice.
 void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
   // The same on all ranks: their descriptions agree.
   if (!job.patches) return;

@@ -8,7 +8,7 @@
 #include "octavo/engine/targets/native_work.hpp"
 #include "octavo/formats/flash/layout.hpp"
 
-/// A FLASH file on its way: what its laying out and its writing share.
+/// A FLASH file on its way: the state that laying out and writing share.
 namespace octavo::engine {
 
 /// A block that this rank owns.
@@ -37,11 +37,11 @@ struct FlashStep {
   std::vector<std::vector<std::uint32_t>> orders;  // the same in the application's numbering, where it has its own
 };
 
-/// This rank's blocks, as the others are told of them; particles are counted in theirs. Throws Error(usage) for one
-/// that is in none.
+/// Lists this rank's blocks for the other ranks, and counts the particles in each. Throws Error(usage) for a particle
+/// that is in none of them.
 std::vector<std::int64_t> list_blocks(FlashStep& step);
-/// Collective. Blocks of all ranks get their numbers in the file, and `own` is sorted by them; rank 0 has the tree
-/// then. Throws Error(corrupt) where the blocks are no tree.
+/// Collective. Numbers the blocks of all ranks in the file's order and sorts `own` by number. Rank 0 gets the tree.
+/// Throws Error(corrupt) if the blocks are not a tree.
 void number_blocks(FlashStep& step, const std::vector<std::int64_t>& list);
 
 }  // namespace octavo::engine

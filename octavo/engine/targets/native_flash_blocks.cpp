@@ -16,7 +16,7 @@ namespace flash = formats::flash;
 using base::Error;
 using base::Kind;
 
-// A rank's facts of a block: level, position, particles, whether it is a leaf; it gets back number and first row.
+// A rank sends level, position, particles and leaf flag of a block; it gets back number and first row.
 constexpr std::size_t told = 6, answered = 2;
 
 std::vector<std::int64_t> list_cells(FlashStep& step) {
@@ -139,7 +139,7 @@ void place_particles(FlashStep& step, std::vector<std::int64_t>& list) {
   }
 }
 
-// Rank 0: all blocks, the tree they make, and each block's number and first row.
+// On rank 0. Builds the tree from all blocks, and gives each block its number and first row.
 std::vector<std::int64_t> number_all(FlashStep& step, const std::vector<std::int64_t>& all,
                                      const std::vector<int>& owner) {
   const std::size_t blocks = all.size() / told;
@@ -149,7 +149,7 @@ std::vector<std::int64_t> number_all(FlashStep& step, const std::vector<std::int
     for (std::size_t axis = 0; axis < 3; ++axis)
       rows[b].at[axis] = static_cast<std::uint32_t>(all[told * b + 1 + axis]);
   }
-  // Roots stand in the order of their rows: x fastest, whoever owns them.
+  // Roots are numbered with x fastest, whichever rank owns them.
   std::sort(rows.begin(), rows.end(), [](const flash::Block& a, const flash::Block& b) {
     return std::tie(a.level, a.at[2], a.at[1], a.at[0]) < std::tie(b.level, b.at[2], b.at[1], b.at[0]);
   });
@@ -217,7 +217,7 @@ void exchange_blocks(FlashStep& step, const std::vector<std::int64_t>& list) {
   }
 }
 
-// `own` by number; particles keep pointing at their blocks.
+// Sorts `own` by number; particles keep pointing at their blocks.
 void sort_own(FlashStep& step) {
   std::vector<std::uint32_t> by_number(step.own.size()), place(step.own.size());
   std::iota(by_number.begin(), by_number.end(), 0U);

@@ -51,7 +51,7 @@ void require_same_series(const std::filesystem::path& geometry, const std::files
   const auto& found = other.first.header.attributes;
   for (const char* name : {"iparam", "date", "byte_order"}) {
     const auto a = own.find(name), b = found.find(name);
-    // MED has a date always.
+    // A MED file always has a date.
     const bool none = a == own.end() && std::string(name) == "date";
     require(none || (a != own.end() && b != found.end() && a->second == b->second), "another date or header", there);
   }

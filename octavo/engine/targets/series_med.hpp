@@ -2,17 +2,17 @@
 #include <cstddef>
 #include <filesystem>
 
-/// Rank 0's work on a series in one MED file, apart from steps. No MPI. A SERAFIN file without steps tells the
-/// mesh and the header; what becomes of it is what `octavo convert` makes.
+/// Rank 0's work on a series in one MED file, apart from steps. No MPI. A SERAFIN file without steps gives the mesh and
+/// the header; it becomes the MED file that `octavo convert` would make.
 namespace octavo::engine {
 
 bool is_med(const std::filesystem::path& path);
 
-/// Replaces `out`: the mesh and its fields, without steps. Throws Error(unsupported) where there is no libmedC.
+/// Replaces `out` by a file with the mesh and its fields, without steps. Throws Error(unsupported) without libmedC.
 void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes);
 
-/// Throws Error(usage) where a file has another mesh or date, other variables, or values of another precision. Titles
-/// may differ, and what SERAFIN file it was made of.
+/// Throws Error(usage) if a file has another mesh or date, other variables, or values of another precision. Its title
+/// and the SERAFIN file that it was made from may differ.
 void require_same_series(const std::filesystem::path& geometry, const std::filesystem::path& there);
 
 }  // namespace octavo::engine

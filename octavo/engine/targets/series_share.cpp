@@ -12,7 +12,7 @@ namespace {
 
 namespace serafin = formats::serafin;
 
-/// Bytes that stand at a place of the file.
+/// Bytes and their place in the file.
 struct Stretch {
   std::uint64_t at = 0;
   std::span<const std::byte> bytes;
@@ -51,7 +51,7 @@ std::vector<std::byte> opening(const serafin::Header& header, double time) {
   return bytes;
 }
 
-/// The bytes behind a variable's values: its length, and that of the next one.
+/// The bytes after a variable's values: its length, and the next variable's.
 std::vector<std::byte> closing(const serafin::Header& header, bool last) {
   const auto length = word(header, record_bytes(header));
   std::vector<std::byte> bytes(length.begin(), length.end());
@@ -59,7 +59,7 @@ std::vector<std::byte> closing(const serafin::Header& header, bool last) {
   return bytes;
 }
 
-/// Values of one variable by place, from those that came.
+/// Sorts the received values of one variable by place.
 template <class Word>
 void place_values(const SeriesExchange& exchange, std::size_t variable, std::size_t variables,
                   const std::vector<std::byte>& came, std::vector<std::byte>& out) {

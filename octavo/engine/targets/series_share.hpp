@@ -10,20 +10,21 @@
 /// A writer's work on the values that reached it: no MPI, from any thread.
 namespace octavo::engine {
 
-/// The length that ends a step, its last 4 bytes: written after all else, it makes the step.
+/// The last 4 bytes of a step: the length that ends its last record. They are written last and make the step visible.
 constexpr std::uint64_t seal_bytes = 4;
 /// Where a step ends in the file.
 std::uint64_t step_end(const SeriesPlan& plan, std::int64_t step);
 void write_seal(const SeriesPlan& plan, const file::File& file, std::int64_t step);
 
-/// A step's share of one writer, in the file's byte order.
+/// One writer's share of a step, in the file's byte order.
 struct SeriesShare {
   std::int64_t step = 0;
   double time = 0;
-  std::vector<std::byte> values;      ///< as exchange_values() gives them
-  std::vector<std::uint64_t> places;  ///< where each variable stands (MED); empty: in the step's records (SERAFIN)
+  std::vector<std::byte> values;  ///< as exchange_values() gives them
+  std::vector<std::uint64_t>
+      places;  ///< where each variable is in the file (MED); empty: in the step's records (SERAFIN)
 };
-/// Writes all of it but a SERAFIN step's seal, one variable in memory at a time.
+/// Writes the share, except for a SERAFIN step's seal, with one variable in memory at a time.
 void write_share(const SeriesPlan& plan, const SeriesExchange& exchange, const SeriesShare& share,
                  const file::File& file);
 

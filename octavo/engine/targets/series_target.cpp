@@ -50,7 +50,7 @@ std::string describe_time(double time) {
   return text;
 }
 
-/// Files that are gone with it.
+/// Removes its files when it is destroyed.
 struct Scratch {
   std::vector<fs::path> files;
   void clear() const {
@@ -60,7 +60,7 @@ struct Scratch {
   ~Scratch() { clear(); }
 };
 
-/// Beside a MED file, for the time of its making: the mesh as a SERAFIN file, under a name that no file has.
+/// Creates the mesh as a SERAFIN file beside a MED file, under an unused name, while the MED file is being made.
 file::File create_geometry(const fs::path& path, Scratch& scratch) {
   fs::path name = path.string() + ".geometry";
   for (int n = 1; fs::exists(fs::symlink_status(name)); ++n) name = path.string() + ".geometry-" + std::to_string(n);
@@ -69,7 +69,7 @@ file::File create_geometry(const fs::path& path, Scratch& scratch) {
   return made;
 }
 
-/// The file that is open, and the step that is on its way to it.
+/// The open file, and the step on its way to it.
 struct SeriesFile {
   MPI_Comm comm = MPI_COMM_NULL;
   fs::path path;
@@ -163,7 +163,7 @@ std::uint64_t SeriesFile::resume_med(const SeriesMesh& mesh, const SharedMesh& s
   return keep;
 }
 
-// Returns how many steps stay. The mesh is compared as bytes: what would be written with what is there.
+// Returns how many steps stay. Compares the bytes of the mesh in the file with those that we would write.
 std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   std::optional<serafin::Series> there;
   std::uint64_t keep = 0;
@@ -280,7 +280,7 @@ void SeriesFile::hide_step() noexcept {
   }
 }
 
-// Where MED has a step's variables: rank 0 makes room.
+// Finds where a step's variables are in a MED file; rank 0 makes room for them.
 void SeriesFile::find_places(double time) {
   if (!is_med(path)) return;
   std::vector<std::uint64_t>& places = share.places;

@@ -23,7 +23,7 @@ struct StoreTarget {
 
 enum class NativeFormat : std::uint8_t {
   flash,           ///< one HDF5 checkpoint: of blocks, or of patches cut into the header's blocks
-  amrex_plotfile,  ///< a directory: of patches, or of a tree whose cells or blocks are merged to boxes
+  amrex_plotfile,  ///< a directory: of patches, or of a tree whose cells or blocks are merged into boxes
   amrex_checkpoint
 };
 
@@ -32,27 +32,29 @@ enum class NativeFormat : std::uint8_t {
 struct NativeOptions {
   NativeFormat format = NativeFormat::flash;
   Mode mode = Mode::background;  ///< or sync
-  bool sync = true;              ///< steps are on disk when they bear their name
+  bool sync = true;              ///< a step is on disk before it gets its final name
   bool checksums = true;         ///< of each array, while it is copied; compared before it is written
   bool bound_thread = false;     ///< as of Options
   bool collect = false;          ///< FLASH: rank 0 writes all with HDF5 in end_step(), asking one rank after another
 
-  std::map<std::string, std::string> names;  ///< FLASH: field names to its own, see flash::WriteOptions
+  std::map<std::string, std::string> names;  ///< FLASH: from field names to FLASH's names, see flash::WriteOptions
 
   int files = 0;                                      ///< AMReX: data files a level; 0: one for each GiB
-  std::int64_t max_box = 64;                          ///< AMReX, of a tree: boxes are at most that long [cells]
+  std::int64_t max_box = 64;                          ///< AMReX, from a tree: longest side of a box [cells]
   std::string title = "Checkpoint file for AmrCore";  ///< AMReX checkpoint: first line of its Header
   std::string multifab = "phi";                       ///< AMReX checkpoint: name of the MultiFab of all fields
 };
 
 struct SeriesOptions {
-  Mode mode = Mode::background;    ///< or sync
-  bool sync = true;                ///< a step is on disk before the file's length says it is there
-  int writers = 0;                 ///< ranks that write; 0: one a host
-  std::uint64_t alignment = 4096;  ///< [bytes] no two writers touch one such unit of the file; a stripe, on Lustre
-  std::optional<double> resume{};  ///< goes on behind the last step whose time is no later; infinity: behind the last
-  int ranks_per_node = 0;          ///< 0: as many as there are
-  bool bound_thread = false;       ///< as of Options
+  Mode mode = Mode::background;  ///< or sync
+  bool sync = true;              ///< a step is on disk before the file's length says it is there
+  int writers = 0;               ///< ranks that write; 0: one a host
+  std::uint64_t alignment =
+      4096;  ///< [bytes] no two writers touch the same unit of this size in the file; on Lustre, a stripe
+  std::optional<double>
+      resume{};  ///< go on after the last step whose time is not later than this; infinity: after the last step
+  int ranks_per_node = 0;     ///< 0: as many as there are
+  bool bound_thread = false;  ///< as of Options
 };
 
 /// One SERAFIN file, or one MED file where the name ends in ".med": all steps of a run on a distributed mesh of
@@ -60,8 +62,9 @@ struct SeriesOptions {
 /// is given: it must then have this mesh and these variables, and its title stays.
 struct SeriesTarget {
   std::filesystem::path path;
-  /// Order, precision, title, variables, IPARAM(3), IPARAM(4), date; its sizes are found. MED fields are float32 (MED
-  /// 4.1) or float64 (MED 3.3) as the precision says; the rest of the header is what `octavo convert` makes of it.
+  /// Byte order, precision, title, variables, IPARAM(3), IPARAM(4), date; sizes are filled in from the mesh. MED fields
+  /// are float32 (MED 4.1) or float64 (MED 3.3), according to the precision; the rest of the header becomes what
+  /// `octavo convert` makes of it.
   formats::serafin::Header header;
   SeriesMesh mesh;
   SeriesOptions options{};

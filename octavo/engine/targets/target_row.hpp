@@ -9,48 +9,48 @@
 #include "octavo/engine/step/step_job.hpp"
 #include "octavo/engine/targets/target.hpp"
 
-/// A Writer knows a target by a row of functions. It calls them on the main thread, but for StepWork::write.
+/// A Writer knows a target as a row of functions. It calls them on the main thread, except for StepWork::write.
 namespace octavo::engine {
 
-/// Between the thread that writes a step and its writer.
+/// Passed between the thread that writes a step and the Writer.
 struct Writing {
   Written written;                 ///< for the statistics
-  std::function<void()> released;  ///< to be called as soon as neither copies nor lent arrays are needed any more
+  std::function<void()> released;  ///< call it as soon as neither copies nor lent arrays are needed any more
 };
 
-/// A step that a target has taken: what is left to do.
+/// The work that is left to do for a step that a target has taken.
 struct StepWork {
   std::shared_ptr<StepJob> job;    ///< lives until the step is over
   std::uint64_t bytes_put = 0;     ///< of this rank's arrays
-  std::uint64_t bytes_copied = 0;  ///< of those: by take()
+  std::uint64_t bytes_copied = 0;  ///< of those: copied by take()
   std::uint64_t bytes_stored = 0;  ///< by this rank, counted once the step is sealed
   double seconds_copying = 0;      ///< in take(), and in puts that copy
   /// Copies the arrays; returns the seconds that it waited for memory. None: take() has copied them.
   std::function<double(Staging&)> stage{};
-  /// This rank's share, on any thread, without MPI or HDF5; returns when it is on disk.
+  /// Writes this rank's share, on any thread, without MPI or HDF5. Returns when it is on disk.
   std::function<void(Writing&)> write{};
-  /// Collective. What is known only when all ranks have written. None: nothing.
+  /// Collective. Gathers facts that are known only when all ranks have written. None: nothing to gather.
   std::function<void()> gather{};
-  /// On all ranks, after gather(): lets the step be seen. An error of one rank is told to all. None: the step is there
-  /// as soon as all ranks have written.
+  /// Called on all ranks after gather(): makes the step visible. An error of one rank is told to all. None: the step is
+  /// visible as soon as all ranks have written.
   std::function<void()> seal{};
-  /// On all ranks, where anything above failed anywhere: removes what is left of the step. Must not throw.
+  /// Called on all ranks if anything above failed on any rank: removes the remains of the step. Must not throw.
   std::function<void()> discard{};
 };
 
-/// How a target knows its steps, and which begin_step() it has.
+/// How a target identifies its steps, and which begin_step() it has.
 enum class StepsBy : std::uint8_t { flow, path, time };
 
-/// A target. A function that it has not refuses such puts. Puts keep views, whose arrays take() reads, unless the
-/// target says otherwise; they throw what is wrong with the put.
+/// A target. Puts for which it has no function are refused. Puts keep views, whose arrays take() reads, unless the
+/// target says otherwise; they throw the error of an invalid put.
 struct TargetRow {
   std::string name = "a store";  ///< in errors
   StepsBy steps_by = StepsBy::flow;
-  bool threaded = true;              ///< this rank has something to write
-  std::int64_t steps_found = 0;      ///< whole ones that were in the file when it was opened
+  bool threaded = true;              ///< this rank has something to write in the background
+  std::int64_t steps_found = 0;      ///< complete steps in the file when it was opened
   std::vector<std::string> notes{};  ///< Writer::notes()
 
-  std::function<void(StepJob&)> begin{};  ///< number, time and path are there
+  std::function<void(StepJob&)> begin{};  ///< the job already has number, time and path
   std::function<void(StepJob&, const std::string& name, mesh::Attribute value)> put_attribute{};
   std::function<void(StepJob&, const mesh::Octree&)> put_tree{};
   std::function<void(StepJob&, const mesh::Patches&)> put_patches{};
@@ -59,21 +59,21 @@ struct TargetRow {
   std::function<void(StepJob&, const mesh::FieldInfo&, std::span<const ArrayView> boxes)> put_boxes{};
   std::function<void(StepJob&, const std::string& species, const mesh::FieldInfo&, const ArrayView&)> put_particles{};
   std::function<void(StepJob&, const std::string& name, std::span<const std::byte> bytes)> put_bytes{};
-  /// Throws what this rank can see to be wrong with the whole step.
+  /// Throws the errors of the whole step that this rank can see by itself.
   std::function<void(const StepJob&)> check{};
   /// A text that must be the same on all ranks. Items end with ";".
   std::function<std::string(const StepJob&)> describe{};
-  /// Collective; throws the same on all ranks, and nothing of the step is left then. Lays the step out and copies it,
-  /// or says how. No other step is on its way, unless the target is a store.
+  /// Collective. Lays the step out and copies it, or returns how to copy it. Throws the same on all ranks, and leaves
+  /// nothing of the step then. No other step is on its way, unless the target is a store.
   std::function<StepWork(std::shared_ptr<StepJob>, const Agreement& of_all_ranks)> take{};
 };
 
-/// Puts as step_puts.hpp has them.
+/// A row whose puts are the functions of step_puts.hpp.
 TargetRow row_of_puts();
 
 /// Collective.
 TargetRow native_row(MPI_Comm comm, const mesh::Header& header, const NativeOptions& options);
-/// Collective. Makes the file, or looks where to go on in it.
+/// Collective. Creates the file, or finds where to go on in it.
 TargetRow series_row(MPI_Comm comm, const SeriesTarget& target);
 
 }  // namespace octavo::engine

@@ -13,15 +13,15 @@
 
 namespace octavo::engine {
 
-/// A segment that is committed on the local disk, and what it is to be in the store.
+/// A segment that is committed on the local disk, and the plan of its copy in the store.
 struct DrainJob {
   std::int64_t number = 0;
-  std::filesystem::path local;  ///< a directory, gone once the segment is in the store
+  std::filesystem::path local;  ///< a directory, removed once the segment is in the store
   std::filesystem::path subfile;
   store::SegmentPlan to;
 };
 
-/// Copies the segment, comparing its stored checksums, commits it in the store, then removes the local copy. Where it
+/// Copies the segment, checking its stored checksums, commits it in the store, then removes the local copy. If it
 /// throws, the local copy stays. Returns bytes written.
 std::uint64_t drain_now(const DrainJob& job);
 
@@ -33,11 +33,11 @@ struct Drained {
   double seconds = 0;
 };
 
-/// A thread that drains segments in the order they come; it makes no MPI call. It ends with the value, once all is
+/// A thread that drains segments in the order they come. It makes no MPI call. The destructor waits until all is
 /// drained.
 class Drain {
  public:
-  /// Segments on the local disk that wait or are being copied, at most; one more is being written meanwhile.
+  /// Most segments on the local disk that wait or are being copied. One more may be being written meanwhile.
   static constexpr std::size_t most_behind = 2;
 
   explicit Drain(bool bound = true);  ///< it stays on the cores of the calling thread
@@ -49,9 +49,9 @@ class Drain {
   double submit(DrainJob job);
   /// Waits until nothing is left; returns the seconds that took.
   double wait();
-  /// Ended since the last call, in order.
+  /// The jobs that have ended since the last call, in order.
   std::vector<Drained> collect();
-  /// Number of the oldest job that has not ended; nothing where all have.
+  /// Number of the oldest job that has not ended; nothing if all have.
   std::optional<std::int64_t> oldest() const;
 
  private:

@@ -45,7 +45,7 @@ bool parse(std::string_view text, T& value) {
   return !text.empty() && error == std::errc{} && end == text.data() + text.size();
 }
 
-// The text up to `separator`, which is taken away with it.
+// Removes the text up to and including `separator`, and returns it without the separator.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view first = text.substr(0, end);
@@ -144,7 +144,7 @@ std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredR
   segments = in_store;
   for (const LocalRow& row : local)
     if (row.committed) segments[{row.name.flow, row.step, attempt_of(row.name)}].insert(row.name.segment);
-  // A later step of the store that is not of the local segment's own run.
+  // Whether the store has a later step from another run than the local segment's.
   const auto gone_on = [&](const LocalName& name) {
     return std::any_of(stored.begin(), stored.end(), [&](const StoredRow& row) {
       return row.flow == name.flow && row.order > name.base &&

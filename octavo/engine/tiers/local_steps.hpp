@@ -8,20 +8,20 @@
 
 #include "octavo/store/store.hpp"
 
-/// Steps on a node-local disk: one small store a segment, in a directory of this store and host, so that a drained one
-/// is simply removed.
+/// Steps on a node-local disk. Each segment is a small store of its own, in a directory for this store and host, so
+/// that a drained segment is simply removed.
 ///
 ///     STAGING_DIRECTORY/run.octavo-1a2b3c4d/HOST/checkpoint-000000000012-000000000004-<run>.003/
 ///
-/// The name says flow, order, base and run of the writer, and the segment: enough to tell what belongs to the history
-/// of the store, whatever became of the process that wrote it.
+/// The name has flow, order, base and run of the writer, and the segment. It tells whether the segment belongs to the
+/// history of the store, even if the process that wrote it was killed.
 namespace octavo::engine {
 
-/// The attempts of a run are drawn from one random value and the step's number in the run: ranks agree on them without
-/// a message, and any attempt of a run is recognised.
+/// Derives an attempt from the run's random value and the step's number in the run. Ranks agree on it without a
+/// message, and any attempt of a run is recognised.
 store::Attempt attempt_of(const store::Attempt& run, std::int64_t number);
 
-/// Whose a local segment is.
+/// The step and the run to which a local segment belongs.
 struct LocalName {
   store::Flow flow = store::Flow::checkpoint;
   std::uint64_t order = 0;  ///< of the step in its flow: `base` + 1 + its number in the run
@@ -49,7 +49,7 @@ struct LocalSegment {
   std::int64_t step = 0;
   int segments = 1;
 };
-/// In order of flow, order and segment. Nothing where there is no such directory.
+/// The local segments of a root, sorted by flow, order and segment. Empty if there is no such directory.
 std::vector<LocalSegment> list_local(const std::filesystem::path& root);
 
 /// A message between ranks about a local segment.
@@ -68,12 +68,12 @@ struct StoredRow {
   std::uint64_t order = 0;  ///< of its step; 0 where segment 0 is missing
 };
 enum class Fate : std::uint8_t {
-  stored,      ///< is in the store already, or was never committed: the local copy can go
-  drain,       ///< its step is complete, in the store and on the hosts that are here
-  incomplete,  ///< segments of its step are on hosts that are not here, or were never written
+  stored,      ///< in the store already, or never committed: the local copy can be removed
+  drain,       ///< its step is complete, counting the store and the hosts of this run
+  incomplete,  ///< segments of its step are on hosts outside this run, or were never written
   abandoned    ///< the store has gone on without it: another run wrote later steps
 };
-/// Decides the fate of each local segment, all hosts' together. Pure.
+/// Decides the fate of each local segment, given those of all hosts. Pure.
 std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredRow> stored);
 
 }  // namespace octavo::engine

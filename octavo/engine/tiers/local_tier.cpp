@@ -13,7 +13,7 @@
 namespace octavo::engine {
 namespace {
 
-// A directory that cannot take a step is reported before the first step.
+// We create the directory at the start, so that an unusable one is reported before the first step.
 void make_root(const std::filesystem::path& root) try {
   file::make_directories(root);
   if (::access(root.c_str(), W_OK | X_OK) != 0)

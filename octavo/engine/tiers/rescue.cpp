@@ -41,7 +41,7 @@ std::string host_name() {
   return name.data();
 }
 
-// All hosts' rows; those of this host begin at `first`.
+// The rows of all hosts. Those of this host begin at `first`.
 struct Rows {
   std::vector<LocalRow> all;
   std::size_t first = 0;
@@ -81,7 +81,7 @@ int number_of(const fs::path& subfile) {
 
 void drain_found(const LocalSegment& segment, const fs::path& store) {
   const auto opened = store::open_newest(segment.subfile);
-  // A process of the run before may still be at it.
+  // A process of the earlier run may still be copying it.
   store::copy_segment_once(opened, store::plan_of_copy(opened, store, number_of(segment.subfile)));
   file::remove_all(segment.directory);
 }
@@ -91,7 +91,7 @@ std::string describe(const LocalSegment& segment) {
          segment.directory.string() + ")";
 }
 
-// A damaged copy is a note; whatever else is wrong is thrown.
+// A damaged copy becomes a note; every other error is thrown.
 void follow(const LocalSegment& segment, Fate fate, const fs::path& store, Rescue& out) {
   if (fate == Fate::stored) {
     file::remove_all(segment.directory);

@@ -9,34 +9,34 @@
 
 namespace octavo::engine {
 
-/// The cost of steps that were written one way.
+/// The cost of the steps that were written in one mode.
 struct TrialCost {
   double calls = 0;      ///< [s] in end_step()
-  double computing = 0;  ///< [s] the application took from such a step of the flow to the next
+  double computing = 0;  ///< [s] that the application took from such a step to the flow's next one
   double working = 0;    ///< [s] of encoding and writing
 };
-/// Returns the mode that costs less, sync if both cost the same. Writing in the background costs its copy, and it slows
-/// the computation down, but by no more than its own work: computation that takes longer for other reasons does not
-/// count. Pure.
+/// Returns the mode that costs less, sync if both cost the same. Writing in the background costs a copy, and it slows
+/// the computation down by at most its own work: a longer slowdown has other reasons and does not count. Pure.
 Mode cheaper(const TrialCost& sync, const TrialCost& background) noexcept;
 
-/// The choice between sync and background for the steps of one flow. The first two steps make files and touch memory
-/// for the first time; the four that follow are measured, in an order for which steady growth of steps is no advantage.
+/// Chooses between sync and background for the steps of one flow. The first two steps are not measured, because they
+/// create files and touch memory for the first time. The next four are, in an order that favours neither mode if steps
+/// grow steadily.
 class AutoMode {
  public:
   static constexpr int trials = 6;
 
-  /// The way the next step goes.
+  /// The mode of the next step.
   Mode next() const noexcept;
-  /// A step of the flow begins, after so many seconds in all that the application spent outside of calls, and so many
-  /// of background work.
+  /// Notes that a step of the flow begins. Both arguments are totals so far [s]: the application's time outside of
+  /// calls, and background work.
   void begins(double application_seconds, double working_seconds) noexcept;
-  /// A step has taken so many seconds of its end_step().
+  /// Notes the seconds that a step spent in end_step().
   void seen(double seconds) noexcept;
   bool must_decide() const noexcept { return steps_ == trials && !decision_; }
-  /// Collective: by the slowest rank of each kind.
+  /// Collective: decides by the slowest rank, for each kind of cost.
   void decide(MPI_Comm comm);
-  /// Mode::automatic as long as nothing is decided.
+  /// Mode::automatic until decide() has been called.
   Mode decided() const noexcept { return decision_.value_or(Mode::automatic); }
 
  private:

@@ -15,7 +15,7 @@ namespace octavo::engine {
 /// The end of the n-th step.
 struct Outcome {
   std::int64_t number = 0;
-  std::exception_ptr failure;  ///< nothing: it is on disk, as far as this rank's group is concerned
+  std::exception_ptr failure;  ///< nothing: this rank's group has the step on disk
   Written written;
   double seconds = 0;
   double seconds_waiting_for_drain = 0;
@@ -24,15 +24,15 @@ struct Outcome {
 /// Carries out jobs in order: at once, or on a thread of its own, which makes no MPI call.
 class Background {
  public:
-  /// `bound`: the thread stays on the cores of the calling one.
+  /// `bound`: the thread stays on the cores of the calling thread.
   explicit Background(bool threaded, bool bound = true);
   /// Finishes what was submitted.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Runs `write`, and then the job's `committed`. Returns the seconds of work that were done inside the call. `lent`:
-  /// it reads the application's arrays until it says that they are released.
+  /// Runs the work's `write`, then the job's `committed`. Returns the seconds of work done inside the call. `lent`: the
+  /// work reads the application's arrays until it calls `released`.
   double submit(std::int64_t number, StepWork work, bool lent);
   /// Runs `chore` after the jobs submitted so far and before any later one. The chore must not throw.
   void run_behind(std::function<void()> chore);
@@ -40,7 +40,7 @@ class Background {
   double drain();
   /// Waits until no more than `most` jobs are left; returns the seconds that took.
   double wait_for_room(std::size_t most);
-  /// Waits until the application's arrays are its own again.
+  /// Waits until no job reads the application's arrays any more.
   double take_back_lent();
   /// The outcomes of jobs that have finished since the last call, in order.
   std::vector<Outcome> collect();
@@ -63,7 +63,7 @@ class Background {
   std::deque<Entry> queue_;
   std::size_t jobs_ = 0;  // in the queue, or at work
   std::vector<Outcome> outcomes_;
-  int lent_ = 0;  // jobs whose arrays are still the application's
+  int lent_ = 0;  // jobs that still read the application's arrays
   bool busy_ = false;
   bool ending_ = false;
   bool threaded_;

@@ -50,10 +50,10 @@ Agreement Writer::State::own_report(bool with_step) {
   return own;
 }
 
-// The one reduction of every collective call. Which steps all ranks have finished, which failed anywhere, whether a put
-// failed (`with_step`), and whether the ranks mean the same step and fields: what is wrong with the step that is ended
-// is thrown. A step that failed becomes `untold`, once, when all ranks are done with it: those that fail later have
-// nothing to add.
+// The one reduction of every collective call. It finds which steps all ranks have finished, which failed anywhere,
+// whether a put failed (`with_step`), and whether the ranks mean the same step and fields. Throws the errors of the
+// step that is being ended. A failed step enters `untold` once, when all ranks are done with it, so that no rank can
+// fail it again later.
 Agreement Writer::State::agree(bool with_step) {
   collect();
   Agreement all = own_report(with_step);
@@ -78,20 +78,20 @@ void Writer::State::check_same(bool with_step, const Agreement& all) {
       if (with_step && put_error) throw *put_error;
     });
   if (!all.step.is_one() || (all.any_part() && !all.part.is_one())) {
-    // Ranks without a part say nothing of fields: they are heard after those that have one.
+    // Ranks without a part do not describe fields, so we compare the ranks that have one first.
     std::string mine = "no step (it has called wait() or close())", part;
     if (with_step && job) mine = target.describe(*job);
     if (with_step && job && has_part(*job)) part = describe(*job);
     const auto ranks = ranks::ranks_of(comm.get());
     const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
-    job.reset();  // of a rank that has called wait() too: all are out of the step
+    job.reset();  // also on a rank that has called wait(): all ranks leave the step
     throw step_disagreement(steps, parts);
   }
   if (!all.triangles.is_one())
     throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
 }
 
-// Collective: this rank's failures of a step, if it has any, become one that all know.
+// Collective: tells all ranks the failure of a step, from this rank's failures if it has any.
 void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) try {
   std::optional<Error> mine;
   for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
@@ -103,7 +103,7 @@ void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kep
   untold.push_back(error);
 }
 
-// Throws all that is untold as one error.
+// Throws all untold failures as one error.
 void Writer::State::tell() {
   constexpr std::size_t most = 8;
   const std::vector<Error> all = std::exchange(untold, {});
@@ -117,7 +117,7 @@ void Writer::State::tell() {
 
 // ------------------------------------------------------------------ a step is ended
 
-// Collective. Throws what is wrong with this step; the step before is over, unless the target is a store.
+// Collective. Throws the errors of this step. The previous step is over, unless the target is a store.
 StepWork Writer::State::take_step() {
   keep_error([&] {
     check_complete(*job);
@@ -125,7 +125,7 @@ StepWork Writer::State::take_step() {
   });
   if (!store) statistics.seconds_waiting += background->drain();
   const Agreement all = agree(true);
-  // A series counts its steps: those that failed are not there.
+  // A series numbers its steps without the failed ones.
   if (!store && job->path.empty()) job->plan.step = target.steps_found + durable_steps;
   return target.take(std::exchange(job, nullptr), all);
 }
@@ -158,7 +158,7 @@ void Writer::State::sync_written() try {
   store->group.sync_written();
   synced = finished;
 } catch (const Error& error) {
-  // Which pages were lost nobody knows: no step since the last sync is safe.
+  // Nobody knows which pages were lost, so no step since the last sync is safe.
   for (const Submitted& step : submitted)
     if (!step.failed)
       failures.emplace_back(step.number,
@@ -175,7 +175,8 @@ void Writer::State::settle() {
   end_chores();
 }
 
-// Collective. Marks are synced, what goes is gone, and the newest durable step is told.
+// Collective. Finishes the chores: afterwards marks are synced, removals are done, and the newest durable step is
+// known.
 void Writer::State::end_chores() {
   if (!store) return;
   statistics.seconds_waiting += background->drain();

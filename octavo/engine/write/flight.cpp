@@ -6,7 +6,7 @@
 #include "octavo/engine/timer.hpp"
 #include "octavo/engine/write/writer_state.hpp"
 
-/// The way of a step from end_step() to the call that finds it over.
+/// The way of a step from end_step() to the call that finds it finished.
 namespace octavo::engine {
 
 using base::Error;
@@ -15,15 +15,16 @@ using store::Flow;
 
 // ------------------------------------------------------------------ handed over
 
-// Slots may be all taken by steps that are on their way: then they are waited for.
+// If steps on their way take all slots, waits for these steps.
 void Writer::State::choose_files(store::SegmentPlan& segment) {
   if (store->choose_files(segment, next_number)) return;
   settle();
   if (!store->choose_files(segment, next_number)) throw Error(Kind::usage, "no checkpoint slot is free");
 }
 
-// The first step that is durable says which the run took up. Those that come before that is known go on from one
-// another: whichever of them fails, the branch that was abandoned is superseded by the next.
+// Until one of the run's steps is known to be durable, each names the step that it continues: the previous one that has
+// not failed, else the step from which the run resumed. So whichever of them fails, the next one supersedes the
+// abandoned branch.
 std::optional<store::StepId> Writer::State::continued_by(Flow flow) const {
   if (durable[static_cast<std::size_t>(flow)]) return {};
   for (auto step = submitted.rbegin(); step != submitted.rend(); ++step)
@@ -62,13 +63,13 @@ void Writer::State::hand_over(StepWork work) {
   const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
   submitted.back().record.seconds_in_call = seconds;
   automatic[flow].seen(seconds);
-  // The call that writes a step tells of its end.
+  // In sync mode the call that writes a step also reports its end.
   if (mode != Mode::sync) return;
   agree(false);
   end_chores();
 }
 
-// The group is told of a step that could not be copied, and writes nothing of it.
+// If a step cannot be copied, we tell the group, which then writes nothing of it.
 void Writer::State::stage(StepWork& work) {
   statistics.bytes_staged += work.bytes_put;
   const auto begin = Clock::now();
@@ -83,10 +84,11 @@ void Writer::State::stage(StepWork& work) {
   statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
 }
 
-// No collective call: what goes wrong here becomes the step's failure.
+// Not collective: an error here becomes the step's failure.
 void Writer::State::submit(StepWork work, Mode mode) {
   const std::int64_t number = next_number - 1;
-  // Other ranks may be slow, and a kill loses what is on its way. All have handed over the steps before: this ends.
+  // We limit the steps on their way: other ranks may be slow, and a kill loses these steps. The wait ends, because all
+  // ranks have handed over the earlier steps.
   statistics.seconds_waiting += background->wait_for_room(static_cast<std::size_t>(options.steps_in_flight) - 1);
   const bool wanted = work.stage && mode == Mode::background && !options.lend;
   const bool stages = wanted && staging->fits(staged_bytes_of(*work.job));
@@ -94,7 +96,7 @@ void Writer::State::submit(StepWork work, Mode mode) {
   if (stages) stage(work);
   const bool lent = work.stage && !stages;
   statistics.seconds_waiting += background->submit(number, std::move(work), lent);
-  // Too large to be staged, or meant to be written now.
+  // The step is too large for staging, or is to be written now.
   if (mode == Mode::sync || (lent && !options.lend)) statistics.seconds_waiting += background->drain();
 }
 
@@ -126,15 +128,15 @@ void Writer::State::collect() {
   }
 }
 
-// `durable_up_to`: all ranks have finished the steps below without failure, but for those known to have failed. The
-// same on all ranks, and so is what follows from it.
+// `durable_up_to`: all ranks have finished the steps below it, and only steps known to have failed did fail. The number
+// is the same on all ranks, and so are its consequences.
 void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   for (; !submitted.empty() && submitted.front().number < durable_up_to; submitted.pop_front()) land(submitted.front());
   mark_failed(submitted, failed);
   if (store && store->local) mark_failed(store->local->steps, failed);
 }
 
-// Collective. All ranks have written the step, or it failed. It is over, on all ranks alike.
+// Collective. Called when all ranks have written the step or it failed. Afterwards it is over on all ranks.
 void Writer::State::land(Submitted& step) {
   if (!flights.empty() && flights.front().number == step.number) {
     const StepWork work = std::move(flights.front().work);
@@ -155,7 +157,7 @@ void Writer::State::land(Submitted& step) {
   if (rank == 0) write_log(options.log, to_text(record));
 }
 
-// Collective. False where the step cannot be shown.
+// Collective. Returns false if the step cannot be made visible.
 bool Writer::State::seal(const StepWork& work) try {
   if (work.gather) work.gather();
   if (work.seal) ranks::agree(comm.get(), work.seal);

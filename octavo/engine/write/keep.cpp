@@ -17,7 +17,7 @@ constexpr auto checkpoint = static_cast<std::size_t>(Flow::checkpoint);
 
 // The result of scanning a directory of checkpoints.
 struct Found {
-  bool damaged = false;     // or with something in it that is no subfile
+  bool damaged = false;     // or it holds something other than subfiles
   bool incomplete = false;  // segments of steps that lack others
   bool lost = false;        // those of one that was durable
   std::vector<KeptStep> listed;
@@ -27,7 +27,7 @@ std::string name_in(const fs::path& directory, const fs::path& store) {
   return directory.lexically_relative(store).generic_string();
 }
 
-// One entry for each directory, also for those without any subfile.
+// One entry for each directory, including those without any subfile.
 std::map<std::string, Found> look_at(const store::Scan& scan) {
   std::map<std::string, Found> found;
   for (const fs::path& directory : store::flow_directories(scan.store, Flow::checkpoint)) {
@@ -51,7 +51,7 @@ std::map<std::string, Found> look_at(const store::Scan& scan) {
       Found& here = found[directory_of(place.subfile)];
       here.incomplete = here.incomplete || !step.complete;
       here.lost = here.lost || step.lost;
-      // A step whose segments are in several directories: none of them is touched.
+      // The step's segments are in several directories: we touch none of them.
       if (step.complete && directory_of(place.subfile) != first) here.damaged = true;
     }
   }
@@ -70,7 +70,7 @@ Keeper::Keeper(const fs::path& store, const Options& options, const std::optiona
   store::Scan scan;
   try {
     scan = store::scan_store(store_);
-  } catch (const base::Error& error) {  // the first step says what is wrong
+  } catch (const base::Error& error) {  // the first step reports the error
     if (error.kind() == base::Kind::unsupported) throw;
     return;
   }
@@ -109,27 +109,28 @@ bool Keeper::is_abandoned(const KeptStep& step) const {
   return std::find(abandoned_.begin(), abandoned_.end(), step.id) != abandoned_.end();
 }
 
-// Slots stay; what stands in the flow's own directory is all of its steps together.
+// Slots stay. Files in the flow's own directory stay, because all its steps share them.
 bool Keeper::is_removable(const std::string& directory) const {
   if (directory == store::to_string(Flow::checkpoint)) return false;
   return !options_.recycle || directory.find("/slot.") == std::string::npos;
 }
 
-// With the oldest go marks below it: of a step that was lost before it, or on a branch that was abandoned before it.
+// With the oldest step we also drop marks below it: of steps that were lost earlier, or that are on a branch abandoned
+// earlier.
 void Keeper::forget(const KeptStep& step) {
   const bool is_oldest = !kept_.empty() && kept_.front().order == step.order;
   (is_oldest ? store::drop_up_to : store::drop)(marks_[checkpoint], step.order);
   std::erase_if(kept_, [&](const KeptStep& other) { return other.order == step.order; });
 }
 
-// The mark first: a step that it lists and that is not there is lost.
+// We write the mark before removing files, because a step that the mark lists but that is missing counts as lost.
 Chore Keeper::chore(Flow flow, std::vector<std::string> removed) {
   return [store = store_, flow, mark = marks_[static_cast<std::size_t>(flow)], sync = options_.sync,
           removed = std::move(removed), files = mark_files_] {
     file::File& file = (*files)[static_cast<std::size_t>(flow)];
     try {
       store::write_mark(file, store, flow, mark, sync);
-    } catch (const base::Error&) {  // no fault of the step: the next one tries again
+    } catch (const base::Error&) {  // not the step's fault: the next step tries again
       file = {};
     }
     for (const std::string& directory : removed) file::remove_all(store / directory);
@@ -185,7 +186,7 @@ Chore Keeper::taken(const std::string& slot) {
 }
 
 std::string new_directory(std::int64_t step, std::set<std::string>& used) {
-  // Few are kept, so that they need no directories of directories, each of which would cost two syncs.
+  // Few checkpoints are kept, so they need no nested directories, each of which would cost two syncs.
   const std::string name = store::to_string(Flow::checkpoint) + "/" + store::step_directory(step);
   std::string fresh = name;
   for (int attempt = 2; used.contains(fresh); ++attempt) fresh = name + "." + std::to_string(attempt);

@@ -11,7 +11,7 @@
 
 namespace octavo::engine {
 
-/// The places that checkpoints are written to again and again: the same on all ranks, which see the same steps go in,
+/// The slots, which checkpoints overwrite in turn. All ranks have the same state, because all see the same steps go in,
 /// become durable and fail.
 class Slots {
  public:
@@ -21,8 +21,8 @@ class Slots {
   /// run are not needed any more. Collective.
   void find(MPI_Comm comm, const std::filesystem::path& store, const std::optional<store::StepId>& resumed_from);
 
-  /// A slot for the step of this number: one that holds none of the newest `keep` durable steps and no step that is on
-  /// its way. Nothing where there is none yet: the steps on their way must be known to be durable, or lost, before.
+  /// A slot for the step of this number: one that holds none of the newest `keep` durable steps and no step that is
+  /// still on its way. Nothing if there is none yet: then a step on its way must first become durable or fail.
   std::optional<std::string> take(std::int64_t number);
   void durable(std::int64_t number);
   void failed(std::int64_t number);

@@ -59,7 +59,8 @@ void set_piece(StepJob& job, PutTriangles& triangles, const mesh::Unstructured& 
   triangles.piece_checksum = checksum;
 }
 
-// Collective. Ranks learn each other's patches: coarse cells under a finer box are refined, whichever rank has it.
+// Collective. Ranks learn each other's patches, because coarse cells under a finer box are refined, whichever rank has
+// the box.
 void learn_boxes(MPI_Comm comm, int rank, StepJob& job) {
   const auto all = gather_patches(comm, job.patches ? &job.patches->mine : nullptr);
   ranks::agree(comm, [&] {
@@ -129,10 +130,10 @@ void StoreSteps::open_keeper() {
   std::string names;
   ranks::agree(comm, [&] {
     if (rank != 0) return;
-    keeper.emplace(
-        path,
-        Keeper::Options{options.keep_last, recycles(options), options.sync_policy != SyncPolicy::none, local.has_value()},
-        resumed_from);
+    keeper.emplace(path,
+                   Keeper::Options{options.keep_last, recycles(options), options.sync_policy != SyncPolicy::none,
+                                   local.has_value()},
+                   resumed_from);
     for (const std::string& name : keeper->directories()) names += name + '\n';
   });
   names = ranks::from_first(comm, std::move(names));
@@ -190,7 +191,7 @@ StepWork StoreSteps::take(std::shared_ptr<StepJob> shared, const Agreement& all)
   return work;
 }
 
-// Collective. A new mesh is shared out; then the job is what this rank writes.
+// Collective. Shares out a new mesh, then reduces the job to what this rank writes.
 void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
   if (is_new) {
     triangles.shares.reset();
@@ -244,7 +245,7 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
   if (!local) return;
   own.drained = drained_up_to(*local, own.finished);
   collect(*local, statistics);
-  // A step that failed before it was on all local disks is not lost once more on the way from there.
+  // A step that failed before it reached all local disks is not reported again as lost on the way from there.
   std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
   if (!local->failures.empty()) own.lost = local->failures.front().first;
 }
@@ -273,7 +274,8 @@ void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
   for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
 }
 
-// All ranks are done with a step in the store itself. Only now that it is complete everywhere an older one may go.
+// Called when all ranks are done with a step in the store itself. Only now, when it is complete everywhere, may an
+// older one be removed.
 void StoreSteps::keep(const Submitted& step) {
   if (!keeper) return;
   const KeptStep kept{step.id, step.order, step.directory};
@@ -297,7 +299,7 @@ void StoreSteps::prove(std::initializer_list<Mark> marks) {
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     for (Mark mark : marks) try {
         forget_restart(path, flow, *resumed_from, mark);
-      } catch (const Error&) {  // the next start is told that this one is remembered
+      } catch (const Error&) {  // the next restart reports that this one is remembered
       }
   proven = true;
 }

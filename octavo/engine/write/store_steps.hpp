@@ -21,19 +21,20 @@
 
 namespace octavo::engine {
 
-/// Triangles as they were put last, and how their values reach the ranks that write them.
+/// The triangles that were put last, and how their values reach the ranks that write them.
 struct PutTriangles {
   SeriesMesh piece;
   std::uint64_t piece_checksum = 0;
-  std::uint64_t numbers = 0;  ///< checksum of the integer fields of the step that is put, which stand with the mesh
+  std::uint64_t numbers = 0;  ///< checksum of the current step's integer fields, which are stored with the mesh
   std::optional<TriangleShares> shares;
-  std::uint64_t shared_numbers = 0;       ///< of the step that shared the mesh out
+  std::uint64_t shared_numbers = 0;       ///< the same of the step for which the mesh was shared out
   std::int64_t since = 0;                 ///< steps from this number on have this mesh
-  std::optional<std::int64_t> mesh_step;  ///< of the analysis flow: durable, and has it
+  std::optional<std::int64_t> mesh_step;  ///< the durable step of the analysis flow that holds the mesh
   bool is_new() const { return !shares || shares->piece != piece_checksum || shared_numbers != numbers; }
 };
 
-/// A store as a writer's target: all that foreign files have not. The same on all ranks, but for what rank 0 keeps.
+/// A store as a writer's target: the state that other targets do not have. The same on all ranks, except for members of
+/// rank 0.
 struct StoreSteps {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
@@ -45,8 +46,8 @@ struct StoreSteps {
   store::Attempt run{};
   file::DirectoryLock lock;  // on rank 0
   Group group;
-  std::optional<LocalSteps> local;       // outlives the background, which hands steps to its drain
-  std::atomic<std::int64_t> marked = 0;  // on rank 0, as local: steps below are listed in a mark, or failed
+  std::optional<LocalSteps> local;       // must outlive the background, which hands steps to its drain
+  std::atomic<std::int64_t> marked = 0;  // on rank 0: steps below are listed in a mark, or failed
   Background* background = nullptr;      // the writer's
   Staging* staging = nullptr;            // the writer's
 
@@ -55,9 +56,9 @@ struct StoreSteps {
   Slots slots;
   std::optional<Keeper> keeper;                      // on rank 0
   std::set<std::string> directories;                 // of checkpoints: the next attempt gets another
-  std::deque<Submitted> unmarked;                    // durable, and not told
+  std::deque<Submitted> unmarked;                    // durable, but not in a mark yet
   std::array<std::optional<store::StepId>, 2> told;  // by flow: the newest durable one that a mark lists
-  bool proven = false;                               // this run has a step: the start was good
+  bool proven = false;                               // this run has a step, so its restart succeeded
   std::vector<std::string> notes;
 
   StoreSteps(MPI_Comm comm, const mesh::Header& header, const StoreTarget& target);
@@ -66,21 +67,21 @@ struct StoreSteps {
   void open();
   TargetRow row();
   void use(Background& thread, Staging& memory) { background = &thread, staging = &memory; }
-  /// Which files a step goes to. False where all slots are taken by steps that are on their way.
+  /// Chooses the files of a step. Returns false if steps on their way take all slots.
   bool choose_files(store::SegmentPlan& segment, std::int64_t number);
-  /// The number is known: the step gets its attempt, and its way over the local disk.
+  /// Gives a step whose number is known its attempt and, if there is one, its way over the local disk.
   void identify(StepJob& job, Submitted& step, const std::optional<store::StepId>& continues);
 
-  /// Adds what only a store has to say.
+  /// Adds the reports that only a store has.
   void tell(Agreement& own, Statistics& statistics);
-  /// All ranks have the step on disk (the local one), or it failed.
+  /// Called when all ranks have the step on disk (the local one, if there is one), or it failed.
   void landed(const Submitted& step);
-  /// Steps below are listed in a mark.
+  /// Called when a mark lists all steps below this number.
   void told_up_to(std::int64_t marked);
-  /// The same for the way from local disks to the store.
+  /// Notes how far steps have come on the way from local disks to the store.
   void advance_drained(std::int64_t up_to, std::int64_t failed);
-  /// A run that has a step that is safe, or has come to its end, did not fail in its start. What the application itself
-  /// called a failure is one until there is a step.
+  /// Removes these marks of a failed restart. A run that has a safe step, or has come to its end, did not fail at its
+  /// start. If the application itself called it a failure, only a step removes that mark.
   void prove(std::initializer_list<Mark> marks);
 
  private:

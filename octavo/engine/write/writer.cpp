@@ -168,12 +168,12 @@ void Writer::State::keep_error(const std::function<void()>& work) {
     if (!job) throw Error(Kind::usage, "there is no step to end");
     work();
   } catch (...) {
-    // Kept until all ranks can throw it: one that left now would leave the others waiting in end_step().
+    // We keep the error until all ranks can throw it: if this rank left now, the others would wait in end_step().
     if (!put_error) put_error = base::current_error();
   }
 }
 
-// Puts something in a target that takes such things.
+// Passes a put to the target, if it takes such puts.
 template <class Put, class... Arguments>
 void Writer::State::give(const std::string& what, const Put& target_put, Arguments&&... arguments) {
   put(what, [&] {
@@ -241,7 +241,7 @@ Statistics Writer::State::statistics_now() {
   return statistics;
 }
 
-// All at once or not at all: somebody may be looking.
+// Replaces the file in one step, because somebody may be reading it.
 void Writer::State::write_statistics() {
   int wanted = options.statistics.empty() ? 0 : 1;
   MPI_Bcast(&wanted, 1, MPI_INT, 0, comm.get());

@@ -16,7 +16,7 @@
 
 namespace octavo::engine {
 
-/// How a simulation writes its steps, wherever they go (docs/writer.md):
+/// Writes the steps of a simulation to any target (docs/writer.md):
 ///
 ///     Writer writer(MPI_COMM_WORLD, "run.octavo", header, read_options());
 ///     writer.begin_step(store::Flow::checkpoint, step, time);
@@ -26,79 +26,80 @@ namespace octavo::engine {
 ///     ...
 ///     writer.close();               // collective; all steps are durable, or this throws
 ///
-/// Another target makes it the writer of FLASH or AMReX outputs, or of one SERAFIN or MED file:
+/// With another target it writes FLASH or AMReX outputs, or one SERAFIN or MED file:
 ///
 ///     Writer writer(MPI_COMM_WORLD, header, NativeOptions{.format = NativeFormat::amrex_plotfile});
 ///     writer.begin_step("plt00010", 10, time);
 ///     Writer series(MPI_COMM_WORLD, {}, SeriesTarget{"r2d.slf", serafin_header, {.piece = mesh}});
 ///     series.begin_step(time);
 ///
-/// Every rank writes one part, its own. In a store it may have none, and parts have the numbers of their ranks; of
-/// other targets every rank puts a mesh and the same fields, empty ones where it has nothing. Arrays are read in
-/// end_step(): until then, or with the option `lend` until the next call, they must stay as they are. SERAFIN and MED
-/// copy them in put_field().
+/// Every rank writes one part, its own. For a store, a rank may have no part, and parts have the numbers of their
+/// ranks. For other targets every rank puts a mesh and the same fields, empty ones if it has nothing. end_step() reads
+/// the arrays: until it returns, or with the option `lend` until the next call, they must not change. For SERAFIN and
+/// MED, put_field() copies them.
 ///
-/// The contract is the same for all targets. Errors are collective: what goes wrong on any rank, in a put or in the
-/// background, is thrown by the next collective call on all, and the writer can be used further. Each failed step is
-/// thrown once, by its name, when all ranks are done with it. A failed step is in no store and has no file; the steps
-/// before and after it are whole. A store shows a step as soon as all ranks have written it. Another target shows it in
-/// the next collective call after that: until then a file of its own is called NAME.partial, and a series ends with the
-/// step before. Of these targets one step is on its way at a time: end_step() first waits for the one before.
+/// The contract is the same for all targets. Errors are collective: if a put or the background fails on any rank, the
+/// next collective call throws the error on all ranks, and the writer can still be used. Each failed step is reported
+/// once, by name, when all ranks are done with it. A failed step is in no store and has no file; the steps before and
+/// after it are complete. A store shows a step as soon as all ranks have written it. Another target shows it in the
+/// next collective call after that: until then its file is called NAME.partial, and a series ends with the previous
+/// step. These targets have one step on its way at a time: end_step() first waits for the previous one.
 ///
-/// All calls belong to the thread that initialised MPI, and so do all calls of MPI, HDF5 and libmedC. In sync mode no
-/// thread is started, but for a staging directory.
+/// The thread that initialised MPI must make all calls; the writer calls MPI, HDF5 and libmedC only on it. In sync mode
+/// no thread is started, except for a staging directory.
 class Writer {
  public:
-  /// Collective. `header` is what all steps have in common (time and fields are filled in per step); a series has its
-  /// own, and it is not looked at. Throws Error(usage) where the header cannot be (dimensions, roots, block, corners),
-  /// options contradict each other, MPI gives too few guarantees for a thread, another writer has the store open, or
-  /// the series exists.
+  /// Collective. `header` holds the properties that all steps share (time and fields are filled in per step). A series
+  /// has its own header and ignores this one. Throws Error(usage) if the header is invalid (dimensions, roots, block,
+  /// corners), options contradict each other, MPI's thread level is too low for a background thread, another writer has
+  /// the store open, or the series exists.
   Writer(MPI_Comm comm, const mesh::Header& header, const Target& target);
   /// To a store: StoreTarget.
   Writer(MPI_Comm comm, const std::filesystem::path& store, const mesh::Header& header, const Options& options = {},
          const std::optional<store::StepId>& resumed_from = {});
-  ~Writer();  ///< without close(): waits for this rank's own work, tells nobody, and shows no step
+  ~Writer();  ///< without close(): waits for this rank's own work, reports no error, and shows no step
   Writer(Writer&&) noexcept;
   Writer& operator=(Writer&&) noexcept;
 
   /// To a store. Waits for lent arrays. Throws Error(usage) inside a step, after close(), or for another target.
   void begin_step(store::Flow flow, std::int64_t step, double time);
-  /// To a FLASH or AMReX output of this path, which must not exist: end_step() finds that out. FLASH: `step` is the
-  /// scalar nstep, unless that is put.
+  /// To a FLASH or AMReX output at this path. The path must not exist, which end_step() checks. FLASH: `step` becomes
+  /// the scalar nstep, unless the caller puts nstep.
   void begin_step(const std::filesystem::path& path, std::int64_t step, double time);
   /// To a series.
   void begin_step(double time);
   /// Whether the option `checkpoint.every` or `analysis.every` asks for this step of the flow. Call it at every step of
-  /// the simulation; collective where wall time decides (rank 0's clock), local otherwise. Targets without such
-  /// options: every step.
+  /// the simulation. Collective if wall time decides (rank 0's clock), local otherwise. Targets without these options
+  /// ask for every step.
   bool due(store::Flow flow, std::int64_t step, double time);
-  // A put that the target does not take is Error(unsupported). end_step() throws it, as all errors of puts.
+  // If the target does not take a put, that is Error(unsupported). end_step() throws it, like all errors of puts.
 
   /// Header::attributes of the step: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A checkpoint
   /// of AMReX needs "level_dt", reals: the time step of each level, or one for all. None in a series.
   void put_attribute(const std::string& name, mesh::Attribute value);
-  /// This rank's tree, which holds the roots that it lists (`tree.held`): those that it owns or has owned cells below,
-  /// and no others, for all that it holds is stored. A rank may hold none. FLASH: the header's block, every block owned
-  /// by one rank; AMReX: whatever the tree owns.
+  /// This rank's tree, which lists the roots that it holds (`tree.held`). It should hold only roots that it owns or
+  /// that have owned cells below them, because everything that it holds is stored. A rank may hold none. FLASH: the
+  /// header's block, every block owned by one rank; AMReX: any ownership.
   void put_mesh(const mesh::Octree& tree);
   /// The boxes of this rank (disjoint from all others'). They become a tree of the header's roots and block, level 0 of
   /// the patches at tree level index `header.unfolded`: see mesh::plan_patch_tree, which gives the roots. Boxes, and
   /// the coarse cells under finer ones, must be whole blocks; ratios are 2 or 4; values come back bit for bit. Every
   /// rank learns the boxes of all in end_step(): 52 bytes a box. AMReX: any boxes, roots and block are not looked at.
   void put_mesh(const mesh::Patches& patches);
-  /// Triangles: this rank's piece, maybe without points, on every rank. Points and triangles may be held by several
-  /// ranks; every number (`global_point`; `global_element`, where given on all ranks) from 0 up by one at least.
-  /// Without `global_element` triangles stand in the order of their lowest points. The header has one root and no
-  /// blocks. Fields have one value a point, plane after plane, of 4 or 8 bytes; the lowest rank's counts. Values go to
-  /// the ranks that write them in end_step(), by an exchange that is planned when the mesh is new. Integer fields
-  /// belong to the mesh. Checkpoints have the mesh each, steps of the analysis flow that of the first that is durable,
-  /// while it stays. A series has its mesh from its target; the same may be put again.
+  /// Triangles: every rank puts its piece, which may have no points. Several ranks may hold the same point or triangle.
+  /// At least one rank must hold each number from 0 up (`global_point`; `global_element` if given on all ranks).
+  /// Without `global_element` triangles are sorted by their lowest points. The header has one root and no blocks.
+  /// Fields have one value a point, plane after plane, of 4 or 8 bytes; if several ranks hold a point, the lowest
+  /// rank's value counts. end_step() sends values to the ranks that write them, by an exchange that is planned when the
+  /// mesh is new. Integer fields belong to the mesh. Every checkpoint holds the mesh. Steps of the analysis flow hold
+  /// it until one of them is durable; later ones refer to that step while the mesh stays the same. A series has its
+  /// mesh from its target; the same mesh may be put again.
   void put_mesh(const mesh::Unstructured& piece, std::span<const std::int64_t> global_element = {});
-  /// A value on every tree cell. Does nothing for a field that the flow's option `fields` leaves out. `view.type`,
-  /// `components` and `block` are those of the field in the store. Of faces a tree's field may have one value more than
-  /// cells along that axis of a block: it is put as two, NAME_left and NAME_right, the low and the high face of each
-  /// cell. FLASH: float64, float32 or integers; AMReX: float64 or float32 of cells; both: one component. A series: one
-  /// value a point of this rank's piece, plane after plane, float64 or float32, converted to the file's precision.
+  /// A value on every tree cell. Does nothing for a field that the flow's option `fields` leaves out. The field in the
+  /// store gets `view.type`, `components` and `block`. A tree's field on faces may have one value more than cells along
+  /// that axis of a block: it is put as two fields, NAME_left and NAME_right, the low and the high face of each cell.
+  /// FLASH: float64, float32 or integers; AMReX: float64 or float32 on cells; both: one component. A series: one value
+  /// a point of this rank's piece, plane after plane, float64 or float32, converted to the file's precision.
   void put_field(const std::string& name, const ArrayView& view, const std::string& unit = "");
   /// The same with another centring than the view's.
   void put_field(const std::string& name, ArrayView view, const std::string& unit, mesh::Centring centring) {
@@ -116,46 +117,45 @@ class Writer {
   /// "identity", else "tag"; without any of them each particle gets a new one.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
-  /// Bytes of this rank alone, by a name that other ranks may use too or not: the state of its random numbers ... A
-  /// copy is made. Restart::opaque gives them back. A rank that puts no mesh has none. To a store only.
+  /// Bytes of this rank alone, such as the state of its random numbers. Other ranks may use the same name or not. A
+  /// copy is made. Restart::opaque returns them. A rank that puts no mesh has none. To a store only.
   void put_bytes(const std::string& name, std::span<const std::byte> bytes);
-  /// Reports an error that the caller met in preparing a put. end_step() throws it on all ranks, like the error of a
+  /// Reports an error that the caller met while preparing a put. end_step() throws it on all ranks, like the error of a
   /// put.
   void put_error(const base::Error& error);
   /// Reports that the caller failed to begin the step. end_step() throws this error on all ranks, unless begin_step()
   /// succeeds before.
   void begin_error(const base::Error& error);
   /// Collective. Takes the step: writes it in sync mode, stages or lends it otherwise. Throws if something is wrong
-  /// with the step (a put failed, ranks disagree, the target cannot be so); the step is then not taken. Also throws if
-  /// an earlier step has failed in the meantime; the error names that one, and this step is taken all the same.
+  /// with the step (a put failed, ranks disagree, the target cannot hold it); the step is then not taken. Also throws
+  /// if an earlier step has failed in the meantime; the error names that step, and this one is taken nevertheless.
   void end_step();
-  /// Collective. Whether no step is on its way any more, on any rank. Does not wait; a step that all ranks have written
-  /// is shown. Throws as wait().
+  /// Collective. Whether no step is on its way on any rank. Does not wait. Shows a step that all ranks have written.
+  /// Throws what wait() throws.
   bool finished();
-  /// Collective. Waits until every step so far is durable and shown: all that all ranks write of it is on disk, on
-  /// local disks if there is a staging directory. Throws one error for all steps that failed and that no error has
-  /// named before.
+  /// Collective. Waits until every step so far is durable and shown: all ranks have it on disk, on local disks if there
+  /// is a staging directory. Throws one error for all failed steps that no earlier error has named.
   void wait();
-  /// Collective. As wait(); with a staging directory it also drains every step to the store. It then writes what the
-  /// option `statistics` asks for and closes the writer, even if it throws. Throws Error(usage) if a step was begun and
-  /// not ended, and the error of a put that no end_step() threw.
+  /// Collective. Does what wait() does; with a staging directory it also drains every step to the store. It then writes
+  /// the file that the option `statistics` names and closes the writer, even if it throws. Throws Error(usage) if a
+  /// step was begun and not ended, and the error of a put that no end_step() threw.
   void close();
 
-  /// Steps of which all ranks know that they are durable, and those that a series had when it was opened.
+  /// Number of steps that all ranks know to be durable, including those that a series had when it was opened.
   std::int64_t steps() const;
-  /// The newest step of a flow of which all ranks know that it is durable. Targets other than a store: of checkpoints.
+  /// The newest step of a flow that all ranks know to be durable. Targets other than a store count as checkpoints.
   std::optional<store::StepId> newest_durable(store::Flow flow) const;
-  /// The newest step of a flow of which all ranks know that it is in the store itself: newest_durable() where there is
-  /// no staging directory.
+  /// The newest step of a flow that all ranks know to be in the store itself. Without a staging directory this is
+  /// newest_durable().
   std::optional<store::StepId> newest_drained(store::Flow flow) const;
-  /// A store: the fate of steps that an earlier run left on local disks (the same on all ranks), and options that this
-  /// rank could not follow. A series: which ranks write how much of it.
+  /// For a store: the fate of steps that an earlier run left on local disks (the same on all ranks), and options that
+  /// this rank could not follow. For a series: which ranks write, and how much.
   std::vector<std::string> notes() const;
-  /// This rank's.
+  /// This rank's statistics.
   Statistics statistics() const;
-  /// Collective: of all ranks together, the same on all. Also after close().
+  /// Collective: the statistics of all ranks together, the same on all. May be called after close().
   Statistics total_statistics() const;
-  /// The mode that steps of this flow are written in from now on (Mode::automatic: not decided yet).
+  /// The mode in which steps of this flow are written from now on (Mode::automatic: not decided yet).
   Mode mode_of(store::Flow flow) const;
 
  private:

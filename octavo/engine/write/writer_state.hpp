@@ -15,8 +15,8 @@
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/ranks/communicator.hpp"
 
-/// A writer inside. writer.cpp has the calls that put a step together, contract.cpp those that end it and tell of
-/// errors, flight.cpp what a step goes through between.
+/// The inside of a Writer. writer.cpp has the calls that put a step together, contract.cpp those that end it and report
+/// errors, flight.cpp the way of a step in between.
 namespace octavo::engine {
 
 /// A step that waits to be sealed.
@@ -33,27 +33,28 @@ struct Writer::State {
   ranks::OwnComm comm;
   int rank = 0;
   mesh::Header header;
-  Options options;                    // of targets other than a store: what of them they have
+  Options options;                    // for targets other than a store: those options that they have
   std::unique_ptr<StoreSteps> store;  // none: another target
   TargetRow target;
   std::optional<Staging> staging;
-  std::deque<Flight> flights;            // of targets other than a store
-  std::optional<Background> background;  // ends before what it writes from
+  std::deque<Flight> flights;            // only for targets other than a store
+  std::optional<Background> background;  // must be destroyed before the memory that it writes from
 
   // The step that is put together.
   std::shared_ptr<StepJob> job;            // between begin_step and end_step
-  std::optional<base::Error> begin_error;  // of a begin_step that no good one has followed
+  std::optional<base::Error> begin_error;  // of a failed begin_step that no successful one has followed
   std::optional<base::Error> put_error;    // the first thing that went wrong in a put
   std::string last_begun;                  // step, as errors name it
 
   // Steps on their way.
   std::int64_t next_number = 0;
   std::array<AutoMode, 2> automatic;
-  std::deque<Submitted> submitted;                            // not known to be durable, nor to have failed
-  std::deque<std::pair<std::int64_t, base::Error>> failures;  // on this rank, of steps that ranks may still be at
-  std::vector<base::Error> untold;  // a failed step each, the same on all ranks: nothing threw it yet
-  std::int64_t finished = 0;        // steps that this rank is done with, failed ones too
-  std::int64_t synced = 0;          // of those: on disk, where sync_policy is wait
+  std::deque<Submitted> submitted;  // not known to be durable or to have failed
+  std::deque<std::pair<std::int64_t, base::Error>>
+      failures;                     // on this rank, of steps that other ranks may still be writing
+  std::vector<base::Error> untold;  // one for each failed step that was not thrown yet, the same on all ranks
+  std::int64_t finished = 0;        // steps that this rank is done with, including failed ones
+  std::int64_t synced = 0;          // of those: on disk, if sync_policy is wait
 
   // Steps that are over.
   std::int64_t durable_steps = 0;

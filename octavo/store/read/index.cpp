@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Larger ones are not read: about a million steps.
+// A larger index is not read. This is enough for about a million steps.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
 std::string index_first_line(Flow flow) {
@@ -34,7 +34,7 @@ std::string index_text(const std::vector<IndexedStep>& steps, Flow flow) {
   return text + index_last_line(text);
 }
 
-// Takes a word, and the number behind it with a blank, from the front of the line.
+// Takes a word, a blank and a number from the front of the line.
 template <class T>
 bool take_number(std::string_view& line, std::string_view word, T& number) {
   if (!line.starts_with(word)) return false;

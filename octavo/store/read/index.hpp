@@ -7,8 +7,8 @@
 
 #include "octavo/store/read/scan.hpp"
 
-/// The index of a flow (docs/format.md, "Index"): where its steps are. The subfiles are the truth; an index that is
-/// missing, old or damaged harms nothing.
+/// The index of a flow (docs/format.md, "Index") says where its steps are. The subfiles are the truth: an index that is
+/// missing, old or damaged does no harm.
 namespace octavo::store {
 
 /// A complete step.
@@ -22,12 +22,12 @@ struct IndexedStep {
 
 /// The path of a flow's index.
 std::filesystem::path index_path(const std::filesystem::path& store, Flow flow);
-/// The index as it should be, by order.
+/// The correct index of a scanned store, sorted by order.
 std::vector<IndexedStep> index_of(const Scan& scan, Flow flow);
 /// Nothing for an index that is missing or damaged.
 std::optional<std::vector<IndexedStep>> read_index(const std::filesystem::path& store, Flow flow);
-/// Makes the indexes of both flows anew from the subfiles, and removes that of a flow without steps. Throws as
-/// scan_store() does.
+/// Rebuilds the indexes of both flows from the subfiles, and removes the index of a flow without steps. Throws what
+/// scan_store() throws.
 void rebuild_indexes(const std::filesystem::path& store);
 
 }  // namespace octavo::store

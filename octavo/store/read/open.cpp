@@ -30,7 +30,7 @@ std::string steps_there(const Scan& scan) {
   return text;
 }
 
-// Listed steps that fit, the newest first: analysis before checkpoint, then by number.
+// The listed steps that match: analysis before checkpoint, then the largest number first.
 std::vector<const StepFound*> candidates(const Scan& scan, std::optional<Flow> flow, std::optional<std::int64_t> step) {
   std::vector<const StepFound*> found;
   for (const StepFound& candidate : scan.steps)
@@ -56,7 +56,7 @@ Error no_such_step(const Scan& scan, std::optional<Flow> flow, std::optional<std
   return Error(Kind::usage, "there is no " + wanted).at(scan.store.string()).hint("there are " + steps_there(scan));
 }
 
-// Damage that touches the step asked for is thrown; a step that was not asked for by number gives way to an older one.
+// If the caller named the step, we throw its damage. Otherwise we pass over a damaged step and take an older one.
 OpenedStep choose(const Scan& scan, std::optional<Flow> flow, std::optional<std::int64_t> step,
                   std::vector<std::string>& notes) {
   const auto found = candidates(scan, flow, step);
@@ -124,7 +124,7 @@ mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request) 
   const file::File file = file::open_read(segment.path);
   try {
     mesh::Part out = decode_part(segment.table, place.row, request, source_of(file));
-    // Species that only other segments have: none of them here.
+    // Species that only other segments have: this part has no particles of them.
     if (request.particles)
       for (const mesh::SpeciesInfo& info : step.species)
         if (std::none_of(out.particles.begin(), out.particles.end(),

@@ -11,7 +11,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// Bit for bit: a time that is NaN agrees with itself.
+// We compare headers bit for bit, so that a time that is NaN equals itself.
 std::vector<std::byte> header_bytes(const OpenedSegment& segment) {
   Table only;
   only.header = segment.table.header;

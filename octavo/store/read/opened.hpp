@@ -17,7 +17,7 @@ struct PartPlace {
   std::size_t segment = 0, row = 0;
 };
 
-/// A complete step of which all tables have been read and agree.
+/// A complete step whose tables have all been read and agree.
 struct OpenedStep {
   Flow flow = Flow::analysis;
   std::int64_t step = 0;
@@ -25,22 +25,22 @@ struct OpenedStep {
   std::vector<OpenedSegment> segments;
   std::vector<PartPlace> parts;  ///< by contributor, ascending
   mesh::Header header;
-  std::vector<mesh::SpeciesInfo> species;  ///< counts of all parts
+  std::vector<mesh::SpeciesInfo> species;  ///< counts are sums over all parts
   std::optional<TriangleMesh> triangles{};
   std::vector<MeshArray> mesh{};  ///< of triangles
 };
 
-/// Reads the table of one segment. Throws Error(corrupt) with the place.
+/// Reads the table of one segment. Throws Error(corrupt), naming the place.
 OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place);
-/// Brings segments together. Throws Error(corrupt) where their headers disagree or a contributor is there twice.
+/// Joins the segments of a step. Throws Error(corrupt) if their headers disagree or a contributor is there twice.
 OpenedStep join_segments(const StepFound& step, std::vector<OpenedSegment> segments);
 OpenedStep open_segments(const Scan& scan, const StepFound& step);
 /// The complete step of this number, as open_step() chooses it.
 OpenedStep open_numbered(const std::filesystem::path& store, Flow flow, std::int64_t step);
 
-/// Streams from an open subfile, checked against their stored checksums.
+/// Reads streams from an open subfile and checks them against their stored checksums.
 Fetch fetch_from(const file::File& file);
-/// The same, and values that are stored as they are straight from the file into their place.
+/// The same; values that are stored raw are read from the file straight into place.
 Source source_of(const file::File& file);
 
 /// A note that the step's opaque bytes, which belong to its parts, are left out; empty if it has none.

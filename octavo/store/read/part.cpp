@@ -36,7 +36,7 @@ void check_taken(const StreamRow& stream, std::size_t taken) {
   if (taken != stream.stored_bytes) throw differs("bytes that decoding took", stream.stored_bytes, taken);
 }
 
-// Runs work, naming the stream in what it throws.
+// Runs work. Errors that it throws name the stream.
 template <class Work>
 void within(const Table& table, const StreamRow& stream, Work&& work) {
   try {
@@ -48,8 +48,8 @@ void within(const Table& table, const StreamRow& stream, Work&& work) {
 
 // ------------------------------------------------------------------ mesh
 
-// One level after another; `begin` decodes what stands before them, and says how many bytes it took; `size_of_level`
-// says how many bits the next has, or throws: nothing is allocated before it is known to be right.
+// Decodes one level after another. `begin` decodes what comes before the levels and returns how many bytes it took.
+// `size_of_level` returns how many bits the next level has, or throws, so that we never allocate for a wrong size.
 template <class Begin, class SizeOfLevel>
 std::vector<BitArray> decode_bits(const StreamRow& stream, const Fetch& fetch, std::size_t count, Begin&& begin,
                                   SizeOfLevel&& size_of_level) {
@@ -101,7 +101,7 @@ mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& f
     return taken;
   };
   const auto nothing = [](std::span<const std::byte>, std::vector<std::byte>&) { return std::size_t{0}; };
-  // Level 0 has the held roots' cells; every other as many as its parents have children.
+  // Level 0 has the cells of the held roots. Every other level has as many cells as its parents have children.
   const auto size_of_level = [&](std::size_t l, const std::vector<BitArray>& refined) {
     const std::uint64_t expected = l == 0 ? part.cells[0] : refined[l - 1].count() * family_size(tree);
     if (expected != part.cells[l]) throw differs("cells of level index " + std::to_string(l), part.cells[l], expected);
@@ -166,7 +166,7 @@ std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values,
   }
 }
 
-// Raw streams have a checksum of all their values only: those that nobody asked for are read for it.
+// A raw stream has one checksum, of all its values. To check it we also read values that nobody asked for.
 void check_whole(std::span<const std::byte> stored, const StreamRow& stream, const LevelValues& values,
                  std::size_t family) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
@@ -185,7 +185,7 @@ void check_whole(std::span<const std::byte> stored, const StreamRow& stream, con
   check_raw(stream, whole.levels(first, last), mesh::size_of(whole.type));
 }
 
-// Levels [first_level, deepest] of the stream; the raw checksum can be checked where that is all of it.
+// Decodes levels [first_level, deepest] of the stream. If these are all its levels, we can check the raw checksum.
 void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, std::size_t deepest, LevelValues& values,
                    const Parents& parents, std::size_t family) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
@@ -200,7 +200,7 @@ void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, s
   check_raw(stream, values.levels(first, last), mesh::size_of(values.type));
 }
 
-// Reads a level that is stored as it is. False: its head is not that of such a level.
+// Reads a level that is stored raw. Returns false if its head is not that of a raw level.
 bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byte> values, std::size_t scalar,
                 bool integers, base::RunningChecksum* sum) {
   const auto expected = codec::raw_head(integers, scalar, values.size() / scalar);
@@ -218,7 +218,7 @@ bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byt
   return true;
 }
 
-// Reads a stream whose values are stored as they are straight into place. False: it is to be decoded.
+// Reads a stream of raw values straight into place. Returns false if the stream must be decoded instead.
 bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t deepest, const LevelValues& values) {
   const auto first = static_cast<std::size_t>(stream.first_level), last = static_cast<std::size_t>(stream.last_level);
   if (!read_to || stream.stored_checksum != 0 || last > deepest || std::endian::native != std::endian::little)
@@ -239,7 +239,7 @@ bool read_in_place(const ReadTo& read_to, const StreamRow& stream, std::size_t d
   return true;
 }
 
-// The caller's memory for a field, or the field's own.
+// The caller's memory for a field; if it gives none, the field's own.
 std::span<std::byte> memory_for(mesh::Field& field, std::size_t bytes, const Place& place) {
   if (place) {
     const auto given = place(field.info, bytes);
@@ -253,7 +253,7 @@ std::span<std::byte> memory_for(mesh::Field& field, std::size_t bytes, const Pla
   return field.bytes;
 }
 
-// Where the values of all fields of a part stand. Those of triangles are one level.
+// Where each level begins in the values of a part's fields. Triangles are one level.
 struct Levels {
   std::vector<std::size_t> offsets;  // in cells
   Parents parents;
@@ -334,7 +334,7 @@ std::size_t deepest_level(const mesh::Header& header, const mesh::Request& reque
   return static_cast<std::size_t>(std::clamp(asked, 0, static_cast<int>(part.cells.size()) - 1));
 }
 
-// Branches whose owned cells were all below `deepest` are padding now: they go, as from any pruned part.
+// Removes branches whose owned cells were all below `deepest`. They are padding now, which no pruned part keeps.
 void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std::vector<std::uint64_t>& widths) {
   mesh::Extract pruned = mesh::prune(tree);
   if (num_cells(pruned.tree) == num_cells(tree)) return;
@@ -344,7 +344,7 @@ void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std
   tree = std::move(pruned.tree);
 }
 
-// The decoded streams that the request asks for must fit the memory: a large size in a file must not make us swap.
+// Checks that the decoded streams fit into memory: a wrong large size in a file must not make us swap.
 void check_memory(const Table& table, const PartRow& part, std::size_t deepest, const mesh::Request& request,
                   const std::vector<std::size_t>& chosen) {
   std::uint64_t bytes = 0;

@@ -22,7 +22,7 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_missing = 64;  // steps that are looked for, and told of
+constexpr std::size_t most_missing = 64;  // missing steps that we look for and report
 
 std::vector<fs::path> entries(const fs::path& directory) {
   std::vector<fs::path> paths;
@@ -79,7 +79,7 @@ std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
   return steps;
 }
 
-// Complete: each of the segments that every footer speaks of, once.
+// A step is complete if each of its segments is there exactly once and all footers agree on their number.
 void complete(const std::vector<Subfile>& subfiles, StepFound& step) {
   const auto footer = [&](const SegmentPlace& place) -> const Footer& {
     return subfiles[place.subfile].commits[place.commit].footer;
@@ -94,7 +94,8 @@ void complete(const std::vector<Subfile>& subfiles, StepFound& step) {
   }
 }
 
-// A later attempt at the same number supersedes; so does, for all larger numbers, a step that continues an earlier one.
+// A later attempt supersedes earlier attempts at the same number. A step that continues an earlier one supersedes all
+// steps with larger numbers than that one.
 void supersede(const Scan& scan, std::vector<StepFound>& steps) {
   for (const StepFound& later : steps) {
     if (!later.complete) continue;
@@ -162,7 +163,7 @@ std::vector<std::uint64_t> gaps(const Scan& scan, Flow flow, const std::set<std:
   return std::ssize(missing) <= left ? std::vector<std::uint64_t>{} : missing;
 }
 
-// Whether the branch of the step is abandoned: a later run went on from a step before it.
+// Whether the step's branch is abandoned: a later run went on from an earlier step.
 bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
   for (const StepFound& later : scan.steps) {
     if (later.flow != flow || !later.complete || later.order < order) continue;
@@ -328,7 +329,7 @@ std::string step_directory(std::int64_t step) {
 
 fs::path fanned_out(std::int64_t step) {
   const std::string name = step_directory(step), low = name.substr(name.size() - 8);
-  // A minus sign in front of less than nine digits stands for a zero.
+  // A minus sign before fewer than nine digits takes the place of a zero.
   std::string digits = (name.size() > 8 && name[name.size() - 9] != '-' ? name.substr(name.size() - 9, 1) : "0") + low;
   return fs::path(digits.substr(0, 3)) / digits.substr(3, 3) / name;
 }
@@ -391,7 +392,7 @@ Scan scan_store(const fs::path& path) {
   std::error_code error;
   if (!fs::is_directory(scan.store, error))
     throw base::system_error("open the store", error ? error.value() : ENOENT).at(scan.store.string());
-  // Before the steps: a writer beside this reader may add to them, and then to the mark.
+  // We read the marks before the steps, because a writer that runs beside us adds a step first, then its mark.
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
   for (const fs::path& subfile : subfile_paths(scan.store)) scan.subfiles.push_back(read_subfile(subfile));

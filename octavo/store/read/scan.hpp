@@ -15,12 +15,12 @@ struct StepFound {
   std::int64_t step = 0;
   Attempt attempt{};
   std::uint64_t order = 0;             ///< in the flow's history
-  std::vector<SegmentPlace> segments;  ///< by segment number where complete
+  std::vector<SegmentPlace> segments;  ///< by segment number if complete
   bool complete = false;
   bool superseded = false;  ///< by a complete step that was committed later
   bool lost = false;        ///< it was durable, and is not complete
-  /// Features of its segments that this Octavo does not know, each once: it cannot be opened. It counts like any other
-  /// step all the same, so that no older one is taken in its place.
+  /// Features of its segments that this Octavo does not know, each once. Unless this is empty, the step cannot be
+  /// opened. It still counts as a step, so that no older one is taken instead.
   std::vector<std::string> unknown;
 };
 
@@ -34,12 +34,12 @@ struct Scan {
   std::vector<std::string> notes;    ///< interrupted and superseded attempts
 };
 
-/// The store that a path means: itself, or that of a subfile or marker in it.
+/// The store that a path names: the path itself, or the store that holds this subfile or marker.
 std::filesystem::path store_of(const std::filesystem::path& path);
 /// Throws Error(unsupported) if the first subfile found has another version of the format. Opens no other subfile.
 void check_version(const std::filesystem::path& store);
-/// Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is no store, Error(unsupported) if a
-/// subfile has another version of the format.
+/// Scans a store. Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is not a store,
+/// Error(unsupported) if a subfile has another version of the format.
 Scan scan_store(const std::filesystem::path& store);
 
 inline const Committed& committed(const Scan& scan, const SegmentPlace& place) {
@@ -53,19 +53,20 @@ std::string name_of(const StepFound& step);
 
 /// Whether the name is "data." with three digits or more.
 bool is_subfile_name(const std::string& name);
-/// Whether the making of the subfile was interrupted: it has no head and nothing after it, so it never held anything.
+/// Whether the creation of the subfile was interrupted: it has no head and no content, so it never held anything.
 bool was_being_made(const Subfile& subfile);
-/// Whether the flow has a complete step or ever had a durable one. A flow without either has lost nothing, whatever is
-/// in its files.
+/// Whether the flow has a complete step or ever had a durable one. Otherwise the flow has lost nothing, whatever its
+/// files contain.
 bool ever_had_steps(const Scan& scan, Flow flow);
 
-/// The directories that a flow's subfiles may be in: its own, and those below it (docs/format.md, "Directory").
+/// The directories that may hold a flow's subfiles: its own, and those below it (docs/format.md, "Directory").
 std::vector<std::filesystem::path> flow_directories(const std::filesystem::path& store, Flow flow);
 
-/// "000000040", and "000/000/000000040", where no directory gets more than a thousand entries.
+/// step_directory() gives "000000040"; fanned_out() gives "000/000/000000040", in which no directory has more than a
+/// thousand entries.
 std::string step_directory(std::int64_t step);
 std::filesystem::path fanned_out(std::int64_t step);
-/// Directory of the subfiles of a step, and the file's name.
+/// The directory of a step's subfiles.
 std::filesystem::path directory_of(const std::filesystem::path& store, Flow flow, std::int64_t step);
 std::string subfile_name(int subfile);
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 // ------------------------------------------------------------------ order
 
-/// Points along the curve; those of one cell by number.
+/// The points in the order of the curve; points in the same cell of the curve are in the order of their numbers.
 std::vector<std::uint32_t> curve_order(const mesh::Unstructured& mesh) {
   const mesh::PlaneBox box = mesh::box_of(mesh.x, mesh.y);
   std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;
@@ -33,7 +33,7 @@ std::vector<std::uint32_t> curve_order(const mesh::Unstructured& mesh) {
   return order;
 }
 
-/// Values of all planes, of the size of T: out[k] = in[order[k]] in each; or the other way round.
+/// Reorders the values of all planes, each of the size of T. In each plane out[k] = in[order[k]], or the inverse.
 template <class T>
 void reorder(const mesh::Field& from, const std::vector<std::uint32_t>& order, bool back, mesh::Field& to) {
   const std::span in(reinterpret_cast<const T*>(from.bytes.data()), from.size());
@@ -92,7 +92,7 @@ bool is_number(const MeshArray& array) {
   return array.of == MeshSet::points && array.info.name != "x" && array.info.name != "y";
 }
 
-// An array of all parts: one part's values after another's, in each plane.
+// Joins an array of all parts: in each plane, one part's values after another's.
 mesh::Field joined(std::span<const StoredTriangles> parts, std::size_t array, const MeshArray& described) {
   const std::size_t planes = is_number(described) ? static_cast<std::size_t>(described.info.components) : 1;
   mesh::Field whole{described.info, {}};
@@ -168,7 +168,7 @@ OpenedStep open_origin(const MeshOrigin& origin, const fs::path& store, Flow flo
       .at(store.string());
 }
 
-// The mesh of the step that has it: this one, or the one it names.
+// Reads the mesh from the step that holds it: this one, or the one that it names as origin.
 StoredMesh find_mesh(const TriangleMesh& mesh, const std::function<StoredMesh()>& own, const fs::path& store,
                      Flow flow) {
   if (!mesh.origin) return own();
@@ -177,7 +177,7 @@ StoredMesh find_mesh(const TriangleMesh& mesh, const std::function<StoredMesh()>
   return other;
 }
 
-// Fields of all parts, plane after plane.
+// Joins the fields of all parts, plane after plane.
 std::vector<mesh::Field> whole_fields(const OpenedStep& step, const std::vector<std::string>& names,
                                       const NeighbourSource& neighbours) {
   mesh::Request request;
@@ -203,7 +203,7 @@ std::vector<mesh::Field> whole_fields(const OpenedStep& step, const std::vector<
   return whole;
 }
 
-/// Made once, when it is first asked for; once is enough also where several threads ask.
+/// Made once, at the first call, even if several threads call.
 struct Asked {
   std::mutex mutex;
   std::optional<mesh::PointNeighbours> neighbours;
@@ -217,7 +217,7 @@ NeighbourSource when_asked(std::function<mesh::PointNeighbours()> make) {
   };
 }
 
-// `header` also has the fields that stand with the mesh.
+// `header` also has the fields that are stored with the mesh.
 mesh::Part read_whole(const OpenedStep& step, const mesh::Header& header, const mesh::Request& request,
                       const fs::path& store) {
   StoredMesh stored = find_mesh(

@@ -34,7 +34,7 @@ FieldStreams streams_of(const Table& table, const PartRow& part, std::size_t ind
   return field;
 }
 
-// Whether all of the field's streams are heads and values as they are, one level after another.
+// Whether all of the field's streams are raw: heads and unencoded values, one level after another.
 bool is_stored_raw(const FieldStreams& field, const Source& source) {
   if (!source.read_to || std::endian::native != std::endian::little) return false;
   for (const StreamRow* stream : field.streams) {
@@ -54,7 +54,7 @@ bool is_stored_raw(const FieldStreams& field, const Source& source) {
   return true;
 }
 
-// The two checksums of a stream, of which either may not have been taken.
+// The two checksums of a stream. Either may be missing.
 struct Sums {
   std::optional<base::RunningChecksum> stored, raw;
   explicit Sums(const StreamRow& stream) {

@@ -3,15 +3,15 @@
 
 namespace octavo::store {
 
-/// Takes values of one tree level of a part, from its value `first` on, whole scalars in the packed form: cells of the
-/// level one after another, a block's values x fastest, components fastest of all. `field` counts the fields that were
-/// asked for, in the header's order; `level` is a tree level index.
+/// Takes values of one tree level of a part, from the level's value `first` on, as whole scalars in the packed form:
+/// cell after cell, within a block x fastest, components fastest of all. `field` is an index into the requested fields,
+/// in the header's order; `level` is a tree level index.
 using ValueSink =
     std::function<void(std::size_t field, int level, std::size_t first, std::span<const std::byte> values)>;
 
-/// Gives the sink the values of the request's fields on a part. Levels that are stored as they are come a tile at a
-/// time; of others the part's values of one field are decoded at once. Throws Error(corrupt), after values were given,
-/// if a stream's checksum differs.
+/// Gives the sink the values of the requested fields on a part. Levels that are stored raw come one tile at a time;
+/// otherwise all of the part's values of one field are decoded at once. Throws Error(corrupt) if a stream's checksum
+/// differs: the sink may have received values by then.
 void stream_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source,
                  const ValueSink& sink);
 

@@ -29,7 +29,7 @@ void attempt_to(std::vector<Finding>& findings, Work&& work) {
 
 // ------------------------------------------------------------------ bytes that say nothing
 
-// Bytes that nothing refers to, within a segment and in the head, are zero.
+// Checks that these bytes are zero. Nothing refers to them; they lie within a segment or in the head.
 void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, std::vector<Finding>& findings) {
   if (begin >= end) return;
   std::vector<std::byte> bytes(static_cast<std::size_t>(end - begin));
@@ -53,7 +53,8 @@ void check_head(const Subfile& subfile, Report& report) {
   const std::size_t other_place = newest == subfile.records[0] ? 1 : 0;
   const auto& other = subfile.records[other_place];
   const std::string where = byte_range(subfile.path, record_place(other_place), sector_size);
-  // A damaged one has been reported already. The commit before is there where a crash came between the two.
+  // A damaged record has been reported already. The other place holds the previous record if a crash came between the
+  // two writes.
   const bool damaged = std::any_of(subfile.damage.begin(), subfile.damage.end(),
                                    [&](const Finding& finding) { return finding.where.starts_with(where); });
   const bool expected = other ? other == newest || other->sequence + 1 == newest->sequence : newest->sequence == 1;
@@ -74,7 +75,7 @@ void check_marker(const fs::path& store, Report& report) {
   });
 }
 
-// Nobody has to believe an index: one that is wrong is no damage.
+// A wrong index is a note, not damage: readers do not have to trust it.
 void check_indexes(const Scan& scan, Report& report) {
   for (Flow flow : {Flow::checkpoint, Flow::analysis}) {
     const fs::path path = index_path(scan.store, flow);
@@ -85,7 +86,8 @@ void check_indexes(const Scan& scan, Report& report) {
   }
 }
 
-// Fewer bytes between two ranges are zero. A writer that aligns streams to more need not write what lies between them.
+// A gap of fewer bytes between two ranges must be zero. A larger gap comes from a writer with a larger alignment, which
+// need not write it.
 constexpr std::uint64_t least_free_gap = 8;
 
 void check_padding(const OpenedSegment& segment, std::vector<Finding>& findings) {
@@ -113,7 +115,7 @@ struct PartJob {
   const OpenedSegment* segment = nullptr;
   std::size_t row = 0;
   std::string step;
-  NeighbourSource neighbours;  // of a mesh that is another step's
+  NeighbourSource neighbours;  // of a mesh that another step holds
 };
 
 struct PartResult {
@@ -121,7 +123,7 @@ struct PartResult {
   std::uint64_t streams = 0, bytes = 0;
 };
 
-// The stored checksum of every stream, each with a finding of its own; whether all are right.
+// Checks the stored checksum of every stream; each mismatch is a finding. Returns whether all match.
 bool check_stored(const file::File& file, const PartJob& job, PartResult& result) {
   const Table& table = job.segment->table;
   const PartRow& part = table.parts[job.row];
@@ -179,7 +181,7 @@ PartResult check_part_of(const PartJob& job) {
 
 // ------------------------------------------------------------------ steps
 
-// Owned leaves of a whole domain fill it exactly: their volumes are summed in units of the smallest cell.
+// Checks that the owned leaves of a whole domain fill it exactly. Volumes are summed in units of the smallest cell.
 void check_volume(const OpenedStep& step, const std::string& where, std::vector<Finding>& findings) {
   if (step.triangles) return;
   std::size_t levels = 1;
@@ -206,10 +208,10 @@ void check_volume(const OpenedStep& step, const std::string& where, std::vector<
 
 struct Tables {
   std::vector<OpenedStep> complete;
-  std::vector<OpenedSegment> others;  // of interrupted attempts: intact all the same
+  std::vector<OpenedSegment> others;  // of interrupted attempts, intact nevertheless
 };
 
-// Opens all tables, those of incomplete steps too: nothing that is referred to goes unread.
+// Opens all tables, including those of incomplete steps, so that we read everything that is referred to.
 Tables open_tables(const Scan& scan, Report& report) {
   Tables tables;
   for (const StepFound& found : scan.steps) {
@@ -241,7 +243,7 @@ Tables open_tables(const Scan& scan, Report& report) {
   return tables;
 }
 
-// Steps share a mesh, which then is read once.
+// Several steps may share a mesh. We read it once.
 using SharedMeshes = std::map<std::tuple<Flow, std::int64_t, std::int64_t>, NeighbourSource>;
 
 NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& store, SharedMeshes& meshes) {
@@ -267,7 +269,7 @@ std::vector<PartJob> jobs_of(const Tables& tables, const fs::path& store) {
   return jobs;
 }
 
-// Decoded, in bytes.
+// Size of the largest part, decoded, in bytes.
 std::uint64_t largest_part(const std::vector<PartJob>& jobs) {
   std::uint64_t largest = 0;
   for (const PartJob& job : jobs) {
@@ -279,7 +281,7 @@ std::uint64_t largest_part(const std::vector<PartJob>& jobs) {
   return largest;
 }
 
-// All but streams and the padding around them.
+// Checks everything but the streams and the padding around them.
 Tables check_footers(const Scan& scan, Report& report) {
   report.findings = scan.damage;
   report.notes = scan.notes;

@@ -12,7 +12,7 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// An interrupted maker leaves a file without a head and with nothing behind; anything else without one is damage.
+// An interrupted creation leaves a file without a head and without content. Any other file without a head is damaged.
 bool needs_head(const file::File& file) {
   if (file::size(file) > head_size) return false;
   std::vector<std::byte> head(head_size);
@@ -49,7 +49,7 @@ bool has_head(const file::File& file, Flow flow) {
   }
 }
 
-// From here on the step that the subfile held is gone: what it is made of is overwritten only after that is on disk.
+// Removes the step that the subfile held. The removal is on disk before anything overwrites the step's content.
 void empty_again(const file::File& file, const SegmentPlan& plan) {
   if (!has_head(file, plan.flow)) return write_head(file, plan);
   const Records records = read_records(file);
@@ -58,15 +58,15 @@ void empty_again(const file::File& file, const SegmentPlan& plan) {
     file::pwrite_all(file, sector_block, zeros);
     if (plan.sync) file::sync(file);
   }
-  // A run of more files may have had the slot before.
+  // An earlier run with more files may have used the slot: remove its extra subfiles.
   SegmentPlan other = plan;
   std::error_code ignored;
   for (other.subfile = plan.segments; plan.segment == 0 && fs::exists(subfile_path(other), ignored); ++other.subfile)
     file::remove(subfile_path(other));
 }
 
-// Syncing the directory above costs as much as a small step. The writer of segment 0 syncs
-// the directories that it finds, since the step needs that segment; the others sync the ones that they make.
+// Syncing the parent directory costs as much as a small step. The writer of segment 0 syncs the directories that it
+// finds, since the step needs that segment; the others sync only those that they create.
 void make_directories(const fs::path& path, const SegmentPlan& plan) {
   std::error_code error;
   if (plan.sync && plan.segment != 0 && fs::is_directory(path, error)) return;
@@ -149,7 +149,7 @@ Tail read_tail(const file::File& file) {
     tail.links = links_after(link, load);
     tail.end = align(newest->footer.offset + newest->footer.length);
   }
-  // A damaged record may have been the newest: what it named is kept.
+  // A damaged record may have been the newest, so we keep everything that it may have named.
   if (damaged) tail.end = std::max(tail.end, align(file::size(file)));
   return tail;
 }

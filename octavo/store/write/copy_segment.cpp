@@ -18,7 +18,7 @@ std::vector<mesh::SpeciesInfo> species_of(const Table& table, const PartRow& row
   return species;
 }
 
-// A raw stream is chunks of a head and values as they are; its checksum is that of all the values.
+// A raw stream is a sequence of chunks, each a head and raw values. Its checksum is that of all the values.
 void check_values(const StreamRow& row, std::span<const std::byte> stored) {
   std::vector<codec::ChunkInfo> chunks;
   std::size_t values = 0;

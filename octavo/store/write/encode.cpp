@@ -20,8 +20,8 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// The coarse levels of a part are small and read together: they share one stream until it holds this many cells. Every
-// deeper level has its own, so that a reader may stop at any.
+// The coarse levels of a part are small and read together, so they share one stream until it holds this many cells.
+// Every deeper level has a stream of its own, so that a reader can stop at any level.
 constexpr std::size_t cells_of_first_group = 16384;
 
 struct LevelGroup {
@@ -39,18 +39,18 @@ std::vector<LevelGroup> level_groups(const mesh::Octree& tree) {
   return groups;
 }
 
-// Everything the fields of a part have in common. The points of triangles are cells of one level.
+// The properties that all fields of a part share. The points of triangles count as cells of one level.
 struct Layout {
   std::size_t family = 1;
-  std::vector<std::size_t> offsets;                 // of each level's first cell; the last: all cells
+  std::vector<std::size_t> offsets;                 // of each level's first cell; the last entry: number of all cells
   std::vector<std::vector<std::uint32_t>> parents;  // per level; empty for level 0 and for blocks
   std::vector<LevelGroup> groups;
   codec::Neighbours neighbours;                    // of level 0
-  std::vector<std::vector<std::uint8_t>> counted;  // per level: whether a cell's error counts, which is 1
+  std::vector<std::vector<std::uint8_t>> counted;  // per level: 1 if a cell's error counts, else 0
 };
 
-// The leaves of a level, whose errors are to cancel: they make up integrals. Where it has none, what a reader of this
-// level takes for them.
+// Marks the owned leaves of a level. Integrals are sums over leaves, so the errors of leaves should cancel. If the
+// level has no owned leaves, marks all its owned cells, which a reader of this level uses as leaves.
 std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t level) {
   const base::BitArray &owned = tree.owned[level], &refined = tree.refined[level];
   const bool leaves = num_owned_leaves(tree, static_cast<int>(level)) > 0;
@@ -75,7 +75,8 @@ void finish(Stream& stream) {
 
 std::size_t bytes_of(const Values& values) { return values.size * mesh::size_of(values.info.type); }
 
-// The packed form in one range: the caller's own, or a copy in `memory`. `cells`: of the tree, or particles.
+// The packed form as one contiguous range: the caller's memory, or a copy in `memory`. `cells`: tree cells or
+// particles.
 std::span<const std::byte> packed(const Values& values, std::size_t cells, std::vector<std::byte>& memory) {
   const std::size_t bytes = bytes_of(values);
   if (bytes == 0 || (values.data != nullptr && !values.held)) return {values.data, bytes};
@@ -91,7 +92,7 @@ std::span<const T> as(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
-// Whether the values go to the file as the caller has them.
+// Whether the values go to the file unchanged.
 bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, bool single_precision) {
   return settings.method == codec::Method::raw && std::endian::native == std::endian::little &&
          !(info.type == mesh::ScalarType::float64 && single_precision);
@@ -109,7 +110,7 @@ void add_chunk(Stream& stream, std::size_t count) {
   add_piece(stream, {codec::raw_head(has_integer_chunks(type), mesh::size_of(type), count), bytes});
 }
 
-// The same for a level of which some cells alone have values.
+// The same for a level in which only some cells have values.
 void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::size_t width) {
   const Values& values = stream.raw->values;
   const mesh::ScalarType type = values.info.type;
@@ -121,7 +122,7 @@ void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::
     add_piece(stream, std::move(piece));
 }
 
-// Copies what a raw stream of a whole part refers to.
+// Copies the values to which a raw stream of a whole part refers.
 void take_values(Stream& stream) {
   const RawStream raw = *std::exchange(stream.raw, std::nullopt);
   std::size_t bytes = 0;
@@ -145,7 +146,7 @@ void take_values(Stream& stream) {
   finish(stream);
 }
 
-// `range`: which of stream_cuts().
+// `range`: number of the range in stream_cuts().
 void refer(Stream& stream, const Values& values, std::size_t range, bool checksum) {
   stream.codec = has_integer_chunks(values.info.type) ? "integers" : values.held ? "zstd" : "raw";
   stream.raw.emplace();
@@ -164,7 +165,7 @@ Stream stream_of(StreamKind kind, const LevelGroup& group) {
 
 // ------------------------------------------------------------------ mesh
 
-// `numbers`: what the stream begins with, if anything.
+// `numbers`: numbers at the beginning of the stream, if any.
 Stream encode_mesh(StreamKind kind, const std::vector<base::BitArray>& levels, std::size_t count, codec::Effort effort,
                    std::span<const std::uint64_t> numbers) {
   Stream stream = stream_of(kind, {0, levels.size() - 1});
@@ -278,7 +279,7 @@ std::vector<float> to_single(const std::string& name, std::span<const double> va
 
 std::size_t width_of(const Values& values, const mesh::Octree& tree) {
   const std::size_t cells = num_cells(tree);
-  // Without cells nothing tells but the field: as many as it has with cells, unless there are ghost cells.
+  // Without cells the values do not tell the width, so we take the field's width without ghost cells.
   const std::size_t width =
       cells == 0 ? block_size(tree) * static_cast<std::size_t>(values.info.components) : values.size / cells;
   if (width == 0 || values.size != width * cells || width % static_cast<std::size_t>(values.info.components) != 0)
@@ -483,7 +484,7 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   const Layout layout = layout_of(*tree, encodes);
   std::vector<Stream> streams;
   for (const Values& values : part.fields) encode_field(values, width_of(values, *tree), options, layout, out, streams);
-  // Coarse groups of all fields first: what a reader of the coarse levels needs is a prefix of the part.
+  // The coarse groups of all fields come first, so that a reader of the coarse levels needs only a prefix of the part.
   std::stable_sort(streams.begin(), streams.end(),
                    [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });
   std::move(streams.begin(), streams.end(), std::back_inserter(out.streams));
@@ -532,7 +533,7 @@ bool has_raw_streams(const EncodedPart& part) {
 
 namespace {
 
-// A part whose streams refer to nothing of the caller's.
+// Encodes a part whose streams do not refer to the caller's memory.
 EncodedPart encode_whole(const PartView& view, const mesh::Header& header, const EncodeOptions& options) {
   EncodedPart encoded = encode(view, header, options);
   for (Stream& stream : encoded.streams)

@@ -22,7 +22,7 @@ std::vector<codec::Range> cells_with_values(const mesh::Octree& tree, std::span<
   return ranges;
 }
 
-// The cells of ranges, one after another, from an array of all cells.
+// Copies the cells of ranges, one after another, from an array of all cells.
 struct Gather {
   const std::byte* data = nullptr;
   std::size_t cell = 0;
@@ -75,7 +75,7 @@ void leave_out_zeros(Values& values, const mesh::Octree& tree) {
   const std::size_t cell = cells == 0 ? 0 : bytes / cells;
   if (cell == 0 || bytes % cells != 0) return;
   Gather gather{values.data, cell, cells_with_values(tree, {values.data, bytes}, cell), {}};
-  // Each range costs a few bytes, and a piece of a write.
+  // Each range costs a few bytes and one more piece in a write.
   if ((cells - cells_of(gather.ranges)) * cell < (gather.ranges.size() + 1) * bytes_of_range) return;
   std::size_t begin = 0;
   for (const codec::Range& range : gather.ranges) {

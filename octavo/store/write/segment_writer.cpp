@@ -15,9 +15,9 @@ namespace {
 using base::Error;
 using base::Kind;
 
-// Small streams go to the file together.
+// Small streams are gathered and written together.
 constexpr std::size_t buffer_size = std::size_t{1} << 20;
-// Less is not worth a system call.
+// Reserving less is not worth a system call.
 constexpr std::uint64_t least_reserved = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -35,14 +35,14 @@ struct SegmentWriter::State {
   Footer footer;
   Table table;
   std::uint64_t position = 0;             // in the file, of the next byte
-  std::vector<std::byte> buffer;          // bytes before it that are not in the file yet
+  std::vector<std::byte> buffer;          // the bytes before `position` that are not in the file yet
   std::uint64_t recorded = 0;             // end of the last stream in the table
-  std::optional<std::uint64_t> reserved;  // where the space reserved last begins
+  std::optional<std::uint64_t> reserved;  // beginning of the latest reserved space
   std::uint64_t written = 0;
   bool failed = false;
   bool record_written = false;
   Records records_before{};
-  std::size_t older_place = 0;  // of the records
+  std::size_t older_place = 0;  // place of the older record
 
   State() = default;
   State(const State&) = delete;
@@ -134,7 +134,7 @@ void SegmentWriter::State::add_species(const std::vector<mesh::SpeciesInfo>& spe
   }
 }
 
-// The part counts attributes over its own species, the table over all.
+// A part numbers attributes over its own species, the table over all species: finds the table's numbers.
 std::vector<std::size_t> SegmentWriter::State::attributes_of(const EncodedPart& part) const {
   std::vector<std::size_t> attribute_at;
   for (const mesh::SpeciesInfo& info : part.species) {
@@ -163,7 +163,7 @@ std::vector<std::size_t> SegmentWriter::State::indices_of(const EncodedPart& par
   return indices;
 }
 
-// Attributes and opaque bytes stand in the order of the table's names.
+// Sorts attributes and opaque bytes into the order of the table's names.
 void SegmentWriter::State::sort_streams(EncodedPart& part) {
   const auto indices = indices_of(part);
   std::vector<std::size_t> order(indices.size());
@@ -193,7 +193,7 @@ void SegmentWriter::State::add_streams(const EncodedPart& part) {
   }
 }
 
-// Footer and streams are on disk before the record that refers to them. They may get there in any order, because
+// Footer and streams must be on disk before the record that refers to them. They may get there in any order, because
 // nothing refers to either until the record does.
 void SegmentWriter::State::commit() {
   footer.parts = static_cast<int>(table.parts.size());
@@ -245,7 +245,7 @@ void SegmentWriter::State::write_record_again(const Sector& record) noexcept {
   }
 }
 
-// A step that is reported to have failed must not turn up complete.
+// If we report that a step failed, no reader may find it complete.
 void SegmentWriter::State::take_back_record(Error& error) {
   try {
     put_back_records(subfile_path(plan), records_before);
@@ -318,7 +318,7 @@ std::uint64_t SegmentWriter::reserve(std::uint64_t bytes) {
 void SegmentWriter::add(EncodedPart part) {
   State& state = *state_;
   state.check_usable();
-  state.failed = true;  // until all of the part is in
+  state.failed = true;  // until the whole part is accepted
   state.accept(part);
   state.add_species(part.species);
   state.sort_streams(part);
