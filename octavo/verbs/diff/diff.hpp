@@ -66,7 +66,7 @@ struct DiffReport {
   std::optional<analysis::CellPlace> first_refined;
   std::vector<VariableDiff> variables;           ///< in A's order
   std::array<std::vector<std::string>, 2> only;  ///< variables that only one side has
-  std::vector<std::string> incomparable;         ///< variables with different places of values (cells, faces, nodes)
+  std::vector<std::string> incomparable;         ///< variables whose centring, components or ghosts differ
   std::vector<SpeciesDiff> particles;
   std::vector<HeaderDiff> headers;
   // The cost:
