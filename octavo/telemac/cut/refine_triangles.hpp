@@ -26,7 +26,7 @@ struct RefineReport {
 /// Writes a 2-D SERAFIN file with all its steps, in which each triangle is cut into four at the middles of its edges.
 /// New points come behind the old ones. Their places and values are the means of their edge's ends. Ranks on the
 /// boundary (IPOBO) are numbered anew, old and new points in turn. A new boundary point gets the mean values of its
-/// neighbours, and the codes and colour of the point before it; it is a wall if either neighbour is one. Colours that
+/// neighbours, and the codes and colour of the point before it, or a wall's if either neighbour is a wall. Colours that
 /// are only line numbers are numbered anew.
 /// Throws Error(unsupported) for prisms, quadrangles, and a mesh that SERAFIN cannot hold.
 RefineReport refine_triangles(const std::filesystem::path& mesh, const std::filesystem::path& out,
