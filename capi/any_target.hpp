@@ -7,12 +7,12 @@
 /// Calls of a writer whose target is known only when the program runs. C, Fortran and Python are written against them.
 namespace octavo::capi {
 
-/// Which alternative an engine::Target is.
+/// Names the alternative that an engine::Target holds.
 enum class TargetKind : std::uint8_t { store, output, series };
 inline TargetKind kind_of(const engine::Target& target) { return static_cast<TargetKind>(target.index()); }
 
-/// Begins a step as the target has them: by `flow` in a store, by `path` for FLASH and AMReX, by time in a series.
-/// Throws Error(usage) as Writer::begin_step, and if a path is needed and empty.
+/// Begins a step with the arguments that the target takes: a store the flow, FLASH and AMReX the path, a series the
+/// time. Throws Error(usage) as Writer::begin_step does, and if the path is needed but empty.
 inline void begin_step(engine::Writer& writer, TargetKind target, store::Flow flow, const std::filesystem::path& path,
                        std::int64_t step, double time) {
   if (target == TargetKind::store) return writer.begin_step(flow, step, time);

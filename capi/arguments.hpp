@@ -11,7 +11,8 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 
-/// Shared by the C functions: errors as codes, and arguments as C++ has them. All throw base::Error(usage).
+/// Shared by the C functions: turns errors into codes, and arguments into C++ types. Conversions throw
+/// base::Error(usage).
 namespace octavo::capi {
 
 using base::Error;
@@ -21,7 +22,7 @@ int report(octavo_error* error, int code, const char* message);
 /// The code and message of the exception that is being handled.
 int report_exception(octavo_error* error);
 
-// No exception crosses into C.
+/// Runs `work` and returns its code, because no exception may cross into C.
 template <class Work>
 int guard(octavo_error* error, Work&& work) noexcept {
   try {
@@ -38,11 +39,11 @@ T& checked(T* pointer, const char* what) {
   return *pointer;
 }
 
-/// Throws Error(usage) for a size that is none, Error(unsupported) where a member that this library does not know, of
-/// the bytes [known, size), is not 0.
+/// Throws Error(usage) if `size` cannot be a struct's size, and Error(unsupported) if any of the bytes [known, size) is
+/// not 0: they are members that this library does not know.
 void check_size(const void* given, std::size_t size, std::size_t known, const char* what);
 
-/// A struct of the caller's version: members that it lacks have their defaults.
+/// Copies a struct of the caller's version. Members that it lacks get their defaults.
 template <class T>
 T complete(const T* given, T defaults, const char* what) {
   const std::size_t size = checked(given, what).size;
@@ -71,9 +72,9 @@ std::vector<std::string> texts_from(const char* const* values, std::int64_t coun
 
 mesh::ScalarType type_of(int type);
 store::Flow flow_of(int flow);
-/// With its closing 0, into `size` bytes; an error where it is longer.
+/// Copies a text and its closing 0 into `size` bytes. Throws Error(usage) if it is longer.
 void copy_text(const std::string& from, char* to, std::size_t size);
-/// Error(unsupported) but for OCTAVO_HOST.
+/// Throws Error(unsupported) unless the space is OCTAVO_HOST.
 void check_space(int space);
 mesh::Header header_of(const octavo_domain& domain);
 octavo_domain described(const mesh::Header& header);

@@ -17,7 +17,7 @@ bool is_packed(const octavo_array& array) {
 
 std::int64_t ghosts_of(const octavo_array& array, int dim, int axis) { return axis < dim ? 2 * array.ghost : 0; }
 
-// Those that are 0 follow from the ones before.
+// Strides that are 0 follow from the ones before them.
 Stride strides_of(const octavo_array& array, int dim, const mesh::Index3& size) {
   const auto or_packed = [](std::int64_t stride, std::int64_t packed) { return stride != 0 ? stride : packed; };
   Stride stride;
@@ -49,7 +49,8 @@ engine::ArrayView view_of(const octavo_array& array, int dim, const mesh::Index3
   return view;
 }
 
-// One value on each cell of all boxes, of which there may be as many in `array.cells`.
+// A single view of all cells of all boxes, if their values lie in one packed array. `array.cells` counts boxes or
+// cells.
 std::optional<engine::ArrayView> view_of_all_cells(const octavo_array& array, const std::vector<mesh::Index3>& sizes) {
   const std::int64_t all =
       std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0},
@@ -64,7 +65,7 @@ FieldViews views_of_boxes(const octavo_array& array, int dim, const std::vector<
   if (array.cells != std::ssize(sizes))
     throw Error(Kind::usage,
                 "expected arrays of " + std::to_string(sizes.size()) + " boxes, found " + std::to_string(array.cells));
-  // No boxes: a view all the same, which has the type.
+  // Without boxes the result is still one view, so that the type is known.
   if (sizes.empty()) return view_of(array, dim, {1, 1, 1}, nullptr, 0);
   const auto width = static_cast<std::int64_t>(mesh::size_of(type_of(array.type)));
   std::vector<engine::ArrayView> views;
@@ -81,7 +82,7 @@ std::size_t values_in(const engine::ArrayView& view) {
   return view.cells * cell_bytes(view) / mesh::size_of(view.type);
 }
 
-// Values of one view, from the field's packed form on; returns what is behind them.
+// Copies the values of one view from the field's packed form. Returns the end of the values it copied.
 template <class From, class To>
 const From* scatter(const From* from, const engine::ArrayView& view) {
   auto* to = static_cast<To*>(const_cast<void*>(view.data));
@@ -195,7 +196,7 @@ void copy_values(const mesh::Field& field, const FieldViews& views) {
     using From = std::remove_const_t<typename decltype(values)::element_type>;
     const From* from = values.data();
     for (const engine::ArrayView& view : all)
-      // float32 may be asked for as float64: it was put so, and stored with single_precision.
+      // A float32 field may have been put as float64 and stored with single_precision, so it may be read as float64.
       from = wider ? scatter<From, double>(from, view) : scatter<From, From>(from, view);
   });
 }

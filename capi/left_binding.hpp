@@ -3,7 +3,7 @@
 
 namespace octavo::testing {
 
-/// How many threads have left the cores of their rank: left_binding_test.cpp has their way out.
+/// Counts the threads that have left the cores of their rank: left_binding_test.cpp intercepts the call that they make.
 extern std::atomic<int> left_binding;
 
 }  // namespace octavo::testing

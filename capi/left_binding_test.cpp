@@ -8,7 +8,7 @@ namespace octavo::testing {
 std::atomic<int> left_binding{0};
 }
 
-// Stands before the C library's.
+// Replaces the C library's function, so that the tests can count its calls.
 extern "C" int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t* cores) noexcept {
   ++octavo::testing::left_binding;
   return syscall(SYS_sched_setaffinity, thread, size, cores) < 0 ? -1 : 0;

@@ -9,7 +9,7 @@
 /// The handles of the C API.
 struct octavo_writer {
   std::list<std::vector<std::uint32_t>>
-      orders;  ///< that were put in this step; a writer may read them until it is gone
+      orders;  ///< that were put in this step; the writer may read them until it is destroyed
   octavo::capi::TargetKind target;
   octavo::engine::Writer writer;
   int dim;
@@ -17,7 +17,7 @@ struct octavo_writer {
   octavo::capi::Boxes boxes{};  ///< of this step
 };
 
-/// The lists are what the functions of this name have given out.
+/// Each list is the memory behind the pointers that the get function of its name returned.
 struct octavo_restart {
   octavo::engine::Restart value;
   octavo::store::Flow flow;
@@ -30,7 +30,7 @@ struct octavo_restart {
 
 namespace octavo::capi {
 
-/// Runs `work` on a writer. end_step returns its error on all ranks.
+/// Runs `work` on a writer. If it throws, end_step also returns the error, on all ranks.
 template <class Work>
 int put(octavo_writer* writer, octavo_error* error, const char* place, Work&& work) noexcept {
   return guard(error, [&] {
@@ -46,10 +46,10 @@ int put(octavo_writer* writer, octavo_error* error, const char* place, Work&& wo
 }
 
 void put_field(octavo_writer& to, const char* name, const char* unit, const FieldViews& views, mesh::Centring centring);
-/// Copied: it is read as late as the array is.
+/// Keeps a copy of the order, because the writer reads it as late as the array itself.
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells);
 
-/// Error(usage) where there is none of the name.
+/// Throw Error(usage) if there is none of this name.
 const mesh::Field& field_of(const octavo_restart* restart, const char* name);
 const mesh::Field& attribute_of(const octavo_restart* restart, const char* species, const char* attribute);
 

@@ -66,7 +66,7 @@ const mesh::Attribute* value_of(const octavo_restart* restart, const char* name)
   return found == attributes.end() ? nullptr : &found->second;
 }
 
-// An array, or a number or text as an array of one; nothing if the attribute is of another type.
+// The attribute as an array; a number or a text is an array of one. Nothing if the attribute has another type.
 template <class T>
 std::optional<std::span<const T>> values_of(const mesh::Attribute* attribute) {
   if (attribute == nullptr) return {};
@@ -94,7 +94,7 @@ void get_attribute(const mesh::Attribute* attribute, octavo_type type, void* val
   throw Error(Kind::usage, "type: expected OCTAVO_INT64, OCTAVO_FLOAT64 or OCTAVO_TEXT, found " + std::to_string(type));
 }
 
-// Members of the info that depend on the kind of mesh.
+// Sets the members of the info that depend on the kind of mesh.
 void describe(const mesh::Octree& tree, octavo_restart_info& info) {
   info.mesh = OCTAVO_MESH_TREE;
   info.levels = num_levels(tree);
@@ -114,7 +114,7 @@ void describe(const mesh::Unstructured& triangles, octavo_restart_info& info) {
   info.values = std::ssize(triangles.x) * triangles.planes;
 }
 
-// Calls look(field, species, particles) of fields, then of the attributes of all species.
+// Calls look(field, species, particles) for each field, then for each attribute of all species.
 template <class Look>
 void for_each_field(const mesh::Part& part, Look&& look) {
   for (const mesh::Field& field : part.fields) look(field, "", std::int64_t{0});

@@ -110,7 +110,7 @@ const char* octavo_version(void) { return OCTAVO_PROJECT_VERSION; }
 int octavo_writer_open(MPI_Comm comm, const octavo_target* target, const octavo_domain* domain, octavo_writer** writer,
                        octavo_error* error) {
   return guard(error, [&] {
-    // NULL on one rank only is told to all, as what a target says is.
+    // An argument may be wrong on one rank only: all ranks then get that rank's error.
     engine::Target wanted;
     mesh::Header header;
     ranks::agree(comm, [&] {

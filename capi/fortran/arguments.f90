@@ -1,4 +1,4 @@
-!> What the modules share: errors, texts and the description of a run, as Fortran and as C have them.
+!> Definitions that the modules share: errors, texts and the description of a run, in Fortran types and in C types.
 module octavo_arguments
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
@@ -11,7 +11,7 @@ module octavo_arguments
                         octavo_serafin = 4, octavo_med = 5
   integer, parameter :: octavo_cell = 0, octavo_face_x = 1, octavo_face_y = 2, octavo_face_z = 3, octavo_node = 4
   integer, parameter :: octavo_mesh_none = 0, octavo_mesh_tree = 1, octavo_mesh_boxes = 2, octavo_mesh_triangles = 3
-  integer, parameter :: octavo_host = 0  !< memory space of arrays that are put; the only one so far
+  integer, parameter :: octavo_host = 0  !< memory space of the arrays; the only one so far
   integer(c_int), parameter :: host = 0, t_float64 = 0, t_float32 = 1, t_int64 = 2, t_text = 100
   integer(c_int64_t), parameter :: scalar = -1
 
@@ -20,53 +20,55 @@ module octavo_arguments
     character(:), allocatable :: message
   end type
 
-  !> What all steps of a run have in common.
+  !> The properties that all steps of a run share.
   type :: octavo_domain
     character(80) :: code = ''
     integer :: dim = 3
     integer(int64) :: roots(3) = 1_int64             !< cells of level 0; 1 beyond dim
     integer(int64) :: block(3) = 1_int64             !< values of a tree cell (nxb, nyb, nzb); 1 beyond dim
-    integer :: unfolded = 0                          !< boxes: their level 0 is that many levels below the roots
+    integer :: unfolded = 0                          !< boxes only: their level 0 lies this many levels below the roots
     real(real64) :: lo(3) = 0, hi(3) = 1             !< corners [code length]
     logical :: periodic(3) = .false.
     real(real64) :: unit_length = 1, unit_density = 1, unit_time = 1  !< one code unit: [cm], [g/cm^3], [s]
   end type
 
-  !> The tree of this rank, level by level. Children of the k-th refined cell of a level are the next one's cells
-  !> 2**dim * (k - 1) + 1 to 2**dim * k, x fastest.
+  !> The tree of this rank, level after level. The k-th refined cell of a level (k from 1) has 2**dim children: cells
+  !> 2**dim * (k - 1) + 1 to 2**dim * k of the next level, x fastest.
   type :: octavo_tree
     integer(int64), allocatable :: cells_of_level(:)
-    logical, allocatable :: refined(:), owned(:)     !< of all levels, one after another
+    logical, allocatable :: refined(:), owned(:)     !< one flag per cell, level after level
     integer(int64), allocatable :: held(:, :)        !< (2, intervals) first and last root that level 0 holds, from 1;
                                                      !< not allocated: all roots of the domain
   end type
 
-  !> Boxes as AMReX has them. Corners are half-open, in cells of their level from 0; 0 and 1 beyond dim.
+  !> This rank's boxes, as in AMReX. They are half-open and count cells of their level from 0; beyond dim they span 0
+  !> to 1.
   type :: octavo_boxes
-    integer(int64), allocatable :: domain(:, :, :)   !< (3, 2, levels) all cells of a level
-    integer, allocatable :: ratio(:)                 !< (levels - 1)
+    integer(int64), allocatable :: domain(:, :, :)   !< (3, 2, levels) the box of all cells of each level
+    integer, allocatable :: ratio(:)                 !< (levels - 1) refinement from each level to the next
     integer(int64), allocatable :: boxes_of_level(:)
     integer(int64), allocatable :: boxes(:, :, :)    !< (3, 2, boxes) level after level
   end type
 
-  !> A piece of a mesh of triangles, or of prisms between planes. Numbers count from 1, as IKLE, KNOLG and IPOBO.
+  !> This rank's piece of a mesh of triangles, or of prisms between planes. Numbers count from 1, as in TELEMAC's IKLE,
+  !> KNOLG and IPOBO.
   type :: octavo_triangles
-    real(real64), allocatable :: x(:), y(:)          !< points of this rank, of one plane
-    integer, allocatable :: triangles(:, :)          !< (3, triangles): points of this rank
+    real(real64), allocatable :: x(:), y(:)          !< points of this rank in one plane
+    integer, allocatable :: triangles(:, :)          !< (3, triangles) numbers of points on this rank
     integer, allocatable :: global_point(:)          !< number of each point in the whole mesh
-    integer :: planes = 1                            !< 3-D: values stand plane after plane, from the bottom
-    integer, allocatable :: global_triangle(:)       !< not allocated on all ranks: by their lowest point
-    integer, allocatable :: boundary(:)              !< SERAFIN: place of each point on the boundary, or 0
+    integer :: planes = 1                            !< more than 1: 3-D; values come plane after plane, bottom first
+    integer, allocatable :: global_triangle(:)       !< not allocated on any rank: numbered by their lowest point
+    integer, allocatable :: boundary(:)              !< SERAFIN: position of each point on the boundary; 0: inside
     character(:), allocatable :: geometry            !< SERAFIN: a file of the whole mesh
   end type
 
-  !> Where a writer writes to, and how: octavo.h's struct octavo_target says which target has which component.
+  !> The target of a writer and its options. octavo.h's struct octavo_target says which target uses which component.
   type :: octavo_target
     integer :: kind = octavo_store
     character(:), allocatable :: path
     character(:), allocatable :: options             !< a TOML file
     logical :: background = .true., sync = .true., bound_thread = .false., checksums = .true., collect = .false.
-    character(80), allocatable :: names(:, :)        !< (2, n): name of a field, and the file's own for it
+    character(80), allocatable :: names(:, :)        !< (2, n): name of a field, and its name in the file
     integer :: files = 0
     integer(int64) :: max_box = 64
     character(:), allocatable :: multifab, title
@@ -77,7 +79,7 @@ module octavo_arguments
     integer :: origin(2) = 0, writers = 0
     integer(int64) :: alignment = 4096
     integer :: ranks_per_node = 0
-    real(real64), allocatable :: resume_time         !< the file is there: go on behind the last step up to this time
+    real(real64), allocatable :: resume_time         !< append to an existing file, after its last step up to this time
   end type
 
   ! ------------------------------------------------------------------ as C has it
@@ -120,7 +122,7 @@ module octavo_arguments
                    global_triangle = c_null_ptr, boundary = c_null_ptr, geometry = c_null_ptr
   end type
 
-  ! Arrays that a c_triangles refers to.
+  ! The arrays that a c_triangles points to.
   type :: held_triangles
     real(real64), allocatable :: x(:), y(:)
     integer(int64), allocatable :: nodes(:, :), points(:), elements(:)
@@ -140,7 +142,7 @@ contains
     out(size(out)) = c_null_char
   end function
 
-  ! Texts as C has them: where each one begins.
+  ! Pointers to the first character of each text, as C takes lists of texts.
   subroutine point_at(strings, texts, first)
     character(*), intent(in) :: strings(:)
     character(kind=c_char), intent(out), target, contiguous :: texts(:, :)
@@ -152,7 +154,7 @@ contains
     end do
   end subroutine
 
-  ! What C has written, up to its closing 0.
+  ! The text that C wrote, up to its closing 0.
   function from_c(characters) result(out)
     character(kind=c_char), intent(in) :: characters(:)
     character(:), allocatable :: out
@@ -184,7 +186,7 @@ contains
     end if
   end subroutine
 
-  ! `code` has room for the name and its closing 0, and stays as long as the result.
+  ! `code` has room for the name and its closing 0. The result points to it, so it must live as long.
   type(c_domain) function domain_in_c(domain, code) result(out)
     type(octavo_domain), intent(in) :: domain
     character(kind=c_char), intent(out), target, contiguous :: code(:)
@@ -196,7 +198,7 @@ contains
     out%size = c_sizeof(out)
   end function
 
-  ! Refers to `held`, which must stay.
+  ! The result points into `held`, which must live as long.
   subroutine hold_triangles(mesh, held, out)
     type(octavo_triangles), intent(in) :: mesh
     type(held_triangles), intent(inout), target :: held

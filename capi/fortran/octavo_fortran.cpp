@@ -1,4 +1,4 @@
-// Functions for the Fortran module beside octavo.h: communicators and arrays as Fortran has them.
+// Functions that the Fortran modules call in place of those of octavo.h: they take Fortran's communicators and arrays.
 #include <ISO_Fortran_binding.h>
 
 #include "capi/objects.hpp"
@@ -18,7 +18,7 @@ mesh::ScalarType type_of_elements(const CFI_cdesc_t& array) {
   }
 }
 
-// (x, y, z, cell) as far as there are axes; the last one counts cells.
+// The axes are (x, y, z, cell). Arrays of fewer axes lack some of x, y, z; the last axis always counts cells.
 engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space) {
   check_space(space);
   if (array.rank < 1 || array.rank > 4)
@@ -57,7 +57,7 @@ engine::ArrayView view_in_order(octavo_writer& to, const CFI_cdesc_t& values, in
   return view;
 }
 
-// All values of a field into an array of one axis, components fastest.
+// Copies all values of a field into an array of one axis, components fastest.
 void copy_all(const mesh::Field& field, const CFI_cdesc_t& values) {
   engine::ArrayView view = view_of_array(values, OCTAVO_HOST);
   view.components = field.info.components;
@@ -65,7 +65,8 @@ void copy_all(const mesh::Field& field, const CFI_cdesc_t& values) {
   copy_values(field, view);
 }
 
-// MPI_COMM_NULL where MPI does not run: even this conversion would end the process. What gets it says what is wrong.
+// Returns MPI_COMM_NULL while MPI does not run, because MPI_Comm_f2c would then end the process. The C function that
+// gets MPI_COMM_NULL reports the error.
 MPI_Comm comm_of(const MPI_Fint* comm) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
@@ -87,7 +88,7 @@ OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char
                                                int space, octavo_error* error) {
   return put(writer, error, "a field", [&](octavo_writer& to) {
     const mesh::Centring where = centring_of(centring);
-    block_of(name, where, to.dim, to.block);  // refuses an axis that there is not
+    block_of(name, where, to.dim, to.block);  // throws for a face along an axis beyond dim
     put_field(to, name, unit, view_in_order(to, *values, space, order, cells), where);
   });
 }

@@ -8,96 +8,97 @@ module octavo_reading
   public :: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, octavo_neighbours, &
             octavo_box, octavo_read_box, octavo_list_steps, octavo_forget_failed_restarts
 
-  !> How a rank wants its share: octavo.h's struct octavo_restart_options says what each component does.
+  !> Options of a restart. The struct octavo_restart_options of octavo.h explains each component.
   type :: octavo_restart_options
     integer :: flow = octavo_checkpoint
     integer :: step = -1                         !< < 0: the newest that is complete and undamaged
-    character(:), allocatable :: options         !< a TOML file, the writer's
+    character(:), allocatable :: options         !< the writer's TOML file
     character(80), allocatable :: fields(:)      !< not allocated: all
     logical :: particles = .true., keep_parts = .true.
-    integer :: refine = 0                        !< so many levels more
-    integer :: block(3) = 0                      !< blocks of so many cells along each axis; 1: cells; 0: as stored
+    integer :: refine = 0                        !< number of finer levels to add
+    integer :: block(3) = 0                      !< cells of a block along each axis; 1: single cells; 0: as stored
     logical :: fill = .false., constant = .false.
     character(80), allocatable :: per_mass(:)
-    logical :: boxes = .false.                   !< the share as boxes
-    integer :: max_box = 64                      !< boxes are at most that long [cells]
-    integer, allocatable :: points(:)            !< of a step of triangles: the numbers of those wanted, from 1
-    logical :: opaque = .false.                  !< bytes of ranks, too
-    logical :: held_roots = .false.              !< level 0 of a tree has the roots that this rank holds, not all
+    logical :: boxes = .false.                   !< the share comes as boxes
+    integer :: max_box = 64                      !< longest side of a box [cells]
+    integer, allocatable :: points(:)            !< triangles: numbers of the points that this rank gets, from 1
+    logical :: opaque = .false.                  !< read the bytes of put_bytes, too
+    logical :: held_roots = .false.              !< level 0 of a tree has only the roots that this rank holds
   end type
 
   type :: octavo_restart_info
     integer :: step = -1                         !< -1: there is none
     real(real64) :: time = 0                     !< [code time]
-    type(octavo_domain) :: domain                !< of the step
-    integer :: mesh = octavo_mesh_none           !< of this rank's share
+    type(octavo_domain) :: domain                !< the step's
+    integer :: mesh = octavo_mesh_none           !< kind of mesh of this rank's share
     integer :: levels = 0                        !< of a tree or of boxes
-    integer(int64) :: cells = 0, boxes = 0       !< of all levels
-    integer(int64) :: values = 0                 !< of a field of one component
+    integer(int64) :: cells = 0, boxes = 0       !< on all levels
+    integer(int64) :: values = 0                 !< values of a one-component field
     integer :: num_fields = 0                    !< fields, and attributes of all species
-    character(1000), allocatable :: notes(:)     !< for the user: damage, steps passed over
+    character(1000), allocatable :: notes(:)     !< messages to the user: damage, skipped steps
   end type
 
-  !> A field of the mesh, or where `species` is not empty an attribute of particles.
+  !> A field of the mesh; or an attribute of particles if `species` is not empty.
   type :: octavo_field_info
     character(:), allocatable :: name, unit, species
-    integer :: type = 0  !< as enum octavo_type of octavo.h: 0 real64, 1 real32, 2 int64, 3 int32 ...
+    integer :: type = 0  !< enum octavo_type of octavo.h: 0 real64, 1 real32, 2 int64, 3 int32 ...
     integer :: centring = octavo_cell
     integer :: components = 1
-    integer(int64) :: count = 0                  !< of a species: particles of this rank
+    integer(int64) :: count = 0                  !< for a species: its particles on this rank
   end type
 
-  !> Cells of a level, from 1 at the domain's lower corner, both ends in the box.
+  !> A box of cells of one level. Cells count from 1 at the domain's lower corner; the box includes both its ends.
   type :: octavo_box
-    integer :: flow = octavo_checkpoint          !< of a store
-    integer :: step = -1                         !< of a store; < 0: the newest that is complete and undamaged
+    integer :: flow = octavo_checkpoint          !< stores only
+    integer :: step = -1                         !< stores only; < 0: the newest that is complete and undamaged
     integer :: level = 0                         !< the code's own number
     integer :: lower(3) = 1, upper(3) = 1        !< 1 beyond dim
   end type
 
-  !> What surrounds this rank's triangles, as TELEMAC's PAR and CLI files say it. Points, triangles and places count from 1, MPI's ranks from 0.
+  !> The neighbours of this rank's triangles: the contents of TELEMAC's PAR and CLI files. Points, triangles and places
+  !> count from 1, MPI's ranks from 0.
   type :: octavo_neighbours
-    integer, allocatable :: shared_point(:)        !< points that other ranks have, too, by number in the whole mesh
-    integer, allocatable :: first(:), rank(:)      !< the ranks of the i-th are rank(first(i) : first(i+1) - 1)
-    integer, allocatable :: halo_triangle(:)       !< with an edge to another rank's triangle
-    integer, allocatable :: behind_rank(:, :)      !< (3, halo) behind points 1-2, 2-3, 3-1; -1: nothing
-    integer, allocatable :: behind_triangle(:, :)  !< (3, halo) as that rank numbers it; 0: nothing
-    integer, allocatable :: boundary_point(:)      !< along the boundary, where the store holds it
-    integer, allocatable :: place(:)               !< along the whole boundary
+    integer, allocatable :: shared_point(:)        !< points that other ranks have, too; by number in the whole mesh
+    integer, allocatable :: first(:), rank(:)      !< other ranks of the i-th: rank(first(i) : first(i+1) - 1)
+    integer, allocatable :: halo_triangle(:)       !< triangles that share an edge with another rank's triangle
+    integer, allocatable :: behind_rank(:, :)      !< (3, halo) rank behind edges 1-2, 2-3, 3-1; -1: nothing
+    integer, allocatable :: behind_triangle(:, :)  !< (3, halo) triangle there, as that rank numbers it; 0: nothing
+    integer, allocatable :: boundary_point(:)      !< in order along the boundary; empty if the store holds no boundary
+    integer, allocatable :: place(:)               !< position along the whole boundary
     integer, allocatable :: liquid(:)              !< number of the liquid boundary; 0: a wall
-    integer, allocatable :: next(:), previous(:)   !< number in the whole mesh of the point after and before it along
-                                                   !< the boundary, where the edge to it is another rank's; else 0
+    integer, allocatable :: next(:), previous(:)   !< next and previous point along the boundary, by their number in
+                                                   !< the whole mesh, if another rank has the edge to it; else 0
     integer, allocatable :: codes(:, :)            !< (4, boundary) LIHBOR, LIUBOR, LIVBOR, LITBOR
     real(real64), allocatable :: values(:, :)      !< (7, boundary) HBOR, UBOR, VBOR, AUBOR, TBOR, ATBOR, BTBOR
-    integer, allocatable :: colour(:)              !< the boundary file's last number
+    integer, allocatable :: colour(:)              !< last number of the line in the boundary file
   end type
 
   type :: octavo_restart
-    type(c_ptr) :: handle = c_null_ptr           !< the library's own
+    type(c_ptr) :: handle = c_null_ptr           !< the library's restart
   contains
     procedure :: open => restart_open            !< collective: (comm, path [, options, error]); path: a store, a FLASH
                                                  !< checkpoint, an AMReX or RAMSES directory
-    procedure :: found                           !< whether there was a step
+    procedure :: found                           !< logical: there was a step
     procedure :: get_info                        !< (info [, error])
     procedure :: get_field_info                  !< (index, info [, error]); from 1: fields, then attributes of all species
     procedure, private :: get_int, get_real, get_text, get_ints, get_reals, get_texts
     generic :: get_attribute => get_int, get_real, get_text, get_ints, get_reals, get_texts
                                                  !< (name, value [, error]); arrays and texts are allocated
-    procedure :: get_attribute_count             !< elements; 1 for a number or a text; -1: there is none (name)
-    procedure :: get_bytes                       !< (rank, name, bytes [, error]), as put_bytes took them
+    procedure :: get_attribute_count             !< (name): elements; 1 for a number or a text; -1: there is none
+    procedure :: get_bytes                       !< (rank, name, bytes [, error]): the bytes that put_bytes took
     procedure :: get_tree                        !< (tree [, error])
-    procedure :: get_boxes                       !< (boxes [, error]), for put_boxes
+    procedure :: get_boxes                       !< (boxes [, error]): as put_boxes takes them
     procedure :: get_triangles                   !< (triangles [, error])
     procedure, private :: field_r64, field_r32, field_i64, field_i32
-    generic :: get_field => field_r64, field_r32, field_i64, field_i32  !< allocates (name, values [, error]):
-                                                 !< a tree cell's block, or a box, after the other, components fastest,
-                                                 !< then x
+    generic :: get_field => field_r64, field_r32, field_i64, field_i32  !< (name, values [, error]): allocates `values`,
+                                                 !< one tree cell's block (or one box) after the other, components
+                                                 !< fastest, then x
     procedure, private :: particles_r64, particles_r32, particles_i64, particles_i32
     generic :: get_particles => particles_r64, particles_r32, particles_i64, particles_i32
-                                                 !< allocates (species, attribute, values [, error])
+                                                 !< (species, attribute, values [, error]): allocates `values`
     procedure :: get_particle_count              !< (species)
     procedure :: get_neighbours                  !< collective: (comm, neighbours [, error])
-    procedure :: failed => restart_failed        !< collective: the run cannot go on from here (comm, store [, error])
+    procedure :: failed => restart_failed        !< collective: (comm, store [, error]): the run cannot go on from here
     procedure :: free => restart_free
   end type
 
@@ -292,7 +293,7 @@ contains
     class(octavo_restart), intent(inout) :: self
     integer, intent(in) :: comm
     character(*), intent(in) :: path
-    type(octavo_restart_options), intent(in), optional :: options  !< without: the newest checkpoint, all of it
+    type(octavo_restart_options), intent(in), optional :: options  !< if absent: the newest checkpoint, all of it
     type(octavo_error), intent(inout), optional :: error
     type(octavo_restart_options) :: wanted
     character(kind=c_char), allocatable, target :: file(:), names(:, :), masses(:, :)
@@ -317,7 +318,7 @@ contains
     if (allocated(wanted%per_mass)) &
       call hold_names(wanted%per_mass, masses, mass_at, chosen%per_mass, chosen%num_per_mass)
     if (allocated(wanted%points)) then
-      numbers = [int(wanted%points, c_int64_t) - 1, 0_c_int64_t]  ! one more, so that there is a place to point at
+      numbers = [int(wanted%points, c_int64_t) - 1, 0_c_int64_t]  ! one more, because c_loc needs an element
       chosen%points = c_loc(numbers)
       chosen%num_points = size(wanted%points)
     end if
@@ -454,7 +455,7 @@ contains
     info%count = in_c%count
   end subroutine
 
-  ! Values that an array of the field has on this rank; 0 where there is no such field.
+  ! Returns the size that an array needs for the field on this rank; 0 if there is no such field.
   integer(int64) function values_of(self, species, name) result(values)
     class(octavo_restart), intent(in) :: self
     character(*), intent(in) :: species, name
@@ -609,7 +610,7 @@ contains
     boxes%boxes = reshape(long_integers(in_c%boxes, 6*count), [3, 2, int(count)])
   end subroutine
 
-  !> Fields then have a value a point, plane after plane.
+  !> Gives this rank's triangles. Fields then have a value per point, plane after plane.
   subroutine get_triangles(self, triangles, error)
     class(octavo_restart), intent(in) :: self
     type(octavo_triangles), intent(out) :: triangles
@@ -632,7 +633,7 @@ contains
     count = int(c_particle_count(self%handle, text(species)))
   end function
 
-  !> An error where the step is not of triangles, or was read by points.
+  !> Gives an error if the step has no triangles, or was read by points.
   subroutine get_neighbours(self, comm, neighbours, error)
     class(octavo_restart), intent(in) :: self
     integer, intent(in) :: comm

@@ -1,4 +1,4 @@
-!> Steps of a run, written behind its back. See octavo.f90.
+!> Writes the steps of a run in the background. See octavo.f90.
 module octavo_writing
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int64, real64
@@ -9,7 +9,7 @@ module octavo_writing
   public :: octavo_writer
 
   type :: octavo_writer
-    type(c_ptr) :: handle = c_null_ptr          !< the library's own
+    type(c_ptr) :: handle = c_null_ptr          !< the library's writer
   contains
     procedure :: open => writer_open            !< collective: (comm, target [, domain, from, error])
     procedure :: due                            !< logical (flow, step, time [, error]); ask at every step, on all ranks
@@ -27,12 +27,13 @@ module octavo_writing
     procedure :: put_particles                  !< (species, attribute, values [, unit, error, space])
     procedure :: put_bytes                      !< (name, bytes [, error])
     procedure :: end_step                       !< collective ([error])
-    procedure :: finished                       !< collective: logical ([error]), nothing is in flight any more
+    procedure :: finished                       !< collective: logical ([error]): all steps are written
     procedure :: wait => writer_wait            !< collective ([error])
-    procedure :: get_steps                      !< integer ([error]): whole ones in a SERAFIN or MED file
-    procedure :: newest_durable                 !< logical (flow, step [, error]): whether there is one yet
-    procedure :: newest_drained                 !< the same, of steps in the store itself, not in a staging directory
-    procedure :: get_statistics                 !< collective: allocates JSON (text [, error])
+    procedure :: get_steps                      !< integer ([error]): steps that are durable, and those
+                                                !< that a SERAFIN or MED file had when it was opened
+    procedure :: newest_durable                 !< logical (flow, step [, error]): .false.: there is none yet
+    procedure :: newest_drained                 !< the same for steps in the store itself, not in a staging directory
+    procedure :: get_statistics                 !< collective: (text [, error]): allocates `text`, JSON
     procedure :: close => writer_close          !< collective ([error])
   end type
 
@@ -207,8 +208,8 @@ contains
     class(octavo_writer), intent(inout) :: self
     integer, intent(in) :: comm
     type(octavo_target), intent(in) :: target
-    type(octavo_domain), intent(in), optional :: domain  !< not of SERAFIN and MED
-    type(octavo_restart), intent(in), optional :: from   !< store: what this run continues
+    type(octavo_domain), intent(in), optional :: domain  !< not for SERAFIN and MED
+    type(octavo_restart), intent(in), optional :: from   !< store: the restart that this run continues
     type(octavo_error), intent(inout), optional :: error
     character(kind=c_char), allocatable, target :: path(:), options(:), multifab(:), title(:), names(:, :), &
                                                    variables(:, :)
@@ -335,7 +336,7 @@ contains
     call check(c_put_attribute(self%handle, text(name), t_float64, c_loc(value), scalar, what), what, error)
   end subroutine
 
-  ! One value more behind those of an array, so that there is a place to point at.
+  ! The copy has one more element than the array, because c_loc needs an element to point at even if the array is empty.
   subroutine put_ints(self, name, value, error)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
@@ -442,8 +443,8 @@ contains
     call check(c_put_boxes(self%handle, in_c, what), what, error)
   end subroutine
 
-  !> This rank's piece, maybe without points, on every rank. Fields then have a value a point, plane after plane, as
-  !> put_field takes arrays of one dimension.
+  !> Gives this rank's piece, which may have no points; every rank calls it. Fields then have a value per point, plane
+  !> after plane, as put_field takes arrays of one dimension.
   subroutine put_triangles(self, triangles, error)
     class(octavo_writer), intent(in) :: self
     type(octavo_triangles), intent(in) :: triangles
@@ -455,8 +456,9 @@ contains
     call check(c_put_triangles(self%handle, mesh, what), what, error)
   end subroutine
 
-  !> One value a cell: values(cell); or blocks as they are: unk(1, 5:12, 5:12, 1, :), axes (x, y, z, cell) as far as
-  !> there are dimensions. Of boxes: the cells of all, box after box. Of triangles: (point), or (point, plane).
+  !> Gives a field. Trees: values(cell), one value per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the
+  !> axes (x, y, z, cell), of which those beyond dim are left out. Boxes: values(cell), box after box. Triangles:
+  !> values(point) or values(point, plane).
   subroutine put_field(self, name, values, unit, error, space, order, centring)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
@@ -464,30 +466,31 @@ contains
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
-    integer, intent(in), optional :: order(:)  !< of each tree cell which cell of `values` it is, from 1; 0: none
-    integer, intent(in), optional :: centring  !< of a face variable octavo_face_x, _y or _z: one value more along the
-                                               !< axis; it is the fields NAME_left and NAME_right
+    integer, intent(in), optional :: order(:)  !< position in `values` of each tree cell, from 1; 0: it has none
+    integer, intent(in), optional :: centring  !< octavo_face_x, _y or _z for a face variable: it has one more value
+                                               !< along the axis, and becomes the fields NAME_left and NAME_right
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     first = c_null_ptr
     allocate (places(1))
     if (present(order)) then
-      places = [int(order, c_int64_t) - 1, -1_c_int64_t]  ! one more: what has no element has no address
+      places = [int(order, c_int64_t) - 1, -1_c_int64_t]  ! one more, because an empty array has no address
       first = c_loc(places)
     end if
     call check(c_put_field(self%handle, text(name), unit_in_c(unit), number_in_c(centring), values, first, &
                            size(places, kind=c_int64_t) - 1, number_in_c(space), what), what, error)
   end subroutine
 
-  !> Of boxes whose arrays lie anywhere: c_loc of each one's first element, ghosts included.
+  !> Gives a field on boxes that each have an array of their own. `values`: c_loc of each array's first element, ghosts
+  !> included.
   subroutine put_arrays(self, name, values, kind, ghost, stride, unit, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     type(c_ptr), intent(in) :: values(:)
-    integer, intent(in) :: kind    !< of the elements: real64 or real32
-    integer, intent(in) :: ghost   !< cells more on each side along each dimension
-    integer, intent(in) :: stride  !< elements from one value to the next: 1, or the number of variables that stand together
+    integer, intent(in) :: kind    !< kind of the elements: real64 or real32
+    integer, intent(in) :: ghost   !< ghost cells on each side along each dimension
+    integer, intent(in) :: stride  !< elements from one value to the next: 1, or the number of interleaved variables
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
@@ -501,7 +504,7 @@ contains
     call check(c_put_array(self%handle, text(name), unit_in_c(unit), array, what), what, error)
   end subroutine
 
-  !> One value a particle; reals and integers of 32 and 64 bits.
+  !> Gives an attribute with one value per particle; reals and integers of 32 and 64 bits.
   subroutine put_particles(self, species, attribute, values, unit, error, space)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute

@@ -41,19 +41,19 @@ struct Format {
   std::vector<double> (*times)(const std::filesystem::path& path) = nullptr;
 
   bool triangles = false;                          ///< holds series on meshes of triangles; else single steps of cells
-  std::span<const std::string_view> endings = {};  ///< of names that say that this format is wanted
+  std::span<const std::string_view> endings = {};  ///< endings of output names that select this format
   /// Writes `steps.first`, or for triangles the series, to a path that is free. Collective over request.ranks.
   void (*write)(const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
                 WriteReport& report) = nullptr;
 
   // Data and decisions on steps of cells, which step::write() follows.
   const Words* words = nullptr;
-  bool one_process = false;  ///< that writes
+  bool one_process = false;  ///< only one process writes
   /// Why the output has no place for a field; empty if it has. `name`: the field's in the format's words.
   std::string (*misfit)(const mesh::FieldInfo& field, const std::string& name, const WriteRequest& request) = nullptr;
   WantedMesh (*wanted_mesh)(const mesh::Dataset& step, const WriteRequest& request) = nullptr;
   bool (*goes_on)(const WriteRequest& request) = nullptr;  ///< a code goes on from the output: values must be exact
-  std::string (*name_note)(const WriteRequest& request) = nullptr;  ///< on request.out; empty: the name is good
+  std::string (*name_note)(const WriteRequest& request) = nullptr;  ///< on a bad name request.out; empty: it is good
   /// Removes the format's attributes that list boxes or blocks of a mesh, as the step gets another one.
   void (*forget_layout)(mesh::Header& header, std::vector<std::string>& notes) = nullptr;
   /// A note on what other formats cannot keep of a step of this one; else empty.
@@ -63,7 +63,7 @@ struct Format {
 /// All formats of this build.
 std::span<const Format> table();
 
-/// The first format that recognises the path; throws as open() does where none does.
+/// The first format that recognises the path. Throws as open() does if none does.
 const Format& format_of(const std::filesystem::path& path);
 /// The format of that name; Error(usage) if there is none.
 const Format& format_named(std::string_view name);
@@ -71,7 +71,8 @@ const Format& format_named(std::string_view name);
 const Words& words_of(const mesh::Header& header);
 
 /// Opens an output by the first format that recognises it; the path may be the output's directory or any file in it.
-/// Throws Error(unreadable) where there is nothing, Error(corrupt) where nothing known is there: it says what is.
+/// Throws Error(unreadable) if the path does not exist, and Error(corrupt) if no format recognises it; the message says
+/// what it is.
 mesh::Dataset open(const std::filesystem::path& path);
 
 }  // namespace octavo::formats

@@ -42,7 +42,7 @@ std::string partial_suffix() {
   return "." + std::to_string(::getpid()) + "-" + std::to_string(++count) + ".partial";
 }
 
-// Another host sees by this that the job is alive, however long it takes.
+// Shows other hosts that the job is alive, however long it takes.
 struct Claim::Touched {
   file::LockFile file;
   std::mutex mutex;
@@ -100,7 +100,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::finish() {
-  // A library that wrote the file may have made it anew.
+  // A library that wrote the file may have replaced it by a new one.
   file_ = file::open_write(partial_);
   file::sync(file_);
   file_.close();

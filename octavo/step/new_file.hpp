@@ -13,7 +13,7 @@
 namespace octavo::step {
 
 /// The suffix of a file's name until the file is whole, ".<process>-<count>.partial". It differs each time, so that two
-/// jobs which make the same file do not write into each other's.
+/// jobs that make the same file do not write to the same partial file.
 std::string partial_suffix();
 
 /// The right to write one output: while this object lives, no other job of this or another process gets it. It is a
@@ -43,7 +43,7 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Where it is until then, for libraries that open files themselves.
+  /// The file's path until finish(), for libraries that open files themselves.
   const std::filesystem::path& partial() const { return partial_; }
   void put(std::uint64_t offset, std::span<const std::byte> bytes) { file::pwrite_all(file_, offset, bytes); }
   /// Syncs, closes and renames.
@@ -56,8 +56,8 @@ class NewFile {
   file::File file_;
 };
 
-/// Files that get their names together once all are whole: until publish() each is NAME with one partial_suffix(), and
-/// those that this process made are gone if that is never called.
+/// Files that get their names together once all are whole. Until publish() each is called NAME plus one common suffix.
+/// The destructor removes the files that this process made if publish() was never called.
 class NewFiles {
  public:
   explicit NewFiles(std::string suffix = partial_suffix()) : suffix_(std::move(suffix)) {}
@@ -65,12 +65,12 @@ class NewFiles {
   NewFiles(const NewFiles&) = delete;
   NewFiles& operator=(const NewFiles&) = delete;
 
-  /// Where a file is until then, whichever process makes it.
+  /// A file's path until publish(); it is the same on every process.
   std::filesystem::path partial(const std::filesystem::path& path) const { return path.string() + suffix_; }
-  /// Makes one; `last`: an index, which gets its name after all that are none.
+  /// Makes a file. `last`: the file is an index, which gets its name after all other files.
   file::File make(const std::filesystem::path& path, bool last = false);
-  /// Removes what bears the names, then renames: never are files of two jobs under them, and an index never stands
-  /// without what it is of. Collective.
+  /// Removes existing files of these names, then renames. So the names never belong to files of two jobs, and an index
+  /// never exists without the files it lists. Collective.
   void publish(const base::Ranks& ranks = {});
 
  private:

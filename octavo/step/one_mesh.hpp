@@ -8,12 +8,12 @@
 
 namespace octavo::step {
 
-/// The mesh of triangles that all steps of a series must have. Files hold one mesh; each step of a store may have
-/// another, and of as many points, so that sizes do not tell.
+/// The mesh of triangles that all steps of a series must have. A file holds one mesh, but each step of a store may have
+/// its own. Two meshes may have the same number of points, so sizes alone do not show a difference.
 class OneMesh {
  public:
   explicit OneMesh(mesh::Unstructured mesh) : mesh_(std::move(mesh)) {}
-  /// Reads the step's mesh, unless it is one that was looked at before. Throws Error(unsupported) where it differs.
+  /// Reads the step's mesh, unless it was compared before. Throws Error(unsupported) if it differs.
   void require(const mesh::Dataset& step, const store::StepInfo& info);
 
  private:

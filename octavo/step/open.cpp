@@ -20,8 +20,8 @@ std::optional<std::int64_t> trailing_number(const std::string& name) {
   return std::stoll(name.substr(first));
 }
 
-/// The memory that a native part takes is asked for before it is read. (A store asks itself: it has the sizes of all
-/// that it will decode.)
+/// Requests the memory of a native part before it is read. (A store does so itself, because it knows the sizes of all
+/// data that it will decode.)
 mesh::Dataset within_memory(mesh::Dataset dataset) {
   if (!dataset.part_sizes) return dataset;
   const auto known = std::make_shared<const mesh::Dataset>(dataset);

@@ -9,15 +9,15 @@
 
 namespace octavo::step {
 
-/// Which step of a store, or of a file of many, numbered from 0. Nothing given: the newest of the analysis flow, else
-/// of the checkpoint flow; the last of a file.
+/// Chooses a step of a store, or of a file of many steps, numbered from 0. Without a choice it is the newest step of a
+/// store's analysis flow, else of its checkpoint flow; or the last step of a file.
 struct StepChoice {
   std::optional<store::Flow> flow;
   std::optional<std::int64_t> step;
 };
 
 /// Opens a step of a store or an output of any known format; reads headers or footers only.
-/// Throws Error(usage) where a step is asked of something that has only one.
+/// Throws Error(usage) if `choice` names a step of an output that has only one.
 mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice = {});
 
 /// The steps at a path: those of a store, or the one that a native output is.
@@ -27,7 +27,7 @@ std::vector<store::StepInfo> steps(const std::filesystem::path& path);
 /// Error(usage) for a flow without a step in a store, and for any flow of a file, which has none.
 std::vector<store::StepInfo> steps_of_flow(const std::filesystem::path& path, std::optional<store::Flow> flow);
 
-/// The number a step gets in a store: the native output's own (RAMSES output_00080: 80), where it has one.
+/// The number that a step gets in a store: the native output's own number, if it has one (RAMSES output_00080: 80).
 std::optional<std::int64_t> step_number(const mesh::Dataset& dataset);
 
 }  // namespace octavo::step

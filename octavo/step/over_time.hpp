@@ -7,17 +7,17 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 
-/// All steps of a file as one: meshes of triangles, which stay the same.
+/// Combines all steps of a file into one, for meshes of triangles that do not change.
 namespace octavo::step {
 
 enum class OverTime : std::uint8_t { maximum, minimum, mean };
 /// "max", "min" or "mean"; Error(usage) otherwise.
 OverTime over_time_named(std::string_view name);
 
-/// The path's last step, of a store that of the flow (nothing: the one that open() takes), but each value is the
-/// largest, smallest or mean of its point over all steps; NaN are passed over. Reading takes one field of one step in
-/// memory beside the result. Throws Error(unsupported) for meshes of cells, or that change from step to step,
-/// Error(usage) for a flow that is not there.
+/// The last step at the path, in which each value is the largest, smallest or mean value of its point over all steps.
+/// NaN are skipped. For a store, the steps are those of `flow` (nothing: the flow that open() takes). Reading needs
+/// memory for one field of one step beside the result. Throws Error(unsupported) for meshes of cells and for meshes
+/// that change from step to step, Error(usage) if the store has no step of the flow.
 mesh::Dataset over_time(const std::filesystem::path& path, OverTime kind, std::optional<store::Flow> flow = {});
 
 }  // namespace octavo::step

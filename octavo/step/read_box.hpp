@@ -7,7 +7,7 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/patches.hpp"
 
-/// A box of a step as arrays of the caller: any process reads any box, nothing is collective.
+/// Reads a box of a step into the caller's arrays. Any process may read any box; nothing is collective.
 namespace octavo::step {
 
 /// Memory for a box of cells. Value (x, y, z, component), counted from the box's lower corner, is in elements at
@@ -15,37 +15,37 @@ namespace octavo::step {
 struct BoxArray {
   void* values = nullptr;
   mesh::ScalarType type = mesh::ScalarType::float64;
-  mesh::Index3 stride{0, 0, 0};       ///< may be negative; 0: packed, behind the strides before it
-  int components = 0;                 ///< that there is memory for; 0: as many as the field has
-  std::int64_t stride_component = 0;  ///< 0: 1, components fastest of all
+  mesh::Index3 stride{0, 0, 0};       ///< may be negative; 0: packed, it follows from the strides before it
+  int components = 0;                 ///< components that the memory has room for; 0: as many as the field has
+  std::int64_t stride_component = 0;  ///< 0: 1, so that components vary fastest
 };
 
-/// The cells of the whole domain on a level (the code's own number) along each axis; 1 beyond dim. Throws Error(usage)
-/// for a level above the roots or 30 levels below them.
+/// The number of cells of the whole domain along each axis on a level (the code's own number); 1 beyond dim. Throws
+/// Error(usage) for a level above the roots or 30 levels below them.
 mesh::Index3 cells_of_level(const mesh::Header& header, int level);
 
 /// Reads a field's values on the cells `box` of a level (the code's own number), counted from 0 at the domain's lower
-/// corner, x fastest. A leaf that is coarser gives its value to all the cells of the level that lie in it. A cell that
-/// is refined gives the value that the step has for it, as `--level` does everywhere: nothing finer is read. Returns
-/// the number of cells of the box for which the step has no value; their memory is left as it is.
+/// corner, x fastest. A coarser leaf gives its value to all cells of the level inside it. A refined cell gives the
+/// value that the step holds for it, as `--level` does everywhere: no finer cells are read. Returns the number of cells
+/// of the box for which the step has no value; their memory stays as it is.
 ///
-/// Reads the parts that touch the box one after another, of each the field down to the level. Memory: what is read of
-/// a part, and 24 bytes for each row of its cells in the box.
+/// Reads the parts that touch the box one after another, and of each only the field's levels down to `level`. Memory:
+/// the data read of one part, and 24 bytes for each row of its cells in the box.
 ///
-/// Throws Error(usage) for a box that is empty or not within the domain, an unknown field, memory of another type than
-/// the field's (float64 may take float32); Error(unsupported) for values at points, or a mesh that is no tree; and as
-/// Dataset::read does.
+/// Throws Error(usage) for a box that is empty or not within the domain, for an unknown field, and for memory of
+/// another type than the field's (except float64 for a float32 field); Error(unsupported) for values at points and for
+/// a mesh that is no tree; and as Dataset::read does.
 std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const mesh::IndexBox& box,
                       const BoxArray& array);
 
-/// The points of a mesh of triangles inside a box, and the triangles all of whose points are.
+/// The points of a mesh of triangles inside a box, and the triangles whose three points are all inside.
 struct PointsInBox {
   std::vector<std::int64_t> point;         ///< numbers in the whole mesh, as the file has them, ascending
   std::vector<double> x, y;                ///< of each point [code length]
   std::vector<std::int64_t> triangle;      ///< numbers in the whole mesh, ascending
   std::vector<std::int64_t> connectivity;  ///< [triangles][3] positions in `point`
   int planes = 1;
-  std::vector<mesh::Field> fields;  ///< those asked for, in the header's order; plane after plane
+  std::vector<mesh::Field> fields;  ///< the fields asked for, in the header's order; values plane after plane
 };
 
 /// Reads the points with lo <= (x, y) < hi [code length]. Memory: the mesh and one field of all points. Throws

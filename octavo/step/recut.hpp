@@ -13,24 +13,24 @@
 
 namespace octavo::step {
 
-/// A step cut into other parts: equal shares of its leaves along the Hilbert curve, as mesh::plan_split gives them.
+/// A plan that cuts a step into other parts: equal shares of its leaves along the Hilbert curve (mesh::plan_split).
 struct Recut {
   mesh::SplitPlan plan;
-  /// New parts first ... last; none where first > last.
+  /// The new parts first to last; none if first > last.
   struct Range {
     int first = 0, last = -1;
     bool has(int part) const { return first <= part && part <= last; }
   };
-  std::vector<Range> cells;      ///< per old part: which new ones have cells it owns
-  std::vector<Range> particles;  ///< the same of its particles
-  /// For species without positions, which are dealt out in order: the number of each old part's first particle among
-  /// all, and at the end the number of all.
+  std::vector<Range> cells;      ///< per old part: the new parts that get cells it owns
+  std::vector<Range> particles;  ///< per old part: the new parts that get its particles
+  /// For species without positions, whose particles are dealt out in order: the number of particles before each old
+  /// part's first one; the last entry is the number of all particles.
   std::map<std::string, std::vector<std::int64_t>> numbers;
 };
 
-/// Reads meshes only, one part at a time and each a few times, and particles once where there are any: beside a part
-/// it holds `most_counters` counters of 8 bytes, never the leaves of all. Collective over `ranks`: each reads an equal
-/// number of parts. Throws Error(usage) where `count` is below 1.
+/// Plans `count` new parts. Reads the mesh of one part at a time, each a few times, and particles once if there are
+/// any. Memory: one part and `most_counters` counters of 8 bytes, never the leaves of all parts. Collective over
+/// `ranks`: each reads an equal number of parts. Throws Error(usage) if `count` is below 1.
 Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ranks = {},
                  std::size_t most_counters = std::size_t{1} << 18);
 
@@ -40,12 +40,12 @@ struct Pieces {
   std::vector<std::vector<mesh::Particles>> particles;  ///< by species, then for the new parts of its Range
 };
 
-/// Makes new parts. Old ones are read and cut when they are needed, and the last `held` of them are kept: those that
-/// follow each other along the curve need the same. May be called from several threads.
+/// Makes new parts. It reads and cuts old parts when they are needed, and keeps the last `held` of them, because new
+/// parts that follow each other along the curve need the same old ones. Several threads may call it at once.
 class Recutter {
  public:
   Recutter(const mesh::Dataset& dataset, const Recut& recut, int held);
-  /// Pruned, with every field and particle. Values of owned cells are those of the old parts, bit for bit.
+  /// Makes a new part: pruned, with all its fields and particles. Owned cells keep their values bit for bit.
   mesh::Part part(int index);
   int reads() const;  ///< old parts read so far
 

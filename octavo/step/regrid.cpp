@@ -164,7 +164,7 @@ void set_header(Shared& shared) {
   mesh::forget_levels(header);
 }
 
-/// Values are made of vectors on faces, of no other field that is not of cells.
+/// New values can be made of fields of cells and of vectors on faces, but of no other field.
 void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octree& source) {
   const auto refuse = [](const mesh::FieldInfo& field, const std::string& why) {
     throw Error(Kind::unsupported, why).at("field " + field.name).hint("leave it out with --field");
@@ -182,7 +182,7 @@ void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octr
 
 bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
 
-/// Ranges along the walk depend on no part of the source, so parts touching a region are found in the trees.
+/// Returns all parts for any region, because the place of a new part is known only from its tree.
 std::vector<int> parts_touching(const Shared& shared, const mesh::Region&) {
   std::vector<int> all;
   for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) all.push_back(static_cast<int>(p));
@@ -269,8 +269,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   shared->walk = mesh::depth_first(shared->plan.tree);
   const auto cells = static_cast<std::int64_t>(mesh::num_cells(shared->plan.tree));
   const auto block = static_cast<std::int64_t>(mesh::block_size(shared->plan.tree));
-  // Means need all that lies below a cell, and faces what lies beside it: these are made where the whole tree is one
-  // part.
+  // Means need all cells below a cell, and faces need the cells beside it. So the whole tree must be one part.
   const bool faces = shared->plan.fills != 0 && has_faces(source.header);
   const bool one = job.part_cells == 0 || shared->plan.means != 0 || faces;
   shared->bounds = part_bounds(cells, one ? 0 : std::max<std::int64_t>(1, job.part_cells / block));

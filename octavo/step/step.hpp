@@ -1,7 +1,7 @@
 #pragma once
-/// Turns one step into another (open, regrid, reshape, recut, over time) and writes one as another format's output, at
-/// its place and name. It may touch formats, store, partition and the rooms below them. It never prints, never knows a
-/// verb's options, and never calls MPI.
+/// Turns one step into another (open, regrid, reshape, recut, over time) and writes a step as an output of another
+/// format. It may touch formats, store, partition and the rooms below them. It never prints, never knows a verb's
+/// options, and never calls MPI.
 
 #include "octavo/step/new_file.hpp"
 #include "octavo/step/open.hpp"

@@ -50,10 +50,10 @@ Target beside(const fs::path& out, bool replaces, Claim claim) {
   return {out, partial, false, replaces, std::move(claim)};
 }
 
-/// Two that change places in one step: whenever the process dies, one of them has the name.
+/// Exchanges two paths atomically: whenever the process dies, one of them has the name.
 void exchange(const fs::path& partial, const fs::path& out) {
   if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, out.c_str(), RENAME_EXCHANGE) == 0) return;
-  // A file system that cannot: for a moment the old one is at NAME.replaced only.
+  // If the file system cannot exchange names, the old output exists only as NAME.replaced for a moment.
   fs::path old = out;
   old += ".replaced";
   fs::remove_all(old);

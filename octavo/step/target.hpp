@@ -22,7 +22,7 @@ struct Target {
 };
 
 /// Removes the remains of a killed job. Throws Error(usage) if `out` exists and neither overwrite nor append is set, if
-/// that flow holds one of the steps already, if `out` is something other than a store, or if another job writes it.
+/// the flow already holds one of the steps, if `out` is something other than a store, or if another job writes it.
 Target prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
                       bool append, store::Flow flow = store::Flow::analysis);
 
@@ -30,12 +30,12 @@ Target prepare_target(const std::filesystem::path& out, const std::vector<std::i
 /// with `any_file` a file.
 Target prepare_native_target(const std::filesystem::path& out, bool overwrite, bool any_file = false);
 
-/// Call it for an output that a code goes on from. Throws Error(usage) if the step's values are not exactly those of
-/// its simulation (it was stored with a loss); with lossy_ok it adds a note instead.
+/// Checks a step that a code will go on from. Throws Error(usage) if it was stored with a loss, so that its values are
+/// not exactly those of its simulation; with lossy_ok it adds a note instead.
 void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vector<std::string>& notes);
 
-/// Collective. Writes an output beside its final name, and gives it that once it is whole and synced. `prepare` runs on
-/// the first rank, `write` on all, with the path to write to. Where either throws, what was written is removed.
+/// Collective. Writes an output beside its final name, and renames it once it is whole and synced. `prepare` runs on
+/// the first rank, `write` on all, with the path to write to. If either throws, the unfinished output is removed.
 void write_beside(const base::Ranks& ranks, const std::function<Target()>& prepare,
                   const std::function<void(const std::filesystem::path&)>& write);
 

@@ -21,8 +21,8 @@ using mesh::Particles;
 
 // ----------------------------------------------------------------------------------------------------------- identity
 
-/// AMReX takes particles with an id below 1 for invalid, and knows one by (id, cpu): where ids of another code cannot
-/// be that, this column keeps them.
+/// AMReX treats particles with an id below 1 as invalid, and identifies one by (id, cpu). This column keeps the ids of
+/// another code that cannot serve as such.
 constexpr const char* kept_id = "kept_id";
 
 /// Whether a name is no attribute of its own in a code.
@@ -64,7 +64,7 @@ std::vector<std::size_t> sorted_by_identity(const Identities& who) {
   return order;
 }
 
-/// Puts rows of one identity in the order of their bytes: it must not depend on how the step was cut.
+/// Sorts rows of one identity by their bytes, so that their order does not depend on how the step was cut.
 void sort_duplicates(const Particles& particles, const Identities& who, std::vector<std::size_t>& order) {
   const auto same = [&](std::size_t a, std::size_t b) { return who.id[a] == who.id[b] && who.cpu[a] == who.cpu[b]; };
   const auto less = [&](std::size_t a, std::size_t b) {
@@ -155,7 +155,7 @@ void put_identities(Particles& particles, Identities who, const Words& to, std::
 
 // --------------------------------------------------------------------------------------------------------- attributes
 
-/// Some codes have three positions in any dimension: those beyond it say nothing if they are 0.
+/// Some codes have three positions in any dimension. Positions beyond dim carry no information if they are 0.
 void drop_unused_positions(Particles& particles, int dim) {
   std::erase_if(particles.attributes, [&](const Field& field) {
     for (auto axis = static_cast<std::size_t>(dim); axis < 3; ++axis)
@@ -244,10 +244,10 @@ std::optional<std::int64_t> step_of(const mesh::Header& header) {
   return {};
 }
 
-/// A code that keeps a source (Words) has the attributes of the step that its own was made of under this prefix.
+/// A code that keeps a source (Words) stores the attributes of the step that its own was made from under this prefix.
 const std::string source_prefix = "source/", source_columns = "source/columns/";
 
-/// Attributes that are not the step's own say which step they are of: the code may have gone on from it.
+/// Attributes from another step name that step, because the code may have gone on since.
 std::map<std::string, mesh::Attribute> as_source(const mesh::Header& header,
                                                  const std::vector<mesh::SpeciesInfo>& species) {
   std::map<std::string, mesh::Attribute> out;

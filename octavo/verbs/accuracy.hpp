@@ -6,7 +6,7 @@
 
 namespace octavo::verbs {
 
-/// A bound as a user states it. `range_relative` is measured against max - min of the whole field of the step, so its
+/// A bound as a user states it. `range_relative` is relative to max - min of the whole field of the step, so its
 /// absolute bound is known only after a first pass over the input.
 struct Accuracy {
   enum class Kind : std::uint8_t { lossless, absolute, range_relative, pointwise_relative } kind = Kind::lossless;
@@ -14,15 +14,15 @@ struct Accuracy {
   bool operator==(const Accuracy&) const = default;
 };
 
-/// Reads "lossless", "abs:E", "range:E" or "point:E". Throws Error(usage) for anything else, and for E not finite and >
-/// 0.
+/// Reads "lossless", "abs:E", "range:E" or "point:E". Throws Error(usage) for anything else, and unless E is finite
+/// and above 0.
 Accuracy parse_accuracy(const std::string& text);
 
-/// The same text again, the shortest that is read as this.
+/// The shortest text that parse_accuracy() reads as this bound.
 std::string to_string(const Accuracy& accuracy);
 
 /// The bound for the codec. `range` is max - min of the field, needed for range_relative only. If it is 0 or not
-/// finite, there is nothing to be relative to, and the field stays lossless.
+/// finite, a range-relative bound has no meaning, and the field stays lossless.
 codec::Bound bound_of(const Accuracy& accuracy, double range);
 
 }  // namespace octavo::verbs

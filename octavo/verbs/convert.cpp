@@ -235,8 +235,8 @@ bool is_whole_and_lossless(const ConvertOptions& options) {
   return is_whole_and_exact(options) && !options.fields && !options.single_precision && options.particles;
 }
 
-/// Losses on the way here, for those who would go on from the new store: an attribute that open_step()
-/// reads. (What the new codecs lose, their names tell.)
+/// Records earlier losses in an attribute that open_step() reads, for codes that would go on from the new store. (The
+/// names of the new codecs tell their own losses.)
 void note_losses(mesh::Dataset& dataset, const ConvertOptions& options) {
   std::map<std::string, std::string> lossy = dataset.lossy;
   if (options.single_precision && !dataset.unstructured)
@@ -395,7 +395,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   base::agree(options.ranks, [&] {
     share_mesh(dataset, source.step, options.method, totals);
     encode.neighbours = totals.neighbours;
-    // Now, while no values are in memory, by the ranks that have some.
+    // Done now, while no values are in memory, by the ranks that have parts.
     if (encode.neighbours && totals.total > 0) encode.neighbours();
     add_cut(dataset, options);
   });
@@ -459,7 +459,7 @@ void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {
   }
 }
 
-/// One goes on from a checkpoint.
+/// Refuses options that lose data, because a code goes on from a checkpoint.
 void refuse_lossy_checkpoint(const ConvertOptions& options) {
   if (options.flow == store::Flow::checkpoint && !is_whole_and_lossless(options))
     throw Error(Kind::usage, "a checkpoint is whole and lossless")

@@ -28,26 +28,26 @@ struct ConvertOptions : formats::WriteRequest {
   std::map<std::string, Accuracy> field_accuracy;  ///< by field name
   codec::Effort effort = codec::Effort::normal;
   codec::Method method = codec::Method::automatic;
-  /// Part of each triangle, of that many parts: the store keeps the cut, and as many ranks that start from it get a
-  /// part each (store/triangles.hpp). For meshes of triangles alone.
+  /// The part of each triangle, out of `cut_parts`. The store keeps the cut: if as many ranks start from it, each gets
+  /// one part (store/triangles.hpp). Only for meshes of triangles.
   std::vector<std::int32_t> part_of{};
   std::int32_t cut_parts = 0;
   std::optional<store::BoundaryArrays> boundary{};  ///< with `part_of`
-  int per_file = 0;     ///< contributors per file; 0: 64, or fewer so that every rank has a file
-  bool append = false;  ///< steps are added to an existing store
-  store::Flow flow =
-      store::Flow::analysis;  ///< that is written; checkpoints are lossless and whole (Error(usage) else)
-  bool measure = false;       ///< each step that was written is read again and compared with its source, part by part
+  int per_file = 0;                          ///< contributors per file; 0: 64, or fewer so that every rank has a file
+  bool append = false;                       ///< steps are added to an existing store
+  store::Flow flow = store::Flow::analysis;  ///< the flow that is written; Error(usage) for checkpoints that are not
+                                             ///< lossless and whole
+  bool measure = false;  ///< reads each written step again and compares it with its source, part by part
 };
 
-/// `steps` and `notes` are of any output, the other members of WriteReport of other formats alone.
+/// Every output sets `steps` and `notes`. Only outputs of other formats set the other members of WriteReport.
 struct ConvertReport : formats::WriteReport {
   struct FieldSize {
     std::uint64_t raw = 0;           ///< values kept, decoded [bytes]
     std::uint64_t stored = 0;        ///< [bytes]
     std::set<std::string> codecs;    ///< of its chunks, without bounds
-    Accuracy accuracy;               ///< asked for; of particles lossless
-    std::optional<Errors> errors{};  ///< with ConvertOptions::measure, of fields
+    Accuracy accuracy;               ///< as asked for; lossless for particles
+    std::optional<Errors> errors{};  ///< for fields, with ConvertOptions::measure
   };
   int parts = 0;                            ///< of the output
   std::uint64_t input_bytes = 0;            ///< native files [bytes]
@@ -57,18 +57,18 @@ struct ConvertReport : formats::WriteReport {
 };
 
 /// Writes each input (a native output, or every step of a store) as one step of the store `out`. Collective
-/// over the ranks, which share the parts. At most one part a thread is in memory. Progress counts bytes of input, over
-/// all steps of this rank. Until a step is complete it is not listed; an error or a kill leaves the steps before it,
-/// and with `overwrite` the store that was there. Throws Error(usage) where `out` exists and neither overwrite nor
+/// over the ranks, which share the parts. Each thread has at most one part in memory. Progress counts bytes of input,
+/// over all steps of this rank. A step is listed only once it is complete. An error or a kill leaves the steps before
+/// it, and with `overwrite` the store that was there. Throws Error(usage) if `out` exists and neither overwrite nor
 /// append is set.
 ///
-/// With `to` one step of the one input becomes an output of that format, or all its steps on triangles a file:
-/// step/write.hpp says how. Progress counts parts or steps. Throws Error(unsupported) for options that leave out cells
-/// or exactness.
+/// With `to`, there is one input. One of its steps becomes an output of that format; on triangles, all its steps become
+/// one file (step/write.hpp). Progress counts parts or steps. Throws Error(unsupported) for options that leave out
+/// cells or make values inexact.
 ConvertReport convert(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& out,
                       const ConvertOptions& options);
 
-/// The same for one step that is open already, under this number.
+/// Writes one open step in the same way, with the number `step`.
 ConvertReport convert(const mesh::Dataset& dataset, std::int64_t step, const std::filesystem::path& out,
                       const ConvertOptions& options);
 

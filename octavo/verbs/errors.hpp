@@ -6,26 +6,26 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// How far the values of a store are from those that it was made of.
+/// Measures how far the values of a store are from those that it was made from.
 namespace octavo::verbs {
 
-/// Errors are stored less given values, in the field's unit, at owned leaves or at points. Values that are not finite
-/// are left out where they came back as they were.
+/// Errors are stored minus given values, in the field's unit, at owned leaves or at points. Values that are not finite
+/// are left out if they came back unchanged.
 struct Errors {
-  std::int64_t count = 0;    ///< errors
-  double largest = 0;        ///< magnitude; infinite where a value that is not finite became another
-  double largest_ratio = 0;  ///< magnitude over that of the given value; infinite where a zero became another value
-  double weight = 0;         ///< volumes, each in units of a coarsest cell; of points 1
+  std::int64_t count = 0;    ///< number of errors
+  double largest = 0;        ///< magnitude; infinite if a value that is not finite became another
+  double largest_ratio = 0;  ///< magnitude over that of the given value; infinite if a zero became another value
+  double weight = 0;         ///< sum of volumes, in units of a coarsest cell; a point counts 1
   double weighted = 0;       ///< sum of error * volume
   double weighted_squares = 0;
   double sum = 0, squares = 0;
-  double products = 0;  ///< sum of error * next error, the next leaf in memory of the same part and level
+  double products = 0;  ///< sum of error * error of the next leaf in memory, of the same part and level
   double pair_sum = 0;  ///< sum of error + next error
   std::int64_t pairs = 0;
 
   /// Weighted by volume.
   double mean() const;
-  /// The mean's, if errors are independent: sqrt(sum of (volume * error)^2) / sum of volumes.
+  /// The standard error of the mean, if errors are independent: sqrt(sum of (volume * error)^2) / sum of volumes.
   double standard_error() const;
   /// The correlation of an error with the next (lag 1); 0 if all errors are the same.
   double autocorrelation() const;
@@ -33,8 +33,7 @@ struct Errors {
 
 void add(Errors& to, const Errors& more);
 
-/// Errors of each field of one part. Throws Error(corrupt) where the part that was found has another mesh or other
-/// fields.
+/// Errors of each field of one part. Throws Error(corrupt) if `found` has another mesh or other fields.
 std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found);
 
 }  // namespace octavo::verbs

@@ -15,12 +15,12 @@ namespace octavo::verbs {
 
 struct MapOptions {
   std::string field{};
-  std::string weight{};  ///< of a mean: field to weigh with; empty: by volume
+  std::string weight{};  ///< for a mean: the field to weight with; empty: volume
   int axis = 2;          ///< line of sight: 0, 1, 2
   analysis::Projection kind = analysis::Projection::integral;
   std::optional<mesh::Region> region{};  ///< nothing: the whole domain
   std::optional<int> max_level{};        ///< the code's own number; finer cells are never read
-  std::string mask{};  ///< of triangles: pixels where this field is not above `above` stay empty (dry land: the depth)
+  std::string mask{};  ///< triangles: a pixel stays empty unless this field is above `above` (the depth, for dry land)
   double above = 0;
   std::size_t pixels = 512;                           ///< along the longer side of the window
   std::optional<std::array<std::size_t, 2>> shape{};  ///< pixels along both sides instead (they need not be square)
@@ -32,29 +32,29 @@ struct MapOptions {
 /// An image and what it shows.
 struct Map {
   std::size_t nx = 0, ny = 0;
-  std::vector<double> values;         ///< [ny][nx], lowest row first; NaN where no cell is
+  std::vector<double> values;         ///< [ny][nx], lowest row first; NaN where there is no cell
   std::array<double, 2> lo{}, hi{};   ///< window [code length], horizontal and vertical
   double depth_lo = 0, depth_hi = 0;  ///< along the line of sight [code length]
   std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y"
-  std::string axis;                   ///< of the line of sight
+  std::string axis;                   ///< name of the line of sight's axis
   std::string field;
-  std::string kind;         ///< "integral", "mean", "max" or "min"
-  std::string weight;       ///< of a mean: field name, or "volume"
-  std::string unit;         ///< in code units, path length included: "code_mass/code_length**3*code_length"
-  bool flat = false;        ///< the data lack the axis: the values themselves are shown, there is no path to sum over
+  std::string kind;    ///< "integral", "mean", "max" or "min"
+  std::string weight;  ///< for a mean: field name, or "volume"
+  std::string unit;    ///< in code units, path length included: "code_mass/code_length**3*code_length"
+  bool flat = false;   ///< the data lack the axis: the map shows the values themselves, as there is no path to sum over
   std::string selection;    ///< region and level as text; empty: everything
   double time = 0;          ///< [code time]
-  std::string over_time{};  ///< "max", "min" or "mean" of all steps; empty: of the one at `time`
+  std::string over_time{};  ///< "max", "min" or "mean" of all steps; empty: only the step at `time`
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs
-  std::vector<int> parts;                                   ///< read, ascending
-  std::int64_t bytes_read = 0;                              ///< at most, of all ranks
+  std::vector<int> parts;                                   ///< parts that were read, ascending
+  std::int64_t bytes_read = 0;                              ///< upper limit, of all ranks
 };
 
-/// Projects a field along an axis (analysis::Frame says what exactly). Reads the parts that touch the region, of them
-/// the fields and levels needed, one part a thread at a time. The same bits for any number of threads and ranks; every
-/// rank gets the result. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is
-/// not an octree or of triangles. Triangles: a pixel has the value at its middle, linear within the triangle; planes
-/// are seen from above (integral or mean over the height, largest or smallest).
+/// Projects a field along an axis (analysis::Frame has the definition). Reads only the parts that touch the region, and
+/// of them the fields and levels needed, one part per thread at a time. The result has the same bits for any number of
+/// threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for
+/// a mesh that is neither an octree nor of triangles. Triangles: a pixel has the value at its middle, linear within the
+/// triangle. A mesh with planes is seen from above: the integral or mean over the height, the largest or the smallest.
 Map map(const mesh::Dataset& dataset, const MapOptions& options);
 
 }  // namespace octavo::verbs

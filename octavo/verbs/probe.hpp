@@ -7,14 +7,14 @@
 
 #include "octavo/store/store.hpp"
 
-/// Series over time at places of a mesh of triangles.
+/// Time series at places of a mesh of triangles.
 namespace octavo::verbs {
 
 struct ProbeOptions {
   std::vector<std::array<double, 2>> places;         ///< [code length]
   std::optional<std::vector<std::string>> fields{};  ///< nothing: all
   int plane = -1;                                    ///< of 3-D meshes, from 0 at the bottom; -1: the uppermost
-  std::optional<store::Flow> flow{};                 ///< of a store; nothing: the one that open() takes
+  std::optional<store::Flow> flow{};                 ///< stores only; nothing: the flow that open() takes
 };
 /// Values at places, linear within their triangle.
 struct ProbeSeries {
@@ -23,9 +23,10 @@ struct ProbeSeries {
   std::vector<double> values;  ///< [place][field][time]; NaN outside of the mesh
   std::vector<char> inside;    ///< [place]
 };
-/// Takes all steps, for a store those of one flow. It reads three values a place, field and step of a SERAFIN file, and
-/// the mesh once; of other files a field of a step and part. A place on the border of parts is in the first of
-/// them. Throws Error(unsupported) for meshes of cells, or that change from step to step.
+/// Takes all steps; for a store, those of one flow. From a SERAFIN file it reads the mesh once, and three values for
+/// each place, field and step. From other files it reads one field of one step and part at a time. A place on the
+/// border of parts belongs to the first of them. Throws Error(unsupported) for meshes of cells and for meshes that
+/// change from step to step.
 ProbeSeries probe(const std::filesystem::path& path, const ProbeOptions& options);
 
 }  // namespace octavo::verbs

@@ -132,7 +132,7 @@ struct Work {
   std::string lost_bytes{};  ///< a note; empty if nothing is left out
 };
 
-/// A mesh of triangles may be another step's, which must come along.
+/// A mesh of triangles may be stored with another step. Throws Error(usage) unless that step is chosen, too.
 void require_mesh(const store::OpenedStep& step, const std::vector<store::StepFound>& chosen) {
   if (!step.triangles || !step.triangles->origin) return;
   const std::int64_t number = step.triangles->origin->step;
@@ -211,12 +211,13 @@ void write_step(const Work& work, const fs::path& target, int threads, Run& run)
   });
   run.report.parts_read += recutter.reads();
   if (!work.lost_bytes.empty())
-    run.report.notes.push_back(to_string(segment.flow) + " step " + std::to_string(segment.step) + ": " + work.lost_bytes);
+    run.report.notes.push_back(to_string(segment.flow) + " step " + std::to_string(segment.step) + ": " +
+                               work.lost_bytes);
 }
 
 // ------------------------------------------------------------------ the whole
 
-/// Where the new store is put together: never under its own name.
+/// The path at which the new store is assembled; never its final name.
 step::Target prepare_sibling(const fs::path& in, const fs::path& out, const store::Scan& scan,
                              const RepackOptions& options) {
   std::error_code ignored;

@@ -14,14 +14,14 @@
 
 namespace octavo::verbs {
 
-/// Who works.
+/// The threads and ranks that share the work.
 struct Workers {
   int threads = 0;  ///< 0: all cores
   base::Ranks ranks;
   base::Progress progress;  ///< in parts of this rank
 };
 
-/// How contributions of a kind T are made and put together. T has a `both` (base/pack.hpp).
+/// Makes contributions of a type T and adds them. T has a `both` (base/pack.hpp).
 template <class Work, class Add>
 struct Summation {
   Work work;  ///< T work(part), on any thread
@@ -30,8 +30,9 @@ struct Summation {
 template <class Work, class Add>
 Summation(Work, Add) -> Summation<Work, Add>;  // clang 14 does not deduce for aggregates
 
-/// Adds the contributions of the parts, shared between ranks in contiguous ranges and between threads one by one. The
-/// same bits for any number of either (see OrderedSum); every rank gets the result, or the same error. Collective.
+/// Adds the contributions of the parts. Each rank takes a contiguous range of parts, each thread one part at a time.
+/// The result has the same bits for any number of either (see OrderedSum). Every rank gets it, or the same error.
+/// Collective.
 template <class Work, class Add>
 auto sum_parts(const std::vector<int>& parts, const Workers& workers, const Summation<Work, Add>& how) {
   using T = decltype(how.work(0));

@@ -6,13 +6,13 @@
 
 namespace octavo::verbs {
 
-/// Reads all of a store or a native output. Store: every checksum and size (store::verify). Native output: every part
-/// is read with all fields and particles, trees are validated, and the cells found are compared with the counts that
-/// the headers promise and with the domain's volume, and no two particles of FLASH or AMReX may have one identity.
-/// Throws Error where nothing could be opened, and Error(unsupported) where what is there cannot be a tree.
+/// Reads all of a store or a native output. For a store it checks every checksum and size (store::verify). For a native
+/// output it reads every part with all fields and particles, validates trees, and compares the cells found with the
+/// counts in the headers and with the domain's volume. No two particles of FLASH or AMReX may have the same identity.
+/// Throws Error if nothing could be opened, and Error(unsupported) if the mesh cannot be a tree.
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress = {});
-/// Only what makes a store's steps complete: store::verify_quick. Throws Error(usage) for a native output, which has
-/// nothing that could be checked without reading it.
+/// Checks only that a store's steps are complete (store::verify_quick). Throws Error(usage) for a native output, which
+/// cannot be checked without reading it.
 store::Report verify_quick(const std::filesystem::path& path);
 
 }  // namespace octavo::verbs

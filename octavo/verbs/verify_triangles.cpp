@@ -28,7 +28,7 @@ struct Odd {
 
 std::string number(std::size_t index) { return std::to_string(index + 1); }
 
-/// Points of one place: a mesh may be cut open along them, but mostly they were meant to be one.
+/// Finds points at the same place. A mesh may be cut open along them, but usually they were meant to be one point.
 void note_twins(const mesh::Unstructured& mesh, store::Report& report) {
   std::vector<std::tuple<double, double, std::size_t>> places;
   for (std::size_t i = 0; i < mesh.x.size(); ++i) places.emplace_back(mesh.x[i], mesh.y[i], i);

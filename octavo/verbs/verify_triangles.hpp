@@ -6,10 +6,11 @@
 
 namespace octavo::verbs {
 
-/// Every step of a file of many: lengths around each record, times that go on, values that are numbers, and the mesh,
-/// all planes of it. Findings are what makes reading wrong. Notes are what is odd and can be used: points that stand
-/// where another does, points of no element, elements that are there twice, have no area or run clockwise, numbers of
-/// the boundary (IPOBO) that are not its points', a last step cut short. Memory: the mesh, and one step.
+/// Checks every step of a file of many: the lengths around each record, that times increase, that values are numbers,
+/// and all planes of the mesh. Damage that makes reading wrong becomes a finding. Oddities that leave the file usable
+/// become notes: points at the place of another, points of no element, elements that occur twice, have no area or run
+/// clockwise, boundary numbers (IPOBO) that do not fit the boundary's points, a last step cut short. Memory: the mesh,
+/// and one step.
 store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress);
 
 }  // namespace octavo::verbs

@@ -12,12 +12,12 @@
 #include "octavo/engine/step/array_view.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
-/// What Python hands to a writer: a communicator, and arrays that are read later than they are handed over.
+/// Arguments that Python passes to a writer: a communicator, and arrays that are read after the call that passes them.
 namespace octavo::bindings {
 
 void bind_writer(nb::module_& m);
 
-/// None is all processes of mpirun (MPI is started where nobody has); else a Fortran handle, as mpi4py's py2f gives it.
+/// None means all processes of mpirun (and starts MPI if nobody has); else a Fortran handle, as mpi4py's py2f gives it.
 MPI_Comm comm_from(std::optional<int> handle);
 
 /// The memory of an object with the buffer protocol; keeps it, its size and its place until this is gone.

@@ -30,7 +30,7 @@ void bind_diff(nb::module_& m);
 void bind_telemac(nb::module_& m);
 void bind_triangles(nb::module_& m);
 
-/// A NumPy array that takes the vector over: no copy.
+/// Makes a NumPy array that takes over the vector without a copy.
 template <class T>
 nb::object to_array(std::vector<T>&& values, std::vector<std::size_t> shape) {
   auto* owned = new std::vector<T>(std::move(values));
@@ -38,8 +38,8 @@ nb::object to_array(std::vector<T>&& values, std::vector<std::size_t> shape) {
   return nb::cast(nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner));
 }
 
-/// While one lives, Ctrl-C and SIGTERM ask the running job to stop instead of waiting for the interpreter, which a job
-/// keeps from running. The handlers that were there come back at the end.
+/// While an object lives, Ctrl-C and SIGTERM ask the running job to stop. They cannot wait for the interpreter, because
+/// the job keeps it from running. The destructor restores the earlier handlers.
 class StopOnSignal {
  public:
   StopOnSignal();

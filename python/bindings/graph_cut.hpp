@@ -3,7 +3,7 @@
 
 namespace octavo::bindings {
 
-/// A GraphCut on its way from the module that has MPI to the one that cuts: not a callable of Python's.
+/// Carries a GraphCut from the module that has MPI to the module that cuts. Python cannot call it.
 struct BoundGraphCut {
   telemac::GraphCut cut;
 };

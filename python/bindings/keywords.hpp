@@ -11,10 +11,10 @@
 /// Python's keyword arguments as the options of a job.
 namespace octavo::bindings {
 
-/// None is one process.
+/// None means one process.
 base::Ranks ranks_from(const nb::object& ranks);
 
-/// The value of this name; Error(usage) for an unknown name, with those there are.
+/// The value of this name. Throws Error(usage) that lists the known names if there is none.
 template <class Value>
 Value named(const char* what, const std::string& name, const std::vector<std::pair<const char*, Value>>& values) {
   std::string known;
@@ -35,7 +35,7 @@ class Keywords {
  public:
   explicit Keywords(const nb::kwargs& given) { left_.update(given); }
 
-  /// Leaves `to` as it is where there is no such argument.
+  /// Leaves `to` as it is if there is no such argument.
   template <class T>
   void take(const char* name, T& to) {
     if (!left_.contains(name)) return;
@@ -52,7 +52,7 @@ class Keywords {
     return otherwise;
   }
 
-  /// One of a few names. Leaves `to` as it is where there is no such argument.
+  /// Takes one of a few names. Leaves `to` as it is if there is no such argument.
   template <class Value>
   void take_named(const char* name, Value& to, const std::vector<std::pair<const char*, Value>>& values) {
     if (const auto text = get<std::optional<std::string>>(name)) to = named<Value>(name, *text, values);
@@ -77,7 +77,7 @@ class Keywords {
   nb::dict left_;
 };
 
-/// Does a job without the GIL; a signal stops it.
+/// Runs a job without the GIL; a signal stops it.
 template <class Job>
 auto without_gil(Job&& job) {
   const StopOnSignal guard;

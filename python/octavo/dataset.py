@@ -33,9 +33,9 @@ def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dat
 
 
 def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
-    """A mesh of triangles as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each point
-    over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. A store gives the steps of one `flow`: by default
-    analysis, if it has a step, else checkpoint."""
+    """A mesh of triangles as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each
+    point over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. A store gives the steps of one `flow`: by
+    default analysis, if it has a step, else checkpoint."""
     return Dataset(_core.over_time(os.fspath(path), kind, flow))
 
 
@@ -47,9 +47,10 @@ def series(
     plane: int = -1,
     flow: str | None = None,
 ) -> dict[str, Any]:
-    """Values at places (x, y) over all steps of a mesh of triangles, linear within their triangle: `times` of shape (steps),
-    `values` (places, fields, steps), NaN outside of the mesh; `fields`, `units`, `inside`. `plane` of a 3-D mesh counts
-    from 0 at the bottom (-1: the uppermost); `flow` of a store as over_time has it. Releases the GIL."""
+    """Values at places (x, y) over all steps of a mesh of triangles, linear within each triangle. Returns `times` of
+    shape (steps), `values` (places, fields, steps) with NaN outside of the mesh, `fields`, `units` and `inside`.
+    `plane` of a 3-D mesh counts from 0 at the bottom (-1: the uppermost). `flow` of a store is as in over_time.
+    Releases the GIL."""
     points = [tuple(place) for place in places]
     return _core.probe(os.fspath(path), points, fields=_listed(fields), plane=plane, flow=flow)
 
@@ -64,10 +65,10 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
     "amrex", "serafin", "med", "vtkhdf"); see `octavo help convert`.
 
     Options of all: fields, particles, single_precision, refine, block, fill ("linear", "constant"), per_mass, flow,
-    overwrite, threads, ranks, progress. Of stores: max_level, region, codec ("lossless", "abs:E", "range:E", "point:E"),
-    field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. Of other formats: step,
-    kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt, boundary.
-    Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
+    overwrite, threads, ranks, progress. Of stores: max_level, region, codec ("lossless", "abs:E", "range:E",
+    "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. Of other
+    formats: step, kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt,
+    boundary. Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     return _core.convert([os.fspath(path) for path in paths], os.fspath(out), **options)
@@ -76,8 +77,8 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
 def repack(path: Path, out: Path, **options: Any) -> dict[str, Any]:
     """Writes the steps of a store to another with other domains or files; see `octavo help repack`.
 
-    Options: domains (default: as they are), per_file (64; 0: all), flow, steps (default: all), effort, overwrite, threads,
-    ranks, progress. Values stay the same bits. Releases the GIL. Collective where `ranks` is given.
+    Options: domains (default: as they are), per_file (64; 0: all), flow, steps (default: all), effort, overwrite,
+    threads, ranks, progress. Values stay the same bits. Releases the GIL. Collective where `ranks` is given.
     """
     return _core.repack(os.fspath(path), os.fspath(out), **options)
 
@@ -99,11 +100,12 @@ def diff(
     cached_parts: int = 0,
     threads: int = 0,
 ) -> dict[str, Any]:
-    """How far two steps differ: what `octavo diff --json` prints. `equal` of the result says whether they are within the
-    tolerances, `reasons` why not.
+    """How far two steps differ: what `octavo diff --json` prints. `equal` of the result says whether they are within
+    the tolerances, `reasons` why not.
 
-    A tolerance is one number for all, or {pattern: number}, the last that matches holding: names of variables,
-    "species/attribute", "time", "domain". `names` maps variables of `a` to what `b` calls them. Releases the GIL.
+    A tolerance is one number for all, or {pattern: number}, of which the last that matches is used. Patterns match
+    names of variables, "species/attribute", "time" and "domain". `names` maps variables of `a` to their names in `b`.
+    Releases the GIL.
     """
 
     def rules(tolerances: Tolerances) -> list[tuple[str, float]]:
@@ -118,10 +120,10 @@ def diff(
 
 
 def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, Any]:
-    """Reads and checks everything. `findings` of the result is empty where all is well; each has `where`, `what` and `kind`:
-    "damaged", or "lost" for a step that was durable and is not there. `notes`: what is no loss, as attempts that were
-    interrupted. `quick`: footers and tables of a store only, which finds truncation and lost files but no flipped bit in a
-    stream."""
+    """Reads and checks everything. `findings` of the result is empty if all is well; each has `where`, `what` and
+    `kind`: "damaged", or "lost" for a step that was durable and is missing. `notes` list events without loss, such as
+    interrupted attempts. `quick` checks only the footers and tables of a store: it finds truncation and lost files, but
+    no flipped bit in a stream."""
     return _core.verify(os.fspath(path), threads, None, quick)
 
 
@@ -138,7 +140,8 @@ class Selection:
     max_level: int | None = None
 
     def box(self, lo: Sequence[float], hi: Sequence[float]) -> Selection:
-        """The cells in a box; corners in fractions of the box length. It may cross a periodic side (lo < 0 or hi > 1)."""
+        """The cells in a box; corners in fractions of the box length. It may cross a periodic side (lo < 0 or hi >
+        1)."""
         return self._within(f"box:{_numbers(lo)}:{_numbers(hi)}")
 
     def sphere(self, centre: Sequence[float] | str, radius: float) -> Selection:
@@ -169,8 +172,8 @@ class Selection:
         self, field: str, *, axis: str = "z", kind: str | None = None, weight: str | None = None, pixels: int = 1024,
         threads: int = 0, mask: str | None = None, above: float = 0.0,
     ) -> Picture:  # fmt: skip
-        """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a field,
-        or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
+        """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
+        field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
         land: the depth). Releases the GIL."""
         kind = kind or ("mean" if weight else "integral")
         image = _core.map(
@@ -291,8 +294,8 @@ class Dataset(Selection):
     def read_box(
         self, field: str, level: int, lower: Sequence[int], upper: Sequence[int], *, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """A field's values on the cells lower <= index < upper of a level (the code's own number), counted from 0 at the
-        domain's lower corner, x first: an array with axes (z, y, x), (y, x) or (x,), and components last.
+        """A field's values on the cells lower <= index < upper of a level (the code's own number), counted from 0 at
+        the domain's lower corner, x first: an array with axes (z, y, x), (y, x) or (x,), and components last.
 
         A coarser leaf gives its value to all cells in it; a cell that is refined gives its stored value, and nothing
         finer is read. Cells without a value are NaN, 0 among integers, or as they were in `out`: an array of that shape
@@ -319,8 +322,8 @@ class Dataset(Selection):
         return self._data.read_points((lo[0], lo[1]), (hi[0], hi[1]), _listed(fields) or self.fields)
 
     def part(self, index: int, fields: str | Sequence[str] | None = None) -> Any:
-        """One domain as it is stored: the intervals of its roots `.held`, `.refined` and `.owned` per level, `.fields` over
-        all its tree cells; of triangles `.x`, `.y`, `.triangles`, `.planes`, and `.fields` at points."""
+        """One domain as it is stored: the intervals of its roots `.held`, `.refined` and `.owned` per level, `.fields`
+        over all its tree cells; of triangles `.x`, `.y`, `.triangles`, `.planes`, and `.fields` at points."""
         return self._data.read(index, _listed(fields))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Writing a simulation's steps behind its back, and starting again from them on any number of ranks.
+"""Writes a simulation's steps in the background, and starts again from them on any number of ranks.
 
     from mpi4py import MPI
 
@@ -35,33 +35,34 @@ def restart(
     fill: bool | str = False, per_mass: Sequence[str] = (), as_patches: bool = False, max_box: int = 64,
     points: Sequence[int] | np.ndarray | None = None, options: Path | None = None, **settings: Any,
 ) -> Any:  # fmt: skip
-    """The state that this rank starts from: its share of a step, whatever number of ranks wrote it. Collective; releases the GIL.
+    """The state that this rank starts from: its share of a step, whatever number of ranks wrote it. Collective;
+    releases the GIL.
 
-    None where there is no step yet: a first start; a store that had a durable step and has lost it raises. Else an
-    object with `step`, `time`, `header`, `attributes`, `mesh`,
-    `fields` ({name: array}, shaped as put_field takes them), `particles` ({species: {attribute: array}}), `notes`, and
-    `id` for the Writer of the run that goes on. Arrays are views that can be written. Shares have equal numbers of
-    leaves along the Hilbert curve; as many ranks as parts, and each gets the part of its number, unless `keep_parts` is
-    false. Without `step` it is the newest that is complete and undamaged; what was passed over is in `notes`.
+    Returns None if there is no step yet (a first start). Raises if a store had a durable step and has lost it.
+    Otherwise returns an object with `step`, `time`, `header`, `attributes`, `mesh`, `fields` ({name: array}, shaped as
+    put_field takes them), `particles` ({species: {attribute: array}}), `notes`, and `id` for the Writer of the run that
+    goes on. Arrays are writable views. Shares have equal numbers of leaves along the Hilbert curve. With as many ranks
+    as parts, rank i gets part i, unless `keep_parts` is false. Without `step` it takes the newest step that is complete
+    and undamaged; `notes` name the steps it skipped.
 
     `opaque`: `opaque` of the result is {rank: {name: bytes}}, as put_bytes took them, by rank of the run that wrote the
-    step: of this rank's number alone where there are as many, else of all.
+    step. With as many ranks now, it has only the bytes of this rank's own number, else those of all ranks.
 
-    `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors on
-    faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header is
-    that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones: True or
-    "linear" with limited slopes, "constant" with their value. `refine` and `fill` weight velocities and FLASH's energies by
-    density, and the fields in `per_mass`. `as_patches`: `mesh` is Patches, boxes at most `max_box`
-    cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
+    `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors
+    on faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header
+    is that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones: True or
+    "linear" with limited slopes, "constant" with their value. `refine` and `fill` weight velocities and FLASH's
+    energies by density, and the fields in `per_mass`. `as_patches`: `mesh` is Patches, boxes at most `max_box` cells
+    long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
     Further keywords and `options` are the Writer's: of those it uses staging_directory (steps that are on local disks
     only are drained first), ranks_per_node and remember_failed_restarts; variables override them.
 
     `path` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Shares are equal then.
 
-    A step of triangles has `x`, `y`, `triangles`, `global_point`, `global_triangle` and `planes` in place of `mesh`: equal
-    numbers of triangles along the Hilbert curve, with their points; or, where `points` gives numbers (on all ranks), those
-    points in that order.
+    A step of triangles has `x`, `y`, `triangles`, `global_point`, `global_triangle` and `planes` in place of `mesh`:
+    equal numbers of triangles along the Hilbert curve, with their points; or, where `points` gives numbers (on all
+    ranks), those points in that order.
     """
     if isinstance(fill, str) and fill not in ("linear", "constant"):
         raise UsageError(f'expected fill to be True, "linear" or "constant", found "{fill}"', ["fill"])
@@ -76,8 +77,9 @@ def restart(
 
 
 def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
-    """The surroundings of this rank's share of a step of triangles, as `restart` gave it, with the contents of TELEMAC's PAR
-    and CLI files. Collective. Points and triangles are the share's own, from 0; ranks are those of `comm`.
+    """The surroundings of this rank's share of a step of triangles, as `restart` gave it, with the contents of
+    TELEMAC's PAR and CLI files. Collective. Points and triangles are the share's own, from 0; ranks are those of
+    `comm`.
 
     `shared`: points that other ranks have, too, by ascending number in the whole mesh; those of shared[i] are
     ranks[first[i]:first[i + 1]]. `halo_triangle`: triangles with an edge to another rank's; `behind_rank` and

@@ -45,29 +45,30 @@ _PIECE = ("x", "y", "triangles", "global_point", "planes", "global_triangle", "b
 
 
 class Target:
-    """Where a Writer writes to, and how. Names are those of octavo_target in octavo.h.
+    """The target of a Writer and its options. Names are those of octavo_target in octavo.h.
 
-    `kind`: "store" (`path`; the Writer's keywords are its options); "flash", one HDF5 checkpoint a step; "amrex_plotfile",
-    "amrex_checkpoint", a directory a step; "serafin", "med", one file of all steps (`path`).
+    `kind`: "store" (`path`; the Writer's keywords are its options); "flash", one HDF5 checkpoint per step;
+    "amrex_plotfile" and "amrex_checkpoint", one directory per step; "serafin" and "med", one file of all steps
+    (`path`).
 
-    All but a store: `mode`, "background" or "sync"; `sync`, a step is on disk before it has its name or the file shows it;
-    `bound_thread`, the background thread stays on the cores that its rank is bound to. FLASH and AMReX: `checksums`,
-    arrays are compared with what they were when they were copied. FLASH: `collect`, rank 0 alone writes in end_step();
-    `names`, {name: its own}. AMReX: `files` a level (0: one a GiB); `max_box`, the longest box that a tree is cut into
-    [cells]; `title` and `multifab` of a checkpoint.
+    All but a store: `mode`, "background" or "sync"; `sync`, a step is on disk before it gets its name or the file shows
+    it; `bound_thread`, the background thread stays on the cores that its rank is bound to. FLASH and AMReX:
+    `checksums`, arrays are compared with what they were when they were copied. FLASH: `collect`, rank 0 alone writes in
+    end_step(); `names`, {name: its own}. AMReX: `files` a level (0: one a GiB); `max_box`, the longest box that a tree
+    is cut into [cells]; `title` and `multifab` of a checkpoint.
 
-    SERAFIN and MED: `variables`, {name: unit}, or names; at most 16 characters each. The mesh is this rank's piece, maybe
-    without points: places of its points `x`, `y` (points,), `triangles` (triangles, 3) of its points from 0,
+    SERAFIN and MED: `variables`, {name: unit}, or names; at most 16 characters each. The mesh is this rank's piece,
+    maybe without points: places of its points `x`, `y` (points,), `triangles` (triangles, 3) of its points from 0,
     `global_point` (points,) their numbers in the file from 0 (without: the same). Several ranks may hold a point or a
-    triangle; each number is held by one at least. `global_triangle` (triangles,): numbers in the file, on all ranks or none
-    (then they stand by their lowest point). `boundary` (points,): IPOBO, place on the boundary from 1, 0 inside.
-    `geometry`: a SERAFIN file of the whole mesh, whose coordinates, triangles and IPOBO are taken as they are. `planes`:
-    of points, with prisms between them. `title`: 72 characters; `date`: a datetime, or year, month, day, hour, minute,
-    second; `origin` [m]: readers add it to x and y; `precision`: "single" or "double"; `little_endian`: SERAFIN;
-    `writers`: ranks that write, 0: one a host; `alignment`: no two of them touch one such unit of the file [bytes];
-    `ranks_per_node`: hosts are imitated, this many ranks each. `resume`: the file is there, with this mesh and these
-    variables: True, the run goes on behind its last step; a time, behind the last step that is no later. Otherwise the
-    file must not exist.
+    triangle; each number is held by one at least. `global_triangle` (triangles,): numbers in the file, on all ranks or
+    none (then they stand by their lowest point). `boundary` (points,): IPOBO, place on the boundary from 1, 0 inside.
+    `geometry`: a SERAFIN file of the whole mesh, whose coordinates, triangles and IPOBO are taken as they are.
+    `planes`: of points, with prisms between them. `title`: 72 characters; `date`: a datetime, or year, month, day,
+    hour, minute, second; `origin` [m]: readers add it to x and y; `precision`: "single" or "double"; `little_endian`:
+    SERAFIN; `writers`: ranks that write, 0: one a host; `alignment`: no two of them touch one such unit of the file
+    [bytes]; `ranks_per_node`: hosts are imitated, this many ranks each. `resume`: the file is there, with this mesh and
+    these variables: True, the run goes on behind its last step; a time, behind the last step that is no later.
+    Otherwise the file must not exist.
     """
 
     def __init__(self, kind: str, path: Path | None = None, **words: Any) -> None:
@@ -98,16 +99,16 @@ class Writer:
     `finished`, `wait`, `close` and `total_statistics`; they release the GIL. All calls belong to the thread that
     initialised MPI.
 
-    `header` is what all steps have in common; SERAFIN and MED have none. Further keywords are a store's options of
-    docs/options.md by name, those of a flow as a dict: mode="sync", staging_bytes="64M", checkpoint={"codec": "lossless",
-    "field_codec": {"density": "abs:1e-6"}}. They are what the program asks for; `options`, a TOML file (default: the one
-    that OCTAVO_OPTIONS names), overrides them, and variables (OCTAVO_MODE ...) override both. `resumed_from`: the `id` of
-    the restart that this run continues.
+    `header` has the properties that all steps share; SERAFIN and MED have none. Further keywords are a store's options
+    of docs/options.md by name, those of a flow as a dict: mode="sync", staging_bytes="64M", checkpoint={"codec":
+    "lossless", "field_codec": {"density": "abs:1e-6"}}. They are what the program asks for; `options`, a TOML file
+    (default: the one that OCTAVO_OPTIONS names), overrides them, and variables (OCTAVO_MODE ...) override both.
+    `resumed_from`: the `id` of the restart that this run continues.
 
     No put raises: what is wrong is raised by the next collective call, on every rank, as is what goes wrong in the
-    background. The writer can be used further; the failed step does not exist, those before it are whole. Until a FLASH or
-    AMReX output is complete on all ranks it is called NAME.partial; it gets its name in the next collective call after
-    that. Of those, and of SERAFIN and MED, every rank puts the same fields.
+    background. The writer can be used further; the failed step does not exist, those before it are whole. Until a FLASH
+    or AMReX output is complete on all ranks it is called NAME.partial; it gets its name in the next collective call
+    after that. Of those, and of SERAFIN and MED, every rank puts the same fields.
 
     As a context manager it is closed at the end. Where an exception ends the block the others may not know of it, so
     that nothing collective is called: this rank's work is finished, and the writer gone.
@@ -137,11 +138,11 @@ class Writer:
         self._writer = _mpi().Writer(_handle(comm), words, header or Header(), problem)
 
     def begin_step(self, name: str | Path | None, step: int, time: float) -> None:
-        """Begins a step. `name`: of a store the flow, "checkpoint" or "analysis"; of FLASH and AMReX the path that the step
-        is to be, which must not exist; of SERAFIN and MED None. `time` in code time, SERAFIN and MED [s]. Waits for lent
-        arrays. An argument that cannot be is an error of end_step(), as in a put; a UsageError inside a step or after
-        close()."""
-        # A step that cannot be begun now is the program's order of calls, the same on all ranks.
+        """Begins a step. `name`: for a store the flow, "checkpoint" or "analysis"; for FLASH and AMReX the step's path,
+        which must not exist; for SERAFIN and MED None. `time` is in code time, for SERAFIN and MED in [s]. Waits for
+        lent arrays. As with a put, end_step() raises the error of a bad argument. Inside a step or after close() it
+        raises a UsageError."""
+        # A wrong order of calls is the program's mistake, and the same on all ranks.
         try:
             self._writer.begin_step(name if name is None else os.fspath(name), step, time)
         except REFUSALS as error:
@@ -151,18 +152,18 @@ class Writer:
         self._boxes = False
 
     def due(self, flow: str, step: int, time: float) -> bool:
-        """Whether the options checkpoint.every or analysis.every ask for a step. Call it at every step of the simulation;
-        collective where wall time decides."""
+        """Whether to write this step: a store's options checkpoint.every and analysis.every decide. Call it at every
+        step of the simulation. It is collective if the options count wall time."""
         return self._writer.due(flow, step, time)
 
     def put_attribute(self, name: str, value: Attribute) -> None:
-        """A number, a text, or a one-dimensional array or list of either; the same on all ranks. FLASH: its lists ("real
-        scalars/dt"); AMReX: "level_steps", "level_dt". An AMReX checkpoint needs "level_dt": a list with the time step of
-        each level, or one for all."""
+        """Adds a number, a text, or a one-dimensional array or list of either to the step; the same on all ranks.
+        FLASH: an entry of its lists ("real scalars/dt"); AMReX: "level_steps", "level_dt". An AMReX checkpoint needs
+        "level_dt": a list with the time step of each level, or with one for all."""
         self._put(f"attribute {name}", lambda: self._writer.put_attribute(name, _plain(value)))
 
     def put_attributes(self, values: Mapping[str, Attribute]) -> None:
-        """Several attributes."""
+        """Adds several attributes."""
 
         def put() -> None:
             for name, value in values.items():
@@ -171,14 +172,14 @@ class Writer:
         self._put("attributes", put)
 
     def put_bytes(self, name: str, data: bytes) -> None:
-        """Bytes of this rank alone, to a store: the state of its random numbers ... Start with `restart(..., opaque=True)` to
-        have them back."""
+        """Adds bytes of this rank alone, such as the state of its random numbers, to a store. `restart(...,
+        opaque=True)` gives them back."""
         self._put(f"bytes {name}", lambda: self._writer.put_bytes(name, bytes(data)))
 
     def put_mesh(self, mesh: Octree | Patches) -> None:
-        """This rank's tree, with what it owns, or its boxes; before its fields. Copied at once. In a store, and in a FLASH
-        file, boxes are cut into the header's blocks, and are made of whole ones; in AMReX's outputs the cells or blocks of a
-        tree are merged to boxes."""
+        """Gives this rank's tree, with the cells it owns, or its boxes; before its fields. Copies it at once. A store
+        or a FLASH file cuts boxes into the header's blocks: boxes must be made of whole blocks. AMReX's outputs merge
+        the cells or blocks of a tree into boxes."""
         self._boxes = isinstance(mesh, Patches)
 
         def put() -> None:
@@ -192,10 +193,11 @@ class Writer:
         self, x: np.ndarray, y: np.ndarray, triangles: np.ndarray, global_point: np.ndarray | None = None, *,
         planes: int = 1, global_triangle: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        """This rank's piece of a mesh of triangles, maybe without points, on every rank, in place of put_mesh: places of
-        its points, shape (triangles, 3) of its points from 0, the numbers of points and triangles in the whole mesh
-        (every one from 0 up on one rank at least; without: points the same, triangles by their lowest point). Fields
-        then have shape (points,), or (planes, points); the lowest rank's value counts. Copied at once."""
+        """Gives this rank's piece of a mesh of triangles, in place of put_mesh. Every rank calls it; a piece may have
+        no points. `x`, `y`: places of its points. `triangles`: shape (triangles, 3), its points from 0. `global_point`
+        and `global_triangle`: numbers in the whole mesh, where at least one rank has each number from 0 up; by default
+        points keep their numbers, and triangles are numbered by their lowest point. Fields then have shape (points,) or
+        (planes, points); the lowest rank's value counts. Copies it at once."""
 
         self._planes, self._boxes = planes, False
         self._put(
@@ -209,21 +211,22 @@ class Writer:
         self, name: str, array: np.ndarray | Sequence[np.ndarray], unit: str = "", *, centring: str = "cell",
         order: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        """A value on every tree cell, breadth first: shape (cells,) or (cells, components), and where the header has
-        blocks (cells, z, y, x) or (cells, z, y, x, components), with as many block axes as dimensions. Of Patches a list of
-        arrays, one a box, level after level, with axes (z, y, x); or one array (cells,) of all boxes, x fastest.
+        """Gives a field. Tree: a value on every cell, breadth first, with shape (cells,) or (cells, components); if the
+        header has blocks, (cells, z, y, x) or (cells, z, y, x, components), with as many block axes as dimensions.
+        Patches: a list of arrays, one per box, level after level, with axes (z, y, x); or one array (cells,) of all
+        boxes, x fastest.
 
         Any strides will do: a view without its ghosts, one variable of many, components first. Such views are not
         copied here; they are read in end_step(), and must stay as they are until then, or with the option lend until
-        the next begin_step, wait or close. The writer keeps them alive. Only what cannot be read in place is copied now:
-        foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in `array`;
-        -1: nowhere, as of another rank's roots, which cost a store no bytes.
-        `centring`: cell, face_x, face_y, face_z or node. A face variable of blocks has one value more along its axis: it is
-        the fields NAME_left and NAME_right, which may be put instead, with a value a cell.
+        the next begin_step, wait or close. The writer keeps them alive. Only what cannot be read in place is copied
+        now: foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in
+        `array`; -1: nowhere, as of another rank's roots, which cost a store no bytes. `centring`: cell, face_x, face_y,
+        face_z or node. A face variable of blocks has one value more along its axis: it is the fields NAME_left and
+        NAME_right, which may be put instead, with a value a cell.
 
-        SERAFIN and MED: a variable's values at this rank's points, shape (points,), or (planes, points), float64 or float32,
-        any strides; copied: the array may change right away. Of a point that several ranks hold the lowest one's value is
-        taken.
+        SERAFIN and MED: a variable's values at this rank's points, shape (points,), or (planes, points), float64 or
+        float32, any strides; copied: the array may change right away. Of a point that several ranks hold the lowest
+        one's value is taken.
         """
 
         def put() -> None:
@@ -238,7 +241,7 @@ class Writer:
         self._put(f"field {name}", put)
 
     def _shaped(self, name: str, values: np.ndarray, centring: str) -> np.ndarray:
-        """With axes (cells, z, y, x, components)."""
+        """The values with axes (cells, z, y, x, components)."""
         if self._points and values.shape not in (self._points, (math.prod(self._points),)):
             raise UsageError(f"expected shape {self._points[self._points[0] == 1 :]}, found {values.shape}")
         if self._points or (self._planes > 1 and values.ndim == 2):
@@ -252,7 +255,7 @@ class Writer:
         return _with_block(values, self._dim, faces)
 
     def _put_boxes(self, name: str, arrays: list[np.ndarray], unit: str, centring: str) -> None:
-        """An array a box, axes (z, y, x) as far as there are dimensions."""
+        """Puts one array per box, with axes (z, y, x), of which those beyond dim are left out."""
         for box in arrays:
             if box.ndim != self._dim:
                 raise UsageError(f"expected a box of {self._dim} axes, found shape {box.shape}")
@@ -262,8 +265,9 @@ class Writer:
     def put_particles(
         self, species: str, attributes: Mapping[str, np.ndarray], units: Mapping[str, str] | None = None
     ) -> None:
-        """The particles of a species: arrays (count,) or (count, components) by attribute; positions are position_x,
-        position_y and position_z [code length]. Read, kept and lent as fields are."""
+        """Gives the particles of a species: arrays (count,) or (count, components) by attribute. Positions are
+        position_x, position_y and position_z [code length]. The writer reads, keeps and lends them as it does
+        fields."""
 
         def put(name: str, array: np.ndarray) -> None:
             values = _readable(array, self._is_store)
@@ -273,25 +277,25 @@ class Writer:
         self._put_each(f"particles {species}", attributes, put)
 
     def end_step(self) -> None:
-        """The step is on its way: written inside this call, staged or lent.
+        """Takes the step: writes it inside this call, stages or lends it.
 
-        Raises, on all ranks, where something is wrong with the step: then it is not taken. Raises too where an earlier step
-        has failed in the meantime, which the error names, once: this step is taken all the same.
+        Raises on all ranks if something is wrong with the step, which is then not taken. Also raises, once, if an
+        earlier step has failed in the meantime. The error names that step, and this step is still taken.
         """
         self._writer.end_step()
 
     def finished(self) -> bool:
-        """Whether no step is on its way any more, on any rank. Does not wait; a step that is complete gets its name, or the
-        file shows it."""
+        """Whether all ranks have written all steps. Does not wait. A step that is complete gets its name, or the file
+        shows it."""
         return self._writer.finished()
 
     def wait(self) -> None:
-        """Returns once every step so far is on disk on all ranks, and native outputs have their names; raises where one
-        is not."""
+        """Waits until every step so far is on disk on all ranks, and native outputs have their names. Raises if a step
+        has failed."""
         self._writer.wait()
 
     def close(self) -> None:
-        """As wait; then the writer is closed, also where it raises."""
+        """Waits as wait() does, then closes the writer, even if it raises."""
         self._writer.close()
 
     @property
@@ -300,15 +304,17 @@ class Writer:
         return self._writer.steps()
 
     def newest_durable(self, flow: str = "checkpoint") -> Any:
-        """Of a store: the newest step of a flow of which all ranks know that it is on disk: its `.step`, or None."""
+        """The newest step of a store's flow that all ranks know to be on disk; its number is `.step`. None: there is
+        none."""
         return self._writer.newest_durable(flow)
 
     def newest_drained(self, flow: str = "checkpoint") -> Any:
-        """The same of steps in the store itself: newest_durable() where there is no staging_directory."""
+        """The same for steps in the store itself. Without a staging_directory it is newest_durable()."""
         return self._writer.newest_drained(flow)
 
     def mode_of(self, flow: str) -> str:
-        """Of a store: how steps of the flow are written from now on: sync, background, or auto, not decided yet."""
+        """The mode in which a store's next steps of the flow are written: sync, background, or auto (not decided
+        yet)."""
         return self._writer.mode_of(flow)
 
     def statistics(self) -> dict[str, Any]:
@@ -349,7 +355,7 @@ Problem = tuple[int, str, list[str], str]
 
 
 def problem_of(error: Exception, place: str) -> Problem:
-    """Kind, message, places and hint, of which the compiled library makes the error for all ranks."""
+    """The kind, message, places and hint, from which the compiled library makes the error for all ranks."""
     if isinstance(error, Error):
         return kind_of(error), error.message, [*error.places, place], error.hint
     text = str(error) if 0 < len(str(error)) < 200 else type(error).__name__
@@ -360,7 +366,7 @@ def problem_of(error: Exception, place: str) -> Problem:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and lists as Python has them."""
+    """Turns NumPy values into Python's numbers and lists."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, bool):
@@ -372,7 +378,7 @@ def _plain(value: Any) -> Any:
 
 
 def _readable(array: Any, store: bool = False) -> np.ndarray:
-    """The array itself where it can be read in place, else a copy. Stores hold booleans; other formats hold bytes."""
+    """The array itself if it can be read in place, else a copy. Stores hold booleans; other formats hold bytes."""
     values = np.asarray(array)
     if values.dtype == bool and not store:
         values = values.view("uint8")

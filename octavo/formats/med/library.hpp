@@ -27,9 +27,9 @@ struct Library {
 #undef OCTAVO_MED_POINTER
 };
 
-/// Loaded at the first call; throws Error(unsupported) where it is not on this machine.
+/// Loads the library at the first call. Throws Error(unsupported) if this machine does not have it.
 const Library& library();
-/// Held around every use: neither libmedC nor its HDF5 is safe in threads.
+/// The lock that every use must hold, because neither libmedC nor its HDF5 is thread-safe.
 std::mutex& lock();
 
 }  // namespace octavo::formats::med

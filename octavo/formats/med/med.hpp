@@ -24,12 +24,12 @@ MeshPath place_of(const std::filesystem::path& path);
 
 /// Whether the file is HDF5 and has MED's group of versions.
 bool recognise(const std::filesystem::path& path);
-/// A computing step of a mesh, numbered from 0, without a number the last; fields on its points, float64 or float32
-/// (others are left out). Attributes: "mesh" (its name), "title" (the file's comment, else the mesh's description),
-/// "meshes" (how many), scalar parameters by name; of what write.hpp made, those of a SERAFIN file. Field IPOBO, int32,
-/// is the numbering of points that TELEMAC keeps in the global numbers of a whole mesh. In a mesh MESHn beside a
-/// parameter NPTIRn they are a piece's: field GLB, and global_point. Throws Error(unsupported) for elements other than
-/// triangles, or prisms with the parameter NPLAN.
+/// Opens a computing step of a mesh, numbered from 0; without a number the last. It has the fields on points of type
+/// float64 or float32; others are left out. Attributes: "mesh" (its name), "title" (the file's comment, else the mesh's
+/// description), "meshes" (their number), scalar parameters by name, and for files of write.hpp those of a SERAFIN
+/// file. Field IPOBO, int32, is the numbering of points that TELEMAC keeps in the global numbers of a whole mesh. In a
+/// mesh MESHn with a parameter NPTIRn the global numbers are a piece's: field GLB, and global_point. Throws
+/// Error(unsupported) for elements other than triangles, or prisms with the parameter NPLAN.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 std::vector<double> times(const std::filesystem::path& path);
 /// Names of all meshes of a file.

@@ -7,13 +7,13 @@
 
 namespace octavo::formats::med {
 
-/// Adds steps to a MED file, whose values others write: the file never shows a step that is not whole, and nothing that
-/// it shows is changed (octavo/file/hdf5/hdf5_growing.hpp). The result is what libmedC would make: steps
-/// numbered from 0, a value a point. For one process and thread; libmedC is called only to open the file.
+/// Adds steps to a MED file; others write their values. The file never shows a step that is not whole, and data that it
+/// shows never change (octavo/file/hdf5/hdf5_growing.hpp). The result is the file that libmedC would make: steps
+/// numbered from 0, one value per point. For one process and thread; libmedC only opens the file.
 class Steps {
  public:
-  /// A file of one mesh whose fields are there, with or without steps. Values begin at multiples of `alignment` where
-  /// they are larger than four of it. Throws as med::open() does, and Error(unsupported) without HDF5.
+  /// Opens a file of one mesh that has its fields, with or without steps. Values larger than four times `alignment`
+  /// begin at a multiple of it. Throws as med::open() does, and Error(unsupported) without HDF5.
   Steps(const std::filesystem::path& path, std::uint64_t alignment);
   ~Steps();
   Steps(const Steps&) = delete;
@@ -21,8 +21,8 @@ class Steps {
 
   /// The times of the steps in the file.
   const std::vector<double>& times() const;
-  /// Room for a step: where each variable's values stand in the file, in the order of variables; in the machine's byte
-  /// order and the file's precision.
+  /// Makes room for a step. Returns the position of each variable's values in the file, in the order of variables.
+  /// Values have the machine's byte order and the file's precision.
   std::vector<std::uint64_t> add(double time);
   /// Drops all steps but the first `count`.
   void keep(std::int64_t count);

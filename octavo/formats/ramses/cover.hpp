@@ -20,9 +20,9 @@ void enclose(Box& box, const Box& more);
 /// The box of an oct of a level index.
 Box box_of(const Owners& owners, int level, const mesh::Coordinate& oct);
 
-/// The place of one domain: what is far from it need not be read for its file.
+/// The place of one domain. Octs far from it need not be read for its file.
 struct Cover {
-  bool everywhere = true;  ///< the owners tell no place
+  bool everywhere = true;  ///< the owners do not give a place
   int dim = 3;
   std::array<std::int64_t, 3> period{0, 0, 0};  ///< 0: none
   Box bounds = no_box;

@@ -8,12 +8,12 @@
 
 namespace octavo::formats::ramses {
 
-/// The unit, in code units, of what RAMSES calls by this name: "code_length/code_time" for velocity_x. Empty where it
-/// has none or is not known.
+/// The unit, in code units, of RAMSES' variable of this name: "code_length/code_time" for velocity_x. Empty if it has
+/// none or is not known.
 std::string unit_of(std::string_view name);
 
-/// On which face a value of this name stands: RAMSES' B_x_left (B_left_x in old versions) is that of the cell's lower
-/// x face, B_x_right of the upper.
+/// The face that a value of this name belongs to: RAMSES' B_x_left (B_left_x in old versions) is on the cell's lower
+/// x face, B_x_right on the upper.
 mesh::Centring centring_of(std::string_view name);
 
 /// Names for the variables of a file without descriptor: potential, force_x ... (grav); photon_flux_01,

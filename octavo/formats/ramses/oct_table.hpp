@@ -60,7 +60,7 @@ struct OctTable {
   std::vector<mesh::CurveKey> key;           ///< ascending once sorted
   std::vector<std::uint8_t> refined, owned;  ///< a bit a cell; refined cells count where owned
   void add(int dim, const TreeOct& oct);
-  /// Sorts, and joins what several parts have of an oct.
+  /// Sorts the octs, and merges the entries that several parts have of one oct.
   void sort();
 };
 

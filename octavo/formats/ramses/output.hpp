@@ -25,8 +25,8 @@ struct Listing {
   std::map<std::string, FileEntry, std::less<>> files;
 };
 
-/// The output directory that a path names: itself, or that of a file in it (or in a group folder of it). Nothing where
-/// there is no info_NNNNN.txt.
+/// The output directory that a path names: the path itself, or the directory of a file in it or in one of its group
+/// folders. Nothing if there is no info_NNNNN.txt.
 std::optional<Listing> list_output(const std::filesystem::path& path);
 /// "amr_00080.out00017" for kind "amr", domain 16.
 std::string file_name(const Listing& listing, const std::string& kind, int domain);

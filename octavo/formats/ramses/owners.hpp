@@ -30,15 +30,15 @@ struct Owners {
   int count() const { return domains; }
   /// Domain from 0 that owns a cell of a level index; -1: of the coarse cells.
   int of(int level, const mesh::Coordinate& cell) const;
-  /// Whether any of the cell lies in the domain: what RAMSES keeps of the levels above.
+  /// Whether any part of the cell lies in the domain: RAMSES keeps such cells of the levels above.
   bool reaches(int level, const mesh::Coordinate& cell, int domain) const;
 };
 
 /// The curve of a step's coarse cells, without bounds, for keys that tell cells of `nlevelmax` levels apart as RAMSES
 /// does. Throws Error(unsupported) for keys of more than 32 bits an axis.
 Owners curve_of(const mesh::Header& header, int nlevelmax, int domains);
-/// Whether no two places of the step have the same key: coarse cells along x are a power of two, no fewer than along
-/// the other axes. Where not, RAMSES' keys fold.
+/// Whether no two places of the step have the same key: the number of coarse cells along x is a power of two, and no
+/// other axis has more. Otherwise RAMSES' keys fold.
 bool is_one_to_one(const Owners& owners, const mesh::Header& header);
 
 /// Sets the bounds (or planes) so that the domains have equal numbers of leaves along the curve (or x), to 1 in a

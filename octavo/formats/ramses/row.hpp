@@ -9,7 +9,7 @@
 namespace octavo::formats::ramses {
 
 struct Options {
-  int number = 0;          ///< NNNNN of output_NNNNN; 0: that of the output's name, else that which the step had
+  int number = 0;          ///< NNNNN of output_NNNNN; 0: the number in the output's name, else the step's
   int domains = 0;         ///< 0: as many as the step has parts
   std::string ordering{};  ///< of the domains: "hilbert", "planar"; empty: the step's own
 };
@@ -19,8 +19,8 @@ extern const Words words;
 
 /// Why a field cannot be in an output; empty if it can. `name`: the field's in RAMSES' words.
 std::string misfit(const mesh::FieldInfo& field, const std::string& name, const SharedRequest& request);
-/// Octs of cells. A step of RAMSES has them; others are put on the coarsest level that octs can be made of. Throws
-/// Error(unsupported) for cells that are not cubic.
+/// RAMSES wants octs of single cells. A step of RAMSES has them; other steps start at the coarsest level that octs can
+/// be made from. Throws Error(unsupported) for cells that are not cubic.
 WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request);
 /// As writer.hpp's write().
 void write(const mesh::Dataset& step, const std::filesystem::path& path, const SharedRequest& request,

@@ -7,8 +7,8 @@
 
 namespace octavo::formats::ramses {
 
-/// Where the parts of a step are, and its coarse levels, which nearly every domain needs: found once, so that each
-/// domain is then made from the parts near it.
+/// The places of a step's parts, and its coarse levels, which nearly every domain needs. They are found once, so that
+/// each domain is then made from the parts near it.
 struct Sources {
   const mesh::Dataset* dataset = nullptr;
   std::vector<std::vector<Box>> boxes;           ///< per part and level index: around its octs
@@ -35,7 +35,7 @@ struct Domain {
 std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
                            bool same_domains);
 
-/// How many domains at a time take no more than `bytes`, as far as their mean tells; at least one.
+/// The number of domains, of mean size, that fit into `bytes` together; at least one.
 int domains_at_a_time(const Sources& sources, const Owners& owners, std::int64_t bytes);
 
 }  // namespace octavo::formats::ramses

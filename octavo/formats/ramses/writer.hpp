@@ -19,7 +19,8 @@ struct WriteOptions {
   std::optional<file::RecordFormat> format = {};
   int group_size = 0;         ///< domains a group_GGGGG folder (IOGROUPSIZEREP); 0: as in the input
   std::string ordering = {};  ///< "hilbert", "planar"; empty: as in the input, whose bisection is kept, too
-  /// Domains are made at a time that take no more than this, at least one [bytes]: neighbours need the same parts.
+  /// Makes several domains at a time, because neighbours need the same parts. Together they take at most this many
+  /// bytes, but at least one is made.
   std::int64_t memory = std::int64_t{256} << 20;
   base::Progress progress = {};  ///< in parts read and domains written
 };
@@ -31,8 +32,8 @@ struct WriteOptions {
 /// in. Numbers are kept, and so is the input's layout: precision, 16-byte keys, byte order, group folders, ngridmax
 /// (where it suffices), walls, texts (namelist, compilation, sinks).
 ///
-/// Which file a field belongs to is told by the attributes hydro_variables, grav_variables, rt_variables (as the reader
-/// leaves them), else by its name: potential and force_* are grav, all others hydro. Their order is RAMSES' own
+/// The attributes hydro_variables, grav_variables and rt_variables (as the reader sets them) give the file of a field.
+/// Without them its name does: potential and force_* go to grav, all others to hydro. Their order is RAMSES' own
 /// (variables.hpp).
 ///
 /// An axis that is not periodic has walls. The walls of a RAMSES step are kept, with the values in them. For other

@@ -28,14 +28,14 @@ struct SharedRequest {
   bool fill = false;       ///< values that the step does not hold may be interpolated
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
   std::vector<std::string> per_mass{};  ///< more fields that are amounts per mass, beside those of mesh::specific_of
-  int refine = 0;                       ///< levels more: the finest leaves are refined so often
+  int refine = 0;                       ///< the finest leaves are refined this many times
   std::optional<std::array<bool, 3>> periodic;  ///< which axes are periodic; nothing: as the step says
   bool lossy_ok = false;                        ///< a code may go on from a step that was stored with a loss
   bool overwrite = false;                       ///< an existing output is replaced, once the new one is complete
   int threads = 0;                              ///< 0: all cores
-  base::Ranks ranks{};                          ///< that share the work
+  base::Ranks ranks{};                          ///< the ranks that share the work
   base::Progress progress{};
-  std::int64_t part_cells = std::int64_t{1} << 20;  ///< of a new part
+  std::int64_t part_cells = std::int64_t{1} << 20;  ///< most cells of a new part
 
   // Set by step::write().
   mesh::Header source{};        ///< the step's, before it got the format's names and mesh
@@ -46,9 +46,9 @@ struct SharedRequest {
 };
 
 struct WriteReport {
-  std::int64_t means = 0;      ///< cells that got the mean of finer ones
-  std::int64_t fills = 0;      ///< cells that got theirs from a coarser one
-  std::int64_t particles = 0;  ///< told to the first rank alone
+  std::int64_t means = 0;      ///< cells whose value is the mean of finer ones
+  std::int64_t fills = 0;      ///< cells whose value comes from a coarser one
+  std::int64_t particles = 0;  ///< only the first rank's report has it
   std::int64_t steps = 1;
   std::int64_t points = 0, elements = 0;  ///< of a mesh of triangles, over all planes
   std::int64_t groups = 0;                ///< of edges (MED)
@@ -58,12 +58,13 @@ struct WriteReport {
 
 /// The mesh that a format takes a step on.
 struct WantedMesh {
-  std::vector<mesh::Index3> blocks{};  ///< the first for which nothing has to be made; none: the step's own mesh
-  int root = 0;                        ///< as mesh::RegridOptions, and so is `balance`
+  std::vector<mesh::Index3>
+      blocks{};  ///< candidates: the first that needs no new values is taken; none: the step's mesh
+  int root = 0;  ///< as mesh::RegridOptions, and so is `balance`
   mesh::Balance balance = mesh::Balance::none;
   bool one_part = false;              ///< the writer needs all of it at once
   bool forget_levels = false;         ///< attributes on levels and boxes don't hold on another mesh
-  bool forget_layout = false;         ///< nor those on boxes and blocks
+  bool forget_layout = false;         ///< nor do those on boxes and blocks
   std::optional<mesh::Index3> own{};  ///< `forget_layout`: but these attributes are of a mesh with these blocks
   std::optional<int> level_origin{};  ///< the format's number of the first level
   bool carry = false;                 ///< the output needs what a code takes to go on (mesh::Dataset::carry)

@@ -10,7 +10,7 @@
 #include "octavo/formats/row/words.hpp"
 #include "octavo/mesh/dataset.hpp"
 
-/// All steps on one mesh of triangles, whatever holds them, as the writers of whole files need it.
+/// All steps on one mesh of triangles, from any format or store, in the form that writers of whole files take.
 namespace octavo::formats {
 
 struct Series {
@@ -29,20 +29,20 @@ std::int64_t num_elements(const Series& series);
 /// A report with steps, points and elements.
 WriteReport report_of(const Series& series);
 
-/// Calls `each` with the number from 0 and the step. Throws Error(interrupted) where progress says stop.
+/// Calls `each` with the number of each step, from 0, and the step. Throws Error(interrupted) if progress says stop.
 void for_each_step(const Series& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
 
-/// Values of a variable at all points. Throws Error(unsupported) where the mesh has another number of them.
+/// Values of a variable at all points. Throws Error(unsupported) if the step's mesh has another number of points.
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable);
 
-/// 0 at the lowest plane's points, 1 at the next: for a mesh of planes without steps.
+/// Heights for a mesh of planes without steps: 0 at the points of the lowest plane, 1 at those of the next, and so on.
 std::vector<double> plane_heights(const Series& series);
 
 /// The coordinates' origin: IPARAM(3) and (4) of a SERAFIN header, X_ORIG and Y_ORIG of a MED file of TELEMAC.
 std::array<std::int64_t, 2> origin_parameters(const mesh::Header& header);
 
-/// The f-th variable's name, as a dataset of SERAFIN has it: "#3" is behind one that others have, too.
+/// The f-th variable's name in a dataset of SERAFIN. A name that several variables have gets a suffix such as "#3".
 std::string unique_name(const mesh::Header& header, std::size_t f);
 
 }  // namespace octavo::formats

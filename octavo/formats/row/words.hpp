@@ -8,7 +8,8 @@
 
 #include "octavo/mesh/dataset.hpp"
 
-/// The names that a code has for things that other codes have, too: data that a row of the table of formats points to.
+/// A code's names for quantities that other codes have, too. They are data that a row of the table of formats points
+/// to.
 namespace octavo::formats {
 
 /// A name that differs from Octavo's.
@@ -19,23 +20,24 @@ struct Word {
 
 struct Words {
   std::string_view code;           ///< Header::code
-  std::span<const Word> fields{};  ///< names that are in no table are the same everywhere
+  std::span<const Word> fields{};  ///< names in no table are the same in every code
   std::span<const Word> particle_attributes{};
-  /// Attributes of particles with a meaning of their own. One of another code that is called so gets "user_" before it.
+  /// Attributes of particles with a special meaning. Another code's attribute of the same name gets the prefix "user_".
   std::span<const std::string_view> reserved{};
-  std::string_view identity{};               ///< the attribute that tells particles apart; empty: the pair (id, cpu),
+  std::string_view identity{};               ///< the attribute that identifies a particle; empty: the pair (id, cpu),
                                              ///< ids above 0, each pair once
   bool shared_identities = false;            ///< several particles may have one identity
-  std::span<const std::string_view> made{};  ///< attributes of particles that its writer makes anew
+  std::span<const std::string_view> made{};  ///< attributes of particles that the code's writer makes anew
   bool three_positions = false;              ///< particles have three positions in any dimension
   bool domain_from_zero = false;             ///< the domain's lower corner is 0
   bool energies_per_mass = false;            ///< fields of energies are amounts per mass
-  bool gives_source = false;                 ///< its attributes are kept by codes that keep a source, for the way back
+  bool gives_source = false;                 ///< codes with keeps_source keep its attributes, for the way back
   bool keeps_source = false;
   std::span<const std::string_view> field_lists{};  ///< attributes that list names of fields
   /// Writes the number of the step where the code looks for it.
   void (*set_step)(mesh::Header& header, std::int64_t step) = nullptr;
-  /// Adds the attributes that every particle of the code has, puts all in its order and types, and says so.
+  /// Adds the attributes that every particle of the code has, and brings all into the code's order and types. Notes say
+  /// so.
   void (*complete_particles)(mesh::Particles& particles, int dim, std::vector<std::string>& notes) = nullptr;
 };
 

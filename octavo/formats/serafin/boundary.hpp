@@ -19,9 +19,8 @@ struct BoundaryPoint {
   bool operator==(const BoundaryPoint&) const = default;
 };
 
-/// Reads a boundary file. Columns after the seventh may be missing in pairs as hand-made files have them: a line has 13
-/// numbers, or 9 (no tracer columns), else Error(corrupt) at file and line; so are points that are not in [1, points]
-/// or named twice.
+/// Reads a boundary file. A line has 13 numbers, or 9 without the tracer columns, as in hand-made files. Throws
+/// Error(corrupt) with file and line for other counts, and for points that are not in [1, points] or occur twice.
 std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std::int32_t points);
 
 /// One line as partel writes it, 208 bytes with its newline: 12 decimals.

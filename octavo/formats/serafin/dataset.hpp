@@ -7,17 +7,17 @@
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
-/// A SERAFIN file as the table of formats has it: one part, values at points, steps numbered from 0.
+/// Opens a SERAFIN file for the table of formats: one part, values at points, steps numbered from 0.
 namespace octavo::formats::serafin {
 
 /// Whether the file begins as SERAFIN does.
 bool recognise(const std::filesystem::path& path);
-/// The step of that number; without one the last, or the mesh alone if the file has no steps. Reads the header and the
-/// coordinates (for the box; of planes the elevations too). Field IPOBO, int32, is the file's record of that name.
-/// Attributes: "title", "tag", "step", "iparam", "date", "byte_order", "real_bytes", "quadratic", and odd_bytes.hpp:
-/// all that writing the file again takes. Throws Error(usage) for a step that is not there.
+/// Opens the step of that number; without a number the last step, or the mesh alone if the file has no steps. Reads the
+/// header and the coordinates (for the box), and with planes the elevations. Field IPOBO, int32, is the file's record
+/// of that name. The attributes "title", "tag", "step", "iparam", "date", "byte_order", "real_bytes", "quadratic" and
+/// those of odd_bytes.hpp are all that is needed to write the file again. Throws Error(usage) if there is no such step.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
-/// The same of a file, or a piece in one, that is open; without a step the last.
+/// The same for an open file, or an open piece in one; without a step the last.
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
 /// Times of all whole steps [s].
 std::vector<double> times(const std::filesystem::path& path);

@@ -18,15 +18,15 @@ struct Series {
   std::uint64_t bytes = 0;  ///< of the piece
   Header header;
   Layout layout;                     ///< positions from `begin`
-  std::int64_t steps = 0;            ///< whole ones
+  std::int64_t steps = 0;            ///< number of whole steps
   std::uint64_t trailing_bytes = 0;  ///< after the last whole step: a newline, or a step cut short
 };
 
 /// Whether the file begins with a title record of 80 characters and a sane count of variables, in either byte order.
 bool looks_like_series(const std::filesystem::path& path);
 
-/// Reads and checks the header: record lengths, counts against the file's size. The precision is what the record of x
-/// has, whatever the tag says. Throws Error(corrupt) at file and byte, with expected and found; Error(unreadable).
+/// Reads and checks the header: record lengths, and counts against the file's size. The precision is that of the record
+/// of x, whatever the tag says. Throws Error(corrupt) with file, byte, expected and found; Error(unreadable).
 Series open_series(const std::filesystem::path& path);
 /// The piece [begin, begin + bytes) of a concatenated file.
 Series open_series(std::shared_ptr<const file::File> file, std::uint64_t begin, std::uint64_t bytes);
@@ -37,10 +37,10 @@ void read_connectivity(const Series& series, std::int64_t first, std::span<std::
 /// IPOBO of a whole mesh, or the global numbers of a piece (KNOLG): points [first, first + out.size()).
 void read_numbers(const Series& series, std::int64_t first, std::span<std::int32_t> out);
 /// Coordinates of points [first, first + out.size()), axis 0 or 1 [m]. The origin in IPARAM(3), (4) is not added.
-/// Throws Error(corrupt) for one that is no number or not below 1e30.
+/// Throws Error(corrupt) for a coordinate that is NaN or not below 1e30 in magnitude.
 void read_coordinates(const Series& series, int axis, std::int64_t first, std::span<double> out);
 
-/// The time of a step [s]. Throws Error(usage) for a step that is not there.
+/// The time of a step [s]. Throws Error(usage) if there is no such step.
 double read_time(const Series& series, std::int64_t step);
 std::vector<double> read_times(const Series& series);
 /// Values of points [first, first + out.size()) of a variable at a step; floats are widened.
@@ -50,7 +50,7 @@ void read_values(const Series& series, std::int64_t step, std::size_t variable, 
 void read_raw_values(const Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
                      std::span<std::byte> out);
 
-/// The position of a variable by name, near matches in the Error(usage) otherwise.
+/// The position of a variable by name. Throws Error(usage) that names near matches if there is none.
 std::size_t find_variable(const Header& header, std::string_view name);
 
 /// Values of all points of a variable at a step, with the length words before and behind them, byte for byte as in the

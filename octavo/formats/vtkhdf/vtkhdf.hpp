@@ -7,13 +7,13 @@
 #include "octavo/mesh/dataset.hpp"
 
 /// VTKHDF files of triangles, or of wedges between planes of them ("UnstructuredGrid" in VTK's specification, versions
-/// 1 and 2): one mesh, its steps in the same file. What VTK has no place for (planes, SERAFIN's header) is in
-/// attributes of a group /Octavo beside VTK's, names and units in attributes of the data sets.
+/// 1 and 2): one mesh, its steps in the same file. A group /Octavo beside VTK's has attributes for data that VTK has no
+/// place for (planes, SERAFIN's header). Names and units are attributes of the data sets.
 namespace octavo::formats::vtkhdf {
 
 /// Whether the file is HDF5 and has VTK's group.
 bool recognise(const std::filesystem::path& path);
-/// A step, numbered from 0, without a number the last; values at points, of numbers, one a point. Throws
+/// Opens a step, numbered from 0; without a number the last. Reads one number per point and variable. Throws
 /// Error(unsupported) for other kinds of data, cells other than triangles (or wedges that write.hpp made), several
 /// parts, and meshes that change from step to step.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});

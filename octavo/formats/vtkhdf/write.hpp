@@ -10,8 +10,8 @@
 
 namespace octavo::formats::vtkhdf {
 
-/// Writes a VTKHDF file of one mesh and all steps on it, version 2.0: the mesh once, values one step after another. Of
-/// planes the points stand once a step, as their heights move. Plain data sets without compression.
+/// Writes a VTKHDF file of one mesh and all steps on it, version 2.0: the mesh once, values one step after another. A
+/// mesh with planes has its points once per step, because their heights move. Data sets are not compressed.
 class Writer {
  public:
   struct SeriesInfo {

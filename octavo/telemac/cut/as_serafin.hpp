@@ -9,17 +9,17 @@
 
 namespace octavo::telemac {
 
-/// A file as SERAFIN: itself, or one that is made for the time being by rank 0. Collective, but for the destructor.
+/// A SERAFIN version of a file: the file itself, or a temporary one that rank 0 makes. Collective, but for the
+/// destructor.
 class AsSerafin {
  public:
-  /// A MED or VTKHDF file, or a store, becomes the SERAFIN file STEM.slf, or STEM-1.slf ... where others have that
-  /// name.
+  /// Makes a SERAFIN file of a MED or VTKHDF file or a store: STEM.slf, or STEM-1.slf ... if that name is taken.
   AsSerafin(const base::Ranks& ranks, const std::filesystem::path& given, const std::string& stem,
             std::vector<std::string>& notes);
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  /// Gone with this, also where making it fails.
+  /// Removes the temporary file in its destructor, also if making the file fails.
   struct Made {
     std::filesystem::path path{};
     Made() = default;
@@ -31,7 +31,7 @@ class AsSerafin {
   Made made_;
 };
 
-/// The mesh and the further inputs of a partition as SERAFIN, as long as this lives. Collective, as above.
+/// The mesh and the further inputs of a partition as SERAFIN files; temporary ones live as long as this. Collective.
 struct InputsAsSerafin {
   InputsAsSerafin(const base::Ranks& ranks, const std::filesystem::path& mesh, const std::filesystem::path& prefix,
                   const PartitionOptions& given);

@@ -9,17 +9,17 @@
 
 namespace octavo::telemac {
 
-/// Bytes of a piece with its steps.
+/// The size of a piece with all its steps [bytes].
 std::uint64_t piece_bytes(const formats::serafin::Header& header, std::int64_t steps);
 
-/// Writes a piece of a series but for its steps, which have their place behind it. `like`: the series' header, or its
+/// Writes a piece of a series without its steps, and leaves room for them behind it. `like`: the series' header, or its
 /// geometry_header().
 PiecePlace place_piece(const formats::serafin::Series& series, const formats::serafin::Header& like,
                        PieceWriter& writer, const Piece& piece);
 
-/// Writes all steps of a series to its pieces, which have their headers: values stay the same bits. `points`: global
-/// numbers of one plane, by part and local number. In memory at a time: one variable of one step.
-/// `progress` counts bytes of the series. Throws Error(interrupted) where it says stop.
+/// Writes all steps of a series to its pieces, which already have their headers. Values keep their bits. `points`:
+/// global numbers of the points of one plane, by part and local number. Memory: one variable of one step.
+/// `progress` counts bytes of the series. Throws Error(interrupted) if it says stop.
 void cut_steps(const formats::serafin::Series& series, PieceWriter& writer, const std::vector<PiecePlace>& places,
                const Buckets& points, const base::Progress& progress);
 

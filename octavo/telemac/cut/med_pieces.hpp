@@ -10,18 +10,18 @@
 #include "octavo/step/new_file.hpp"
 #include "octavo/telemac/files/piece.hpp"
 
-/// Pieces in one MED file: meshes MESH1 to MESHp, as TELEMAC names them, with global numbers from 1 at their points and
-/// the parameters NPTIR1 to NPTIRp; of each variable a field a mesh, called "NAME MESHi", as a field of MED has one
-/// mesh.
+/// Writes pieces into one MED file: meshes MESH1 to MESHp, as TELEMAC names them, with global numbers of points from 1
+/// and the parameters NPTIR1 to NPTIRp. A field of MED has one mesh only, so each variable becomes one field per mesh,
+/// called "NAME MESHi".
 namespace octavo::telemac {
 
 class MedPieces {
  public:
   /// For pieces of a SERAFIN file. An existing file is replaced.
   MedPieces(const std::filesystem::path& path, const formats::serafin::Series& series);
-  /// The next part.
+  /// Adds the next part.
   void add(const Piece& piece);
-  /// All steps, and the file's end. One variable of one step is in memory; `points` as cut_steps takes them.
+  /// Writes all steps and finishes the file. Memory: one variable of one step. `points` as cut_steps takes them.
   std::filesystem::path finish(const Buckets& points, const base::Progress& progress);
 
  private:
@@ -30,7 +30,7 @@ class MedPieces {
   step::NewFile file_;
   mesh::Header header_;
   formats::med::Writer writer_;
-  std::vector<double> z_;                         ///< of all points, where there are planes
+  std::vector<double> z_;                         ///< of all points, if there are planes
   std::vector<std::vector<std::string>> fields_;  ///< by part and variable
 };
 

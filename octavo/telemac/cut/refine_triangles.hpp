@@ -10,9 +10,9 @@
 namespace octavo::telemac {
 
 struct RefineOptions {
-  int times = 1;                                      ///< each time four triangles for one
+  int times = 1;                                      ///< each time, one triangle becomes four
   std::optional<std::filesystem::path> boundary;      ///< .cli of the mesh
-  std::optional<std::filesystem::path> boundary_out;  ///< where the refined one goes
+  std::optional<std::filesystem::path> boundary_out;  ///< path of the refined .cli
   bool overwrite = false;
   base::Progress progress;  ///< in bytes written
 };
@@ -23,11 +23,11 @@ struct RefineReport {
   std::vector<std::string> notes{};
 };
 
-/// Writes a 2-D SERAFIN file whose triangles are cut into four at the middles of their edges, with all its steps: new
-/// points come behind the old ones and have the mean of their edge's ends, as places and as values; ranks on the
-/// boundary are numbered anew, old and new in turn. A new boundary point has the means of its neighbours' values and
-/// the codes and the colour of the one before it, or a wall's where either is a wall; colours that are only the lines'
-/// numbers are numbered anew.
+/// Writes a 2-D SERAFIN file with all its steps, in which each triangle is cut into four at the middles of its edges.
+/// New points come behind the old ones. Their places and values are the means of their edge's ends. Ranks on the
+/// boundary (IPOBO) are numbered anew, old and new points in turn. A new boundary point gets the mean values of its
+/// neighbours, and the codes and colour of the point before it, or a wall's if either neighbour is a wall. Colours that
+/// are only line numbers are numbered anew.
 /// Throws Error(unsupported) for prisms, quadrangles, and a mesh that SERAFIN cannot hold.
 RefineReport refine_triangles(const std::filesystem::path& mesh, const std::filesystem::path& out,
                               const RefineOptions& options);

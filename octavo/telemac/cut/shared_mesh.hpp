@@ -17,21 +17,22 @@
 #include "octavo/telemac/cut/partition.hpp"
 #include "octavo/telemac/files/piece.hpp"
 
-/// A mesh that ranks share while they cut it: elements by blocks, then by parts; edges and points of the parts' borders
-/// meet where their points are owned, by blocks. All functions but those on one piece are collective.
+/// A mesh that ranks share while they cut it. Ranks first hold blocks of elements, then parts. Edges and points on the
+/// borders of parts meet on the rank that owns their points; points are owned by blocks. All functions but those on one
+/// piece are collective.
 namespace octavo::telemac {
 
-/// Some points of a mesh, ascending, and where each stands among them.
+/// A set of points of a mesh, ascending, and the position of each in the set.
 class PointSet {
  public:
   PointSet() = default;
-  /// The points that stand in `corners`.
+  /// The points that occur in `corners`.
   PointSet(std::span<const std::int32_t> corners, std::int32_t points);
   /// Those that are marked.
   explicit PointSet(const std::vector<bool>& has);
   /// Whether it has all points of the mesh.
   bool is_whole() const { return first_.empty(); }
-  /// Where a point of the set stands.
+  /// The position of a point in the set.
   std::size_t of(std::int32_t point) const {
     if (is_whole()) return static_cast<std::size_t>(point);
     auto i = static_cast<std::size_t>(first_[static_cast<std::size_t>(point) >> bits]);
@@ -53,7 +54,7 @@ struct Places {
   std::vector<double> x, y;
 };
 
-/// Reads the coordinates through, and keeps those. Not collective.
+/// Reads all coordinates and keeps those of the set. Not collective.
 Places read_places(const formats::serafin::Series& series, PointSet set);
 
 /// Facts that all ranks know.

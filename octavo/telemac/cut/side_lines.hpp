@@ -17,15 +17,15 @@ namespace octavo::telemac {
 class Lines {
  public:
   explicit Lines(const std::filesystem::path& path);
-  /// The next line, of any contents.
+  /// Reads the next line, whatever it holds.
   std::string next();
-  /// Reads `count` numbers, over as many lines as needed, as list-directed READ takes them; up to `most` if the line of
-  /// the last one has more.
+  /// Reads `count` numbers from as many lines as needed, as Fortran's list-directed READ does. If the last line has
+  /// more numbers, it reads up to `most`.
   std::vector<double> numbers(std::size_t count, std::size_t most = 0);
   base::Error error(const std::string& message) const;
-  /// A point of the mesh, from 1 in the file: from 0.
+  /// Turns a point number of the file, from 1, into one from 0.
   std::int32_t point(double value, std::int32_t points) const;
-  /// Of 32 bits.
+  /// Checks that the value is an integer of 32 bits.
   std::int32_t integer(double value) const;
   /// A count in [0, most].
   std::int32_t count(double value, std::int32_t most) const;
@@ -39,11 +39,11 @@ class Lines {
 /// Parts and local numbers (from 1) of some points.
 class LocalNumbers {
  public:
-  /// Collective; all want the same.
+  /// Collective; all ranks want the same points.
   LocalNumbers(std::vector<std::int32_t> wanted, const SideParts& parts);
   /// By part, ascending.
   const std::vector<std::pair<std::int32_t, std::int32_t>>& at(std::int32_t point) const { return of_.at(point); }
-  /// 0: the part has it not.
+  /// The local number of a point in a part; 0: the part does not have the point.
   std::int32_t in(std::int32_t point, std::int32_t part) const;
 
  private:

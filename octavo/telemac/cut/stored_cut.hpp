@@ -13,8 +13,8 @@ store::BoundaryArrays stored_boundary(const std::vector<formats::serafin::Bounda
 /// The lines again, in their order.
 std::vector<formats::serafin::BoundaryPoint> boundary_lines(const store::BoundaryArrays& boundary);
 
-/// The options with the parts, the part vector and, where neither a boundary file nor its lines are given, the boundary
-/// of a store. Throws Error(usage) where `store` is none, or has no cut.
+/// Sets the parts and the part vector of the options from a store. If they give neither a boundary file nor its lines,
+/// it also sets the store's boundary. Throws Error(usage) if `store` is no store, or has no cut.
 PartitionOptions with_stored_cut(const std::filesystem::path& store, PartitionOptions options);
 
 }  // namespace octavo::telemac

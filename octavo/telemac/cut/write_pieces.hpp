@@ -6,7 +6,7 @@
 #include "octavo/telemac/cut/shared_mesh.hpp"
 #include "octavo/telemac/cut/side_files.hpp"
 
-/// Writes the pieces of a cut mesh. All functions are collective; what they wrote is in the report.
+/// Writes the pieces of a cut mesh. All functions are collective, and add the files that they wrote to the report.
 namespace octavo::telemac {
 
 /// The cut of a mesh that is written.
@@ -16,17 +16,17 @@ struct CutMesh {
   partition::PartVector part_of;  ///< of all elements, for PieceLayout::octavo; else empty
 };
 
-/// The pieces of a SERAFIN file in the job's layout, PREFIX + `name`. `like`: of their headers.
+/// Writes the pieces of a SERAFIN file in the job's layout, under `prefix`. `like` gives their headers.
 void write_series(const SharedJob& job, step::NewFiles& files, const formats::serafin::Series& series,
                   const formats::serafin::Header& like, const std::filesystem::path& prefix, const CutMesh& mesh,
                   PartitionReport& report);
-/// CLI, and PAR if there are several parts and one plane.
+/// Writes CLI, and PAR if there are several parts and one plane.
 void write_boundary(const SharedJob& job, step::NewFiles& files, const std::filesystem::path& prefix,
                     const CutMesh& mesh, PartitionReport& report);
-/// SEC, ZFI and SEU.
+/// Writes SEC, ZFI and SEU.
 void write_sides(const SharedJob& job, step::NewFiles& files, const std::filesystem::path& prefix,
                  const std::vector<Section>& sections, const CutMesh& mesh, PartitionReport& report);
-/// The part of each element, as PartitionOptions::write_cut names it.
+/// Writes the part of each element to the file PartitionOptions::write_cut.
 void write_cut(const SharedJob& job, step::NewFiles& files, const Block& block, const partition::PartVector& part_of,
                PartitionReport& report);
 

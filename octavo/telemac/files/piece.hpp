@@ -18,8 +18,8 @@ struct Buckets {
   }
 };
 
-/// A line of a piece's boundary: the condition at one of its points, and where the boundary line leaves the piece
-/// there.
+/// A line of a piece's boundary: the condition at one of its points, and the next point if the boundary leaves the
+/// piece there.
 struct PieceBoundaryPoint {
   formats::serafin::BoundaryPoint condition;  ///< with the local point number, and the line's own colour
   std::int32_t liquid = 0;                    ///< number of the liquid boundary, 0: a wall
@@ -28,7 +28,7 @@ struct PieceBoundaryPoint {
   float x = 0, y = 0;  ///< place of that point
 };
 
-/// An element with an edge to another part: what lies behind its edges (points 1-2, 2-3, 3-1).
+/// An element that borders on another part, and its neighbours behind the edges 1-2, 2-3, 3-1.
 struct PieceHalo {
   std::int32_t element = 0;                ///< local, from 1
   std::array<std::int32_t, 3> parts{};     ///< -1: a wall; 0 with element 0: a liquid boundary

@@ -30,7 +30,7 @@ std::filesystem::path piece_path(const std::filesystem::path& prefix, std::int32
 std::filesystem::path concat_path(const std::filesystem::path& prefix);
 std::filesystem::path index_path(const std::filesystem::path& prefix);
 
-/// Where a piece lies, for writing or reading.
+/// The place of a piece, for writing or reading.
 struct PiecePlace {
   std::filesystem::path file;
   std::uint64_t begin = 0;  ///< of the piece in the file [bytes]
@@ -38,31 +38,32 @@ struct PiecePlace {
   formats::serafin::Header header;
 };
 
-/// How an index says where pieces are. TELEMAC knows the first for GEO, the second for CLI, the third for PAR.
+/// The form of an index, which gives the places of pieces. TELEMAC uses the first for GEO, the second for CLI, the
+/// third for PAR.
 enum class IndexKind : std::uint8_t {
-  bytes,  ///< two big-endian int64 a part: first byte, from 1, and the one behind the last
-  lines,  ///< two big-endian int32 a part: first line, from 1, and the one behind the last
-  text    ///< one number a part and line: first line, from 1
+  bytes,  ///< two big-endian int64 per part: first byte, from 1, and one past the last byte
+  lines,  ///< two big-endian int32 per part: first line, from 1, and one past the last line
+  text    ///< one line per part with one number: first line, from 1
 };
 
-/// Plans and writes pieces of one kind: tell the sizes of all parts, then write them in any order.
+/// Plans and writes pieces of one kind. The caller first gives the sizes of all parts, then writes them in any order.
 class PieceWriter {
  public:
-  /// Parts that a process writes, of several that share the pieces.
+  /// The parts that this process writes, if several processes share the pieces.
   struct Own {
     std::int32_t first = 0, last = std::numeric_limits<std::int32_t>::max();
   };
-  /// With one part nothing is concatenated. Files are made among `files`, which is to outlive this: they replace those
-  /// that are there when it is published. Where processes share the pieces, all tell the sizes of all parts; a file is
-  /// made by who owns its first part, before which nobody may write to it.
+  /// With one part nothing is concatenated. The writer makes its files through `files`, which must outlive it: they
+  /// replace existing ones when `files` is published. If processes share the pieces, each gives the sizes of all parts.
+  /// The process that owns a file's first part makes the file; no other may write to it before.
   PieceWriter(step::NewFiles& files, std::filesystem::path prefix, std::int32_t parts, PieceLayout layout,
               IndexKind kind);
   PieceWriter(step::NewFiles& files, std::filesystem::path prefix, std::int32_t parts, PieceLayout layout,
               IndexKind kind, Own own);
 
-  /// The next part's piece of so many bytes and lines; parts in order. Returns where it goes.
+  /// Plans the next part's piece of `bytes` bytes and `lines` lines, in the order of parts. Returns its place.
   PiecePlace next(std::uint64_t bytes, std::int64_t lines);
-  /// The same, and its text.
+  /// Plans the next part's piece and writes its text.
   void next(std::string_view text);
   /// Writes bytes at an offset within a piece.
   void put(const PiecePlace& place, std::uint64_t offset, std::span<const std::byte> bytes);
@@ -84,37 +85,39 @@ class PieceWriter {
   std::vector<std::filesystem::path> made_;
 };
 
-/// The header of a geometry's pieces as partel has it: of IPARAM only the origin, the planes and the counts are kept,
-/// and a date of zeros is none (SET_MESH_SRF of TELEMAC's hermes).
+/// The header of a geometry's pieces, as partel writes it. It keeps only the origin, the planes and the counts of
+/// IPARAM, and drops a date of zeros (SET_MESH_SRF of TELEMAC's hermes).
 formats::serafin::Header geometry_header(formats::serafin::Header header);
 /// The header of a SERAFIN piece of `like`'s file: in its byte order, tagged by precision, with the piece's counts.
 formats::serafin::Header piece_header(formats::serafin::Header like, const Piece& piece);
-/// The same by the counts alone: points and elements of a plane, points on the boundary, points of other parts too.
+/// The same from the counts alone: points and elements of a plane, points on the boundary, points that other parts
+/// have, too.
 formats::serafin::Header piece_header(formats::serafin::Header like, const std::array<std::int32_t, 4>& counts);
-/// All of a piece but its steps. 3-D: planes above one another, prisms between them; numbers of a point grow by
-/// `global_points`, those of a plane of the whole mesh, from plane to plane.
+/// Encodes all of a piece but its steps. 3-D: planes above one another, with prisms between them. A point's number
+/// grows by `global_points`, the points in a plane of the whole mesh, from plane to plane.
 std::vector<std::byte> encode_piece(const formats::serafin::Header& header, const Piece& piece,
                                     std::int32_t global_points);
 
 /// The pieces of one kind that lie in files, part after part.
 struct PieceSet {
   std::vector<PiecePlace> places;
-  std::vector<std::int64_t> steps;  ///< whole ones of each
+  std::vector<std::int64_t> steps;  ///< number of whole steps of each piece
 };
 
-/// Files of single pieces: all PREFIXnnnnn-iiiii of one PREFIX, whether the whole file lies there as PREFIX or not, or
-/// the files that are named, in the order of their names. Errors as below.
+/// Lists the files of single pieces: all PREFIXnnnnn-iiiii of one PREFIX (a whole file called PREFIX may exist, too),
+/// or the given files in the order of their names. Throws as find_pieces().
 std::vector<std::filesystem::path> piece_files(const std::vector<std::filesystem::path>& paths);
 
-/// Finds the pieces that PATHS name: one PREFIX (its -CONCAT and -INDEX, else its piece_files), one -CONCAT file, or
-/// files of single pieces. Throws Error(usage) if a PREFIX has both and they differ, Error(unreadable) if nothing is
-/// there, Error(corrupt) that names the first missing piece, or pieces of other variables, precisions or planes than
-/// the first.
+/// Finds the pieces that `paths` name: one PREFIX (its -CONCAT and -INDEX, else its piece_files), one -CONCAT file, or
+/// files of single pieces. Throws Error(usage) if a PREFIX has both and they differ, Error(unreadable) if there are no
+/// pieces, and Error(corrupt) that names the first piece that is missing, or whose variables, precision or planes are
+/// not those of the first piece.
 PieceSet find_pieces(const std::vector<std::filesystem::path>& paths);
 
-/// Opens one for reading.
+/// Opens a piece for reading.
 formats::serafin::Series open_piece(const PiecePlace& place);
-/// Global numbers of a piece's points of the lowest plane, from 0; all in [0, `most`), else Error(corrupt).
+/// Global numbers, from 0, of a piece's points in the lowest plane. Throws Error(corrupt) unless all are in [0,
+/// `most`).
 std::vector<std::int32_t> read_global(const formats::serafin::Series& piece, std::int32_t most);
 
 }  // namespace octavo::telemac

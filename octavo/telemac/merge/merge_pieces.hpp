@@ -11,9 +11,10 @@
 namespace octavo::telemac {
 
 struct MergeOptions {
-  /// The whole geometry, SERAFIN (or, where something is MED, any format): its order of elements and its boundary.
+  /// The whole geometry, which gives the order of elements and the boundary. It is a SERAFIN file; any format if pieces
+  /// or output are MED.
   std::optional<std::filesystem::path> mesh;
-  std::optional<std::filesystem::path> boundary;  ///< .cli, for ranks on the boundary where the mesh has none
+  std::optional<std::filesystem::path> boundary;  ///< .cli, for ranks on the boundary if the mesh has none
   bool overwrite = false;
   base::Progress progress;  ///< in bytes written
 };
@@ -27,22 +28,23 @@ struct MergeReport {
 /// Puts the pieces of a result together (gretel's job). Pieces are found as by `find_pieces`, or are MED: the meshes of
 /// one file, or a file for each piece as TELEMAC's ranks write them. If `out` ends in .med, it becomes a MED file,
 /// with the boundary in groups if `boundary` or a `mesh` in MED gives it. Otherwise it becomes one SERAFIN file with
-/// the pieces' title, variables, date, coordinates and steps, values bit for bit. A point in several pieces gets the
-/// last piece's values, as with gretel. Steps that some piece does not have whole are left out, with a note. Elements
-/// have the order of `mesh`; without one they stand piece after piece. Ranks on the boundary (IPOBO) come from the
-/// mesh, else from the boundary file, else from the outline of the merged mesh.
+/// the pieces' title, variables, date, coordinates and steps, and the same bits of all values. A point in several
+/// pieces gets the last piece's values, as with gretel. Steps that are not whole in every piece are left out, with a
+/// note. Elements have the order of `mesh`; without one they come piece after piece. Ranks on the boundary (IPOBO) come
+/// from the mesh, else from the boundary file, else from the outline of the merged mesh.
 ///
 /// Memory: 4 bytes for each point and plane, plus one variable of one step, plus 12 bytes for each element if there is
-/// no `mesh`. From and into MED the whole mesh is in memory.
-/// Throws Error(corrupt) where pieces are missing or of different cuts or runs (a point in no piece, at two places, or
-/// out of range; other times) or of another mesh than `mesh`, Error(usage) where `out` exists, or is an input.
+/// no `mesh`. With MED, the whole mesh is in memory.
+/// Throws Error(corrupt) if pieces are missing, come from different cuts or runs (a point in no piece, at two places,
+/// or out of range; other times), or belong to another mesh than `mesh`. Throws Error(usage) if `out` exists or is an
+/// input.
 MergeReport merge_pieces(const std::vector<std::filesystem::path>& pieces, const std::filesystem::path& out,
                          const MergeOptions& options);
 
 struct SplitOptions {
   PieceLayout layout = PieceLayout::concat;
   base::Progress progress;  ///< in bytes of steps cut
-  bool overwrite = false;   ///< also files that are no pieces; pieces are replaced always
+  bool overwrite = false;   ///< also files that are no pieces; pieces are always replaced
 };
 
 struct SplitReport {
@@ -50,9 +52,10 @@ struct SplitReport {
   std::vector<std::filesystem::path> files;
 };
 
-/// Cuts a result by the cut of pieces that are there (parres' job): PREFIX + suffixes. The result may have planes where
-/// the pieces have none. Throws Error(corrupt) where the pieces are not of the result's mesh, Error(usage)
-/// where the new ones would replace an input, or what is no piece. They get their names when all are whole.
+/// Cuts a result along the cut of existing pieces (parres' job) into files PREFIX + suffixes. The result may have
+/// planes even if the pieces have none. The new files get their names when all are whole. Throws Error(corrupt) if the
+/// pieces are not of the result's mesh, Error(usage) if the new files would replace an input or a file that is no
+/// piece.
 SplitReport split_by_pieces(const std::filesystem::path& result, const std::vector<std::filesystem::path>& pieces,
                             const std::filesystem::path& prefix, const SplitOptions& options);
 

@@ -12,22 +12,22 @@
 
 namespace octavo::verbs {
 
-/// A tolerance for what a shell pattern (* ? [a-z]) names: fields "density", particles "species/attribute", "time",
-/// "domain" (corners, in fractions of the extent). The last that matches holds.
+/// A tolerance for all names that match a shell pattern (* ? [a-z]): fields "density", particles "species/attribute",
+/// "time", "domain" (corners, in fractions of the extent). The last tolerance that matches is used.
 struct Tolerance {
   std::string pattern = "*";
   double value = 0;
 };
 
 struct DiffOptions {
-  std::vector<Tolerance> absolute{};  ///< sup |a - b| may be this ...
-  std::vector<Tolerance> relative{};  ///< ... or this times max(sup |a|, sup |b|); 0 where nothing matches
+  std::vector<Tolerance> absolute{};  ///< sup |a - b| may be at most this ...
+  std::vector<Tolerance> relative{};  ///< ... or this times max(sup |a|, sup |b|); both are 0 if nothing matches
   std::vector<std::string> ignore{};  ///< patterns: fields, "particles", species, "species/attribute", "time" ...
   std::map<std::string, std::string> names{};            ///< fields of A that have another name in B
-  bool same_mesh = false;                                ///< another refinement is a difference
-  bool headers = false;                                  ///< other attributes, units and step numbers are differences
-  std::int64_t particle_memory = std::int64_t{1} << 30;  ///< of matching, at most (or what one part has) [bytes]
-  int cached_parts = 0;                                  ///< parts of B kept for the next of A; 0: 2 + threads
+  bool same_mesh = false;                                ///< unequal refinement is a difference
+  bool headers = false;                                  ///< unequal attributes, units, step numbers are differences
+  std::int64_t particle_memory = std::int64_t{1} << 30;  ///< most memory of matching (or that of one part) [bytes]
+  int cached_parts = 0;                                  ///< parts of B kept for the next part of A; 0: 2 + threads
   int threads = 0;                                       ///< 0: all cores
   base::Progress progress{};                             ///< in parts of A
 };
@@ -45,10 +45,10 @@ struct SpeciesDiff {
   bool compared = true;  ///< false: a note says why
   analysis::ParticleComparison match;
   std::vector<VariableDiff> attributes;
-  std::array<std::vector<std::string>, 2> only;  ///< attributes that one side has
+  std::array<std::vector<std::string>, 2> only;  ///< attributes that only one side has
 };
 
-/// An entry of the headers that differs; empty text: missing there.
+/// An entry of the headers that differs. An empty text means that the side lacks it.
 struct HeaderDiff {
   std::string name, a, b;
   bool counts = false;  ///< it is a difference by itself
@@ -56,37 +56,37 @@ struct HeaderDiff {
 
 struct DiffReport {
   bool equal = true;
-  std::vector<std::string> reasons;  ///< why not, a sentence each
+  std::vector<std::string> reasons;  ///< why they are not equal, one sentence each
   std::vector<std::string> notes;
   std::optional<analysis::CommonGrid> grid;     ///< nothing: the meshes have no cells in common
   std::int64_t cells = 0;                       ///< common cells
   std::array<std::int64_t, 2> refined{0, 0};    ///< common cells that A, B refined
   std::array<std::int64_t, 2> leaves{0, 0};     ///< of A, B in common cells
-  std::array<std::int64_t, 2> unmatched{0, 0};  ///< leaves of A, B where the other has nothing
+  std::array<std::int64_t, 2> unmatched{0, 0};  ///< leaves of A, B where the other has no cells
   std::optional<analysis::CellPlace> first_refined;
   std::vector<VariableDiff> variables;           ///< in A's order
-  std::array<std::vector<std::string>, 2> only;  ///< variables that one side has
-  std::vector<std::string> incomparable;         ///< variables whose values stand elsewhere on the two sides
+  std::array<std::vector<std::string>, 2> only;  ///< variables that only one side has
+  std::vector<std::string> incomparable;         ///< variables whose centring, components or ghosts differ
   std::vector<SpeciesDiff> particles;
   std::vector<HeaderDiff> headers;
   // The cost:
-  std::array<std::int64_t, 2> reads{0, 0};  ///< of parts of A, B
-  int held = 0;                             ///< parts in memory at once, at most
+  std::array<std::int64_t, 2> reads{0, 0};  ///< number of times that a part of A, B was read
+  int held = 0;                             ///< most parts in memory at once
 };
 
-/// Says how far two steps differ, whatever their formats, cutting into parts, order of blocks and layout of boxes.
-/// Parts of A are read once each, one a thread, and held against the parts of B that touch them until all their leaves
-/// have been met; `cached_parts` of B are kept. So at most 2 * threads + cached_parts parts are in memory, with 24
-/// bytes a leaf, and the cells on borders that one side refined. Figures do not depend on the number of threads; on the
-/// cutting into parts only sums do, by the rounding of twice the precision of a double.
+/// Measures how far two steps differ, whatever their formats, parts, order of blocks and layout of boxes. Each thread
+/// reads one part of A at a time, each part once, and compares it with the parts of B that touch it until all its
+/// leaves are matched. `cached_parts` parts of B are kept. So memory holds at most 2 * threads + cached_parts parts,
+/// 24 bytes per leaf, and the cells on borders that only one side refined. Figures do not depend on the number of
+/// threads. Only sums depend on the parts, by the rounding of twice the precision of a double.
 ///
-/// Where B is of another code, names that mean what a name of A does are that (step/translate.hpp); a note says which.
+/// If B is of another code, its names are translated to those of A (step/translate.hpp); a note lists them.
 ///
-/// Particles are matched by identity, in as many passes over the files as particle_memory asks for; several of one
-/// identity as multisets (analysis/match.hpp), and a note says so.
+/// Particles are matched by identity, in as many passes over the files as particle_memory requires. Particles that
+/// share an identity are matched as multisets (analysis/match.hpp), with a note.
 ///
-/// Throws Error(usage) for a tolerance or a name to ignore that names nothing, a negative tolerance, and what reading
-/// throws.
+/// Throws Error(usage) for a negative tolerance, and for a tolerance or a name to ignore that matches nothing. Throws
+/// as reading does.
 DiffReport diff(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options = {});
 
 }  // namespace octavo::verbs

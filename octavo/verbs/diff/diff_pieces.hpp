@@ -7,7 +7,7 @@
 /// The parts of diff(): rules, headers, cells, particles, points.
 namespace octavo::verbs::detail {
 
-/// The tolerances and what is ignored, by name.
+/// Looks up tolerances and ignored names.
 class Rules {
  public:
   /// Throws as diff() says.
@@ -22,7 +22,7 @@ class Rules {
   const DiffOptions& options_;
 };
 
-/// The figures, and whether they are within the tolerances.
+/// Compares the figures with the tolerances.
 VariableDiff judge(const Rules& rules, const std::string& name, const std::string& unit, analysis::Figures figures);
 
 void differ(DiffReport& report, const std::string& reason);

@@ -25,7 +25,8 @@ struct Conserved {
 Conserved conserved_of(const Primitive& gas);
 Primitive primitive_of(const Conserved& gas);
 
-/// 64 well mixed bits of some numbers: all randomness of the generator is this, so that it depends on no order.
+/// Mixes some numbers into 64 random bits. All randomness of the generator comes from here, so that no result depends
+/// on an order of calls.
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b = 0, std::uint64_t c = 0);
 /// In [0, 1).
 inline double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
@@ -54,8 +55,8 @@ Profile make_profile(const SampleOptions& options);
 
 /// The gas of a leaf: cell `cell` of RAMSES level `level`, in a box of length 1.
 Primitive leaf_of(const Profile& profile, int level, const mesh::Coordinate& cell);
-/// How much a cell is worth refining. Turbulence: density, and more at the shell, to be compared with other cells of
-/// the level. Sedov: positive where the shell is within some cells.
+/// A score that is higher the more a cell needs refinement. Turbulence: density, and more at the shell; it is compared
+/// with other cells of the level. Sedov: positive if the shell is within some cells.
 double refinement_score(const Profile& profile, int level, const mesh::Coordinate& cell);
 
 }  // namespace octavo::verbs
