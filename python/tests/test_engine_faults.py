@@ -207,21 +207,26 @@ def test_a_second_writer_gets_a_clear_error(tmp_path):
     """Another process has the file: here, this one."""
     store = tmp_path / "run.octavo"
     tree = tree_of(0, 1)
+
+    def write(writer, step):
+        writer.begin_step("analysis", step, 0.0)
+        writer.put_mesh(tree)
+        writer.put_field("density", np.zeros(tree.cells))
+        writer.end_step()
+
     with octavo.Writer(None, store, octavo.Header(roots=tree.roots), mode="sync") as writer:
-
-        def write(step):
-            writer.begin_step("analysis", step, 0.0)
-            writer.put_mesh(tree)
-            writer.put_field("density", np.zeros(tree.cells))
-            writer.end_step()
-
-        write(1)
-        files = {row["file"] for row in octavo._core.list_streams(store, "analysis", 1)}
+        write(writer, 1)
+    files = {row["file"] for row in octavo._core.list_streams(store, "analysis", 1)}
+    with octavo.Writer(None, store, octavo.Header(roots=tree.roots), mode="sync") as writer:
         with open(files.pop()) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with pytest.raises(octavo.UsageError, match="another writer"):
-                write(2)
-        write(3)
+                write(writer, 2)
+        write(writer, 3)
+        # From its first step on the writer keeps the file, and its lock.
+        name = octavo._core.list_streams(store, "analysis", 3)[0]["file"]
+        with open(name) as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert [row["step"] for row in octavo.steps(store)] == [1, 3]
 
 
