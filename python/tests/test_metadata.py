@@ -44,7 +44,7 @@ def calls(folder: Path, steps: int, ranks: int, options: str) -> dict[int, colle
         counts[int(file.name)] = collections.Counter()
         for line in file.read_text().splitlines():
             call = re.match(r"\d+ +(\w+)\(", line)
-            if call and str(store) in line and "ENOENT" not in line:
+            if call and str(store) in line and " = -1 " not in line:
                 kind = {"fsync": "sync", "fdatasync": "sync", "openat": "open"}.get(call[1], call[1])
                 counts[int(file.name)][kind] += 1
     shutil.rmtree(store)
