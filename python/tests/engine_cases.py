@@ -562,7 +562,8 @@ def series_errors(store: str) -> None:
 
 
 def counted(store: str, steps: str, options: str) -> None:
-    """Checkpoints, one after another, beside `old` analysis steps in files of their own: for test_metadata.py."""
+    """Checkpoints, one after another, beside `old` analysis steps in files of their own: for test_metadata.py. A file is
+    written behind the sixth, when each slot has been used twice, and before the writer is closed."""
     comm = everyone()
     words = json.loads(options)
     tree = octree(comm.rank, comm.size)
@@ -571,7 +572,10 @@ def counted(store: str, steps: str, options: str) -> None:
             write_step(writer, tree, step, "analysis")
     with octavo.Writer(comm, store, header(), mode="sync", **words) as writer:
         for step in range(int(steps)):
+            if step == 6:
+                Path(f"{store}.{comm.rank}.mark").write_text("begin")
             write_step(writer, tree, step)
+        Path(f"{store}.{comm.rank}.mark").write_text("end")
 
 
 if __name__ == "__main__":
