@@ -17,6 +17,7 @@
 #include <map>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "octavo/base/current_error.hpp"
 #include "octavo/file/posix.hpp"

@@ -1,6 +1,7 @@
 #include "octavo/engine/step/step_job.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"

@@ -1,6 +1,7 @@
 #include "octavo/engine/write/background.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include "octavo/base/threads.hpp"
 

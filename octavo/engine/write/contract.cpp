@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/timer.hpp"

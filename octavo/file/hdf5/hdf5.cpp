@@ -10,6 +10,7 @@
 #include <limits>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include "octavo/base/byte_order.hpp"
 #include "octavo/file/posix.hpp"
