@@ -4,10 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <string>
-#include <vector>
 
 struct octavo_serial_info {
   std::map<std::string, std::string> values;
@@ -22,13 +20,15 @@ struct octavo_serial_receive {
 
 namespace {
 
+// Its bytes follow it. Made by malloc: a library of MPI does not fail where a program's own memory does.
 struct Message {
-  std::vector<char> bytes;
+  Message* next;
+  std::size_t bytes;
   int tag;
   MPI_Comm comm;
 };
 
-std::deque<Message> sent;  // and not received yet
+Message* sent = nullptr;  // and not received yet, the oldest first
 bool is_over = false;
 int thread_level = MPI_THREAD_FUNNELED;
 
@@ -53,21 +53,21 @@ void* at(void* values, int offset, MPI_Datatype type) { return static_cast<char*
 
 // The first message of this tag, in the order of sending.
 void receive(const octavo_serial_receive& wanted, MPI_Status* status) {
-  for (auto message = sent.begin(); message != sent.end(); ++message) {
-    if (message->tag != wanted.tag || message->comm != wanted.comm) continue;
-    if (message->bytes.size() > wanted.bytes) end("a message is longer than its receiver expects");
-    copy(message->bytes.data(), wanted.values, message->bytes.size());
-    sent.erase(message);
-    if (status != MPI_STATUS_IGNORE) *status = {0, wanted.tag, MPI_SUCCESS};
-    return;
-  }
-  end("waits for a message of another rank, and there is none");
+  Message** place = &sent;
+  while (*place != nullptr && ((*place)->tag != wanted.tag || (*place)->comm != wanted.comm)) place = &(*place)->next;
+  Message* message = *place;
+  if (message == nullptr) end("waits for a message of another rank, and there is none");
+  if (message->bytes > wanted.bytes) end("a message is longer than its receiver expects");
+  copy(message + 1, wanted.values, message->bytes);
+  *place = message->next;
+  std::free(message);
+  if (status != MPI_STATUS_IGNORE) *status = {0, wanted.tag, MPI_SUCCESS};
 }
 
 void complete(MPI_Request* request, MPI_Status* status) {
   if (*request == MPI_REQUEST_NULL) return;
   receive(**request, status);
-  delete *request;
+  std::free(*request);
   *request = MPI_REQUEST_NULL;
 }
 
@@ -156,8 +156,14 @@ int MPI_Alltoallv(const void* in, const int* in_counts, const int* in_offsets, M
 // ------------------------------------------------------------------ messages
 
 int MPI_Send(const void* values, int count, MPI_Datatype type, int, int tag, MPI_Comm comm) {
-  const auto* bytes = static_cast<const char*>(values);
-  sent.push_back({{bytes, bytes + bytes_of(count, type)}, tag, comm});
+  const std::size_t bytes = bytes_of(count, type);
+  auto* message = static_cast<Message*>(std::malloc(sizeof(Message) + bytes));
+  if (message == nullptr) end("out of memory");
+  *message = {nullptr, bytes, tag, comm};
+  copy(values, message + 1, bytes);
+  Message** last = &sent;
+  while (*last != nullptr) last = &(*last)->next;
+  *last = message;
   return MPI_SUCCESS;
 }
 int MPI_Recv(void* values, int count, MPI_Datatype type, int, int tag, MPI_Comm comm, MPI_Status* status) {
@@ -170,7 +176,9 @@ int MPI_Isend(const void* values, int count, MPI_Datatype type, int rank, int ta
   return MPI_Send(values, count, type, rank, tag, comm);
 }
 int MPI_Irecv(void* values, int count, MPI_Datatype type, int, int tag, MPI_Comm comm, MPI_Request* request) {
-  *request = new octavo_serial_receive{values, bytes_of(count, type), tag, comm};
+  *request = static_cast<MPI_Request>(std::malloc(sizeof(octavo_serial_receive)));
+  if (*request == nullptr) end("out of memory");
+  **request = {values, bytes_of(count, type), tag, comm};
   return MPI_SUCCESS;
 }
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
