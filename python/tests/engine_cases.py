@@ -502,7 +502,7 @@ def series_errors(store: str) -> None:
 
     path = store + ".slf"
     for words, kind, text in (
-        ({"precision": "half"}, octavo.UsageError, "there are single, double"),
+        ({"precision": "half"}, octavo.UsageError, "there are single and double"),
         ({"mode": "auto"}, octavo.UsageError, "there are background, sync"),
         ({"alignment": "wide"}, octavo.UsageError, "alignment"),
         ({"date": (2026, 1)}, octavo.UsageError, "date"),
