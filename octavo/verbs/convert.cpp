@@ -83,7 +83,7 @@ struct Plan {
   std::vector<int> parts_of(int file) const {
     return {parts.begin() + files.first(file), parts.begin() + files.last(file)};
   }
-  /// Of all files that this rank writes: places in `parts`.
+  /// Places in `parts`, in all files that this rank writes.
   std::vector<std::size_t> places_of(int rank) const {
     std::vector<std::size_t> places;
     for (int file = 0; file < files.files; ++file)

@@ -59,7 +59,7 @@ void write(const std::filesystem::path& store, std::int64_t block) {
   writer.close();
 }
 
-// Of the finest cell that is not finer than the level.
+// The value of the finest cell that is not finer than the level.
 double expected_at(int level, const Index3& at) {
   if (level == 0) return value_at(0, at);
   const Index3 on_1{at[0] >> (level - 1), at[1] >> (level - 1), at[2] >> (level - 1)};

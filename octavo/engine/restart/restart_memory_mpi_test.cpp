@@ -151,7 +151,7 @@ TEST(RestartMpi, a_rank_needs_one_and_a_half_times_its_share_of_values_stored_as
     for (const int parts : {1, 4}) restart_within({layout, parts, codec::Method::raw, 1.5});
 }
 
-// Of encoded values one part's are decoded at once, so parts are small beside a share.
+// Encoded values are decoded one part at a time, so parts are small beside a share.
 TEST(RestartMpi, a_rank_needs_little_more_than_its_share_of_encoded_values_in_small_parts) {
   set_edge(128);
   for (const Layout& layout : {cells, tree}) restart_within({layout, 64, codec::Method::zstd, 1.5});

@@ -15,7 +15,7 @@ extern std::atomic<std::size_t> largest_allocation;
 /// Bytes allocated now, and the most since most_allocated was set.
 extern std::atomic<std::int64_t> allocated, most_allocated;
 
-/// Of the pieces of at least this many bytes, the first `granted` are given and the next one is refused.
+/// The first `granted` pieces of at least this many bytes are given, and the next one is refused.
 extern std::atomic<std::size_t> refused_size;
 extern std::atomic<int> granted;
 

@@ -38,7 +38,7 @@ struct Children {
     }
     return sum;
   }
-  /// What flows out over the sides, by volume.
+  /// The volume that flows out over the sides.
   double divergence() const {
     double sum = 0;
     for (std::size_t c = 0; c < count(); ++c)
