@@ -240,9 +240,7 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   request.step = step_number(given).value_or(1);
   if (format.goes_on(request)) require_exact_values(given, request.lossy_ok, report.notes);
   formats::Series steps;
-  base::agree(request.ranks, [&] {
-    steps.first = prepared(step, format, request, report);
-  });
+  base::agree(request.ranks, [&] { steps.first = prepared(step, format, request, report); });
   write_output(format, steps, request, report);
   if ((request.refine > 0 || report.fills != 0) && request.fill_by == mesh::FillBy::linear)
     report.notes.push_back(weights_note(mesh::specific_of(given.header, request.per_mass)));
