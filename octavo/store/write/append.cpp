@@ -111,7 +111,9 @@ file::File open_subfile(const SegmentPlan& plan, file::File open) {
   file::File file = std::move(open);
   if (!file.is_open() || file.path() != path || !file::has_name(file)) {
     make_directories(path.parent_path(), plan);
-    if (!plan.marked) write_marker(plan.store);
+    // Somebody may have removed the store since.
+    std::error_code ignored;
+    if (!plan.marked || !fs::exists(plan.store / marker_name, ignored)) write_marker(plan.store);
     file = file::open_write(path);
     if (!file::try_lock(file))
       throw Error(Kind::usage, "another writer has this subfile open").at(file.path().string());
