@@ -64,6 +64,19 @@ module octavo_writing
     type(c_ptr) :: order = c_null_ptr, boxes = c_null_ptr
   end type
 
+  abstract interface
+    integer(c_int) function c_newest(writer, flow, any, step, error) bind(c)
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: flow
+      integer(c_int), intent(out) :: any
+      integer(c_int64_t), intent(inout) :: step
+      type(c_error), intent(out) :: error
+    end function
+  end interface
+  procedure(c_newest), bind(c, name='octavo_writer_newest_durable') :: c_newest_durable
+  procedure(c_newest), bind(c, name='octavo_writer_newest_drained') :: c_newest_drained
+
   interface
     integer(c_int) function c_open(comm, target, domain, writer, error) bind(c, name='octavo_fortran_writer_open')
       import
@@ -170,22 +183,6 @@ module octavo_writing
       import
       type(c_ptr), value :: writer
       integer(c_int64_t), intent(out) :: steps
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int) function c_newest_durable(writer, flow, any, step, error) bind(c, name='octavo_writer_newest_durable')
-      import
-      type(c_ptr), value :: writer
-      integer(c_int), value :: flow
-      integer(c_int), intent(out) :: any
-      integer(c_int64_t), intent(inout) :: step
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int) function c_newest_drained(writer, flow, any, step, error) bind(c, name='octavo_writer_newest_drained')
-      import
-      type(c_ptr), value :: writer
-      integer(c_int), value :: flow
-      integer(c_int), intent(out) :: any
-      integer(c_int64_t), intent(inout) :: step
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_get_statistics(writer, text, size, error) bind(c, name='octavo_writer_get_statistics')
@@ -569,17 +566,19 @@ contains
     integer, intent(in) :: flow
     integer, intent(inout) :: step
     type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    integer(c_int) :: found
-    integer(c_int64_t) :: number
-    found = 0
-    number = step
-    call check(c_newest_durable(self%handle, int(flow, c_int), found, number, what), what, error)
-    any = found /= 0
-    step = int(number)
+    any = newest(c_newest_durable, self, flow, step, error)
   end function
 
   logical function newest_drained(self, flow, step, error) result(any)
+    class(octavo_writer), intent(in) :: self
+    integer, intent(in) :: flow
+    integer, intent(inout) :: step
+    type(octavo_error), intent(inout), optional :: error
+    any = newest(c_newest_drained, self, flow, step, error)
+  end function
+
+  logical function newest(ask, self, flow, step, error) result(any)
+    procedure(c_newest) :: ask
     class(octavo_writer), intent(in) :: self
     integer, intent(in) :: flow
     integer, intent(inout) :: step
@@ -589,7 +588,7 @@ contains
     integer(c_int64_t) :: number
     found = 0
     number = step
-    call check(c_newest_drained(self%handle, int(flow, c_int), found, number, what), what, error)
+    call check(ask(self%handle, int(flow, c_int), found, number, what), what, error)
     any = found /= 0
     step = int(number)
   end function
