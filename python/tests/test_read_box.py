@@ -77,3 +77,32 @@ def test_points_are_those_of_the_whole_mesh(data):
         ds.points_in_box((1, 1), (1, 2))
     with pytest.raises(octavo.Unsupported):
         ds.read_box("WATER DEPTH", 1, (0, 0), (1, 1))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "flash/sedov2d_pm4_serial/sedov2d_hdf5_chk_0002",
+        "flash/sedov3d_octant_par3/sedov3do_hdf5_chk_0001",
+        "amrex/adv2d_core_r4/chk00020",
+        "amrex/multi3d_r4/plt00007",
+        "ramses/sedov3d_4ranks/output_00002",
+    ],
+)
+def test_a_box_of_a_code_s_output_holds_the_leaves_that_cover_it(data, output):
+    ds = octavo.open(data / output)
+    field = ds.fields[0]
+    leaves = ds.arrays([field])
+    axes = [axis for axis in "xyz" if axis in leaves]
+    level, size = int(leaves["level"].max()), leaves["dx"].min()
+    corners = np.stack([leaves[axis] - leaves["dx"] / 2 for axis in axes], axis=1)
+    first = np.rint((corners - corners.min(axis=0)) / size).astype(int)
+    width = np.rint(leaves["dx"] / size).astype(int)[:, None]
+    cells = (first + width).max(axis=0)
+    lower, upper = cells // 4, np.minimum(cells // 4 + 40, cells)
+    box = ds.read_box(field, level, lower.tolist(), upper.tolist())
+    expected = np.full(box.shape, np.nan)
+    for k in np.flatnonzero(((first < upper) & (first + width > lower)).all(axis=1)):
+        begin, end = np.maximum(first[k] - lower, 0), np.minimum(first[k] + width[k], upper) - lower
+        expected[tuple(slice(a, b) for a, b in zip(begin, end, strict=True))[::-1]] = leaves[field][k]
+    assert np.array_equal(box, expected)
