@@ -87,7 +87,7 @@ TEST_P(DirectoryLockWithout, flock_another_hosts_file_counts_while_it_is_touched
   EXPECT_THAT(lock_directory(folder_.path()).holder(), HasSubstr("process 1 on elsewhere, last seen 5 s ago"));
   write_lock_of(other, 3600);
   EXPECT_TRUE(lock_directory(folder_.path()).is_open());
-  write_lock_of("", 0);  // the other process has not filled it yet
+  write_lock_of("", 0);  // the other process has not written into it yet
   EXPECT_FALSE(lock_directory(folder_.path()).is_open());
   write_lock_of("nonsense", 3600);
   EXPECT_TRUE(lock_directory(folder_.path()).is_open());

@@ -77,7 +77,7 @@ TEST(Triangles, a_map_shows_linear_functions_exactly_and_nothing_outside_of_the_
         else
           EXPECT_NEAR(found, Linear::value(0, x, y), 1e-11);
       }
-    // With an island one of 6 x 5 squares, whose corners are moved by up to a quarter each, is missing.
+    // A mesh of 6 x 5 squares, whose corners are moved by up to a quarter. With an island, one square is missing.
     if (seed % 2 == 1)
       EXPECT_EQ(empty, 0U);
     else
@@ -229,7 +229,7 @@ TEST(Triangles, differences_are_found_point_by_point) {
   EXPECT_EQ(report.variables[0].figures.absolute, 2 * 22);
   EXPECT_TRUE(report.variables[1].within);
   const Linear other(2);
-  EXPECT_EQ(diff(first, step::open(other.path, {{}, 0})).variables.size(), 2U);  // as many points
+  EXPECT_EQ(diff(first, step::open(other.path, {{}, 0})).variables.size(), 2U);  // the same number of points
   const Linear planes(1, 2);
   EXPECT_THAT(diff(first, step::open(planes.path, {{}, 0}), {.ignore = {"domain"}}).reasons.at(0),
               HasSubstr("meshes differ"));
@@ -349,7 +349,7 @@ TEST(Triangles, a_tag_of_rubbish_comes_back_too) {
 }
 
 TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
-  const Stored one(1), other(7);  // as many points, not in the same places
+  const Stored one(1), other(7);  // the same number of points at other places
   const mesh::Dataset first = step::open(one.path, {{}, 0}), second = step::open(other.path, {{}, 1});
   ConvertOptions append;
   append.append = true;

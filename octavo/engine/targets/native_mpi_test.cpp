@@ -76,7 +76,7 @@ Blocks make_blocks(int writer, int writers) {
           out.density.push_back(value_at(level, 4 * at[i][0] + x, 2 * at[i][1] + y));
           out.energy.push_back(static_cast<float>(-out.density.back()));
         }
-      // One particle in the middle of each leaf, two in those of odd x.
+      // One particle in the middle of each leaf, and two in leaves of odd x.
       if (!out.tree.owned[l][i] || out.tree.refined[l][i]) continue;
       const double edge = level == 0 ? 1 : 0.5;
       for (unsigned n = 0; n < 1 + at[i][0] % 2; ++n) {
@@ -124,7 +124,7 @@ void expect_blocks(const fs::path& path) {
   EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), whole.density));
   EXPECT_TRUE(std::ranges::equal(part.fields[1].as<float>(), whole.energy));
   const file::hdf5::File file = file::hdf5::open(path);
-  // Over leaves: root 1 is one, roots 0 and 3 are not.
+  // The range is over leaves. Root 1 is a leaf; roots 0 and 3 are not.
   EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "minimum"), value_at(0, 0, 2));
   EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "maximum"), value_at(1, 15, 7));
   EXPECT_EQ(file::hdf5::read_attribute(file, "ener", "minimum"), static_cast<float>(-value_at(1, 15, 7)));
@@ -220,7 +220,8 @@ TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_bl
           EXPECT_EQ(part.fields[4].as<double>()[i], by[30 * cell + 6 * (y + 2) + x + 1]);
         }
     const file::hdf5::File file = file::hdf5::open(path);
-    // Over leaves, all faces of a block: those of root 1 begin at x = 4, those of the last block end at x = 16.
+    // The range is over all faces of leaves. The faces of root 1 begin at x = 4, and those of the last block end at x =
+    // 16.
     EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "minimum"), value_at(0, 0, 2));
     EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "maximum"), value_at(1, 16, 7));
     MPI_Barrier(everyone());
@@ -264,7 +265,7 @@ TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_noth
   EXPECT_THROW(put(writer, blocks, directory.path() / "chk"), Error);
   EXPECT_TRUE(fs::is_empty(directory.path()));
   MPI_Barrier(everyone());
-  // The writer can be used further.
+  // The writer still works.
   put(writer, make_blocks(rank(), size()), directory.path() / "chk");
   writer.close();
   expect_blocks(directory.path() / "chk");
@@ -294,7 +295,7 @@ TEST(NativeMpi, a_particle_in_a_block_of_another_rank_is_named) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const testing::SharedDirectory directory;
   Blocks blocks = make_blocks(rank(), size());
-  // The lower left corner is the first rank's or the second's.
+  // The first rank or the second owns the lower left corner.
   blocks.x = blocks.y = blocks.tag = {0.01};
   Writer writer(everyone(), blocks.header, options_for(NativeFormat::flash));
   try {
@@ -404,7 +405,7 @@ void expect_boxes(const fs::path& path) {
           ASSERT_EQ(part.fields[1].as<double>()[next], static_cast<double>(static_cast<float>(-value)));
         }
       });
-  // The table of minima and maxima is that of the boxes.
+  // The table of minima and maxima agrees with the boxes.
   const auto& multifab = output.multifabs[1][0];
   for (std::size_t b = 0; b < multifab.boxes.boxes.size(); ++b) {
     const IndexBox& box = multifab.boxes.boxes[b];
@@ -445,7 +446,7 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
       Writer writer(everyone(), header, options);
       put(writer, boxes, directory.path() / "a");
       put(writer, boxes, directory.path() / "b");
-      // The step before has its name by now; this one has not until a collective call finds it written.
+      // The previous step has its name now. This one gets it when a collective call finds it written.
       EXPECT_TRUE(fs::exists(directory.path() / "a"));
       while (!writer.finished()) {
       }

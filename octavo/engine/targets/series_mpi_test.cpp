@@ -128,7 +128,7 @@ TEST(SeriesMpi, a_step_shows_only_when_all_of_it_is_written) {
     EXPECT_EQ(serafin::open_series(path).steps, 1);
     MPI_Barrier(everyone());
     write_step(writer, f, mesh, 1);
-  }  // as a run that ends without close(): the step stays in flight
+  }  // like a run that ends without close(): the step stays in flight
   MPI_Barrier(everyone());
   EXPECT_EQ(serafin::open_series(path).steps, options.mode == Mode::sync ? 2 : 1);
 }

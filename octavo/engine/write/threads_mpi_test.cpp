@@ -61,7 +61,7 @@ TEST(ThreadsMpi, option_bound_thread_keeps_it_on_the_core_of_its_rank_and_else_i
     writer.begin_step(store::Flow::checkpoint, bound ? 1 : 2, 0);
     writer.put_mesh(domain.tree);
     writer.end_step();
-    writer.wait();  // the thread has done something: its cores are what they will be
+    writer.wait();  // the thread has worked, so its cores are final
     const auto with_writer = cores_of_threads();
     EXPECT_EQ(with_writer.size(), others.size() + 1);
     writer.close();

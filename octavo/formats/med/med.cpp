@@ -150,7 +150,7 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
   hi = *most > *least ? *most : *least + 1;
 }
 
-/// The heights of planes are the first variable, as in SERAFIN: they move.
+/// As in SERAFIN, the heights of planes are the first variable, because they change.
 void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
   const Opened file(contents.path);
@@ -165,7 +165,7 @@ void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   set_range(heights, header.lo[2], header.hi[2]);
 }
 
-/// The file's comment is SERAFIN's record of 80 characters in what TELEMAC writes.
+/// In files of TELEMAC the comment is SERAFIN's record of 80 characters.
 void set_title(const Contents& contents, mesh::Header& header) {
   const bool by_comment = !contents.comment.empty();
   header.attributes["title"] = by_comment ? contents.title() : contents.mesh.title;

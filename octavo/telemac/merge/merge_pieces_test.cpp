@@ -340,7 +340,7 @@ TEST(Partition, results_in_another_precision_order_or_of_planes_are_on_the_mesh)
   EXPECT_EQ(cut(pre), "no error");
   pre.planes = 3;
   EXPECT_EQ(cut(pre), "no error");
-  auto& corners = pre.mesh.connectivity;  // as a merge without the mesh leaves them
+  auto& corners = pre.mesh.connectivity;  // as if merged without the mesh
   std::rotate(corners.begin(), corners.begin() + 9, corners.end());
   std::rotate(corners.begin(), corners.begin() + 1, corners.begin() + 3);
   EXPECT_EQ(cut(pre), "no error");
@@ -485,7 +485,7 @@ TEST(Partition, zones_sections_and_weirs_are_cut_along) {
   options.weirs = folder / "weirs";
   const PartitionReport report = partition_mesh(folder / "whole.slf", folder / "T2D", options);
   EXPECT_EQ(report.files.size(), 12U);
-  std::map<std::int32_t, std::int32_t> next[2];  // of each section, from point to point
+  std::map<std::int32_t, std::int32_t> next[2];  // of each section, between its end points
   for (std::int32_t part = 0; part < 3; ++part) {
     const auto global = read_global(serafin::open_series(piece_path(folder / "T2DGEO", 3, part)), 56);
     std::istringstream zone(bytes_of_file(piece_path(folder / "T2DZFI", 3, part)));
