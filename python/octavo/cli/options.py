@@ -8,7 +8,7 @@ from octavo.errors import UsageError
 
 
 def names(text: str) -> list[str]:
-    """A comma-separated list."""
+    """Reads a comma-separated list."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -59,7 +59,7 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 
 def whole(text: str, bits: int = 32) -> int:
-    """A whole number that the compiled half can take; in the place of `int` for all options of that type."""
+    """Reads a whole number that fits the compiled code. All options use it instead of `int`."""
     value = int(text)
     if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
         raise argparse.ArgumentTypeError(f"expected a whole number below {2 ** (bits - 1)}, found {text}")
@@ -67,7 +67,7 @@ def whole(text: str, bits: int = 32) -> int:
 
 
 def whole64(text: str) -> int:
-    """Numbers of steps, and counts of what can be many."""
+    """Reads numbers of steps, and counts that can be large."""
     return whole(text, 64)
 
 
@@ -87,7 +87,7 @@ def add_over_time(parser: argparse.ArgumentParser) -> None:
 
 
 def open_dataset(arguments: argparse.Namespace):
-    """The step that PATH, --flow and --step name; headers only."""
+    """Opens the step that PATH, --flow and --step name; reads headers only."""
     from octavo import _core
 
     if getattr(arguments, "over_time", None):
@@ -98,7 +98,7 @@ def open_dataset(arguments: argparse.Namespace):
 
 
 def check_output(path: str, overwrite: bool) -> None:
-    """Refuses to overwrite silently, and to write where nothing can be written."""
+    """Refuses to overwrite without being asked, and to write to a place that cannot be written."""
     import os
 
     if os.path.exists(path) and not overwrite:
@@ -108,7 +108,7 @@ def check_output(path: str, overwrite: bool) -> None:
         raise UsageError("the folder of the output does not exist", [folder], "")
 
 
-#: Ends of names that say what a file is, and those that stores and files of triangles have.
+#: Endings of names that tell the format, and the endings of stores and files of triangles.
 STORE_ENDS = ("", ".octavo")
 SERAFIN_ENDS = ("", ".slf", ".srf", ".ser", ".res", ".geo")
 
@@ -130,7 +130,7 @@ def check_ending(path: str, known: tuple[str, ...], kind: str, hint: str = "") -
 
 
 def memory(text: str) -> int:
-    """The number of bytes of a text like "8 GiB"."""
+    """Reads a number of bytes like "8 GiB"."""
     from octavo.sizes import bytes_of
 
     size = bytes_of(text)
@@ -140,7 +140,7 @@ def memory(text: str) -> int:
 
 
 def refuse_ranks(verb: str) -> None:
-    """For verbs that one process does: several would write the same file."""
+    """Refuses several processes, for verbs where all of them would write the same file."""
     from octavo.errors import Unsupported
     from octavo.ranks import launched
 
