@@ -203,6 +203,7 @@ typedef struct octavo_target {
   int ranks_per_node;             /* SERAFIN, MED: groups of this many ranks act as hosts; 0: the real hosts */
   int resume;                     /* SERAFIN, MED: append to an existing file, after its last step up to resume_time */
   double resume_time;             /* [s] default 1e300: append after the last step */
+  int64_t staging_bytes;          /* FLASH, AMReX: memory for the copy of a step; end_step writes a larger one itself */
 } octavo_target;
 
 /* ---- writing: open, then begin_step, put, end_step for each step, then close */
@@ -567,7 +568,7 @@ static inline octavo_array octavo_array_packed(octavo_type type, const void* val
 }
 static inline octavo_target octavo_target_default(octavo_kind kind) { /* in the background, synced, with checksums */
   octavo_target it = {sizeof(octavo_target), OCTAVO_STORE, NULL, NULL, NULL, 1, 1, 0, 1, 0, NULL, 0, 0, 64, NULL, NULL,
-                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300};
+                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300, 268435456};
   it.kind = kind;
   return it;
 }
