@@ -138,7 +138,7 @@ std::vector<std::int32_t> ranked_points(const formats::Series& series, std::vect
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i] > 0) points.push_back(static_cast<std::int32_t>(i));
   std::stable_sort(points.begin(), points.end(),
-                   [&](std::int32_t a, std::int32_t b) { return ranks[at(a)] < ranks[at(b)]; });
+                   [&](std::int32_t a, std::int32_t b) { return numbers[at(a)] < numbers[at(b)]; });
   return points;
 }
 
