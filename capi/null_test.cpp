@@ -125,6 +125,11 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   const octavo_target store = target_of("s"), no_path = octavo_target_default(OCTAVO_STORE);
   octavo_target no_names = octavo_target_default(OCTAVO_FLASH);
   no_names.num_names = 1;
+  octavo_target files = octavo_target_default(OCTAVO_FLASH), collect = octavo_target_default(OCTAVO_AMREX_PLOTFILE),
+                multifab = collect;
+  files.files = 3;
+  collect.collect = 1;
+  multifab.multifab = "state";
   const octavo_triangles none = octavo_triangles_default(), no_points = piece_without_points();
   octavo_target series = octavo_target_default(OCTAVO_SERAFIN);
   series.path = "s";
@@ -153,6 +158,9 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"domain", [&](E e) { return octavo_writer_open(everyone(), &store, nullptr, &writer, e); }},
       {"path", [&](E e) { return open(no_path, e); }},
       {"names", [&](E e) { return open(no_names, e); }},
+      {"files: an option of AMReX targets only", [&](E e) { return open(files, e); }},
+      {"collect: an option of FLASH targets only", [&](E e) { return open(collect, e); }},
+      {"multifab: an option of AMReX checkpoints only", [&](E e) { return open(multifab, e); }},
       {"path", [&](E e) { return open(no_series_path, e); }},
       {"variables", [&](E e) { return open(no_variables, e); }},
       {"variables", [&](E e) { return open(no_variable, e); }},

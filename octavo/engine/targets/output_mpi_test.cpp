@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/step/counted_memory.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
@@ -194,6 +195,67 @@ void put_faces(Writer& writer, const Blocks& blocks, const fs::path& path) {
   density.block = blocks.tree.block;
   writer.put_field("dens", density);
   writer.end_step();
+}
+
+TEST(NativeMpi, a_step_that_staging_memory_cannot_hold_is_written_inside_end_step) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  if (testing::single_threaded()) GTEST_SKIP() << "no thread in the background";
+  const testing::SharedDirectory directory;
+  for (const std::int64_t bytes : {std::int64_t{64}, std::int64_t{1} << 20}) {
+    FlashTarget target = to_flash();
+    target.options.staging_bytes = bytes;
+    const Blocks blocks = make_blocks(rank(), size());
+    Writer writer(everyone(), blocks.header, target);
+    const fs::path path = directory.path() / std::to_string(bytes);
+    put(writer, blocks, path);
+    writer.close();
+    const Statistics mine = writer.statistics();
+    EXPECT_EQ(mine.waits_for_staging, bytes == 64 ? 1 : 0);
+    EXPECT_EQ(mine.bytes_staged, bytes == 64 ? 0 : mine.bytes_put);
+    expect_blocks(path);
+    MPI_Barrier(everyone());
+  }
+}
+
+TEST(NativeMpi, copies_of_a_step_take_no_memory_but_that_for_staging) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  if (testing::single_threaded()) GTEST_SKIP() << "no thread in the background";
+  constexpr std::size_t blocks_of_rank = 4, cells = 64 * 64, fields = 8;
+  const std::size_t count = blocks_of_rank * static_cast<std::size_t>(size());
+  mesh::Octree tree;
+  tree.dim = 2;
+  tree.roots = {static_cast<std::int64_t>(count), 1, 1};
+  tree.block = {64, 64, 1};
+  tree.refined = tree.owned = {base::BitArray(count)};
+  for (std::size_t b = 0; b < blocks_of_rank; ++b)
+    tree.owned[0].set(b + blocks_of_rank * static_cast<std::size_t>(rank()));
+  mesh::Header header;
+  header.dim = 2;
+  header.roots = tree.roots;
+  header.block = tree.block;
+  header.level_origin = 1;
+  header.hi = {static_cast<double>(count), 1, 1};
+  const std::vector<double> values(count * cells, 1.5);
+  const testing::SharedDirectory directory;
+  FlashTarget target = to_flash();
+  target.options.staging_bytes = 2 << 20;
+  Writer writer(everyone(), header, target);
+  for (int step = 0; step < 2; ++step) {
+    const std::int64_t before = testing::allocated;
+    testing::most_allocated = before;
+    writer.begin_step(directory.path() / std::to_string(step), step, step);
+    writer.put_mesh(tree);
+    for (std::size_t f = 0; f < fields; ++f) {
+      ArrayView view = view_of(values);
+      view.cells = count;
+      view.block = tree.block;
+      writer.put_field("v" + std::to_string(f), view);
+    }
+    writer.end_step();
+    writer.wait();
+    EXPECT_LT(testing::most_allocated - before, static_cast<std::int64_t>(blocks_of_rank * cells * fields * 8 / 2));
+  }
+  writer.close();
 }
 
 TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_block) {
