@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.errors import UsageError
 
@@ -86,15 +87,15 @@ def add_over_time(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def open_dataset(arguments: argparse.Namespace):
-    """Opens the step that PATH, --flow and --step name; reads headers only."""
+def open_dataset(arguments: argparse.Namespace, ranks: Any = None):
+    """Opens the step that PATH, --flow and --step name; reads headers only. Collective over `ranks`."""
     from octavo import _core
 
     if getattr(arguments, "over_time", None):
         if arguments.step is not None:
             raise UsageError("--over-time takes all steps", [], "leave --step away")
         return _core.over_time(arguments.path, arguments.over_time, arguments.flow)
-    return _core.open(arguments.path, arguments.flow, arguments.step)
+    return _core.open(arguments.path, arguments.flow, arguments.step, ranks)
 
 
 def check_output(path: str, overwrite: bool) -> None:

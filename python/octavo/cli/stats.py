@@ -31,7 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
-    ds = options.open_dataset(arguments)
+    ranks = world()
+    ds = options.open_dataset(arguments, ranks)
     with console.Progress("stats", arguments.quiet, unit="domains") as progress:
         result = _core.stats(
             ds,
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             region=arguments.roi,
             particles=not arguments.no_particles,
             threads=arguments.threads,
-            ranks=world(),
+            ranks=ranks,
             progress=progress,
         )
     console.notes(arguments.quiet, ds.notes)
