@@ -84,6 +84,6 @@ def native(folder, head, row):
         row(f"{ranks}, {f'{RATE} MB/s a process' if slow else 'page cache'}", *cells, *gain)
     head("boxes", "plotfile / raw write (CPU)", "read / raw read (CPU)")
     for edge, dim in [(64, 2), (32, 3), (16, 2), (16, 3)]:
-        text = said(1, [BENCH / "octavo_bench_native", "amrex", target, edge, dim, 128, 9], None)
+        text = said(1, [BENCH / "octavo_bench_native", "amrex", target, edge, dim, 128, 12], None)
         write, read = re.findall(r"([0-9.]+ \(CPU [0-9.]+\))", text)
         row(f"{edge}^{dim}", write.replace("CPU ", ""), read.replace("CPU ", ""))
