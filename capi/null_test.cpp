@@ -145,7 +145,6 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   octavo_writer* writer = nullptr;
   std::int64_t count = 0;
   const octavo_box box = octavo_box_default();
-  const octavo_point_box square = octavo_point_box_default();
   octavo_points points = octavo_points_default();
   const octavo_array field = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 1);
   octavo_restart* restart = nullptr;
@@ -173,9 +172,8 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"box", [&](E e) { return octavo_read_box("/nowhere", nullptr, "f", &field, nullptr, e); }},
       {"array", [&](E e) { return octavo_read_box("/nowhere", &box, "f", nullptr, nullptr, e); }},
       {"path", [&](E e) { return octavo_read_box(nullptr, &box, "f", &field, nullptr, e); }},
-      {"box", [&](E e) { return octavo_read_points("/nowhere", nullptr, "f", &points, e); }},
-      {"points", [&](E e) { return octavo_read_points("/nowhere", &square, "f", nullptr, e); }},
-      {"path", [&](E e) { return octavo_read_points(nullptr, &square, "f", &points, e); }},
+      {"points", [&](E e) { return octavo_read_points("/nowhere", "f", nullptr, e); }},
+      {"path", [&](E e) { return octavo_read_points(nullptr, "f", &points, e); }},
       {"store", [&](E e) { return octavo_list_steps(nullptr, OCTAVO_CHECKPOINT, 0, nullptr, nullptr, &count, e); }},
       {"count", [](E e) { return octavo_list_steps("/nowhere", OCTAVO_CHECKPOINT, 0, nullptr, nullptr, nullptr, e); }},
   });

@@ -536,17 +536,13 @@ OCTAVO_API int octavo_read_box(
     int64_t* missing,             /* out: number of cells without a value, whose memory stays as it is; may be NULL */
     octavo_error* error);
 
-/* A box of coordinates in a mesh of triangles. */
-typedef struct octavo_point_box {
-  size_t size;                    /* sizeof(octavo_point_box) */
+/* A box of coordinates in a mesh of triangles, and the caller's memory for the points inside and for the triangles whose
+ * three points are all inside. */
+typedef struct octavo_points {
+  size_t size;                    /* sizeof(octavo_points) */
   octavo_flow flow;               /* stores only */
   int64_t step;                   /* < 0: the newest; in a file of many steps its number from 0 */
   double lower[2], upper[2];      /* half-open, of x and y [code length]; SERAFIN, MED: [m] */
-} octavo_point_box;
-
-/* The points in such a box, and the triangles whose three points are all inside, in the caller's memory. */
-typedef struct octavo_points {
-  size_t size;                    /* sizeof(octavo_points) */
   int64_t capacity;               /* points for which the arrays have room; 0: count only */
   int64_t* number;                /* out: [capacity] in the whole mesh from 0, ascending; or NULL */
   double* x;                      /* out: [capacity], or NULL */
@@ -563,7 +559,6 @@ typedef struct octavo_points {
  * 0 to learn how much memory it takes. Returns OCTAVO_UNSUPPORTED for cells. */
 OCTAVO_API int octavo_read_points(
     const char* path,             /* a store, or a SERAFIN, MED or VTKHDF file */
-    const octavo_point_box* box,
     const char* field,            /* or NULL: no values */
     octavo_points* points,
     octavo_error* error);
@@ -621,12 +616,8 @@ static inline octavo_box octavo_box_default(void) { /* a cell of the newest chec
   octavo_box it = {sizeof(octavo_box), OCTAVO_CHECKPOINT, -1, 0, {0, 0, 0}, {1, 1, 1}};
   return it;
 }
-static inline octavo_point_box octavo_point_box_default(void) { /* a square of the newest checkpoint */
-  octavo_point_box it = {sizeof(octavo_point_box), OCTAVO_CHECKPOINT, -1, {0, 0}, {1, 1}};
-  return it;
-}
-static inline octavo_points octavo_points_default(void) { /* no memory */
-  octavo_points it = {sizeof(octavo_points), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, 0, 0};
+static inline octavo_points octavo_points_default(void) { /* a square of the newest checkpoint, and no memory */
+  octavo_points it = {sizeof(octavo_points), OCTAVO_CHECKPOINT, -1, {0, 0}, {1, 1}, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, 0, 0};
   return it;
 }
 static inline octavo_neighbours octavo_neighbours_default(void) { /* none */

@@ -229,18 +229,16 @@ void fill_points(const step::PointsInBox& found, octavo_points& to) {
 
 }  // namespace
 
-int octavo_read_points(const char* path, const octavo_point_box* box, const char* field, octavo_points* points,
-                       octavo_error* error) {
+int octavo_read_points(const char* path, const char* field, octavo_points* points, octavo_error* error) {
   return guard(error, [&] {
-    const octavo_point_box wanted = complete(box, octavo_point_box_default(), "box");
     octavo_points out = complete(points, octavo_points_default(), "points");
     if (out.capacity < 0 || out.triangle_capacity < 0)
       throw Error(Kind::usage, "capacity: expected at least 0, found " +
                                    std::to_string(std::min(out.capacity, out.triangle_capacity)));
     std::vector<std::string> fields;
     if (field != nullptr) fields = {field};
-    fill_points(step::read_points(open_step(path, wanted.flow, wanted.step), {wanted.lower[0], wanted.lower[1]},
-                                  {wanted.upper[0], wanted.upper[1]}, fields),
+    fill_points(step::read_points(open_step(path, out.flow, out.step), {out.lower[0], out.lower[1]},
+                                  {out.upper[0], out.upper[1]}, fields),
                 out);
     fill(points, out, "points");
   });

@@ -56,8 +56,8 @@ octavo_triangles mesh_of(const Piece& piece) {
 
 /// The lower left half of the box around a mesh.
 template <class Mesh>
-octavo_point_box half_of(const Mesh& mesh) {
-  octavo_point_box box = octavo_point_box_default();
+octavo_points half_of(const Mesh& mesh) {
+  octavo_points box = octavo_points_default();
   const auto [west, east] = std::minmax_element(mesh.x.begin(), mesh.x.end());
   const auto [south, north] = std::minmax_element(mesh.y.begin(), mesh.y.end());
   box.lower[0] = *west;
@@ -70,13 +70,12 @@ octavo_point_box half_of(const Mesh& mesh) {
 /// The field "depth" of point i is 3 i.
 template <class Mesh>
 void expect_points_in_box(const char* path, const Mesh& mesh) {
-  const octavo_point_box box = half_of(mesh);
+  octavo_points found = half_of(mesh);
   std::vector<std::int64_t> expected;
   for (std::size_t i = 0; i < mesh.x.size(); ++i)
-    if (mesh.x[i] < box.upper[0]) expected.push_back(static_cast<std::int64_t>(i));
-  octavo_points found = octavo_points_default();
+    if (mesh.x[i] < found.upper[0]) expected.push_back(static_cast<std::int64_t>(i));
   octavo_error error{};
-  ASSERT_EQ(octavo_read_points(path, &box, nullptr, &found, &error), 0) << error.message;
+  ASSERT_EQ(octavo_read_points(path, nullptr, &found, &error), 0) << error.message;
   ASSERT_EQ(found.points, std::ssize(expected));
   ASSERT_GT(found.triangles, 0);
   EXPECT_EQ(found.planes, 1);
@@ -91,7 +90,7 @@ void expect_points_in_box(const char* path, const Mesh& mesh) {
   found.values = depth.data();
   found.triangle = triangle.data();
   found.corners = corners.data();
-  ASSERT_EQ(octavo_read_points(path, &box, "depth", &found, &error), 0) << error.message;
+  ASSERT_EQ(octavo_read_points(path, "depth", &found, &error), 0) << error.message;
   EXPECT_EQ(number, expected);
   for (std::size_t i = 0; i < points; ++i) {
     const auto point = static_cast<std::size_t>(number[i]);
@@ -103,7 +102,7 @@ void expect_points_in_box(const char* path, const Mesh& mesh) {
   for (std::size_t e = 0; 3 * e < mesh.connectivity.size(); ++e) {
     bool all = true;
     for (std::size_t k = 0; k < 3; ++k)
-      all = all && mesh.x[static_cast<std::size_t>(mesh.connectivity[3 * e + k])] < box.upper[0];
+      all = all && mesh.x[static_cast<std::size_t>(mesh.connectivity[3 * e + k])] < found.upper[0];
     inside += all ? 1 : 0;
   }
   EXPECT_EQ(found.triangles, inside);
@@ -113,10 +112,10 @@ void expect_points_in_box(const char* path, const Mesh& mesh) {
                 mesh.connectivity[3 * static_cast<std::size_t>(triangle[e]) + k]);
   found.capacity = 1;  // the rest stays as it is
   number[1] = -1;
-  ASSERT_EQ(octavo_read_points(path, &box, nullptr, &found, &error), 0) << error.message;
+  ASSERT_EQ(octavo_read_points(path, nullptr, &found, &error), 0) << error.message;
   EXPECT_EQ(found.points, std::ssize(expected));
   EXPECT_EQ(number[1], -1);
-  EXPECT_EQ(octavo_read_points(path, &box, "height", &found, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_read_points(path, "height", &found, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("height"));
 }
 

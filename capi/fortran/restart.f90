@@ -6,7 +6,7 @@ module octavo_reading
   implicit none
   private
   public :: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, octavo_neighbours, &
-            octavo_box, octavo_read_box, octavo_point_box, octavo_points, octavo_read_points, octavo_list_steps, &
+            octavo_box, octavo_read_box, octavo_points, octavo_read_points, octavo_list_steps, &
             octavo_forget_failed_restarts
 
   !> Options of a restart. The struct octavo_restart_options of octavo.h explains each component.
@@ -56,14 +56,11 @@ module octavo_reading
     integer :: lower(3) = 1, upper(3) = 1        !< 1 beyond dim
   end type
 
-  type :: octavo_point_box
+  !> A box of coordinates in a mesh of triangles, the points inside, and the triangles whose three points are all inside.
+  type :: octavo_points
     integer :: flow = octavo_checkpoint          !< stores only
     integer :: step = -1                         !< < 0: the newest; in a file of many steps its number from 0
     real(real64) :: lower(2) = 0, upper(2) = 1   !< half-open, of x and y
-  end type
-
-  !> The points in a box of a mesh of triangles, and the triangles whose three points are all inside.
-  type :: octavo_points
     integer(int64), allocatable :: number(:)     !< in the whole mesh, ascending
     real(real64), allocatable :: x(:), y(:)
     real(real64), allocatable :: values(:, :)    !< (points, planes) of the field
@@ -164,15 +161,11 @@ module octavo_reading
     integer(c_int64_t) :: lower(3), upper(3)
   end type
 
-  type, bind(c) :: c_point_box
+  type, bind(c) :: c_points
     integer(c_size_t) :: size
     integer(c_int) :: flow
     integer(c_int64_t) :: step
     real(c_double) :: lower(2), upper(2)
-  end type
-
-  type, bind(c) :: c_points
-    integer(c_size_t) :: size
     integer(c_int64_t) :: capacity = 0
     type(c_ptr) :: number = c_null_ptr, x = c_null_ptr, y = c_null_ptr, values = c_null_ptr
     integer(c_int64_t) :: triangle_capacity = 0
@@ -201,10 +194,9 @@ module octavo_reading
       integer(c_int64_t), intent(inout) :: missing
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_read_points(path, box, field, points, error) bind(c, name='octavo_read_points')
+    integer(c_int) function c_read_points(path, field, points, error) bind(c, name='octavo_read_points')
       import
       character(kind=c_char), intent(in) :: path(*), field(*)
-      type(c_point_box), intent(in) :: box
       type(c_points), intent(inout) :: points
       type(c_error), intent(out) :: error
     end function
@@ -419,21 +411,20 @@ contains
   end subroutine
 
   !> Reads the points of a mesh of triangles with lower <= (x, y) < upper, and a field's values at them.
-  subroutine octavo_read_points(path, box, field, points, error)
+  subroutine octavo_read_points(path, field, points, error)
     character(*), intent(in) :: path, field
-    type(octavo_point_box), intent(in) :: box
-    type(octavo_points), intent(out), target :: points
+    type(octavo_points), intent(inout), target :: points
     type(octavo_error), intent(inout), optional :: error
-    type(c_point_box) :: in_c
     type(c_points) :: found
     type(c_error) :: what
-    in_c%size = c_sizeof(in_c)
-    in_c%flow = int(box%flow, c_int)
-    in_c%step = box%step
-    in_c%lower = box%lower
-    in_c%upper = box%upper
     found%size = c_sizeof(found)
-    call check(c_read_points(text(path), in_c, text(field), found, what), what, error)
+    found%flow = int(points%flow, c_int)
+    found%step = points%step
+    found%lower = points%lower
+    found%upper = points%upper
+    call check(c_read_points(text(path), text(field), found, what), what, error)
+    if (allocated(points%number)) &
+      deallocate (points%number, points%x, points%y, points%values, points%triangle, points%corners)
     allocate (points%number(found%points), points%x(found%points), points%y(found%points), &
               points%values(found%points, found%planes), points%triangle(found%triangles), &
               points%corners(3, found%triangles))
@@ -449,7 +440,7 @@ contains
       found%triangle = c_loc(points%triangle)
       found%corners = c_loc(points%corners)
     end if
-    call check(c_read_points(text(path), in_c, text(field), found, what), what, error)
+    call check(c_read_points(text(path), text(field), found, what), what, error)
     points%number = points%number + 1
     points%triangle = points%triangle + 1
     points%corners = points%corners + 1
