@@ -1,7 +1,7 @@
 """Measures Octavo beside its peers in one run and prints the tables of bench/results.
 
     make bench                              all tables, on samples made here and on the real sets where they are
-    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, info, engine, partition, apps, shallow, malpasset
+    .venv/bin/python bench/run.py map       one of those at its end, by name
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -9,6 +9,7 @@ interpreter's are taken off. These are ratios of one machine in one run: compare
 
 from __future__ import annotations
 
+import filecmp
 import importlib.util
 import json
 import os
@@ -203,6 +204,30 @@ def maps(folder):
     row("yt, from the RAMSES output", f"{seconds - python[0]:.2f}", f"{peak - python[1]:.0f}")
 
 
+PEAK = """import os, resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+open(sys.argv[1] + os.environ["OMPI_COMM_WORLD_RANK"], "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)"""
+
+
+def maps_on_ranks(folder):
+    """A 10,000^2 projection to .npy, 800 MB, of 64 domains in a store: the largest peak of a rank, interpreter included."""
+    store, pixels = folder / "big.octavo", 10_000
+    subprocess.run([OCTAVO, "convert", big_sample(folder), store, "-q", "-f"], check=True)
+    words = [OCTAVO, "map", store, "--field", "density", "--pixels", pixels, "-f", "-q", "-j", 1, "-o"]
+    head("ranks", "image / ranks MB", "peak MB", "peak above image / ranks MB", "bytes")
+    for ranks in (1, 2, 4, 8):
+        out = folder / f"map{ranks}.npy"
+        command = ["mpirun", "-n", ranks, sys.executable, "-c", PEAK, folder / "peak", *words, out]
+        subprocess.run([str(word) for word in command], check=True)
+        peak = max(1024 * int((folder / f"peak{rank}").read_text()) for rank in range(ranks)) / 1e6
+        share = 8 * pixels**2 / ranks / 1e6
+        same = "same" if filecmp.cmp(folder / "map1.npy", out, shallow=False) else "OTHERS"
+        row(ranks, f"{share:.0f}", f"{peak:.0f}", f"{peak - share:.0f}", same)
+        if ranks > 1:
+            out.unlink()
+
+
 def info(folder):
     """Headers only, a 64-domain output; interpreter included."""
     source, store = big_sample(folder), folder / "big.octavo"
@@ -247,6 +272,20 @@ def shallow(folder):
     shallow_ways.tables(folder, head, row)
 
 
+def blocks(folder):
+    """Stores of real FLASH and AMReX checkpoints at point:2e-3, against the bytes of their mesh variables."""
+    import blocks_table
+
+    blocks_table.stores(folder, convert, store_bytes, head, row)
+
+
+def native(folder):
+    """FLASH and AMReX outputs from all ranks: what a step costs the simulation."""
+    import blocks_table
+
+    blocks_table.native(folder, head, row)
+
+
 def malpasset(folder):
     """The dam break of Malpasset: arrival of the wave, and the picture of docs/shallow.md."""
     import shallow_malpasset
@@ -259,8 +298,11 @@ TABLES = {
     "lossless": lossless,
     "convert": convert_speed,
     "map": maps,
+    "maps_on_ranks": maps_on_ranks,
     "info": info,
     "engine": engine,
+    "blocks": blocks,
+    "native": native,
     "partition": partition,
     "apps": apps,
     "shallow": shallow,

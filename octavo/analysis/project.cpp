@@ -14,22 +14,25 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 // ---------------------------------------------------------------------------------------------------- one axis
 
-/// An axis of the frame: the window, and into how many pixels it is cut (one along the line of sight).
+/// An axis of the frame: the window, into how many pixels it is cut (one along the line of sight), and which of them
+/// are drawn.
 struct Window {
   int axis = 0;
   double lo = 0, hi = 1;
   std::size_t pixels = 1;
+  RowRange drawn{0, 1};
 };
 
-std::array<Window, 3> windows_of(const Frame& frame) {
-  const auto image = [&](std::size_t i) {
-    return Window{frame.image_axis[i], frame.lo[i], frame.hi[i], frame.pixels[i]};
+std::array<Window, 3> windows_of(const Frame& frame, RowRange rows) {
+  const auto image = [&](std::size_t i, RowRange drawn) {
+    return Window{frame.image_axis[i], frame.lo[i], frame.hi[i], frame.pixels[i], drawn};
   };
-  return {image(0), image(1), Window{frame.axis, frame.depth_lo, frame.depth_hi, 1}};
+  return {image(0, {0, frame.pixels[0]}), image(1, rows),
+          Window{frame.axis, frame.depth_lo, frame.depth_hi, 1, {0, 1}}};
 }
 
 /// Where the cells of one level lie in the window: cell i covers [edge(i), edge(i + 1)), in pixels, cut off at the
-/// window's ends. The cells with anything inside are [begin, end).
+/// window's ends. The cells with anything in the pixels that are drawn are [begin, end).
 struct Scale {
   double step = 1, origin = 0, tolerance = 0, pixels = 1;
   std::uint32_t begin = 0, end = 1;
@@ -68,10 +71,11 @@ Scale scale_of(const mesh::Header& header, int level, const Window& window, int 
   const auto near = [&](double pixel) {
     return static_cast<std::uint32_t>(std::clamp((pixel - scale.origin) / scale.step, 0.0, static_cast<double>(cells)));
   };
-  scale.begin = near(0) - std::min(near(0), std::uint32_t{2});
-  scale.end = std::min(cells, near(scale.pixels) + 3);
-  while (scale.begin < scale.end && scale.edge(scale.begin + 1) <= 0) ++scale.begin;
-  while (scale.begin < scale.end && scale.edge(scale.end - 1) >= scale.pixels) --scale.end;
+  const auto first = static_cast<double>(window.drawn.first), last = static_cast<double>(window.drawn.last);
+  scale.begin = near(first) - std::min(near(first), std::uint32_t{2});
+  scale.end = std::min(cells, near(last) + 3);
+  while (scale.begin < scale.end && scale.edge(scale.begin + 1) <= first) ++scale.begin;
+  while (scale.begin < scale.end && scale.edge(scale.end - 1) >= last) --scale.end;
   return scale;
 }
 
@@ -117,23 +121,24 @@ struct View {
   double path_of(std::uint32_t i) const { return whole ? path : (depth.edge(i + 1) - depth.edge(i)) * depth_length; }
 };
 
-View view_of(const Source& source, int level, const std::array<int, 3>& shifts) {
-  const std::array<Window, 3> windows = windows_of(source.frame);
+View view_of(const Frame& frame, const mesh::Header& header, RowRange rows, int level,
+             const std::array<int, 3>& shifts) {
+  const std::array<Window, 3> windows = windows_of(frame, rows);
   View view;
-  view.u = scale_of(source.header, level, windows[0], shifts[0]);
-  view.v = scale_of(source.header, level, windows[1], shifts[1]);
-  view.depth = scale_of(source.header, level, windows[2], shifts[2]);
-  view.size = mesh::cell_size(source.header, level);
+  view.u = scale_of(header, level, windows[0], shifts[0]);
+  view.v = scale_of(header, level, windows[1], shifts[1]);
+  view.depth = scale_of(header, level, windows[2], shifts[2]);
+  view.size = mesh::cell_size(header, level);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto a = static_cast<std::size_t>(windows[i].axis);
     view.axes[i] = a;
-    view.corner[a] = source.header.lo[a] + shifts[i] * (source.header.hi[a] - source.header.lo[a]);
+    view.corner[a] = header.lo[a] + shifts[i] * (header.hi[a] - header.lo[a]);
   }
-  if (source.frame.axis >= source.header.dim) return view;
-  view.depth_length = source.frame.depth_hi - source.frame.depth_lo;
+  if (frame.axis >= header.dim) return view;
+  view.depth_length = frame.depth_hi - frame.depth_lo;
   const std::size_t a = view.axes[2];
   view.path = view.size[a];
-  view.whole = view.depth.unclipped(0) >= 0 && view.depth.unclipped(cells_along(source.header, level, a)) <= 1;
+  view.whole = view.depth.unclipped(0) >= 0 && view.depth.unclipped(cells_along(header, level, a)) <= 1;
   return view;
 }
 
@@ -146,10 +151,11 @@ bool centre_inside(const mesh::Sphere& sphere, const View& view, int dim, const 
   return square < sphere.radius * sphere.radius;
 }
 
+bool in(const Scale& scale, std::uint32_t i) { return i - scale.begin < scale.end - scale.begin; }
+
 template <class Values>
 void list_strokes(const Source& source, const View& view, const Cells& cells, Values values,
                   std::vector<Stroke>& strokes) {
-  const auto in = [](const Scale& scale, std::uint32_t i) { return i - scale.begin < scale.end - scale.begin; };
   strokes.clear();
   for (std::size_t k = 0; k < cells.positions.size(); ++k) {
     const mesh::Coordinate& at = cells.positions[k];
@@ -187,14 +193,13 @@ struct Reach {
   double share(std::size_t p) const { return p == first ? head : p == last ? tail : 1.0; }
 };
 
-Reach reach_of(const Scale& scale, std::uint32_t i, std::size_t tile_first) {
+Reach reach_of(const Scale& scale, std::uint32_t i) {
   const double a = scale.edge(i), b = scale.edge(i + 1);
   const auto first = static_cast<std::int32_t>(a);
   auto last = static_cast<std::int32_t>(b);
   last -= static_cast<double>(last) == b ? 1 : 0;
   const double head = last <= first ? b - a : first + 1 - a;
-  return {static_cast<std::size_t>(first) - tile_first, static_cast<std::size_t>(std::max(first, last)) - tile_first,
-          head, b - last};
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(std::max(first, last)), head, b - last};
 }
 
 // How a pixel takes up a cell that covers `share` of it. A term of a sum is never -0.0: that means "no cell".
@@ -212,45 +217,57 @@ void take(Tile& tile, std::size_t pixel, double share, const Stroke& stroke) {
 }
 
 template <Projection kind>
-void draw(Tile& tile, const View& view, const std::vector<Stroke>& strokes) {
+void draw(Tile& tile, const View& view, RowRange rows, const std::vector<Stroke>& strokes) {
   for (const Stroke& stroke : strokes) {
-    const Reach x = reach_of(view.u, stroke.u, tile.first[0]);
-    const Reach y = reach_of(view.v, stroke.v, tile.first[1]);
-    if (x.first == x.last && y.first == y.last) {
-      take<kind>(tile, y.first * tile.size[0] + x.first, x.head * y.head, stroke);
+    const Reach x = reach_of(view.u, stroke.u), y = reach_of(view.v, stroke.v);
+    const std::size_t left = x.first - tile.first[0], right = x.last - tile.first[0];
+    if (left == right && y.first == y.last) {
+      take<kind>(tile, (y.first - tile.first[1]) * tile.size[0] + left, x.head * y.head, stroke);
       continue;
     }
-    for (std::size_t row = y.first; row <= y.last; ++row) {
+    for (std::size_t row = std::max(y.first, rows.first); row <= std::min(y.last, rows.last - 1); ++row) {
       const double share = y.share(row);
-      const std::size_t start = row * tile.size[0];
-      take<kind>(tile, start + x.first, x.head * share, stroke);
-      for (std::size_t column = x.first + 1; column < x.last; ++column) take<kind>(tile, start + column, share, stroke);
-      if (x.last != x.first) take<kind>(tile, start + x.last, x.tail * share, stroke);
+      const std::size_t start = (row - tile.first[1]) * tile.size[0];
+      take<kind>(tile, start + left, x.head * share, stroke);
+      for (std::size_t column = left + 1; column < right; ++column) take<kind>(tile, start + column, share, stroke);
+      if (left != right) take<kind>(tile, start + right, x.tail * share, stroke);
     }
   }
 }
 
-void draw(Projection kind, Tile& tile, const View& view, const std::vector<Stroke>& strokes) {
-  if (strokes.empty()) return;
-  std::uint32_t u0 = strokes[0].u, u1 = u0, v0 = strokes[0].v, v1 = v0;
-  for (const Stroke& stroke : strokes) {
-    u0 = std::min(u0, stroke.u), u1 = std::max(u1, stroke.u);
-    v0 = std::min(v0, stroke.v), v1 = std::max(v1, stroke.v);
+/// The range of cells along both axes of the image.
+struct CellBox {
+  std::uint32_t u0 = 0xFFFFFFFFU, u1 = 0, v0 = 0xFFFFFFFFU, v1 = 0;  ///< inclusive
+
+  void take_in(std::uint32_t u, std::uint32_t v) {
+    u0 = std::min(u0, u), u1 = std::max(u1, u);
+    v0 = std::min(v0, v), v1 = std::max(v1, v);
   }
-  const Reach left = reach_of(view.u, u0, 0), right = reach_of(view.u, u1, 0);
-  const Reach low = reach_of(view.v, v0, 0), high = reach_of(view.v, v1, 0);
-  cover(kind, tile, {left.first, low.first}, {right.last + 1, high.last + 1});
+  bool empty() const { return u0 > u1; }
+};
+Footprint footprint_of(const View& view, const CellBox& box, RowRange rows) {
+  if (box.empty()) return {};
+  return {{reach_of(view.u, box.u0).first, std::max(reach_of(view.v, box.v0).first, rows.first)},
+          {reach_of(view.u, box.u1).last + 1, std::min(reach_of(view.v, box.v1).last + 1, rows.last)}};
+}
+
+void draw(Projection kind, Tile& tile, const View& view, RowRange rows, const std::vector<Stroke>& strokes) {
+  if (strokes.empty()) return;
+  CellBox box;
+  for (const Stroke& stroke : strokes) box.take_in(stroke.u, stroke.v);
+  const Footprint pixels = footprint_of(view, box, rows);
+  cover(kind, tile, pixels.first, pixels.last);
   switch (kind) {
-    case Projection::integral: return draw<Projection::integral>(tile, view, strokes);
-    case Projection::mean: return draw<Projection::mean>(tile, view, strokes);
-    case Projection::maximum: return draw<Projection::maximum>(tile, view, strokes);
-    case Projection::minimum: return draw<Projection::minimum>(tile, view, strokes);
+    case Projection::integral: return draw<Projection::integral>(tile, view, rows, strokes);
+    case Projection::mean: return draw<Projection::mean>(tile, view, rows, strokes);
+    case Projection::maximum: return draw<Projection::maximum>(tile, view, rows, strokes);
+    case Projection::minimum: return draw<Projection::minimum>(tile, view, rows, strokes);
   }
 }
 
 /// Every combination of periods by which the domain shows.
 std::vector<std::array<int, 3>> all_shifts(const mesh::Header& header, const Frame& frame) {
-  const std::array<Window, 3> windows = windows_of(frame);
+  const std::array<Window, 3> windows = windows_of(frame, {0, frame.pixels[1]});
   std::vector<std::array<int, 3>> all;
   for (int d : shifts_of(header, windows[2]))
     for (int v : shifts_of(header, windows[1]))
@@ -261,20 +278,43 @@ std::vector<std::array<int, 3>> all_shifts(const mesh::Header& header, const Fra
 }  // namespace
 
 Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& frame, const std::string& field,
-             const std::string& weight, int max_level) {
+             const std::string& weight, int max_level, RowRange rows) {
   const bool weighted = frame.kind == Projection::mean && !weight.empty();
+  rows.last = std::min(rows.last, frame.pixels[1]);
   const Source source{frame, header, cell_field(part, field), weighted ? &cell_field(part, weight) : nullptr};
   const auto shifts = all_shifts(header, frame);
   Tile tile;
+  if (rows.first >= rows.last) return tile;
   std::vector<Stroke> strokes, weights;
   for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
     for (const auto& shift : shifts) {
-      const View view = view_of(source, cells.level, shift);
+      const View view = view_of(frame, header, rows, cells.level, shift);
       make_strokes(source, view, cells, strokes, weights);
-      draw(frame.kind, tile, view, strokes);
+      draw(frame.kind, tile, view, rows, strokes);
     }
   });
   return tile;
+}
+
+Footprint footprint(const mesh::Part& part, const mesh::Header& header, const Frame& frame, int max_level) {
+  const RowRange all{0, frame.pixels[1]};
+  Footprint whole;
+  for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
+    for (const auto& shift : all_shifts(header, frame)) {
+      const View view = view_of(frame, header, all, cells.level, shift);
+      CellBox box;
+      for (const mesh::Coordinate& at : cells.positions)
+        if (in(view.u, at[view.axes[0]]) && in(view.v, at[view.axes[1]]) && in(view.depth, at[view.axes[2]]))
+          box.take_in(at[view.axes[0]], at[view.axes[1]]);
+      if (box.empty()) continue;
+      const Footprint more = footprint_of(view, box, all);
+      for (std::size_t i = 0; i < 2; ++i) {
+        whole.first[i] = whole.last[i] == 0 ? more.first[i] : std::min(whole.first[i], more.first[i]);
+        whole.last[i] = std::max(whole.last[i], more.last[i]);
+      }
+    }
+  });
+  return whole;
 }
 
 }  // namespace octavo::analysis

@@ -4,11 +4,11 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "octavo/analysis/select.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/base/pack.hpp"
 #include "tests/support/random_octree.hpp"
 
 namespace octavo::analysis {
@@ -40,7 +40,9 @@ mesh::Part part_of(const mesh::Octree& tree, std::uint64_t seed) {
 
 std::vector<double> image_of(const mesh::Part& part, const mesh::Header& header, const Frame& frame,
                              const std::string& weight = "", int max_level = all_levels) {
-  return finish(frame, project(part, header, frame, "rho", weight, max_level));
+  ImageRows image = blank_rows(frame, {frame.pixels[1]});
+  add(frame.kind, image, project(part, header, frame, "rho", weight, max_level));
+  return finish(frame.kind, std::move(image));
 }
 
 /// Pixel by pixel and cell by cell, from the definition, in extended precision. Overlaps below 1e-12 are rounding.
@@ -54,7 +56,7 @@ struct Reference {
     return std::max(0.0L, std::min(b, hi) - std::max(a, lo));
   }
 
-  /// The share of a window's pixel that the cell's interval covers, or of a line of sight the length of it.
+  /// The share of a window's pixel that the cell's interval covers; along the line of sight, its length.
   long double along(int axis, long double a, long double b, long double lo, long double hi, bool share) const {
     if (axis >= header.dim) return 1;
     const long double length = overlap(a, b, lo, hi);
@@ -223,14 +225,59 @@ TEST(Project, parts_add_up_to_the_whole) {
     for (int kind = 0; kind < 4; ++kind) {
       const Frame frame = make_frame(header, static_cast<int>(seed % 3), static_cast<Projection>(kind),
                                      mesh::Box{{0.1, 0.3, 0.2}, {0.9, 1.4, 0.77}}, 37);
-      Tile sum;
-      for (const mesh::Octree& domain : testing::random_domains(tree, 4)) {
-        Tile tile = project(part_of(domain, seed), header, frame, "rho", "w", all_levels);
-        add(frame, sum, base::unpacked<Tile>(base::packed(tile)));
-      }
-      expect_same(finish(frame, std::move(sum)), image_of(part_of(tree, seed), header, frame, "w"), "parts");
+      ImageRows sum = blank_rows(frame, {frame.pixels[1]});
+      for (const mesh::Octree& domain : testing::random_domains(tree, 4))
+        add(frame.kind, sum, project(part_of(domain, seed), header, frame, "rho", "w", all_levels));
+      expect_same(finish(frame.kind, std::move(sum)), image_of(part_of(tree, seed), header, frame, "w"), "parts");
     }
   }
+}
+
+TEST(Project, rows_drawn_alone_have_the_bits_of_the_whole_and_stay_in_the_footprint) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    mesh::Octree tree = testing::random_octree(seed, {.dim = static_cast<int>(seed % 3 + 1)});
+    testing::own_randomly(tree, 0.4, seed);
+    const mesh::Header header = header_of(tree, seed % 2 == 0);
+    const mesh::Part part = part_of(tree, seed);
+    for (const auto& region : regions) {
+      const Projection kind = static_cast<Projection>(seed % 4);
+      const Frame frame = make_frame(header, static_cast<int>(seed / 3 % 3), kind, region, 53);
+      const Tile whole = project(part, header, frame, "rho", "w", all_levels);
+      const Footprint pixels = footprint(part, header, frame, all_levels);
+      for (std::size_t i = 0; i < 2 && !whole.sum.empty(); ++i) {
+        EXPECT_LE(pixels.first[i], whole.first[i]);
+        EXPECT_GE(pixels.last[i], whole.first[i] + whole.size[i]);
+      }
+      ImageRows expected = blank_rows(frame, {frame.pixels[1]}), bands = expected;
+      add(kind, expected, whole);
+      for (std::size_t row = 0; row < frame.pixels[1]; row += 7)
+        add(kind, bands, project(part, header, frame, "rho", "w", all_levels, {row, row + 7}));
+      const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
+        return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+      };
+      EXPECT_TRUE(same(bands.sum, expected.sum) && same(bands.weight, expected.weight)) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Tile, rows_are_dealt_once_each_whatever_the_ranks_and_the_block) {
+  for (const std::size_t rows : {1U, 7U, 64U, 101U})
+    for (const std::size_t block : {1U, 3U, 64U})
+      for (const std::size_t ranks : {1U, 2U, 5U, 9U}) {
+        std::vector<int> seen(rows, 0);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+          const DealtRows dealt{rows, block, rank, ranks};
+          std::size_t count = 0;
+          dealt.for_each_block({0, rows}, [&](RowRange some) {
+            for (std::size_t row = some.first; row < some.last; ++row) {
+              ++seen[row];
+              EXPECT_EQ(dealt.place(row), count++);
+            }
+          });
+          EXPECT_EQ(dealt.count(), count) << rows << " " << block << " " << ranks << " " << rank;
+        }
+        EXPECT_EQ(seen, std::vector<int>(rows, 1));
+      }
 }
 
 TEST(Project, a_window_over_a_periodic_side_shows_the_shifted_domain) {

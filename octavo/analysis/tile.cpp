@@ -5,13 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "octavo/base/error.hpp"
-
 namespace octavo::analysis {
 namespace {
-
-using base::Error;
-using base::Kind;
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
@@ -39,18 +34,13 @@ void add_row(const double* from, double* to, std::size_t count) {
   }
 }
 
-void add_rows(Projection kind, const Tile& other, const std::vector<double>& from, const Tile& tile,
-              std::vector<double>& to) {
-  for (std::size_t y = 0; y < other.size[1]; ++y) {
-    const double* row = from.data() + y * other.size[0];
-    double* out = to.data() + (y + other.first[1] - tile.first[1]) * tile.size[0] + other.first[0] - tile.first[0];
-    if (kind == Projection::maximum)
-      add_row<Projection::maximum>(row, out, other.size[0]);
-    else if (kind == Projection::minimum)
-      add_row<Projection::minimum>(row, out, other.size[0]);
-    else
-      add_row<Projection::integral>(row, out, other.size[0]);
-  }
+void add_row(Projection kind, const double* from, double* to, std::size_t count) {
+  if (kind == Projection::maximum)
+    add_row<Projection::maximum>(from, to, count);
+  else if (kind == Projection::minimum)
+    add_row<Projection::minimum>(from, to, count);
+  else
+    add_row<Projection::integral>(from, to, count);
 }
 
 }  // namespace
@@ -69,29 +59,43 @@ void cover(Projection kind, Tile& tile, std::array<std::size_t, 2> first, std::a
   tile.size = to.size;
 }
 
-void add(const Frame& frame, Tile& to, Tile&& other) {
-  if (other.sum.empty()) return;
-  if (to.sum.empty()) {
-    to = std::move(other);
-    return;
-  }
-  // Sums and extremes do not care which is first: the larger window stays, so that it need not be made again.
-  if (to.sum.size() < other.sum.size()) std::swap(to, other);
-  cover(frame.kind, to, other.first, {other.first[0] + other.size[0], other.first[1] + other.size[1]});
-  add_rows(frame.kind, other, other.sum, to, to.sum);
-  if (frame.kind == Projection::mean) add_rows(frame.kind, other, other.weight, to, to.weight);
-  other = Tile{};
+ImageRows blank_rows(const Frame& frame, const DealtRows& rows) {
+  ImageRows image{rows, frame.pixels[0], {}, {}};
+  const std::size_t pixels = rows.count() * image.width;
+  image.sum.assign(pixels, blank_of(frame.kind));
+  if (frame.kind == Projection::mean) image.weight.assign(pixels, -0.0);
+  return image;
 }
 
-std::vector<double> finish(const Frame& frame, Tile&& tile) {
-  cover(frame.kind, tile, {0, 0}, frame.pixels);
-  if (is_extreme(frame.kind)) return std::move(tile.sum);
-  for (std::size_t i = 0; i < tile.sum.size(); ++i) {
-    double& value = tile.sum[i];
-    if (value == 0 && std::signbit(value)) value = no_value;
-    if (frame.kind == Projection::mean) value /= tile.weight[i];
+Strip strip_of(const Tile& tile, RowRange rows) {
+  const std::size_t width = tile.size[0], from = (rows.first - tile.first[1]) * width;
+  const std::size_t count = (rows.last - rows.first) * width;
+  Strip strip{rows, tile.first[0], width, std::span(tile.sum).subspan(from, count), {}};
+  if (!tile.weight.empty()) strip.weight = std::span(tile.weight).subspan(from, count);
+  return strip;
+}
+
+void add(Projection kind, ImageRows& to, const Strip& strip) {
+  for (std::size_t row = strip.rows.first; row < strip.rows.last; ++row) {
+    const std::size_t from = (row - strip.rows.first) * strip.width;
+    const std::size_t at = to.rows.place(row) * to.width + strip.column;
+    add_row(kind, strip.sum.data() + from, to.sum.data() + at, strip.width);
+    if (kind == Projection::mean) add_row(kind, strip.weight.data() + from, to.weight.data() + at, strip.width);
   }
-  return std::move(tile.sum);
+}
+
+void add(Projection kind, ImageRows& to, const Tile& tile) {
+  to.rows.for_each_block({tile.first[1], tile.first[1] + tile.size[1]},
+                         [&](RowRange rows) { add(kind, to, strip_of(tile, rows)); });
+}
+
+std::vector<double> finish(Projection kind, ImageRows&& image) {
+  for (std::size_t i = 0; !is_extreme(kind) && i < image.sum.size(); ++i) {
+    double& value = image.sum[i];
+    if (value == 0 && std::signbit(value)) value = no_value;
+    if (kind == Projection::mean) value /= image.weight[i];
+  }
+  return std::move(image.sum);
 }
 
 }  // namespace octavo::analysis

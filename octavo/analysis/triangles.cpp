@@ -140,24 +140,26 @@ std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
   return found;
 }
 
-std::vector<double> draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask,
-                         double above, const Frame& frame) {
-  std::vector<double> image(frame.pixels[0] * frame.pixels[1], std::numeric_limits<double>::quiet_NaN());
+Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask, double above,
+          const Frame& frame, RowRange rows) {
+  const std::size_t width = frame.pixels[0];
+  Tile tile{{0, rows.first}, {width, rows.last - rows.first}, {}, {}};
+  tile.sum.assign(width * tile.size[1], std::numeric_limits<double>::quiet_NaN());
   for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
     const Corner corner(mesh, t);
     const std::int64_t* points = &mesh.connectivity[3 * t];
     const Pixels x = pixels_in(frame, 0, corner.lo(0), corner.hi(0));
     const Pixels y = pixels_in(frame, 1, corner.lo(1), corner.hi(1));
-    for (std::size_t j = y.first; j < y.last; ++j)
+    for (std::size_t j = std::max(y.first, rows.first); j < std::min(y.last, rows.last); ++j)
       for (std::size_t i = x.first; i < x.last; ++i) {
         const Point2 place = middle(frame, i, j);
         const auto shares = corner.shares(place);
         if (!shares || !in_sphere(frame, place)) continue;
         if (!mask.empty() && !(linear(mask, points, *shares) > above)) continue;
-        image[j * frame.pixels[0] + i] = linear(values, points, *shares);
+        tile.sum[(j - rows.first) * width + i] = linear(values, points, *shares);
       }
   }
-  return image;
+  return tile;
 }
 
 }  // namespace octavo::analysis

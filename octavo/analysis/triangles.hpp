@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "octavo/analysis/frame.hpp"
+#include "octavo/analysis/tile.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
 /// Values at points of triangles, linear in between. Planes of a 3-D mesh are arrays of their own here.
@@ -33,9 +33,9 @@ struct TrianglePlace {
 std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
                                                  std::span<const std::array<double, 2>> places);
 
-/// The value at the middle of each pixel of the frame, rows from the bottom; NaN where no triangle is, and where `mask`
-/// (as many values, or none) is not above `above`.
-std::vector<double> draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask,
-                         double above, const Frame& frame);
+/// The value at the middle of each pixel of the frame's rows; NaN where no triangle is, and where `mask` (as many
+/// values, or none) is not above `above`. The sum of the tile holds the values, as that of a maximum does.
+Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask, double above,
+          const Frame& frame, RowRange rows);
 
 }  // namespace octavo::analysis

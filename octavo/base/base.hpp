@@ -13,5 +13,6 @@
 #include "octavo/base/memory.hpp"
 #include "octavo/base/progress.hpp"
 #include "octavo/base/rank_exchange.hpp"
+#include "octavo/base/rank_tree.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/base/threads.hpp"

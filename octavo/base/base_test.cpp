@@ -14,9 +14,11 @@
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/current_error.hpp"
+#include "octavo/base/rank_tree.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/base/vectors.hpp"
+#include "tests/support/thread_ranks.hpp"
 
 namespace octavo::base {
 namespace {
@@ -164,6 +166,31 @@ TEST(Ranks, every_rank_throws_the_error_of_the_lowest) {
     EXPECT_STREQ(error.what(), "bad\n  in rank 1, file\n  try: fix");
   }
   EXPECT_NO_THROW(agree(Ranks{}, [] {}));
+}
+
+TEST(Ranks, strings_are_joined_up_a_tree_in_order_of_ranks) {
+  for (int size = 1; size < 10; ++size) {
+    std::string expected;
+    for (int rank = 0; rank < size; ++rank) expected += std::to_string(rank);
+    octavo::testing::run_ranks(size, [&](const Ranks& ranks) {
+      const std::string all =
+          join_ranks(ranks, std::to_string(ranks.rank),
+                     [](const std::string& left, const std::string& right) { return left + right; });
+      EXPECT_EQ(all, expected);
+    });
+    octavo::testing::run_ranks(size, [&](const Ranks& ranks) {  // an error on the way up is the error of all
+      const auto fails = [](const std::string& left, const std::string& right) -> std::string {
+        if (right == "2") throw Error(Kind::corrupt, "no");
+        return left;
+      };
+      const auto join = [&] { join_ranks(ranks, std::to_string(ranks.rank), fails); };
+      if (size == 3 || size == 4) {
+        EXPECT_THROW(join(), Error);
+      } else if (size < 3) {
+        EXPECT_NO_THROW(join());
+      }
+    });
+  }
 }
 
 }  // namespace

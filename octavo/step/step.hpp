@@ -10,5 +10,6 @@
 #include "octavo/step/recut.hpp"
 #include "octavo/step/regrid.hpp"
 #include "octavo/step/reshape.hpp"
+#include "octavo/step/shared.hpp"
 #include "octavo/step/target.hpp"
 #include "octavo/step/write.hpp"

@@ -1,11 +1,18 @@
 #include "octavo/verbs/map.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
+#include <memory>
+#include <span>
+#include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/mesh/geometry.hpp"
 #include "octavo/verbs/scope.hpp"
-#include "octavo/verbs/sum_parts.hpp"
+#include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/sum_image.hpp"
 #include "octavo/verbs/triangles.hpp"
 
 namespace octavo::verbs {
@@ -13,7 +20,6 @@ namespace {
 
 using analysis::Frame;
 using analysis::Projection;
-using analysis::Tile;
 using base::Error;
 using base::Kind;
 
@@ -84,34 +90,106 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
   return map;
 }
 
+/// The part as something to draw. The footprint of its cells is looked at only if the image is large.
+Drawing drawing_of(const mesh::Header& header, const Frame& frame, const MapOptions& options, mesh::Part read) {
+  const int max_level = options.max_level.value_or(std::numeric_limits<int>::max());
+  const std::size_t pixel = sizeof(double) * (frame.kind == Projection::mean ? 2 : 1);
+  Drawing drawing{{0, frame.pixels[1]}, frame.pixels[0] * frame.pixels[1] * pixel, {}};
+  const auto part = std::make_shared<const mesh::Part>(std::move(read));
+  if (drawing.bytes > small_tile) {
+    const analysis::Footprint pixels = analysis::footprint(*part, header, frame, max_level);
+    drawing.rows = {pixels.first[1], pixels.last[1]};
+    drawing.bytes = (pixels.last[0] - pixels.first[0]) * (pixels.last[1] - pixels.first[1]) * pixel;
+  }
+  drawing.draw = [=, &header, &frame, &options](analysis::RowRange rows) {
+    return analysis::project(*part, header, frame, options.field, options.weight, max_level, rows);
+  };
+  return drawing;
+}
+
 }  // namespace
 
-Map map(const mesh::Dataset& given, const MapOptions& options) {
-  const mesh::Dataset dataset = mesh::with_geometry(given, {options.field, options.weight});
-  const mesh::Header& header = dataset.header;
-  const Frame frame = frame_of(header, options);
+Map map(const step::SharedStep& step, const MapOptions& options) {
+  const std::vector<std::string> names{options.field, options.weight};
+  const mesh::Header header = mesh::with_geometry(step, names).header;
+  Frame frame = frame_of(header, options);
   const mesh::Request request = request_of(header, options);
-  const int max_level = options.max_level.value_or(std::numeric_limits<int>::max());
   Map result = describe(header, options, frame);
-  const Scope scope = scope_of(dataset, options.region, options.max_level);
-  if (scope.parts.empty()) throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(dataset.path);
-  result.parts = scope.parts;
+  if (!step.unstructured && !options.mask.empty())
+    throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(step.path);
+  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
+  if (scope.parts == 0) throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
+  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
   result.selection = scope.text;
-  if (dataset.unstructured) {
-    detail::map_triangles(dataset, options, frame, result);
-    return result;
-  }
-  if (!options.mask.empty()) throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(dataset.path);
-  Tile tile =
-      sum_parts(result.parts, Workers{threads_within_memory(dataset, options.threads), options.ranks, options.progress},
-                Summation{[&](int part) {
-                            return analysis::project(dataset.read(part, request), header, frame, options.field,
-                                                     options.weight, max_level);
-                          },
-                          [&](Tile& to, Tile&& other) { analysis::add(frame, to, std::move(other)); }});
-  result.values = analysis::finish(frame, std::move(tile));
+  std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
+    return drawing_of(header, frame, options, mine.read(static_cast<int>(i), request));
+  };
+  if (step.unstructured) read = detail::triangle_drawing(step, options, frame, result);
+  const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
+  analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
+  result.rows = image.rows;
+  result.values = analysis::finish(frame.kind, std::move(image));
   return result;
+}
+
+std::vector<double> rows_of(const Map& map, const base::Ranks& ranks, analysis::RowRange rows) {
+  std::vector<std::string> to(static_cast<std::size_t>(ranks.size));
+  std::vector<double> out;
+  if (ranks.rank == 0) out.resize((rows.last - rows.first) * map.nx);
+  const auto values_of = [&](analysis::RowRange some) {
+    return std::span(map.values).subspan(map.rows.place(some.first) * map.nx, (some.last - some.first) * map.nx);
+  };
+  map.rows.for_each_block(rows, [&](analysis::RowRange some) {
+    const auto values = values_of(some);
+    if (ranks.rank == 0)
+      std::copy(values.begin(), values.end(),
+                out.begin() + static_cast<std::ptrdiff_t>((some.first - rows.first) * map.nx));
+    else
+      to[0].append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  });
+  if (ranks.size == 1) return out;
+  const std::vector<std::string> from = base::all_to_all(ranks, std::move(to));
+  for (std::size_t r = 1; r < from.size() && ranks.rank == 0; ++r) {
+    std::size_t at = 0;
+    analysis::DealtRows theirs = map.rows;
+    theirs.rank = r;
+    theirs.for_each_block(rows, [&](analysis::RowRange some) {
+      const std::size_t bytes = (some.last - some.first) * map.nx * sizeof(double);
+      std::memcpy(out.data() + (some.first - rows.first) * map.nx, from[r].data() + at, bytes);
+      at += bytes;
+    });
+  }
+  return out;
+}
+
+void write_npy(const Map& map, const base::Ranks& ranks, const std::filesystem::path& path) {
+  std::string head = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(map.ny) + ", " +
+                     std::to_string(map.nx) + "), }";
+  constexpr std::size_t before = 10, alignment = 64;  // magic, version and length; the header ends at a multiple of 64
+  head.resize((before + head.size() + 1 + alignment - 1) / alignment * alignment - before, ' ');
+  head.back() = '\n';
+  const std::uint64_t row = map.nx * sizeof(double), start = before + head.size();
+  base::agree(ranks, [&] {
+    if (ranks.rank != 0) return;
+    const auto size = static_cast<std::uint16_t>(head.size());
+    const std::string text =
+        std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(size & 255) + static_cast<char>(size >> 8) + head;
+    const file::File file = file::create(path);
+    file::preallocate(file, start + row * map.ny);
+    file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+  });
+  base::agree(ranks, [&] {
+    file::File file = file::open_write(path);
+    std::size_t at = 0;
+    map.rows.for_each_block({0, map.ny}, [&](analysis::RowRange some) {
+      const auto values = std::span(map.values).subspan(at, (some.last - some.first) * map.nx);
+      file::pwrite_all(file, start + row * some.first, std::as_bytes(values));
+      at += values.size();
+    });
+    file.close();
+  });
 }
 
 }  // namespace octavo::verbs

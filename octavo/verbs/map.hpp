@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "octavo/analysis/project.hpp"
+#include "octavo/analysis/tile.hpp"
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/step/shared.hpp"
 
 namespace octavo::verbs {
 
@@ -29,10 +31,11 @@ struct MapOptions {
   base::Progress progress{};  ///< in parts
 };
 
-/// An image and what it shows.
+/// An image and what it shows. Each rank has some of its rows.
 struct Map {
   std::size_t nx = 0, ny = 0;
-  std::vector<double> values;         ///< [ny][nx], lowest row first; NaN where there is no cell
+  analysis::DealtRows rows{};         ///< this rank's; of one process: all
+  std::vector<double> values;         ///< [rows.count()][nx], lowest row first; NaN where there is no cell
   std::array<double, 2> lo{}, hi{};   ///< window [code length], horizontal and vertical
   double depth_lo = 0, depth_hi = 0;  ///< along the line of sight [code length]
   std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y"
@@ -46,15 +49,23 @@ struct Map {
   double time = 0;          ///< [code time]
   std::string over_time{};  ///< "max", "min" or "mean" of all steps; empty: only the step at `time`
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs
-  std::vector<int> parts;                                   ///< parts that were read, ascending
+  std::vector<int> parts;                                   ///< parts that were read, ascending; on rank 0
   std::int64_t bytes_read = 0;                              ///< upper limit, of all ranks
 };
 
 /// Projects a field along an axis (analysis::Frame has the definition). Reads only the parts that touch the region, and
-/// of them the fields and levels needed, one part per thread at a time. The result has the same bits for any number of
-/// threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for
-/// a mesh that is neither an octree nor of triangles. Triangles: a pixel has the value at its middle, linear within the
-/// triangle. A mesh with planes is seen from above: the integral or mean over the height, the largest or the smallest.
-Map map(const mesh::Dataset& dataset, const MapOptions& options);
+/// of them the fields and levels needed, one part per thread at a time. Each rank gets some rows of the image, and
+/// holds no more of it than those and some tiles (sum_image). The pixels have the same bits for any number of threads
+/// and ranks. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is neither an
+/// octree nor of triangles. Triangles: a pixel has the value at its middle, linear within the triangle. A mesh with
+/// planes is seen from above: the integral or mean over the height, the largest or the smallest. Rank 0 reads it.
+Map map(const step::SharedStep& step, const MapOptions& options);
+
+/// The rows first <= row < last of the image, [last - first][nx], on rank 0; nothing on other ranks. Collective.
+std::vector<double> rows_of(const Map& map, const base::Ranks& ranks, analysis::RowRange rows);
+
+/// Writes the image as a NumPy file (.npy, version 1.0) of shape (ny, nx). Each rank writes its rows into place; rank 0
+/// makes the file, which must not exist. Every rank gets the same error. Collective.
+void write_npy(const Map& map, const base::Ranks& ranks, const std::filesystem::path& path);
 
 }  // namespace octavo::verbs

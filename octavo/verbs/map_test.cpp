@@ -6,10 +6,16 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <mutex>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/step/shared.hpp"
+#include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/sample/sample.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace octavo::verbs {
@@ -24,6 +30,23 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
+/// The image that ranks make together.
+std::vector<double> image_of_ranks(int size, const mesh::Dataset& step, const MapOptions& options) {
+  std::vector<double> image;
+  testing::run_ranks(size, [&](const base::Ranks& ranks) {
+    MapOptions mine = options;
+    mine.ranks = ranks;
+    const Map found = map(step, mine);
+    EXPECT_EQ(found.values.size(), found.rows.count() * found.nx);
+    const auto rows = rows_of(found, ranks, {0, found.ny});
+    if (ranks.rank == 0)
+      image = rows;
+    else
+      EXPECT_TRUE(rows.empty());
+  });
+  return image;
+}
+
 TEST(Map, has_the_same_bits_for_any_number_of_threads_and_ranks) {
   MapOptions options{.field = "velocity_x", .weight = "density", .kind = analysis::Projection::mean, .pixels = 45};
   for (const auto& region :
@@ -32,20 +55,94 @@ TEST(Map, has_the_same_bits_for_any_number_of_threads_and_ranks) {
       options.region = region;
       options.kind = kind;
       options.threads = 1;
-      options.ranks = {};
       const Map expected = map(small_sample(), options);
       options.threads = 3;
       EXPECT_TRUE(same_bits(map(small_sample(), options).values, expected.values));
-      for (int size : {2, 3, 5, 20}) {
-        std::atomic<int> same = 0;
-        testing::run_ranks(size, [&](const base::Ranks& ranks) {
-          MapOptions mine = options;
-          mine.ranks = ranks;
-          same += same_bits(map(small_sample(), mine).values, expected.values) ? 1 : 0;
-        });
-        EXPECT_EQ(same, size) << "ranks that have the image of one process";
-      }
+      for (int threads : {1, 2})
+        for (int size : {2, 3, 4, 8, 20}) {
+          options.threads = threads;
+          EXPECT_TRUE(same_bits(image_of_ranks(size, small_sample(), options), expected.values)) << size << " ranks";
+        }
     }
+}
+
+TEST(Map, parts_with_large_footprints_are_drawn_in_bands_with_the_same_bits) {
+  const mesh::Dataset step = sample({.domains = 3, .level_min = 3, .level_max = 4, .seed = 5});
+  for (auto kind : {analysis::Projection::mean, analysis::Projection::maximum}) {
+    MapOptions options{.field = "density", .kind = kind, .threads = 1};
+    options.shape = {{1600, 1500}};  // 18 or 37 MiB: more than a small tile
+    mesh::Header header = step.header;
+    const analysis::Frame frame = [&] {
+      analysis::Frame made = analysis::make_frame(header, 2, kind, {}, 1);
+      made.pixels = *options.shape;
+      return made;
+    }();
+    // Each part at once, as if memory had no end.
+    analysis::ImageRows whole = analysis::blank_rows(frame, {1500});
+    for (int part = 0; part < 3; ++part)
+      analysis::add(kind, whole, analysis::project(step.read(part, {}), header, frame, "density", "", 99));
+    const auto expected = analysis::finish(kind, std::move(whole));
+    EXPECT_TRUE(same_bits(map(step, options).values, expected));
+    for (int size : {2, 4}) EXPECT_TRUE(same_bits(image_of_ranks(size, step, options), expected)) << size << " ranks";
+  }
+}
+
+TEST(Map, ranks_open_each_file_of_a_store_twice_and_once_a_part) {
+  const testing::TemporaryFolder dir;
+  ConvertOptions into;
+  into.per_file = 4;
+  into.threads = 1;
+  convert(small_sample(), 1, dir / "run.octavo", into);
+  const int files = 4, parts = 13;
+  std::vector<double> expected;
+  for (int size : {1, 2, 3, 8}) {
+    std::mutex mutex;
+    std::map<std::string, int> opens;
+    file::set_observer([&](const file::Event& event) {
+      const std::lock_guard lock(mutex);
+      if (event.operation == file::Operation::open) ++opens[event.path.filename().string().substr(0, 5)];
+      return file::Verdict{};
+    });
+    std::vector<double> image;
+    testing::run_ranks(size, [&](const base::Ranks& ranks) {
+      MapOptions options{.field = "density", .pixels = 33, .threads = 1, .ranks = ranks};
+      const step::SharedStep step = step::open_shared(dir / "run.octavo", {}, ranks);
+      EXPECT_EQ(step.header.fields.size(), small_sample().header.fields.size());
+      const Map found = map(step, options);
+      EXPECT_EQ(found.parts.size(), ranks.rank == 0 ? 13U : 0U);
+      const auto rows = rows_of(found, ranks, {0, found.ny});
+      if (ranks.rank == 0) image = rows;
+    });
+    file::set_observer({});
+    EXPECT_EQ(opens["data."], 2 * files + parts) << size << " ranks";
+    if (size == 1) expected = image;
+    EXPECT_TRUE(same_bits(image, expected)) << size << " ranks";
+  }
+}
+
+TEST(Map, ranks_write_their_rows_into_one_file) {
+  const testing::TemporaryFolder dir;
+  const auto bytes_of = [](const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  MapOptions options{.field = "density", .threads = 1};
+  options.shape = {{50, 37}};
+  const Map whole = map(small_sample(), options);
+  write_npy(whole, {}, dir / "one.npy");
+  const std::string expected = bytes_of(dir / "one.npy");
+  ASSERT_EQ(expected.size(), 128U + 50U * 37U * 8U);
+  EXPECT_EQ(expected.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
+  EXPECT_EQ(expected.substr(10, 62), "{'descr': '<f8', 'fortran_order': False, 'shape': (37, 50), } ");
+  EXPECT_EQ(expected[127], '\n');
+  EXPECT_EQ(std::memcmp(expected.data() + 128, whole.values.data(), 50 * 37 * 8), 0);
+  testing::run_ranks(3, [&](const base::Ranks& ranks) {
+    MapOptions mine = options;
+    mine.ranks = ranks;
+    write_npy(map(small_sample(), mine), ranks, dir / "three.npy");
+  });
+  EXPECT_EQ(bytes_of(dir / "three.npy"), expected);
+  EXPECT_THROW(write_npy(whole, {}, dir / "one.npy"), base::Error);
 }
 
 TEST(Map, reads_only_the_parts_fields_and_levels_it_needs) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/memory.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/verbs/scope_share.hpp"
 
 namespace octavo::verbs {
 
@@ -15,6 +18,34 @@ Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
   if (dataset.part_bytes)
     for (int part : scope.parts) scope.bytes += dataset.part_bytes(part);
   return scope;
+}
+
+ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
+                       std::optional<int> max_level, const base::Ranks& ranks, Sharing sharing) {
+  Scope scope;
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0 || !step.by_one) scope = scope_of(step, region, max_level);
+  });
+  ScopeShare share{scope.parts.size(), scope.bytes, scope.text, {}, {}};
+  if (step.by_one) {
+    const auto counts =
+        base::from_first(ranks, std::vector<std::int64_t>{static_cast<std::int64_t>(share.parts), share.bytes});
+    share.parts = static_cast<std::size_t>(counts[0]);
+    share.bytes = counts[1];
+    share.text = base::from_first(ranks, share.text);
+  }
+  share.mine = step::deal_parts(step, ranks, [&](int rank) {
+    const auto count = std::ssize(scope.parts);
+    if (sharing == Sharing::in_ranges) {
+      const auto [first, last] = base::share(count, rank, ranks.size);
+      return std::vector<int>(scope.parts.begin() + first, scope.parts.begin() + last);
+    }
+    std::vector<int> own;
+    for (std::int64_t i = rank; i < count; i += ranks.size) own.push_back(scope.parts[static_cast<std::size_t>(i)]);
+    return own;
+  });
+  share.listed = std::move(scope.parts);
+  return share;
 }
 
 int threads_within_memory(const mesh::Dataset& dataset, int threads) {

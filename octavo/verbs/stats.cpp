@@ -5,19 +5,17 @@
 
 #include "octavo/mesh/geometry.hpp"
 #include "octavo/verbs/scope.hpp"
+#include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/sum_parts.hpp"
 #include "octavo/verbs/triangles.hpp"
 
 namespace octavo::verbs {
-namespace {
 
 using analysis::PartialStatistics;
 
-}  // namespace
-
-Stats stats(const mesh::Dataset& given, const StatsOptions& options) {
-  const mesh::Dataset dataset = mesh::with_geometry(given, options.fields.value_or(std::vector<std::string>{}));
-  const mesh::Header& header = dataset.header;
+Stats stats(const step::SharedStep& step, const StatsOptions& options) {
+  const std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
+  const mesh::Header header = mesh::with_geometry(step, made).header;
   const std::string density_name = mesh::density_field(header);
   const bool density = !density_name.empty();
   std::vector<std::string> fields;
@@ -27,23 +25,21 @@ Stats stats(const mesh::Dataset& given, const StatsOptions& options) {
   if (density && std::find(fields.begin(), fields.end(), density_name) == fields.end())
     request.fields->push_back(density_name);
   if (options.max_level) request.max_level = *options.max_level;
-  request.particles = options.particles && !dataset.species.empty();
-  const auto species = options.particles ? dataset.species : std::vector<mesh::SpeciesInfo>{};
+  request.particles = options.particles && !step.species.empty();
+  const auto species = options.particles ? step.species : std::vector<mesh::SpeciesInfo>{};
   const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max())};
-  Stats result;
-  Scope scope = scope_of(dataset, options.region, options.max_level);
-  result.selection = std::move(scope.text);
-  result.parts = std::move(scope.parts);
-  result.bytes_read = scope.bytes;
-  if (dataset.unstructured) {
-    result.statistics = detail::triangle_statistics(dataset, fields, options.region);
+  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
+  Stats result{{}, std::move(scope.listed), scope.bytes, std::move(scope.text)};
+  if (step.unstructured) {
+    result.statistics = detail::triangle_statistics(step, fields, options.region);
     return result;
   }
-  const auto work = [&](int part) {
-    return analysis::statistics(dataset.read(part, request), header, selection, fields, species, density);
+  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), made);
+  const auto work = [&](std::size_t i) {
+    return analysis::statistics(mine.read(static_cast<int>(i), request), header, selection, fields, species, density);
   };
   const PartialStatistics all =
-      sum_parts(result.parts, Workers{threads_within_memory(dataset, options.threads), options.ranks, options.progress},
+      sum_parts(scope.parts, Workers{threads_within_memory(mine, options.threads), options.ranks, options.progress},
                 Summation{work, [](PartialStatistics& to, PartialStatistics&& other) { analysis::add(to, other); }});
   result.statistics = analysis::finish(all, header, fields, species, density);
   return result;

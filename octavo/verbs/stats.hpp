@@ -8,6 +8,7 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/step/shared.hpp"
 
 namespace octavo::verbs {
 
@@ -23,7 +24,7 @@ struct StatsOptions {
 
 struct Stats {
   analysis::Statistics statistics;
-  std::vector<int> parts;       ///< parts that were read, ascending
+  std::vector<int> parts;       ///< parts that were read, ascending; on rank 0
   std::int64_t bytes_read = 0;  ///< upper limit, of all ranks
   std::string selection;        ///< region and level as text; empty: everything
 };
@@ -32,6 +33,6 @@ struct Stats {
 /// bits for any number of threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field,
 /// Error(unsupported) for a mesh that is neither an octree nor of triangles. On triangles, "leaves" are points, volumes
 /// are areas, and integrals are those of the function that is linear between the points.
-Stats stats(const mesh::Dataset& dataset, const StatsOptions& options);
+Stats stats(const step::SharedStep& step, const StatsOptions& options);
 
 }  // namespace octavo::verbs

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,41 +10,35 @@
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/pack.hpp"
-#include "octavo/base/progress.hpp"
-#include "octavo/base/ranks.hpp"
+#include "octavo/base/rank_tree.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/verbs/workers.hpp"
 
 namespace octavo::verbs {
-
-/// The threads and ranks that share the work.
-struct Workers {
-  int threads = 0;  ///< 0: all cores
-  base::Ranks ranks;
-  base::Progress progress;  ///< in parts of this rank
-};
 
 /// Makes contributions of a type T and adds them. T has a `both` (base/pack.hpp).
 template <class Work, class Add>
 struct Summation {
-  Work work;  ///< T work(part), on any thread
+  Work work;  ///< T work(i), of this rank's i-th part, on any thread
   Add add;    ///< add(T& to, T&& later)
 };
 template <class Work, class Add>
 Summation(Work, Add) -> Summation<Work, Add>;  // clang 14 does not deduce for aggregates
 
-/// Adds the contributions of the parts. Each rank takes a contiguous range of parts, each thread one part at a time.
-/// The result has the same bits for any number of either (see OrderedSum). Every rank gets it, or the same error.
-/// Collective.
+/// Adds the contributions of `parts` parts. Each rank has a contiguous range of them (base::share), each thread one at
+/// a time. The result has the same bits for any number of either (see OrderedSum). Every rank gets it, or the same
+/// error. Collective.
 template <class Work, class Add>
-auto sum_parts(const std::vector<int>& parts, const Workers& workers, const Summation<Work, Add>& how) {
+auto sum_parts(std::size_t parts, const Workers& workers, const Summation<Work, Add>& how) {
   using T = decltype(how.work(0));
   using Sums = analysis::OrderedSum<T, Add>;
-  const auto share = base::share(std::ssize(parts), workers.ranks.rank, workers.ranks.size);
+  using Pieces = std::vector<typename Sums::Piece>;
+  const auto share = base::share(static_cast<std::int64_t>(parts), workers.ranks.rank, workers.ranks.size);
   const auto first = static_cast<std::size_t>(share[0]), count = static_cast<std::size_t>(share[1]) - first;
   Sums mine(how.add);
   base::agree(workers.ranks, [&] {
     base::ordered_for(
-        count, base::thread_count(workers.threads), [&](std::size_t i) { return how.work(parts[first + i]); },
+        count, base::thread_count(workers.threads), [&](std::size_t i) { return how.work(i); },
         [&](std::size_t i, T contribution) {
           mine.push(first + i, std::move(contribution));
           if (workers.progress && !workers.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(count)))
@@ -50,12 +46,17 @@ auto sum_parts(const std::vector<int>& parts, const Workers& workers, const Summ
         });
   });
   if (workers.ranks.size == 1) return mine.take();
-  const std::vector<std::string> pieces = base::all_gather(workers.ranks, base::packed(mine.pieces()));
-  mine.pieces().clear();
-  Sums all(how.add);
-  for (const std::string& some : pieces)
-    for (auto& piece : base::unpacked<std::vector<typename Sums::Piece>>(some)) all.push(std::move(piece));
-  return all.take();
+  const auto pieces_of = [&](std::initializer_list<const std::string*> texts) {
+    Sums all(how.add);
+    for (const std::string* text : texts)
+      for (auto& piece : base::unpacked<Pieces>(*text)) all.push(std::move(piece));
+    return all;
+  };
+  const std::string joined =
+      base::join_ranks(workers.ranks, base::packed(mine.pieces()), [&](const auto& left, const auto& right) {
+        return base::packed(pieces_of({&left, &right}).pieces());
+      });
+  return pieces_of({&joined}).take();
 }
 
 }  // namespace octavo::verbs

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "octavo/analysis/triangles.hpp"
@@ -109,7 +110,8 @@ std::string elevation_field(const mesh::Header& header) {
   return header.fields[0].name;
 }
 
-void map_triangles(const mesh::Dataset& dataset, const MapOptions& options, const analysis::Frame& frame, Map& result) {
+std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& dataset, const MapOptions& options,
+                                                     analysis::Frame& frame, Map& result) {
   if (options.axis != 2)
     throw Error(Kind::unsupported,
                 "meshes of triangles are seen along z, not along " + std::string(1, "xyz"[frame.axis]));
@@ -119,14 +121,21 @@ void map_triangles(const mesh::Dataset& dataset, const MapOptions& options, cons
   std::vector<std::string> names{options.field};
   if (!options.mask.empty()) names.push_back(options.mask);
   if (needs_height) names.push_back(elevation_field(dataset.header));
-  const PointValues read = read_points(dataset, names);
-  const std::span<const double> elevation =
-      needs_height ? std::span<const double>(read.fields.back()) : std::span<const double>();
-  const std::vector<double> values = analysis::flatten(read.mesh, read.fields[0], elevation, frame.kind);
-  std::vector<double> mask;
-  if (!options.mask.empty()) mask = analysis::flatten(read.mesh, read.fields[1], {}, Projection::maximum);
-  result.values = analysis::draw(read.mesh, values, mask, options.above, frame);
   if (dataset.header.dim == 2) result.kind = "value";
+  const Projection kind = std::exchange(frame.kind, Projection::maximum);  // each pixel is drawn once
+  return [=, &dataset, &options, &frame](std::size_t) {
+    PointValues read = read_points(dataset, names);
+    const std::span<const double> elevation =
+        needs_height ? std::span<const double>(read.fields.back()) : std::span<const double>();
+    std::vector<double> values = analysis::flatten(read.mesh, read.fields[0], elevation, kind), mask;
+    if (!options.mask.empty()) mask = analysis::flatten(read.mesh, read.fields[1], {}, Projection::maximum);
+    const std::size_t rows = frame.pixels[1], bytes = frame.pixels[0] * rows * sizeof(double);
+    const auto mesh = std::make_shared<const mesh::Unstructured>(std::move(read.mesh));
+    return Drawing{{0, rows},
+                   bytes,
+                   [mesh, values = std::move(values), mask = std::move(mask), above = options.above, &frame](
+                       analysis::RowRange some) { return analysis::draw(*mesh, values, mask, above, frame, some); }};
+  };
 }
 
 analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,

@@ -1,9 +1,11 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/stats.hpp"
+#include "octavo/verbs/sum_image.hpp"
 
 /// Maps and statistics of meshes of triangles (Dataset::unstructured).
 namespace octavo::verbs::detail {
@@ -18,8 +20,10 @@ PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::str
 /// The field with the elevation of each plane: the first field, in SERAFIN. Throws Error(unsupported) if there is none.
 std::string elevation_field(const mesh::Header& header);
 
-/// Fills in the values as map() defines them. The caller has set `frame` and all other members of `result`.
-void map_triangles(const mesh::Dataset& dataset, const MapOptions& options, const analysis::Frame& frame, Map& result);
+/// Reads the mesh on the rank that calls the function that is returned, and makes it ready to be drawn as map() defines
+/// it. Changes the kind of `frame`, with which the image is then summed, and of `result`.
+std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& dataset, const MapOptions& options,
+                                                     analysis::Frame& frame, Map& result);
 analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
                                          const std::optional<mesh::Region>& region);
 

@@ -3,6 +3,7 @@
 #include "octavo/analysis/cells.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/geometry.hpp"
+#include "octavo/step/shared.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/stats.hpp"
 
@@ -20,7 +21,7 @@ std::optional<mesh::Region> region_in(const mesh::Dataset& dataset, const Text& 
 
 // ---------------------------------------------------------------------------------------------- map
 
-verbs::Map map(const mesh::Dataset& dataset, const std::string& field, const nb::kwargs& arguments) {
+verbs::Map map(const step::SharedStep& dataset, const std::string& field, const nb::kwargs& arguments) {
   Keywords given(arguments);
   verbs::MapOptions options;
   options.field = field;
@@ -80,18 +81,40 @@ nb::dict facts_of(const verbs::Map& image) {
 
 nb::object values_of(nb::handle self) {
   const auto& image = nb::cast<const verbs::Map&>(self);
-  const std::size_t shape[2] = {image.ny, image.nx};
+  const std::size_t shape[2] = {image.rows.count(), image.nx};
   return nb::cast(nb::ndarray<nb::numpy, const double>(image.values.data(), 2, shape, self));
+}
+
+/// On rank 0 an array of these rows, else None.
+nb::object rows_of(const verbs::Map& image, nb::object among, std::size_t first, std::size_t last) {
+  const base::Ranks ranks = ranks_from(among);
+  std::vector<double> rows = without_gil([&] { return verbs::rows_of(image, ranks, {first, last}); });
+  return ranks.rank == 0 ? to_array(std::move(rows), {last - first, image.nx}) : nb::none();
+}
+
+void write_npy(const verbs::Map& image, nb::object among, const std::filesystem::path& path) {
+  const base::Ranks ranks = ranks_from(among);
+  without_gil([&] { verbs::write_npy(image, ranks, path); });
 }
 
 void bind_map(nb::module_& m) {
   nb::class_<verbs::Map>(m, "Map", "An image and what it shows.")
       .def_prop_ro(
           "values", [](nb::handle self) { return values_of(self); },
-          "float64 array (ny, nx), lowest row first, NaN where no cell is; a view.")
+          "float64 array (ny, nx), lowest row first, NaN where no cell is; a view. Of several ranks: this rank's rows.")
+      .def("rows", &rows_of, nb::arg("ranks").none(), nb::arg("first"), nb::arg("last"),
+           "Rows first <= row < last on rank 0, None on other ranks. Collective over `ranks`.")
+      .def("write_npy", &write_npy, nb::arg("ranks").none(), nb::arg("path"),
+           "Writes a new .npy file; each rank writes its rows. Collective over `ranks`.")
       .def("facts", &facts_of);
   m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::arg("options"),
         "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "map",
+      [](const mesh::Dataset& dataset, const std::string& field, const nb::kwargs& options) {
+        return map(step::SharedStep(dataset), field, options);
+      },
+      nb::arg("dataset"), nb::arg("field"), nb::arg("options"));
 }
 
 // ---------------------------------------------------------------------------------------------- stats
@@ -145,7 +168,7 @@ nb::dict describe_particles(const std::vector<analysis::SpeciesStatistics>& all)
   return rows;
 }
 
-nb::dict stats(const mesh::Dataset& dataset, const nb::kwargs& arguments) {
+nb::dict stats(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   Keywords given(arguments);
   verbs::StatsOptions options;
   given.take("fields", options.fields);
@@ -234,6 +257,10 @@ void bind_analysis(nb::module_& m) {
   bind_map(m);
   m.def("stats", &stats, nb::arg("dataset"), nb::arg("options"),
         "Statistics over the selected owned leaf cells. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "stats",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) { return stats(step::SharedStep(dataset), options); },
+      nb::arg("dataset"), nb::arg("options"));
   m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
         "One part with its particles, those in the region. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("fields").none(), nb::arg("max_level").none(),

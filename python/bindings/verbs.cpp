@@ -5,6 +5,8 @@
 #include "octavo/base/ranks.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
+#include "octavo/step/shared.hpp"
+#include "octavo/store/read/described.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/repack.hpp"
 #include "octavo/verbs/sample/sample.hpp"
@@ -21,11 +23,24 @@ namespace {
 using Path = std::filesystem::path;
 using Names = std::optional<std::vector<std::string>>;
 
-mesh::Dataset open(const Path& path, const std::optional<std::string>& flow, std::optional<std::int64_t> step) {
+step::SharedStep open(const Path& path, const std::optional<std::string>& flow, std::optional<std::int64_t> step,
+                      const nb::object& among) {
   step::StepChoice choice;
   if (flow) choice.flow = flow_named(*flow);
   choice.step = step;
-  return step::open(path, choice);
+  const base::Ranks ranks = ranks_from(among);
+  return without_gil([&] { return step::open_shared(path, choice, ranks); });
+}
+
+/// Nothing where the format does not tell.
+std::optional<nb::bytes> describe_part(const step::SharedStep& step, int part) {
+  if (!step.describe) return {};
+  const std::string text = step.describe({part});
+  return nb::bytes(text.data(), text.size());
+}
+
+mesh::Dataset understand(const nb::bytes& description) {
+  return store::understand({description.c_str(), description.size()});
 }
 
 nb::list steps(const Path& path) {
@@ -276,8 +291,26 @@ void bind_verbs(nb::module_& m) {
   nb::class_<base::Ranks>(m, "Ranks", "The processes that share a job.")
       .def_ro("rank", &base::Ranks::rank)
       .def_ro("size", &base::Ranks::size);
+  nb::class_<step::SharedStep, mesh::Dataset>(m, "SharedStep", "A step that several processes may read together.")
+      .def_prop_ro(
+          "choice",
+          [](const step::SharedStep& step) {
+            std::optional<std::string> flow;
+            if (step.choice.flow) flow = store::to_string(*step.choice.flow);
+            return nb::make_tuple(flow, step.choice.step);
+          },
+          "Flow and step, as they were asked for.");
   m.def("open", &open, nb::arg("path"), nb::arg("flow") = nb::none(), nb::arg("step") = nb::none(),
-        "Opens a step of a store or a native output: headers only.");
+        nb::arg("ranks") = nb::none(),
+        "Opens a step of a store or a native output: headers only. Of a store, rank 0 opens it for all; other ranks "
+        "know its headers. Collective over `ranks`.");
+  m.def("describe_part", &describe_part, nb::arg("step"), nb::arg("part"),
+        "What another process needs to read a part, as bytes for understand(); None for other formats than stores, "
+        "and for triangles.");
+  m.def("understand", &understand, nb::arg("description"), "The Dataset of that part alone. Opens no file.");
+  m.def(
+      "only_part", [](const mesh::Dataset& dataset, int part) { return step::only_parts(dataset, {part}); },
+      nb::arg("dataset"), nb::arg("part"), "The Dataset of a part alone.");
   m.def("steps", &steps, nb::arg("path"));
   m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         nb::arg("quick") = false);

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Selection
+    from octavo.delayed import dask
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
     from octavo.parallel import neighbours, restart
     from octavo.writer import Header, Octree, Patches, Target, Writer
@@ -37,6 +38,7 @@ __all__ = [
     "UsageError",
     "Writer",
     "convert",
+    "dask",
     "diff",
     "neighbours",
     "open",
@@ -54,6 +56,7 @@ _HOMES = {
     "open": "dataset",
     "over_time": "dataset",
     "series": "dataset",
+    "dask": "delayed",
     "steps": "dataset",
     "convert": "dataset",
     "repack": "dataset",

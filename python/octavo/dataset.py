@@ -150,13 +150,16 @@ class Selection:
 
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
-        return Selection(self._data, self.region, deepest if self.max_level is None else min(deepest, self.max_level))
+        return self._with(self.region, deepest if self.max_level is None else min(deepest, self.max_level))
 
     def _within(self, region: str) -> Selection:
         if self.region is not None:
             raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
         self._data.parts_of(region, None)  # says now, not later, what is wrong with it
-        return Selection(self._data, region, self.max_level)
+        return self._with(region, self.max_level)
+
+    def _with(self, region: str | None, max_level: int | None) -> Selection:
+        return Selection(self._data, region, max_level)
 
     @property
     def parts(self) -> list[int]:

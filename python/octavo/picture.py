@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,19 +27,27 @@ class Picture:
     unit: str
     time: float
     facts: dict[str, Any] = field(default_factory=dict)
+    #: The lowest and the highest finite value, where `values` are only the pixels that are drawn.
+    extremes: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, image: Any) -> Picture:
         """The picture of a compiled map."""
-        facts = image.facts()
+        return cls.described(image.facts(), image.values)
+
+    @classmethod
+    def described(
+        cls, facts: dict[str, Any], values: np.ndarray, extremes: tuple[float, float] | None = None
+    ) -> Picture:
         return cls(
-            values=image.values,
+            values=values,
             extent=tuple(facts["extent"]),
             axes=tuple(facts["axes"]),
             label=facts["label"],
             unit=facts["unit"],
             time=facts["time"],
             facts=facts,
+            extremes=extremes,
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -66,12 +75,48 @@ class Picture:
         return buffer.getvalue()
 
 
+#: A drawing has some 900 pixels along a side. Of larger maps every n-th pixel is drawn, such that at least so many are.
+DRAWN_PIXELS = 1024
+_CHUNK = 128  # pixels along the sides of a chunk in HDF5
+
+
+def band_height(width: int) -> int:
+    """Rows of a band of 32 MB, or of a row of chunks if that is more."""
+    return max(1, (32 << 20) // (8 * width * _CHUNK)) * _CHUNK
+
+
+def thinned(shape: tuple[int, ...], bands: Iterable[np.ndarray]) -> tuple[np.ndarray, tuple[float, float] | None]:
+    """The pixels that are drawn of a map whose rows come in bands; and the extremes of all finite pixels."""
+    every = max(1, max(shape) // DRAWN_PIXELS)
+    drawn = np.empty([-(-pixels // every) for pixels in shape])
+    extremes, row = None, 0
+    for band in bands:
+        kept = band[-row % every :: every, ::every]
+        drawn[-(-row // every) :][: len(kept)] = kept
+        extremes = _extremes(band, extremes)
+        row += len(band)
+    return drawn, extremes
+
+
+def _extremes(values: np.ndarray, before: tuple[float, float] | None) -> tuple[float, float] | None:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return before
+    low, high = float(finite.min()), float(finite.max())
+    return (min(low, before[0]), max(high, before[1])) if before else (low, high)
+
+
+def _bands(values: np.ndarray) -> Iterator[np.ndarray]:
+    height = band_height(values.shape[1])
+    return (values[row : row + height] for row in range(0, len(values), height))
+
+
 def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = None, linear: bool = False) -> None:
     """Writes the picture by the ending of `path`: .png, .npy or .h5."""
     if path.endswith(".npy"):
         np.save(path, picture.values)
     elif path.endswith(".h5"):
-        _save_hdf5(picture, path)
+        save_hdf5(picture.facts, picture.values.shape, _bands(picture.values), path)
     else:
         import json
 
@@ -79,22 +124,27 @@ def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = No
         figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"octavo": json.dumps(picture.facts)})
 
 
-def _save_hdf5(picture: Picture, path: str) -> None:
+def save_hdf5(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str) -> None:
+    """Writes a map whose rows come in bands of whole chunks."""
     import h5py
 
     with h5py.File(path, "w") as file:
-        data = file.create_dataset("map", data=picture.values, compression="gzip", shuffle=True)
-        for name, value in picture.facts.items():
+        chunks = tuple(min(_CHUNK, pixels) for pixels in shape)
+        data = file.create_dataset("map", shape, "f8", compression="gzip", shuffle=True, chunks=chunks)
+        row = 0
+        for band in bands:
+            data[row : row + len(band)] = band
+            row += len(band)
+        for name, value in facts.items():
             if value is not None:
                 data.attrs[name] = printable(value) if isinstance(value, str) else value
 
 
-def scale(values: np.ndarray, limits: tuple[float, float] | None, linear: bool) -> tuple[Any, str]:
+def scale(extremes: tuple[float, float] | None, limits: tuple[float, float] | None, linear: bool) -> tuple[Any, str]:
     """Colour scale and map: logarithmic where all is positive over more than a factor 100, symmetric where signs differ."""
     from matplotlib import colors
 
-    finite = values[np.isfinite(values)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    low, high = extremes or (0.0, 1.0)
     if limits:
         low, high = limits
     if low < 0 < high:
@@ -138,14 +188,17 @@ def draw(picture: Picture, *, limits: tuple[float, float] | None = None, linear:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    norm, colours = scale(picture.values, limits, linear)
+    values, extremes = picture.values, picture.extremes
+    if extremes is None:
+        values, extremes = thinned(values.shape, _bands(values))
+    norm, colours = scale(extremes, limits, linear)
     x0, x1, y0, y1 = picture.extent
     ratio = min(max((y1 - y0) / (x1 - x0), 0.15), 4.0)
     figure = Figure(figsize=(8.0, max(2.2, 6.4 * ratio + 0.9)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(
-        picture.values, origin="lower", extent=picture.extent, norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
+        values, origin="lower", extent=picture.extent, norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
     length = "m" if in_metres(picture) else "code length"

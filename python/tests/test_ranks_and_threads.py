@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from conftest import OCTAVO
 
 needs_mpi = pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
 
@@ -58,16 +62,101 @@ def test_maps_and_stats_are_the_same_bits_for_any_threads(run, run_json, referen
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", [2, 3, 9])
-def test_maps_and_stats_of_several_ranks(run, run_json, reference, tmp_path, ranks):
+@pytest.mark.parametrize("ranks", [2, 3, 4, 8, 9])
+def test_maps_and_stats_are_the_same_bits_for_any_ranks(run, run_json, reference, tmp_path, ranks):
+    """Of a store, which rank 0 opens for all, and in files that the ranks write together."""
     path, _, stats = reference
-    shared = run_json("stats", path, ranks=ranks)
-    for name, field in stats["fields"].items():
-        assert shared["fields"][name]["min"] == field["min"]
-        assert shared["fields"][name]["integral"] == pytest.approx(field["integral"], rel=1e-12, abs=1e-14)
-    run("map", path, "--field", "density", "--pixels", 64, "-o", tmp_path / "one.npy")
-    run("map", path, "--field", "density", "--pixels", 64, "-o", tmp_path / "all.npy", ranks=ranks)
-    assert np.allclose(np.load(tmp_path / "one.npy"), np.load(tmp_path / "all.npy"), rtol=1e-12)
+    assert run_json("stats", path, ranks=ranks) == stats
+    for kind in (["--pixels", 77], ["--kind", "max", "--axis", "x", "--roi", "box:0.3,0.7,0:0.8,1.2,0.4"]):
+        words = ["map", path, "--field", "density", *kind, "-j", 1, "-f", "-o"]
+        run(*words, tmp_path / "one.npy")
+        run(*words, tmp_path / "all.npy", ranks=ranks)
+        assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "all.npy").read_bytes()
+
+
+@needs_mpi
+def test_ranks_share_the_parts_of_other_formats_too(run, run_json, sample, tmp_path):
+    words = ["map", sample, "--field", "density", "--weight", "pressure", "--pixels", 50, "-j", 1, "-o"]
+    run(*words, tmp_path / "one.npy")
+    run(*words, tmp_path / "all.npy", ranks=3)
+    assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "all.npy").read_bytes()
+    assert run_json("stats", sample, ranks=3) == run_json("stats", sample, "-j", 1)
+
+
+@needs_mpi
+def test_pictures_and_hdf5_are_the_same_from_any_ranks(run, reference, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = reference[0]
+    for ending in ("png", "h5"):
+        for name, ranks in (("one", 0), ("all", 3)):
+            words = ["map", path, "--field", "density", "--pixels", 1300, "-o", tmp_path / f"{name}.{ending}"]
+            run(*words, ranks=ranks)
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "all.png").read_bytes()
+    with h5py.File(tmp_path / "one.h5") as one, h5py.File(tmp_path / "all.h5") as every:
+        assert one["map"].shape == (1300, 1300) and np.array_equal(one["map"][:], every["map"][:])
+        assert dict(one["map"].attrs).keys() == dict(every["map"].attrs).keys()
+
+
+@needs_mpi
+@pytest.mark.skipif(not shutil.which("strace"), reason="no strace on this machine")
+def test_ranks_open_a_file_of_a_store_twice_and_once_a_part(run_json, reference, tmp_path):
+    """Rank 0 reads heads and footers, and tables; whoever reads a part opens its file. The number of ranks is no
+    factor."""
+    path = reference[0]
+    files, parts = len(list(path.rglob("data.*"))), run_json("info", path)["domains"]
+    for ranks in (1, 4):
+        traces = tmp_path / f"traces{ranks}"
+        traces.mkdir()
+        trace = f"exec strace -f -e trace=open,openat -o {traces}/$OMPI_COMM_WORLD_RANK "
+        words = [str(OCTAVO), "map", str(path), "--field", "density", "-q", "-f", "-o", str(tmp_path / "map.npy")]
+        done = subprocess.run(["mpirun", "-n", str(ranks), "sh", "-c", trace + '"$@"', "sh", *words], timeout=300)
+        assert done.returncode == 0
+        lines = [line for file in traces.iterdir() for line in file.read_text().splitlines()]
+        opens = [line for line in lines if re.search(r"/data\.\d+\"", line) and " = -1 " not in line]
+        assert len(opens) == 2 * files + parts
+
+
+PEAK = """
+import os, resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+with open(os.path.join(sys.argv[1], os.environ["OMPI_COMM_WORLD_RANK"]), "w") as out:
+    out.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("kind", ["integral", "mean"])
+def test_a_rank_holds_its_rows_of_a_map_and_little_more(run, tmp_path, kind):
+    """A map of 4000^2 pixels on 8 ranks takes each rank at most its share of the image and 200 MB, the interpreter
+    included; and one process the image and 200 MB. A mean is two sums a pixel."""
+    store, pixels, ranks = tmp_path / "run.octavo", 4000, 8
+    run("sample", store, "--to", "octavo", "--domains", 24, "--levels", "5-7", "-q")
+    words = [
+        str(OCTAVO),
+        "map",
+        str(store),
+        "--field",
+        "density",
+        "--kind",
+        kind,
+        "--pixels",
+        str(pixels),
+        "-j",
+        "1",
+        "-o",
+    ]
+    image = 8 * pixels**2 * (2 if kind == "mean" else 1)
+    files = []
+    for count in (1, ranks):
+        folder = tmp_path / f"peaks{count}"
+        folder.mkdir()
+        files.append(tmp_path / f"{count}.npy")
+        command = [sys.executable, "-c", PEAK, str(folder), *words, str(files[-1]), "-q"]
+        assert subprocess.run(["mpirun", "-n", str(count), *command], timeout=300).returncode == 0
+        peaks = [1024 * int(file.read_text()) for file in folder.iterdir()]
+        assert len(peaks) == count and max(peaks) < image / count + 200e6, peaks
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 @needs_mpi

@@ -157,6 +157,7 @@ void StoreSteps::open_keeper() {
 
 TargetRow StoreSteps::row() {
   TargetRow row = row_of_puts();
+  row.stages = true;
   row.begin = [this](StepJob& job) {
     job.plan.store = path;
     job.plan.subfile = job.plan.segment = planned.file;

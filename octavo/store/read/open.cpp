@@ -2,7 +2,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
-#include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/described.hpp"
 #include "octavo/store/read/triangles.hpp"
 
 namespace octavo::store {
@@ -162,6 +162,8 @@ std::map<std::string, std::string> lossy_fields(const OpenedStep& step) {
   return fields;
 }
 
+}  // namespace
+
 mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const OpenedStep>& step,
                          std::vector<std::string> notes) {
   mesh::Dataset dataset;
@@ -185,6 +187,8 @@ mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const Opene
   mesh::take_walls_out(dataset);
   return dataset;
 }
+
+namespace {
 
 StepInfo info_of(const Scan& scan, const StepFound& step) {
   StepInfo info;
@@ -222,12 +226,16 @@ std::vector<StepInfo> list_steps(const fs::path& store, std::vector<std::string>
   return steps;
 }
 
-mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
+DescribedStep open_described(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
   const Scan scan = scan_store(store);
   std::vector<std::string> notes;
   for (const Finding& finding : scan.damage) notes.push_back(note_of(finding));
   const auto opened = std::make_shared<const OpenedStep>(choose(scan, flow, step, notes));
-  return dataset_of(scan.store, opened, std::move(notes));
+  return described(dataset_of(scan.store, opened, std::move(notes)), opened);
+}
+
+mesh::Dataset open_step(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
+  return open_described(store, flow, step).dataset;
 }
 
 OpenedStep open_numbered(const fs::path& store, Flow flow, std::int64_t step) {

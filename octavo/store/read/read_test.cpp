@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/store/read/described.hpp"
 #include "octavo/store/store.hpp"
 #include "tests/support/store_fixture.hpp"
 
@@ -225,7 +226,7 @@ TEST(Read, the_mesh_and_the_footers_are_small) {
   }
   const auto whole = static_cast<std::uint64_t>(open_step(dir / "s").bytes);
   EXPECT_LT(whole - all, 6000u);  // table, footer and padding of some 30 streams
-  // A random tree is the worst case for its bits; real ones take a tenth.
+  // A random tree compresses worst. Real trees take a tenth.
   EXPECT_LT(mesh, whole / 20);
 }
 
@@ -247,6 +248,44 @@ TEST(Read, progress_can_stop_verify) {
   write_step(random_step(1), dir / "s", plan_of(1, 1));
   EXPECT_EQ(kind_of([&] { verify(dir / "s", 1, [](std::int64_t, std::int64_t) { return false; }); }),
             Kind::interrupted);
+}
+
+TEST(Read, a_description_of_some_parts_is_enough_to_read_them) {
+  const Step step = random_step(7);
+  TemporaryDirectory dir;
+  write_step(step, dir / "s", plan_of(1, 1, 2));
+  const DescribedStep whole = open_described(dir / "s", {}, {});
+  const int count = whole.dataset.num_parts;
+  ASSERT_GT(count, 1);
+  int opens = 0;
+  file::set_observer([&](const file::Event& event) {
+    opens += event.operation == file::Operation::open ? 1 : 0;
+    return file::Verdict{};
+  });
+  const mesh::Dataset none = understand(whole.describe({}));
+  EXPECT_EQ(none.num_parts, 0);
+  EXPECT_EQ(none.header, whole.dataset.header);
+  EXPECT_EQ(none.bytes, whole.dataset.bytes);
+  ASSERT_EQ(none.species.size(), whole.dataset.species.size());
+  for (int part = 0; part < count; ++part) {
+    const mesh::Dataset one = understand(whole.describe({part}));
+    EXPECT_EQ(one.num_parts, 1);
+    EXPECT_EQ(one.header, whole.dataset.header);
+    EXPECT_EQ(one.part_bytes(0), whole.dataset.part_bytes(part));
+    EXPECT_EQ(opens, 0);
+    mesh::Request all;
+    all.particles = all.opaque = true;
+    EXPECT_TRUE(same_parts({one.read(0, all)}, {whole.dataset.read(part, all)}));
+    EXPECT_EQ(opens, 2);
+    opens = 0;
+  }
+  file::set_observer({});
+  std::vector<int> every(static_cast<std::size_t>(count));
+  for (int part = 0; part < count; ++part) every[static_cast<std::size_t>(part)] = part;
+  EXPECT_EQ(understand(whole.describe(every)).levels, whole.dataset.levels);
+  const std::string text = whole.describe({0});
+  for (std::size_t size = 0; size < text.size(); size += 7)
+    EXPECT_THROW(understand(text.substr(0, size)), Error) << size;
 }
 
 }  // namespace

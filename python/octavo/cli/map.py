@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from typing import Any
 
 from octavo.cli import options
 from octavo.errors import UsageError
@@ -88,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     path, limits = _output(arguments), _limits(arguments.limits)
     mask, above = _mask(arguments.mask)
-    ds = options.open_dataset(arguments)
+    ranks = world()
+    ds = options.open_dataset(arguments, ranks)
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
         image = _core.map(
             ds,
@@ -100,15 +102,15 @@ def run(arguments: argparse.Namespace) -> int:
             region=arguments.roi,
             pixels=arguments.pixels,
             threads=arguments.threads,
-            ranks=world(),
+            ranks=ranks,
             progress=progress,
             mask=mask,
             above=above,
         )
     console.notes(arguments.quiet, ds.notes)
+    _save(image, path, ranks, limits, arguments.linear)
     if not is_root():
         return 0
-    _save(image, path, limits, arguments.linear)
     facts = image.facts()
     if arguments.json:
         console.print_json({"output": path, **facts})
@@ -121,18 +123,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _save(image, path: str, limits: tuple[float, float] | None, linear: bool) -> None:
+def _save(image: Any, path: str, ranks: Any, limits: tuple[float, float] | None, linear: bool) -> None:
+    """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
+    from octavo.ranks import is_root
+
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"
     try:
-        if path.endswith(".npy"):
-            import numpy as np
-
-            np.save(temporary, image.values)
-        else:
-            from octavo import picture
-
-            picture.save(picture.Picture.of(image), temporary, limits=limits, linear=linear)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
+        if is_root() and os.path.exists(temporary):
             os.remove(temporary)
+        if path.endswith(".npy"):
+            image.write_npy(ranks, temporary)
+        else:
+            _save_bands(image, temporary, ranks, limits, linear)
+        if is_root():
+            os.replace(temporary, path)
+    finally:
+        if is_root() and os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def _save_bands(image: Any, path: str, ranks: Any, limits: tuple[float, float] | None, linear: bool) -> None:
+    from octavo import picture
+    from octavo.ranks import is_root
+
+    facts = image.facts()
+    width, rows = facts["pixels"]
+    height = picture.band_height(width)
+    bands = (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
+    try:
+        if is_root() and path.endswith(".h5"):
+            picture.save_hdf5(facts, (rows, width), bands, path)
+        elif is_root():
+            drawn = picture.Picture.described(facts, *picture.thinned((rows, width), bands))
+            picture.save(drawn, path, limits=limits, linear=linear)
+    finally:
+        for _ in bands:  # the other ranks send theirs, whatever goes wrong here
+            pass

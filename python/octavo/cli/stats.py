@@ -31,7 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
-    ds = options.open_dataset(arguments)
+    ranks = world()
+    ds = options.open_dataset(arguments, ranks)
     with console.Progress("stats", arguments.quiet, unit="domains") as progress:
         result = _core.stats(
             ds,
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
             region=arguments.roi,
             particles=not arguments.no_particles,
             threads=arguments.threads,
-            ranks=world(),
+            ranks=ranks,
             progress=progress,
         )
     console.notes(arguments.quiet, ds.notes)
@@ -72,7 +73,7 @@ def _print(result: dict[str, Any], triangles: bool, dim: int) -> None:
         ),
     )  # fmt: skip
     if triangles:
-        return  # all on one
+        return  # triangles have no levels
     table(
         "per level",
         ["field", "level", "leaves", "min", "max", "mean", "integral"],

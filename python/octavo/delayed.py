@@ -1,0 +1,81 @@
+"""The domains of a step as delayed objects of Dask, for users without MPI.
+
+masses = [domain.sum("density", weight="volume") for domain in octavo.dask(octavo.open("run.octavo"))]
+mass = dask.delayed(sum)(masses).compute()          # on threads, processes, or a cluster of Dask's distributed
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from octavo import _core
+from octavo.dataset import Selection
+from octavo.errors import Unsupported
+
+#: How a process finds a domain: a description of it (stores), or path, flow, step and number (other formats).
+_Place = bytes | tuple[str, str | None, int | None, int]
+
+
+def dask(ds: Selection) -> list[Any]:
+    """One delayed object for each domain that the selection reads, in order of `ds.parts`. Computed, it is a selection of
+    that domain alone, with the same methods, region and level: `.sum("density")`, `.stats()`, `.map("density")`,
+    `.arrays()`, `.chunks()` ... A map has the frame of the whole selection, with NaN where the domain has no cell.
+
+    The objects are small. A process that computes with a domain of a store opens the one file that holds it; of other
+    formats it opens the output once. Raises Unsupported for a step over time. Needs the package dask.
+    """
+    from dask import delayed
+
+    domains = [Domain(_place(ds, part), ds.region, ds.max_level) for part in ds.parts]
+    return [delayed(domain, pure=True, traverse=False) for domain in domains]
+
+
+def _place(ds: Selection, part: int) -> _Place:
+    if isinstance(ds, Domain):
+        return ds._place
+    data = ds._data
+    if not isinstance(data, _core.SharedStep):
+        raise Unsupported("a step over time is no output that another process could open", [data.path], "")
+    described = _core.describe_part(data, part)
+    return described if described is not None else (data.path, *data.choice, part)
+
+
+class Domain(Selection):
+    """A selection of one domain, opened where and when it is first read. It may be pickled."""
+
+    _place: _Place
+
+    def __init__(self, place: _Place, region: str | None = None, max_level: int | None = None) -> None:
+        for name, value in (("_place", place), ("region", region), ("max_level", max_level)):
+            object.__setattr__(self, name, value)
+
+    @functools.cached_property
+    def _data(self) -> Any:
+        if isinstance(self._place, bytes):
+            return _core.understand(self._place)
+        *opened, part = self._place
+        return _core.only_part(_opened(*opened), part)
+
+    def _with(self, region: str | None, max_level: int | None) -> Selection:
+        return Domain(self._place, region, max_level)
+
+    def __reduce__(self) -> Any:
+        return Domain, (self._place, self.region, self.max_level)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Domain) and self.__reduce__() == other.__reduce__()
+
+    def __hash__(self) -> int:
+        return hash(self.__reduce__())
+
+    def __repr__(self) -> str:
+        return f"<octavo.Domain, {self.region or 'everything'}>"
+
+    def __dask_tokenize__(self) -> Any:
+        return self.__reduce__()[1]
+
+
+@functools.lru_cache(maxsize=4)
+def _opened(path: str, flow: str | None, step: int | None) -> Any:
+    return _core.open(path, flow, step)
