@@ -16,10 +16,12 @@
 #include <mutex>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/imitated.hpp"
 #include "octavo/file/whole.hpp"
 
 namespace octavo::file {
@@ -39,7 +41,8 @@ std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
 // more.
 constexpr std::size_t most_synced_names = 10000;
 std::mutex names_mutex;
-std::set<std::pair<std::string, ino_t>> synced_names;
+std::set<std::tuple<int, std::string, ino_t>> synced_names;
+int imitated_process = 0;
 
 std::atomic<bool> observed{false};
 std::mutex observer_mutex;
@@ -328,14 +331,14 @@ void sync_all(const fs::path& path) {
 void sync_name(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw failed("look at the file", errno, path);
-  const std::pair<std::string, ino_t> name{path.string(), status.st_ino};
+  const std::tuple<int, std::string, ino_t> name{imitated_process, path.string(), status.st_ino};
   {
     const std::scoped_lock lock(names_mutex);
     if (synced_names.contains(name)) return;
   }
   sync_directory(path.parent_path());
   const std::scoped_lock lock(names_mutex);
-  if (synced_names.size() >= most_synced_names) synced_names.clear();
+  if (synced_names.size() >= most_synced_names && imitated_process == 0) synced_names.clear();
   synced_names.insert(name);
 }
 
@@ -355,6 +358,8 @@ void make_directories(const fs::path& given) {
   }
   sync_name(path);
 }
+
+void imitate_process(int number) { imitated_process = number; }
 
 Counts counts() noexcept { return {writes.load(), bytes_written.load(), syncs.load()}; }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/error_text.hpp"
 
 namespace octavo::ranks {
 namespace {
@@ -110,14 +111,23 @@ void require_mpi() {
     throw base::Error(base::Kind::usage, "MPI has been finalised").hint("close what is open before MPI_Finalize");
 }
 
-std::string from_first(MPI_Comm comm, std::string text) {
+std::string from_rank(MPI_Comm comm, int rank, std::string text) {
   unsigned long long size = text.size();
-  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, rank, comm);
   text.resize(static_cast<std::size_t>(size));
   constexpr unsigned long long piece = 1ull << 30;
   for (unsigned long long at = 0; at < size; at += piece)
-    MPI_Bcast(text.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, 0, comm);
+    MPI_Bcast(text.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, rank, comm);
   return text;
+}
+
+std::string from_first(MPI_Comm comm, std::string text) { return from_rank(comm, 0, std::move(text)); }
+
+int lowest_where(MPI_Comm comm, bool holds) {
+  const int size = size_of(comm);
+  std::int64_t above = holds ? size - rank_in(comm) : 0;  // the lowest rank has the most ranks from it on
+  largest_of_all(comm, {&above, 1});
+  return size - static_cast<int>(above);
 }
 
 int rank_in(MPI_Comm comm) {
@@ -145,18 +155,10 @@ base::Ranks ranks_of(MPI_Comm comm) {
 
 void agree(MPI_Comm comm, const std::function<void()>& work) {
   require_mpi();
-  std::exception_ptr mine;
-  try {
-    work();
-  } catch (...) {
-    mine = std::current_exception();
-  }
-  std::int64_t failed = mine ? 1 : 0;
-  largest_of_all(comm, {&failed, 1});
-  if (failed == 0) return;
-  base::agree(ranks_of(comm), [&] {
-    if (mine) std::rethrow_exception(mine);
-  });
+  std::string mine = base::error_text_of(work);
+  const int size = size_of(comm), failed = lowest_where(comm, !mine.empty());
+  if (failed == size) return;
+  base::throw_error_text(from_rank(comm, failed, std::move(mine)), size > 1 ? failed : -1);
 }
 
 void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers) {
@@ -185,13 +187,18 @@ void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std:
   std::copy_n(all.begin() + 1 + std::ssize(numbers), sums.size(), sums.begin());
 }
 
-std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
+OwnComm ranks_of_host(MPI_Comm comm, int ranks_per_node) {
   const int rank = rank_in(comm);
   MPI_Comm shared = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared);
   OwnComm host(shared);
   if (ranks_per_node > 0) host = split(host.get(), rank_in(host.get()) / ranks_per_node, rank);
-  int lowest = rank;
+  return host;
+}
+
+std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
+  const OwnComm host = ranks_of_host(comm, ranks_per_node);
+  int lowest = rank_in(comm);
   MPI_Bcast(&lowest, 1, MPI_INT, 0, host.get());
   std::vector<int> hosts(static_cast<std::size_t>(size_of(comm)));
   MPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm);

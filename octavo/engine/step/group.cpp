@@ -510,6 +510,13 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
   }
 }
 
+// For the index, which does not need it: the step is committed, whatever happens here.
+std::optional<store::Committed> committed_in(const file::File& file) try {
+  return store::newest_commit(file);
+} catch (const Error&) {
+  return {};
+}
+
 // Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
 void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
   std::uint64_t all = 0;
@@ -526,7 +533,8 @@ void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std:
 
 Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
                              const std::function<Part()>& encode, const std::function<void()>& written) {
-  if (state_->rank != 0) return {contribute(state_->writer, planned, encode, written, state_->direct_io_refused), 0};
+  if (state_->rank != 0)
+    return {contribute(state_->writer, planned, encode, written, state_->direct_io_refused), 0, {}};
   store::SegmentPlan plan = planned;
   std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
   // The store has one writer: nobody else has added a step since.
@@ -536,6 +544,7 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   std::optional<Error> failure;
   std::optional<store::SegmentWriter> segment;
   std::uint64_t order = 0;
+  std::optional<store::Committed> committed;
   Part part;
   note(failure, [&] {
     plan.marked = state_->marked == plan.store;
@@ -567,12 +576,13 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     segment->commit();
     order = segment->order();
     if (plan.segment == 0) newest_order = order;
+    if (plan.sync && !plan.recycle) committed = committed_in(segment->file());
     if (plan.stays_open && plan.sync) state_->open[store::subfile_path(plan)] = segment->take_file();
   });
   segment.reset();
   tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
   if (failure) throw *failure;
-  return {shares[0].bytes, order};
+  return {shares[0].bytes, order, std::move(committed)};
 }
 
 }  // namespace octavo::engine

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "octavo/store/store.hpp"
+#include "octavo/store/subfile.hpp"
 
 namespace octavo::engine {
 
 /// The outcome of writing a segment.
 struct Written {
-  std::uint64_t bytes = 0;  ///< size of this rank's part on disk
-  std::uint64_t order = 0;  ///< the step's order, on the rank that wrote segment 0; elsewhere 0
+  std::uint64_t bytes = 0;                    ///< size of this rank's part on disk
+  std::uint64_t order = 0;                    ///< the step's order, on the rank that wrote segment 0; elsewhere 0
+  std::optional<store::Committed> segment{};  ///< on the rank that committed the segment, if it was synced
 };
 
 /// The ranks of one host that share a subfile. Each writes its own range of it. The first rank, the writer, gives out

@@ -11,6 +11,7 @@
 #include "octavo/engine/step_log.hpp"
 #include "octavo/engine/tiers/drain.hpp"
 #include "octavo/engine/tiers/rescue.hpp"
+#include "octavo/store/subfile.hpp"
 
 namespace octavo::engine {
 
@@ -20,9 +21,10 @@ struct Submitted {
   store::Flow flow = store::Flow::checkpoint;
   store::StepId id;
   bool failed = false;
-  StepRecord record;             ///< of this rank
-  std::string directory{};       ///< of a checkpoint, in the store
-  std::uint64_t order = 0;       ///< on rank 0, once it has written the step
+  StepRecord record;                          ///< of this rank
+  std::string directory{};                    ///< of a checkpoint, in the store
+  std::uint64_t order = 0;                    ///< on rank 0, once it has written the step
+  std::optional<store::Committed> segment{};  ///< Written::segment
   bool lost_on_the_way = false;  ///< the drain to the store failed; the next start may still find it on local disks
 };
 

@@ -8,22 +8,9 @@
 
 /// When the ranks agree, and what a caller is told.
 namespace octavo::engine {
-namespace {
 
 using base::Error;
 using base::Kind;
-
-// Names another step, time or attribute first, then other parts. Some ranks have no part.
-Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
-  if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
-    return ranks::disagreement(steps, "the step");
-  const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& text) { return !text.empty(); });
-  for (std::string& text : parts)
-    if (text.empty()) text = *first;
-  return ranks::disagreement(parts, "the step " + steps.front().substr(0, steps.front().find(';')));
-}
-
-}  // namespace
 
 // ------------------------------------------------------------------ the ranks agree
 
@@ -75,18 +62,18 @@ Agreement Writer::State::agree(bool with_step) {
 // Throws unless the reduced numbers say that all ranks end the same step and that none has found an error in it.
 void Writer::State::check_same(bool with_step, const Agreement& all) {
   if (all.put_failed != 0)
-    base::agree(ranks::ranks_of(comm.get()), [&] {
+    ranks::agree(comm.get(), [&] {
       if (with_step && put_error) throw *put_error;
     });
   if (!all.step.is_one() || (all.any_part() && !all.part.is_one())) {
-    // Ranks without a part do not describe fields, so we compare the ranks that have one first.
+    // We name another step, time or attribute first, then other parts. Some ranks have no part.
     std::string mine = "no step (it has called wait() or close())", part;
     if (with_step && job) mine = target.describe(*job);
     if (with_step && job && has_part(*job)) part = describe(*job);
-    const auto ranks = ranks::ranks_of(comm.get());
-    const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
+    auto difference = ranks::disagreement(comm.get(), mine, "the step");
+    if (!difference) difference = ranks::disagreement(comm.get(), part, "the step " + mine.substr(0, mine.find(';')));
     job.reset();  // also on a rank that has called wait(): all ranks leave the step
-    throw step_disagreement(steps, parts);
+    throw difference.value_or(Error(Kind::usage, "ranks disagree about the step"));
   }
   if (!all.triangles.is_one())
     throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
@@ -97,7 +84,7 @@ void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kep
   std::optional<Error> mine;
   for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
     if (!mine) mine = kept.front().second;
-  base::agree(ranks::ranks_of(comm.get()), [&] {
+  ranks::agree(comm.get(), [&] {
     if (mine) throw *mine;
   });
 } catch (const Error& error) {

@@ -115,6 +115,7 @@ void Writer::State::collect() {
         step.record.seconds_working = outcome.seconds;
         step.record.bytes_stored = outcome.written.bytes;
         if (!store || !store->local) step.order = outcome.written.order;
+        step.segment = std::move(outcome.written.segment);
       }
     if (!outcome.failure) continue;
     if (store) ++statistics.failed;
