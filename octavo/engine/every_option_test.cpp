@@ -87,6 +87,7 @@ std::vector<Row> rows() {
       {"statistics", "run.json", "\"run.json\"", member(&Options::statistics)},
       {"sync_policy", "wait", "\"wait\"", member(&Options::sync_policy)},
       {"alignment", "4K", "\"4K\"", member(&Options::alignment)},
+      {"drop_pages", "no", "false", member(&Options::drop_pages)},
       {"direct_io", "true", "true", member(&Options::direct_io)},
       {"mpi_io_hints", "cb_nodes=8", "\"cb_nodes=8\"", &hints_of},
       {"mpi_io_hint.cb_nodes", "8", "8", &hints_of},

@@ -135,6 +135,7 @@ constexpr std::array option_table{
     Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
     Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
     Row{"alignment", [](Options& o, std::string_view v) { o.alignment = parse_bytes(v); }},
+    Row{"drop_pages", [](Options& o, std::string_view v) { o.drop_pages = parse_switch(v); }},
     Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
     Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
     Row{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
@@ -172,8 +173,11 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Returns false if the name is not an option of an encoding.
-bool set_encoding(store::EncodeOptions& encoding, std::string_view name, std::string_view value) {
+// Returns false if the name is not an option of an encoding. `by_cost`: set with the codec.
+bool set_encoding(store::EncodeOptions& encoding, std::optional<bool>& by_cost, std::string_view name,
+                  std::string_view value) {
+  if (name == "codec") by_cost = value == "auto";
+  if (name == "codec" && value == "auto") value = "lossless";
   if (take_prefix(name, "field_codec.")) {
     if (name.empty()) return false;
     encoding.field_codec[std::string(name)] = parse_codec(value);
@@ -197,8 +201,10 @@ bool set_named(Options& options, std::string_view name, std::string_view value) 
     set_hint(options, std::string(name), value);
     return true;
   }
-  if (take_prefix(name, "checkpoint.")) return set_encoding(options.checkpoint, name, value);
-  if (take_prefix(name, "analysis.")) return set_encoding(options.analysis, name, value);
+  if (take_prefix(name, "checkpoint."))
+    return set_encoding(options.checkpoint, options.checkpoint_codec_by_cost, name, value);
+  if (take_prefix(name, "analysis."))
+    return set_encoding(options.analysis, options.analysis_codec_by_cost, name, value);
   return false;
 }
 
@@ -293,6 +299,7 @@ std::string describe(const Options& options) {
   item("recycle", recycles(options));
   item("sync_policy", static_cast<int>(options.sync_policy));
   item("alignment", options.alignment);
+  item("drop_pages", options.drop_pages);
   item("direct_io", options.direct_io);
   item("staging_directory", options.staging_directory.empty() ? "none" : "one");
   item("remember_failed_restarts", options.remember_failed_restarts);
@@ -304,6 +311,8 @@ std::string describe(const Options& options) {
     item(flow + "append", checkpoint ? options.append_checkpoint : options.append_analysis);
     item(flow + "whole_domain", checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain);
     item(flow + "codec", exactly(encoding.codec));
+    item(flow + "codec by cost",
+         is_codec_by_cost(options, checkpoint ? store::Flow::checkpoint : store::Flow::analysis));
     for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
     item(flow + "single_precision", encoding.single_precision);
     // Rank 0 alone reads the wall time, so ranks must only agree on whether it counts.
@@ -321,6 +330,14 @@ constexpr std::int64_t most_alignment = std::int64_t{1} << 30;
 bool recycles(const Options& options) {
   const bool in_store = options.staging_directory.empty() && options.sync_policy == SyncPolicy::step;
   return options.recycle.value_or(options.keep_last > 0 && in_store && !options.append_checkpoint);
+}
+
+bool is_codec_by_cost(const Options& options, store::Flow flow) {
+  const store::EncodeOptions& encoding = encoding_of(options, flow);
+  const bool is_default = encoding.codec == codec::Settings{} && !encoding.single_precision;
+  const auto& given =
+      flow == store::Flow::checkpoint ? options.checkpoint_codec_by_cost : options.analysis_codec_by_cost;
+  return is_default && given.value_or(options.mode == Mode::automatic);
 }
 
 void check(const Options& options) {

@@ -22,6 +22,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/imitated.hpp"
+#include "octavo/file/observed.hpp"
 #include "octavo/file/whole.hpp"
 
 namespace octavo::file {
@@ -91,8 +92,7 @@ void write_pieces(const File& file, std::uint64_t offset, std::span<const std::b
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw failed("write", errno, file.path(), offset);
     if (written == 0) throw failed("write", EIO, file.path(), offset);
-    writes.fetch_add(1, std::memory_order_relaxed);
-    bytes_written.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
+    count_write(static_cast<std::uint64_t>(written));
     offset += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
@@ -220,8 +220,7 @@ void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::
     const auto written =
         ::pwritev(file.descriptor(), vectors.data(), static_cast<int>(count), static_cast<off_t>(offset));
     if (written < 0 && errno != EINTR) throw failed("write", errno, file.path(), offset);
-    writes.fetch_add(1, std::memory_order_relaxed);
-    bytes_written.fetch_add(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)), std::memory_order_relaxed);
+    count_write(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)));
     auto done = static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
     // After a short write we continue piece by piece, so that a full disk gives its error.
     for (std::size_t i = 0; i < count; ++i) {
@@ -360,6 +359,13 @@ void make_directories(const fs::path& given) {
 }
 
 void imitate_process(int number) { imitated_process = number; }
+
+bool is_observed() noexcept { return observed.load(std::memory_order_relaxed); }
+
+void count_write(std::uint64_t bytes) noexcept {
+  writes.fetch_add(1, std::memory_order_relaxed);
+  bytes_written.fetch_add(bytes, std::memory_order_relaxed);
+}
 
 Counts counts() noexcept { return {writes.load(), bytes_written.load(), syncs.load()}; }
 

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "octavo/base/current_error.hpp"
+#include "octavo/file/page_cache.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/streams.hpp"
@@ -374,6 +375,7 @@ struct Group::State {
   int rank = 0, size = 1;
   std::vector<Socket> members;  // the writer's: by rank
   Socket writer;                // the others'
+  bool drops_pages = false;
   std::atomic<bool> direct_io_refused = false;
   // The writer's: subfiles that are not synced, with their commit records as they were when they last were.
   std::map<std::filesystem::path, store::Records> unsynced;
@@ -388,6 +390,7 @@ Group::~Group() = default;
 Group::Group(Group&&) noexcept = default;
 Group& Group::operator=(Group&&) noexcept = default;
 int Group::size() const noexcept { return state_->size; }
+void Group::drop_pages(bool drop) noexcept { state_->drops_pages = drop; }
 bool Group::direct_io_refused() const noexcept { return state_->direct_io_refused; }
 
 void Group::sync_written() {
@@ -395,7 +398,9 @@ void Group::sync_written() {
   try {
     for (const auto& subfile : unsynced) {
       if (!std::filesystem::exists(subfile.first)) continue;  // its step has failed and was removed
-      file::sync(file::open_write(subfile.first));
+      const file::File file = file::open_write(subfile.first);
+      file::sync(file);
+      if (state_->drops_pages) file::drop_pages(file);
       file::sync_directory(subfile.first.parent_path());
       file::make_directories(subfile.first.parent_path());  // they exist; this syncs their names
     }
@@ -456,8 +461,9 @@ Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {
 }
 
 // If we cannot send to the writer, we cannot report that to it either: its receive fails as well.
-std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
-                         const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
+std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const store::WriteWay& way,
+                         const std::function<Part()>& encode, const std::function<void()>& written,
+                         std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
   Part part;
   note(failure, [&] { part = encode(); });
@@ -471,7 +477,7 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   note(failure, [&] {
     if (!part) return;
     if (!place.file.is_open()) throw Error(Kind::unreadable, "the rank that has the file could not hand it over");
-    if (!store::write_streams(place.file, plan.direct_io, *part, place.prefix.bytes)) direct_io_refused = true;
+    if (!store::write_streams(place.file, *part, place.prefix.bytes, way)) direct_io_refused = true;
     table = to_message(*part);
   });
   if (written) written();
@@ -483,6 +489,11 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   answer_of(writer);
   return bytes;
 }
+
+// A range of the subfile, in bytes.
+struct Space {
+  std::uint64_t begin = 0, size = 0;
+};
 
 // One rank's share of the segment, as the writer of the group knows it.
 struct Share {
@@ -518,7 +529,8 @@ std::optional<store::Committed> committed_in(const file::File& file) try {
 }
 
 // Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
-void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
+// Returns the range of all.
+Space give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
   std::uint64_t all = 0;
   for (Share& share : shares) {
     if (share.bytes > 0) all = (all + alignment - 1) / alignment * alignment;
@@ -527,14 +539,16 @@ void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std:
   }
   const std::uint64_t first = segment.reserve(all);
   for (Share& share : shares) share.begin += first;
+  return {first, all};
 }
 
 }  // namespace
 
 Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
                              const std::function<Part()>& encode, const std::function<void()>& written) {
+  const store::WriteWay way{planned.direct_io, state_->drops_pages && planned.sync};
   if (state_->rank != 0)
-    return {contribute(state_->writer, planned, encode, written, state_->direct_io_refused), 0, {}};
+    return {contribute(state_->writer, planned, way, encode, written, state_->direct_io_refused), 0, {}};
   store::SegmentPlan plan = planned;
   std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
   // The store has one writer: nobody else has added a step since.
@@ -545,6 +559,7 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   std::optional<store::SegmentWriter> segment;
   std::uint64_t order = 0;
   std::optional<store::Committed> committed;
+  Space streams;
   Part part;
   note(failure, [&] {
     plan.marked = state_->marked == plan.store;
@@ -556,14 +571,13 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   });
   hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
-    if (!failure) give_places(*segment, shares, plan.alignment);
+    if (!failure) streams = give_places(*segment, shares, plan.alignment);
   });
   tell_all(members, failure, [&](std::size_t r) { send_place(members[r], shares[r].begin, segment->file()); });
   if (failure) throw *failure;
   note(failure, [&] {
     if (!part) return;
-    if (!store::write_streams(segment->file(), plan.direct_io, *part, shares[0].begin))
-      state_->direct_io_refused = true;
+    if (!store::write_streams(segment->file(), *part, shares[0].begin, way)) state_->direct_io_refused = true;
     segment->add_written(std::move(*part));
   });
   if (written) written();
@@ -575,6 +589,9 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     if (!plan.sync) state_->unsynced.try_emplace(store::subfile_path(plan), segment->records_before());
     segment->commit();
     order = segment->order();
+    // The next step reads the footer, so its page stays.
+    if (state_->drops_pages && plan.sync && streams.size > 0)
+      file::drop_pages(segment->file(), streams.begin, streams.size);
     if (plan.segment == 0) newest_order = order;
     if (plan.sync && !plan.recycle) committed = committed_in(segment->file());
     if (plan.stays_open && plan.sync) state_->open[store::subfile_path(plan)] = segment->take_file();

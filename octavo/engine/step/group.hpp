@@ -16,6 +16,7 @@ struct Written {
   std::uint64_t bytes = 0;                    ///< size of this rank's part on disk
   std::uint64_t order = 0;                    ///< the step's order, on the rank that wrote segment 0; elsewhere 0
   std::optional<store::Committed> segment{};  ///< on the rank that committed the segment, if it was synced
+  double seconds_encoding = 0;
 };
 
 /// The ranks of one host that share a subfile. Each writes its own range of it. The first rank, the writer, gives out
@@ -43,6 +44,8 @@ class Group {
   /// Syncs the data that this rank has written by plans without sync. If that fails, all of it is uncommitted again. Do
   /// not call this while write_segment() runs.
   void sync_written();
+  /// From now on write-back begins while streams are written, and pages of synced subfiles leave the page cache.
+  void drop_pages(bool drop) noexcept;
   /// Whether direct I/O was asked for and the file system has none. Thread-safe.
   bool direct_io_refused() const noexcept;
 

@@ -18,6 +18,7 @@ struct Outcome {
   std::exception_ptr failure;  ///< nothing: this rank's group has the step on disk
   Written written;
   double seconds = 0;
+  double seconds_cpu = 0;  ///< of those: of a core
   double seconds_waiting_for_drain = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/hints.hpp"
 #include "octavo/engine/step/all_patches.hpp"
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/tiers/local_tier.hpp"
@@ -96,7 +97,9 @@ void StoreSteps::open() {
     if (header.unfolded < 0 || header.unfolded > 32)
       throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
     check(header);
+    striping_of(options);
     lock_store();
+    if (rank == 0) set_striping();
   });
   ranks::require_same(comm,
                       "store " + path.string() + ";" + describe(header) + describe(options) + continued(resumed_from),
@@ -108,6 +111,8 @@ void StoreSteps::open() {
   const ranks::OwnComm together = ranks::split(host.get(), planned.file, rank);
   has_file = ranks::rank_in(together.get()) == 0;
   group = Group::join(together.get(), rank);
+  // A restart reads the newest step from the local disks, and the drain reads each.
+  group.drop_pages(options.drop_pages && options.staging_directory.empty());
   if (!options.staging_directory.empty()) {
     for (std::string& note : open_local(local.emplace(), comm, options, path, has_file))
       notes.push_back(std::move(note));
@@ -135,6 +140,19 @@ void StoreSteps::lock_store() {
         .hint("a run that is still at work, or a writer that was not closed");
   if (!lock.note().empty()) notes.push_back(lock.note());
   store::check_version(path);
+}
+
+// On rank 0. Files and directories of a store inherit its striping, so no rank pays for it when it makes one. Those
+// that an earlier run has made keep theirs, except that new files in them follow the hints.
+void StoreSteps::set_striping() {
+  const file::Striping striping = striping_of(options);
+  for (std::string& line : hints_not_followed(options)) notes.push_back(std::move(line));
+  if (is_default(striping)) return;
+  std::error_code ignored;
+  bool is_lustre = true;
+  for (const std::filesystem::path& directory : {path, path / "checkpoint", path / "analysis"})
+    if (std::filesystem::is_directory(directory, ignored)) is_lustre = file::set_striping(directory, striping);
+  if (!is_lustre) notes.push_back("mpi_io_hint.striping_*: " + path.string() + " is not on Lustre; nothing is striped");
 }
 
 // Collective. All ranks give a new attempt at a checkpoint the same directory.

@@ -91,6 +91,7 @@ struct StoreSteps {
 
  private:
   void lock_store();
+  void set_striping();
   void open_keeper();
   StepWork take(std::shared_ptr<StepJob> job, const Agreement& all);
   void fold_triangles(StepJob& job, bool is_new);

@@ -5,6 +5,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/codec/codec.hpp"
+#include "octavo/file/page_cache.hpp"
 
 namespace octavo::store {
 namespace {
@@ -129,6 +130,7 @@ std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_
   if (may_be_there && is_there(plan)) return 0;
   for (std::size_t row = 0; row < from.table.parts.size(); ++row) writer.add(encoded_part(from, row, fetch));
   writer.commit();
+  file::drop_pages(writer.file());  // nobody reads the copy soon
   return writer.bytes_written();
 }
 
