@@ -335,7 +335,8 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
     return part;
   };
   try {
-    const Written written = group.write_segment(job.plan, job.header, encode_and_free, release);
+    const Written written =
+        group.write_segment(job.plan, job.header, encode_and_free, release, job.detour ? &*job.detour : nullptr);
     release();
     return written;
   } catch (Error& error) {

@@ -114,6 +114,7 @@ void Writer::State::collect() {
       if (step.number == outcome.number) {
         step.record.seconds_working = outcome.seconds;
         step.record.bytes_stored = outcome.written.bytes;
+        step.record.went_round = outcome.written.went_round ? 1 : 0;
         if (!store || !store->local) step.order = outcome.written.order;
       }
     if (!outcome.failure) continue;
