@@ -63,6 +63,14 @@ struct Options {
 
   // A second tier: steps are committed on a local disk of the node first, and copied to the store in the background.
   std::filesystem::path staging_directory;  ///< on every node; empty: steps go straight to the store
+  // Protection of checkpoints on local disks (docs/node-local-disks.md). 0: never.
+  int partner_every = 0;  ///< every n-th checkpoint is copied to another node
+  int xor_every = 0;      ///< every n-th checkpoint survives any one node of a group
+  int rs_every = 0;       ///< every n-th checkpoint survives any two nodes of a group (Reed-Solomon)
+  int group_size = 8;     ///< nodes of a group, at least
+  int drain_every = 1;    ///< every n-th checkpoint goes to the store, and the last one when the writer is closed
+  std::int64_t copy_bandwidth = 0;   ///< [bytes/s] that a node sends to others at most; 0: no limit
+  std::int64_t drain_bandwidth = 0;  ///< [bytes/s] that a node drains to the store at most; 0: no limit
 
   // Starting again.
   bool remember_failed_restarts = false;  ///< pass over a step from which an earlier restart failed

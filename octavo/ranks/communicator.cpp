@@ -130,6 +130,56 @@ int lowest_where(MPI_Comm comm, bool holds) {
   return size - static_cast<int>(above);
 }
 
+namespace {
+
+// The place of each text among all. MPI counts bytes in an int.
+std::vector<int> offsets_of(const std::vector<int>& lengths) {
+  if (std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) > std::numeric_limits<int>::max())
+    throw base::Error(base::Kind::unsupported, "ranks exchange more than 2 GiB at once");
+  std::vector<int> offsets(lengths.size(), 0);
+  if (!lengths.empty()) std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  return offsets;
+}
+
+}  // namespace
+
+std::vector<std::string> gather_to_first(MPI_Comm comm, const std::string& mine) {
+  const bool first = rank_in(comm) == 0;
+  std::vector<int> lengths(first ? static_cast<std::size_t>(size_of(comm)) : 0), offsets;
+  const int length = static_cast<int>(mine.size());
+  MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
+  std::string all;
+  agree(comm, [&] {
+    offsets = offsets_of(lengths);
+    all.resize(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+  });
+  MPI_Gatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, 0, comm);
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < lengths.size(); ++r)
+    texts.push_back(all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
+  return texts;
+}
+
+std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by_rank) {
+  std::vector<int> lengths, offsets, ones, places;
+  std::string all;
+  agree(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    for (const std::string& text : by_rank) {
+      places.push_back(static_cast<int>(lengths.size()));
+      lengths.push_back(static_cast<int>(text.size()));
+      all += text;
+    }
+    ones.assign(lengths.size(), 1);
+    offsets = offsets_of(lengths);
+  });
+  int length = 0;
+  MPI_Scatterv(lengths.data(), ones.data(), places.data(), MPI_INT, &length, 1, MPI_INT, 0, comm);
+  std::string mine(static_cast<std::size_t>(length), '\0');
+  MPI_Scatterv(all.data(), lengths.data(), offsets.data(), MPI_BYTE, mine.data(), length, MPI_BYTE, 0, comm);
+  return mine;
+}
+
 int rank_in(MPI_Comm comm) {
   require_mpi();
   int rank = 0;

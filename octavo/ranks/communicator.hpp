@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "octavo/base/ranks.hpp"
 
@@ -38,6 +39,10 @@ std::string from_first(MPI_Comm comm, std::string text);
 /// Collective: one reduction of an integer. Returns the lowest rank where `holds` is true, or the number of ranks if
 /// there is none.
 int lowest_where(MPI_Comm comm, bool holds);
+/// Collective. Returns the texts of all ranks on rank 0, and nothing on the others.
+std::vector<std::string> gather_to_first(MPI_Comm comm, const std::string& mine);
+/// Collective. Returns rank 0's i-th text on rank i.
+std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by_rank);
 
 /// Collective. Returns a number for the host of each rank: the lowest rank on that host. With `ranks_per_node` > 0
 /// every `ranks_per_node` ranks of a host count as a host of their own.

@@ -384,7 +384,8 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
     return part;
   };
   try {
-    Written written = group.write_segment(job.plan, job.header, encode_and_free, release);
+    Written written =
+        group.write_segment(job.plan, job.header, encode_and_free, release, job.detour ? &*job.detour : nullptr);
     written.seconds_encoding = seconds_encoding;
     release();
     return written;

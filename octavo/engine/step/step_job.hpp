@@ -76,8 +76,10 @@ struct StepJob {
   std::vector<SpeciesSource> species;
   std::map<std::string, std::vector<std::byte>> opaque{};
   bool checksums = true;
-  /// Called by the thread that carried out the job, once this rank has committed its segment. Returns seconds waited.
-  std::function<double()> committed;
+  /// Called by the thread that carried out the job: with the outcome once this rank has committed its segment, without
+  /// one if the step has failed here. Returns seconds waited.
+  std::function<double(const Written*)> ended;
+  std::optional<Detour> detour;        ///< if the plan's disk is full
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
   std::uint64_t lent_bytes = 0;        ///< of a step larger than the arena: bytes that are not copied
   std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group must be told

@@ -89,10 +89,10 @@ Outcome Background::perform(Entry& entry) {
   outcome.seconds = seconds_since(begin);
   outcome.seconds_cpu = cpu_of_thread() - cpu;
   try {
-    const auto& committed = entry.work.job->committed;
-    if (!outcome.failure && committed) outcome.seconds_waiting_for_drain = committed();
+    const auto& ended = entry.work.job->ended;
+    if (ended) outcome.seconds_waiting_for_drain = ended(outcome.failure ? nullptr : &outcome.written);
   } catch (...) {
-    outcome.failure = std::current_exception();
+    if (!outcome.failure) outcome.failure = std::current_exception();
   }
   return outcome;
 }

@@ -32,7 +32,7 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Runs the work's `write`, then the job's `committed`. Returns the seconds of work done inside the call. `lent`: the
+  /// Runs the work's `write`, then the job's `ended`. Returns the seconds of work done inside the call. `lent`: the
   /// work reads the application's arrays until it calls `released`.
   double submit(std::int64_t number, StepWork work, bool lent);
   /// Runs `chore` after the jobs submitted so far and before any later one. The chore must not throw.

@@ -16,7 +16,7 @@ using base::Kind;
 
 Agreement Writer::State::own_report(bool with_step) {
   Agreement own;
-  own.finished = own.drained = finished;
+  own.finished = own.drained = own.safe = finished;
   own.durable = options.sync_policy == SyncPolicy::wait ? synced : finished;
   if (!failures.empty()) own.failed = failures.front().first;
   if (store) store->tell(own, statistics);
@@ -47,14 +47,19 @@ Agreement Writer::State::agree(bool with_step) {
   Agreement all = own_report(with_step);
   reduce(comm.get(), all);
   const bool failed = all.failed < all.finished;
-  const bool lost = !failed && all.lost < all.drained;
+  const bool unsafe = !failed && all.unsafe < all.safe;
+  const bool lost = !failed && !unsafe && all.lost < all.drained;
   advance(std::min(all.durable, all.failed), failed ? all.failed : Agreement::none);
   if (store) store->told_up_to(all.marked);
-  if (store && store->local)
-    store->advance_drained(std::min({all.drained, all.failed, all.lost}), lost ? all.lost : Agreement::none);
+  if (store && store->local) {
+    store->advance_safe(std::min({all.safe, all.failed, all.unsafe}), unsafe ? all.unsafe : Agreement::none);
+    store->advance_drained(std::min({all.drained, all.failed, all.unsafe, all.lost}),
+                           lost ? all.lost : Agreement::none);
+  }
   if (failed) take_failure(failures, all.failed);
+  if (unsafe) take_failure(store->local->unprotected, all.unsafe);
   if (lost) take_failure(store->local->failures, all.lost);
-  if (failed || lost) agree(false);  // there may be more
+  if (failed || unsafe || lost) agree(false);  // there may be more
   check_same(with_step, all);
   return all;
 }
@@ -158,6 +163,7 @@ void Writer::State::sync_written() try {
 // Collective: every step so far is durable on all ranks, or has failed.
 void Writer::State::settle() {
   statistics.seconds_waiting += background->drain();
+  if (store && store->local && store->local->copies) statistics.seconds_waiting += store->local->copies->wait();
   if (options.sync_policy == SyncPolicy::wait) sync_written();
   agree(false);
   end_chores();
@@ -169,6 +175,18 @@ void Writer::State::end_chores() {
   if (!store) return;
   statistics.seconds_waiting += background->drain();
   if (!store->unmarked.empty()) agree(false);
+}
+
+// Collective. Every step that goes to the store is there, and the newest checkpoint too.
+void Writer::State::drain_all() {
+  LocalSteps& local = *store->local;
+  const auto wait = [&] {
+    if (local.drain) statistics.seconds_waiting += local.drain->wait();
+    agree(false);
+  };
+  wait();
+  drain_last(local);
+  wait();
 }
 
 bool Writer::finished() {
@@ -205,8 +223,7 @@ void Writer::close() {
   if (s.store && s.store->local)
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);
-      if (s.store->local->drain) s.statistics.seconds_waiting += s.store->local->drain->wait();
-      s.agree(false);
+      s.drain_all();
       s.end_chores();
       s.tell();
     });

@@ -139,6 +139,7 @@ void Writer::State::collect() {
         step.record.seconds_encoding = outcome.written.seconds_encoding;
         step.record.seconds_cpu = outcome.seconds_cpu;
         step.record.bytes_stored = outcome.written.bytes;
+        step.record.went_round = outcome.written.went_round ? 1 : 0;
         if (!store || !store->local) step.order = outcome.written.order;
         step.segment = std::move(outcome.written.segment);
       }

@@ -274,10 +274,14 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
   lock.touch();
   if (rank == 0) own.marked = marked;
   if (!local) return;
+  own.safe = safe_up_to(*local, own.finished);
   own.drained = drained_up_to(*local, own.finished);
   collect(*local, statistics);
   // A step that failed before it reached all local disks is not reported again as lost on the way from there.
-  std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
+  const auto is_known = [&](const auto& failure) { return has_failed(local->steps, failure.first); };
+  std::erase_if(local->failures, is_known);
+  std::erase_if(local->unprotected, is_known);
+  if (!local->unprotected.empty()) own.unsafe = local->unprotected.front().first;
   if (!local->failures.empty()) own.lost = local->failures.front().first;
 }
 
@@ -320,8 +324,22 @@ void StoreSteps::told_up_to(std::int64_t number) {
     told[static_cast<std::size_t>(unmarked.front().flow)] = unmarked.front().id;
 }
 
+void StoreSteps::advance_safe(std::int64_t up_to, std::int64_t unprotected) {
+  leave_behind(engine::advance_safe(*local, up_to));
+  mark_unprotected(*local, unprotected);
+}
+
+// Segments that found the local disk full are in the store, without the others of their step.
+void StoreSteps::leave_behind(const std::vector<Submitted>& dropped) {
+  if (!keeper) return;
+  for (const Submitted& step : dropped) keeper->half_drained(step.directory);
+}
+
 void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
-  for (const Submitted& step : engine::advance(*local, up_to)) keep(step);
+  std::vector<Submitted> passed;
+  const std::vector<Submitted> ended = engine::advance(*local, up_to, passed);
+  leave_behind(passed);
+  for (const Submitted& step : ended) keep(step);
   mark_failed(local->steps, failed);
   for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
 }

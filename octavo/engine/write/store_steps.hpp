@@ -85,6 +85,8 @@ struct StoreSteps {
   void told_up_to(std::int64_t marked);
   /// Notes how far steps have come on the way from local disks to the store.
   void advance_drained(std::int64_t up_to, std::int64_t failed);
+  /// Notes how far steps are protected on local disks.
+  void advance_safe(std::int64_t up_to, std::int64_t unprotected);
   /// Removes these marks of a failed restart. A run that has a safe step, or has come to its end, did not fail at its
   /// start. If the application itself called it a failure, only a step removes that mark.
   void prove(std::initializer_list<Mark> marks);
@@ -97,6 +99,7 @@ struct StoreSteps {
   void fold_triangles(StepJob& job, bool is_new);
   void keep(const Submitted& step, std::optional<store::IndexedStep> entry = {});
   std::optional<store::IndexedStep> entry_of(const Submitted& step);
+  void leave_behind(const std::vector<Submitted>& dropped);
   void do_behind(Chore chore);
 };
 

@@ -281,6 +281,13 @@ std::string direct_io_note(const std::filesystem::path& store) {
   return "direct_io: the file system of " + store.string() + " has none; steps go through the page cache";
 }
 
+std::optional<store::StepId> Writer::newest_safe(Flow flow, Safety safety) const {
+  if (safety == Safety::local) return newest_durable(flow);
+  const bool is_protected = state_->store && state_->store->local && flow == Flow::checkpoint;
+  if (safety == Safety::store || !is_protected) return newest_drained(flow);
+  return state_->store->local->safe[static_cast<std::size_t>(safety)].id;
+}
+
 std::vector<std::string> Writer::notes() const {
   if (!state_->store) return state_->target.notes;
   std::vector<std::string> notes = state_->store->notes;

@@ -93,6 +93,7 @@ struct Writer::State {
   StepWork take_step();
   void settle();
   void end_chores();
+  void drain_all();
   void sync_written();
 
   // flight.cpp
