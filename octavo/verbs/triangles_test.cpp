@@ -246,13 +246,13 @@ TEST(Triangles, verify_finds_times_that_go_back_and_what_is_no_number) {
   EXPECT_EQ(verify(path, 1).steps, 3);
   const auto series = formats::serafin::open_series(path);
   std::string damaged = sound;
-  damaged[formats::serafin::time_at(series.layout, 1)] = '\xBF';  // negative
+  damaged[formats::serafin::time_at(series.offsets, 1)] = '\xBF';  // negative
   const std::string nan = "\x7F\xC0";
-  damaged.replace(formats::serafin::values_at(series.header, series.layout, 2, 1), nan.size(), nan);
-  damaged[series.layout.numbers - 1] ^= 1;
+  damaged.replace(formats::serafin::values_at(series.header, series.offsets, 2, 1), nan.size(), nan);
+  damaged[series.offsets.numbers - 1] ^= 1;
   testing::put_file(path, damaged);
   EXPECT_THROW(verify(path, 1), base::Error);  // a header that is not one
-  damaged[series.layout.numbers - 1] ^= 1;
+  damaged[series.offsets.numbers - 1] ^= 1;
   testing::put_file(path, damaged);
   const store::Report report = verify(path, 1);
   ASSERT_EQ(report.findings.size(), 2U);

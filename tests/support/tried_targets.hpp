@@ -118,7 +118,7 @@ inline TriedTarget to_series(const std::filesystem::path& path) {
     if (path.extension() == ".med") {  // libmedC is for one thread: rank 0 looks
       int found = 0;
       if (rank() == 0)
-        for (const double time : formats::med::times(path)) found += time == step ? 1 : 0;
+        for (const double time : formats::med::list_steps(path).times) found += time == step ? 1 : 0;
       MPI_Bcast(&found, 1, MPI_INT, 0, everyone());
       return found != 0;
     }

@@ -40,7 +40,7 @@ struct SeriesMedMpi : ::testing::Test {
     if (rank() == 0) {
       const fs::path back = directory.path() / "back.slf";
       testing::to_serafin(path, back, {.overwrite = true});
-      EXPECT_EQ(formats::med::times(path).size(), static_cast<std::size_t>(steps));
+      EXPECT_EQ(formats::med::list_steps(path).times.size(), static_cast<std::size_t>(steps));
       EXPECT_TRUE(testing::bytes_of_file(back) == testing::serafin_bytes(f)) << "of " << steps << " steps";
       EXPECT_FALSE(fs::exists(path.string() + ".geometry"));
       EXPECT_FALSE(fs::exists(path.string() + ".partial"));

@@ -220,20 +220,20 @@ BlockTree make_block_tree(const mesh::Octree& tree, const std::array<bool, 3>& p
                           std::span<const std::int64_t> root_order) {
   std::vector<Block> rows;
   std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
-  std::vector<std::int64_t> rank(at.size());
-  std::iota(rank.begin(), rank.end(), std::int64_t{0});
+  std::vector<std::int64_t> row_of_root(at.size());
+  std::iota(row_of_root.begin(), row_of_root.end(), std::int64_t{0});
   for (std::size_t i = 0; i < root_order.size() && root_order.size() == at.size(); ++i)
     if (root_order[i] >= 0 && root_order[i] < static_cast<std::int64_t>(at.size()))
-      rank[static_cast<std::size_t>(root_order[i])] = static_cast<std::int64_t>(i);
+      row_of_root[static_cast<std::size_t>(root_order[i])] = static_cast<std::int64_t>(i);
   // Roots come first, in the order of their rows. The walk orders all others.
   for (int level = 0; level < mesh::num_levels(tree); ++level) {
     if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
     for (const mesh::Coordinate& where : at) rows.push_back({level, where, static_cast<std::int64_t>(rows.size())});
   }
   std::vector<Block> ordered = rows;
-  for (std::size_t root = 0; root < rank.size(); ++root) {
-    ordered[static_cast<std::size_t>(rank[root])] = rows[root];
-    ordered[static_cast<std::size_t>(rank[root])].row = rank[root];
+  for (std::size_t root = 0; root < row_of_root.size(); ++root) {
+    ordered[static_cast<std::size_t>(row_of_root[root])] = rows[root];
+    ordered[static_cast<std::size_t>(row_of_root[root])].row = row_of_root[root];
   }
   BlockTree made = make_block_tree(tree.dim, tree.roots, periodic, ordered);
   for (std::size_t i = 0; i < made.blocks.size(); ++i) made.blocks[i].row = static_cast<std::int64_t>(i);

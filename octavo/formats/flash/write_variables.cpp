@@ -81,13 +81,13 @@ void move_listed_first(const mesh::Header& header, std::vector<OutputVariable>& 
   if (found == header.attributes.end()) return;
   const auto* names = std::get_if<std::vector<std::string>>(&found->second);
   if (names == nullptr) return;
-  const auto rank = [&](const OutputVariable& variable) {
+  const auto place = [&](const OutputVariable& variable) {
     return std::find(names->begin(), names->end(), header.fields[variable.field].name) - names->begin();
   };
   for (OutputVariable& variable : variables)
-    variable.listed = variable.listed && rank(variable) < static_cast<std::ptrdiff_t>(names->size());
+    variable.listed = variable.listed && place(variable) < static_cast<std::ptrdiff_t>(names->size());
   std::stable_sort(variables.begin(), variables.end(),
-                   [&](const OutputVariable& a, const OutputVariable& b) { return rank(a) < rank(b); });
+                   [&](const OutputVariable& a, const OutputVariable& b) { return place(a) < place(b); });
 }
 
 /// For each tree cell, breadth first: the number of its block, and whether this part writes it.

@@ -50,7 +50,7 @@ Error not_built(const std::filesystem::path& path) {
 }  // namespace
 bool available() noexcept { return false; }
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t>) { throw not_built(path); }
-std::vector<double> times(const std::filesystem::path& path) { throw not_built(path); }
+FileSteps list_steps(const std::filesystem::path& path) { throw not_built(path); }
 std::vector<std::string> mesh_names(const std::filesystem::path& path) { throw not_built(path); }
 
 #else
@@ -240,10 +240,11 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   return dataset_of(std::move(contents), static_cast<std::size_t>(step.value_or(std::max<std::int64_t>(steps, 1) - 1)));
 }
 
-std::vector<double> times(const std::filesystem::path& path) {
-  std::vector<double> out;
+FileSteps list_steps(const std::filesystem::path& path) {
   const MeshPath place = place_of(path);
-  for (const StepEntry& step : contents_of(place.file, place.mesh).steps) out.push_back(step.time);
+  FileSteps out;
+  for (const StepEntry& step : contents_of(place.file, place.mesh).steps) out.times.push_back(step.time);
+  out.bytes = static_cast<std::int64_t>(std::filesystem::file_size(place.file));
   return out;
 }
 

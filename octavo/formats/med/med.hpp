@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/formats/row/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// MED (Salome, TELEMAC) through its library libmedC: HDF5 files of meshes, fields and parameters (MED 3.x and 4.x).
@@ -31,7 +32,7 @@ bool recognise(const std::filesystem::path& path);
 /// mesh MESHn with a parameter NPTIRn the global numbers are a piece's: field GLB, and global_point. Throws
 /// Error(unsupported) for elements other than triangles, or prisms with the parameter NPLAN.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
-std::vector<double> times(const std::filesystem::path& path);
+FileSteps list_steps(const std::filesystem::path& path);
 /// Names of all meshes of a file.
 std::vector<std::string> mesh_names(const std::filesystem::path& path);
 

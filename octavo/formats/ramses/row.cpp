@@ -66,11 +66,11 @@ void complete_particles(Particles& particles, int dim, std::vector<std::string>&
   narrow<std::int8_t>(particles, "tag");
   for (const char* name : {"mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity", "partp"})
     order.emplace_back(name);
-  const auto rank = [&](const Field& field) {
+  const auto place = [&](const Field& field) {
     return std::find(order.begin(), order.end(), field.info.name) - order.begin();
   };
   std::stable_sort(particles.attributes.begin(), particles.attributes.end(),
-                   [&](const Field& a, const Field& b) { return rank(a) < rank(b); });
+                   [&](const Field& a, const Field& b) { return place(a) < place(b); });
   const Field* identity = find_attribute(particles, "identity");
   if (identity != nullptr && identity->info.type == mesh::ScalarType::int64)
     notes.push_back("particles of " + particles.species +

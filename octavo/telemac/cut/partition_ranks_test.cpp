@@ -318,7 +318,7 @@ std::string meshes_of(const fs::path& file) {
   std::string text;
   for (const std::string& name : formats::med::mesh_names(file)) {
     const fs::path place = file.string() + "#" + name;
-    for (std::size_t step = 0; step < std::max<std::size_t>(1, formats::med::times(place).size()); ++step) {
+    for (std::size_t step = 0; step < std::max<std::size_t>(1, formats::med::list_steps(place).times.size()); ++step) {
       const mesh::Dataset data = formats::med::open(place, static_cast<std::int64_t>(step));
       const mesh::Part part = data.read(0, {});
       const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
