@@ -107,9 +107,7 @@ TEST(ThreadsMpi, what_takes_a_thread_says_so_where_mpi_was_started_for_one) {
       "no error");
   options.staging_directory = directory.path() / "local";
   expect_funneled([&] { Writer(everyone(), directory.path() / "store", domain.header, options).close(); });
-  NativeOptions native;
-  native.format = NativeFormat::amrex_plotfile;
-  expect_funneled([&] { Writer(everyone(), domain.header, native).close(); });
+  expect_funneled([&] { Writer(everyone(), domain.header, AmrexTarget{}).close(); });
 }
 
 TEST(ThreadsMpi, a_series_in_the_background_says_so_too) {
